@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend.hpp"
+#include "device.hpp"
+#include <KokkosKernels_config.h>
+
+namespace recollect {
+namespace {
+std::string kokkos_version(int v) { return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100); }
+
+std::string device_name() {
+#ifdef KOKKOS_ENABLE_CUDA
+  return Kokkos::Cuda().cuda_device_prop().name;
+#else
+  return on_host ? "host" : Execution::name();
+#endif
+}
+
+std::string kernels_version() {
+#ifdef KOKKOSKERNELS_VERSION
+  return kokkos_version(KOKKOSKERNELS_VERSION);
+#else
+  return kokkos_version(KOKKOS_VERSION); // before 3.7 Kernels had no version macro and was released with Kokkos
+#endif
+}
+} // namespace
+
+Backend::Backend() {
+#if KOKKOS_VERSION < 30700 // advice on thread binding would mix with our one-line errors
+  Kokkos::InitArguments settings;
+  settings.disable_warnings = true;
+  Kokkos::initialize(settings);
+#else
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+#endif
+}
+Backend::~Backend() { Kokkos::finalize(); }
+
+std::vector<std::pair<std::string, std::string>> backend_facts() {
+  return {{"kokkos_version", kokkos_version(KOKKOS_VERSION)},
+          {"kokkos_kernels_version", kernels_version()},
+          {"execution_space", Execution::name()},
+          {"device", device_name()},
+          {"concurrency", std::to_string(Execution().concurrency())}};
+}
+
+} // namespace recollect

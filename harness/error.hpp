@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// One error type. Its message is the single line the user sees; its code is the process's exit status.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace recollect {
+
+enum ExitCode { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_input = 3 };
+
+struct Error : std::runtime_error {
+  ExitCode code;
+  Error(ExitCode code, const std::string &what) : std::runtime_error(what), code(code) {}
+};
+
+/// Unknown name or bad value on the command line or in a suite: exit 2.
+[[noreturn]] inline void usage_error(const std::string &what) { throw Error(exit_usage, what); }
+
+/// Missing or damaged input, unwritable output, unsuitable environment: exit 3.
+[[noreturn]] inline void input_error(const std::string &what) { throw Error(exit_input, what); }
+
+} // namespace recollect

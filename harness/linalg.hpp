@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense float64 linear algebra for predictions and references, on LAPACK. Row-major.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace recollect {
+
+struct Dense {
+  int rows = 0, columns = 0;
+  std::vector<double> data;
+
+  Dense() = default;
+  Dense(int rows, int columns) : rows(rows), columns(columns), data(size_t(rows) * columns, 0.0) {}
+  Dense(int rows, int columns, std::vector<double> values) : rows(rows), columns(columns), data(std::move(values)) {}
+  static Dense identity(int n);
+  double &operator()(int i, int j) { return data[size_t(i) * columns + j]; }
+  double operator()(int i, int j) const { return data[size_t(i) * columns + j]; }
+};
+
+Dense operator*(const Dense &a, const Dense &b);
+Dense operator+(const Dense &a, const Dense &b);
+Dense operator-(const Dense &a, const Dense &b);
+Dense operator*(double factor, const Dense &a);
+Dense transpose(const Dense &a);
+/// a b^T of two vectors.
+Dense outer(const std::vector<double> &a, const std::vector<double> &b);
+double trace(const Dense &a);
+double frobenius_norm(const Dense &a);
+double max_abs(const std::vector<double> &values);
+/// max |a - b|; NaN if any element is.
+double max_difference(const std::vector<double> &a, const std::vector<double> &b);
+
+std::vector<double> singular_values(const Dense &a); // descending
+double spectral_norm(const Dense &a);
+std::vector<double> symmetric_eigenvalues(const Dense &a); // ascending
+/// A^{-1}; throws std::runtime_error where a is singular to working precision.
+Dense inverse(const Dense &a);
+/// Moore-Penrose inverse; singular values below `cutoff` times the largest count as zero.
+Dense pseudo_inverse(const Dense &a, double cutoff = 1e-12);
+/// Lower L with L L^T = a, a symmetric positive definite; throws std::runtime_error otherwise.
+Dense cholesky(const Dense &a);
+
+} // namespace recollect

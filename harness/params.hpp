@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named parameters of variants, tasks and claims: declared once with default, range and meaning; checked once.
+#pragma once
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace recollect {
+
+struct ParamSpec {
+  enum Kind { integer, real, choice } kind;
+  std::string name;
+  double fallback = 0; // NaN: chosen from the shape, as `automatic` says
+  double low = 0, high = 0;
+  std::vector<std::string> choices; // the first is the default
+  std::string automatic;            // formula used when no value is given, "" if `fallback` is one
+  std::string meaning;
+
+  std::string default_text() const;
+};
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+
+ParamSpec integer_param(std::string name, double fallback, double low, double high, std::string meaning);
+ParamSpec real_param(std::string name, double fallback, double low, double high, std::string meaning);
+/// A real whose default is a formula of the shape, e.g. "1/sqrt(Dk)"; its value is NaN until it is given.
+ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning);
+ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning);
+
+/// Values of the declared parameters. Asking for one that was never declared is a programming error and throws.
+class Params {
+public:
+  struct Value {
+    double number = 0;
+    std::string text; // non-empty exactly for choices
+  };
+  double real(const std::string &name) const { return at(name).number; }
+  /// `real`, or `fallback` where the value was left automatic.
+  double real_or(const std::string &name, double fallback) const;
+  int integer(const std::string &name) const { return static_cast<int>(at(name).number); }
+  const std::string &text(const std::string &name) const { return at(name).text; }
+  bool has(const std::string &name) const { return values_.count(name) != 0; }
+  Params &set(const std::string &name, double number) { return values_[name] = {number, ""}, *this; }
+  Params &set(const std::string &name, const std::string &text) { return values_[name] = {0, text}, *this; }
+  /// "d=16,n=100", in order of name: for people; files store typed columns.
+  std::string str() const;
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+
+private:
+  const Value &at(const std::string &name) const;
+  std::map<std::string, Value> values_;
+};
+
+using Assignments = std::map<std::string, std::string>; // name -> text, as given on the command line
+
+/// "name=value" -> entry of `into`; usage error when it is not of that form.
+void parse_assignment(const std::string &text, Assignments &into);
+
+/// Defaults overlaid with `given`. `owner` names the variant, task or claim in errors (unknown name, bad value: exit 2).
+Params resolve(const std::vector<ParamSpec> &specs, const Assignments &given, const std::string &owner);
+
+} // namespace recollect

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counter-based random numbers (Philox4x32-10 of Random123): value = f(seed, stream, index), the same on every machine,
+// backend and thread count, in any order of drawing.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace recollect {
+
+class Stream {
+public:
+  /// `stream` separates independent uses under one seed (keys, values, noise, ...).
+  Stream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
+
+  std::uint64_t bits(std::uint64_t index) const;    // 64 uniform bits
+  double uniform(std::uint64_t index) const;        // in the open interval (0, 1), 53 bits
+  double normal(std::uint64_t index) const;         // standard normal, Box-Muller over the pair index/2
+  std::uint64_t below(std::uint64_t index, std::uint64_t n) const; // uniform in 0 ... n-1; bias < n / 2^64
+
+  std::vector<double> normals(std::size_t count, std::uint64_t first = 0) const;
+  std::vector<double> uniforms(std::size_t count, double low, double high, std::uint64_t first = 0) const;
+  std::vector<int> permutation(int n) const; // Fisher-Yates over indices 0 ... n-2
+
+private:
+  std::uint64_t seed_, stream_;
+};
+
+} // namespace recollect

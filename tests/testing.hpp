@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every test file includes: Boost.Test's macros and the harness as tests use it.
+#pragma once
+#include "conditioning.hpp"
+#include "forward.hpp"
+#include "inputs.hpp"
+#include "linalg.hpp"
+#include "registry.hpp"
+#include <boost/test/unit_test.hpp>
+
+namespace recollect {
+
+/// One head with the given rows; T, Dk, Dv follow from the sizes.
+inline Sequence one_head(int T, std::vector<double> q, std::vector<double> k, std::vector<double> v) {
+  Sequence s;
+  s.shape = {1, 1, T, int(k.size()) / T, int(v.size()) / T};
+  s.q = std::move(q), s.k = std::move(k), s.v = std::move(v);
+  return s;
+}
+
+/// Asserts |a - b| <= bound elementwise, with the largest difference in the message.
+inline void check_close(const std::vector<double> &a, const std::vector<double> &b, double bound) {
+  const double difference = max_difference(a, b);
+  BOOST_TEST_INFO("largest difference " << difference << ", allowed " << bound);
+  BOOST_TEST(difference <= bound);
+}
+
+} // namespace recollect

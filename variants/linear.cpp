@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear attention, the Hebbian sum of outer products (000 Eq 1, 32; 002 §2; 003 Eq 2-3 with phi the identity).
+//
+//   S_t = S_{t-1} + v_t k_t^T
+//   o_t = S_t (scale q_t)
+//
+// State: Dv x Dk. Cost a token: recurrent 4 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+#include "decayed_sum.hpp"
+#include "rows.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Real scale = call.params.real("scale");
+  recurrent_rows("linear::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+    const Real v = h.v(t)[i], *k = h.k(t);
+    for (int j = 0; j < h.Dk; ++j) s[j] += v * k[j];
+    return scale * dot(s, h.q(t), h.Dk);
+  });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  decayed_sum("linear::chunked", call, {call.shape.Dk, call.q, call.k, {}, {}, Real(call.params.real("scale"))});
+}
+
+} // namespace
+
+Variant linear() {
+  Variant v;
+  v.family = "additive";
+  v.update = "A_t = I, b_t = v_t, phi = identity";
+  v.objective = "-<S k, v>";
+  v.source = "000 Eq 1, 32; 002 §2; 003 Eq 2-3";
+  v.cost = "4 Dv Dk flops";
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.order_invariant = true;
+  return v;
+}
+
+} // namespace recollect::variants
