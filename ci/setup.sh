@@ -123,10 +123,29 @@ build_kokkos() {
   mv -T "$stage" "$prefix"   # the prefix appears whole or not at all
 }
 
+# Debian's binaries carry Trilinos's target names and a wrong include path; a prefix of a few lines sets both right.
+# It is written anew by each run: the next run with a network builds the real thing.
 use_serial_kokkos() {
-  step "WARNING: the source of Kokkos cannot be had; falling back to the distribution's binary, which is Serial: one thread, slow gemm"
+  local system shim=$cache/kokkos-serial package
+  system=/usr/lib/$(gcc -print-multiarch)/cmake
+  step "WARNING: the source of Kokkos cannot be had (see $log); falling back to the distribution's binary: Serial, one thread"
   install_missing "${serial_kokkos_packages[@]}" || die "neither the source nor the binary package of Kokkos can be had; the log is $log"
-  finish /usr
+  for package in Kokkos KokkosKernels; do
+    mkdir -p "$shim/lib/cmake/$package"
+    echo "include($system/$package/${package}Config.cmake)" >"$shim/lib/cmake/$package/${package}Config.cmake"
+  done
+  echo 'set_property(TARGET Kokkos::kokkos PROPERTY INTERFACE_INCLUDE_DIRECTORIES ${Kokkos_INCLUDE_DIRS})' \
+    >>"$shim/lib/cmake/Kokkos/KokkosConfig.cmake"
+  cp "$system/Kokkos/KokkosConfigVersion.cmake" "$shim/lib/cmake/Kokkos/"
+  cat >>"$shim/lib/cmake/KokkosKernels/KokkosKernelsConfig.cmake" <<'CMAKE'
+include(CMakeFindDependencyMacro)
+find_dependency(Kokkos)
+if(NOT TARGET Kokkos::kokkoskernels)
+  add_library(Kokkos::kokkoskernels INTERFACE IMPORTED)
+  set_target_properties(Kokkos::kokkoskernels PROPERTIES INTERFACE_LINK_LIBRARIES "trilinos_kokkoskernels;Kokkos::kokkos")
+endif()
+CMAKE
+  finish "$shim"
 }
 
 # ---- Main -------------------------------------------------------------------------------------------------------------------
