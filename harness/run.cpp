@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.hpp"
+#include "forward.hpp"
+#include <chrono>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+void execute(const Case &c, int warmup, int repetitions, Record &record) {
+  const Problem problem = c.task->generate(c.task_params, c.seed);
+  record.shape = problem.sequence.shape;
+  const Job job = prepare(*c.variant, problem.sequence, {c.form->name, c.real, c.chunk, c.variant_params});
+  for (int i = 0; i < warmup; ++i) job.launch();
+  for (int i = 0; i < repetitions; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    job.launch();
+    record.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  record.score = c.task->score(c.task_params, problem, job.fetch());
+  record.status = "ok";
+}
+
+} // namespace
+
+Record run_case(const Case &c, int warmup, int repetitions) {
+  Record record;
+  record.case_index = c.index;
+  record.status = "failed";
+  try {
+    if (c.task->meaningless) record.reason = c.task->meaningless(*c.variant, c.task_params);
+    if (record.reason.empty())
+      execute(c, warmup, repetitions, record);
+    else
+      record.status = "meaningless";
+  } catch (const std::exception &failure) {
+    record.reason = failure.what();
+  }
+  return record;
+}
+
+} // namespace recollect
