@@ -7,7 +7,11 @@
 
 namespace recollect {
 
+#ifdef RECOLLECT_SPACE
+using Execution = Kokkos::RECOLLECT_SPACE;
+#else
 using Execution = Kokkos::DefaultExecutionSpace;
+#endif
 using Team = Kokkos::TeamPolicy<Execution>::member_type;
 template <class Real> using Array = Kokkos::View<Real *, Execution>;
 

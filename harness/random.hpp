@@ -2,6 +2,7 @@
 // Counter-based random numbers (Philox4x32-10 of Random123): value = f(seed, stream, index), the same on every machine,
 // backend and thread count, in any order of drawing.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,6 +14,8 @@ public:
   /// `stream` separates independent uses under one seed (keys, values, noise, ...).
   Stream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
 
+  /// Philox4x32-10 of counter {counter, stream} (low word first) under key `seed`: four words, two numbers.
+  std::array<std::uint32_t, 4> block(std::uint64_t counter) const;
   std::uint64_t bits(std::uint64_t index) const;    // 64 uniform bits
   double uniform(std::uint64_t index) const;        // in the open interval (0, 1), 53 bits
   double normal(std::uint64_t index) const;         // standard normal, Box-Muller over the pair index/2

@@ -3,9 +3,14 @@
 #define BOOST_TEST_ALTERNATIVE_INIT_API
 #include "backend.hpp"
 #include <boost/test/included/unit_test.hpp>
+#include <iostream>
 
-// Kokkos lives as long as the whole run; `tests --run_test=<folder>/<case>` picks cases, one suite a folder.
+// Kokkos lives as long as the whole run; `tests --run_test=<folder>/<file>` picks cases, one suite a folder.
 int main(int argc, char **argv) {
+  using namespace boost::unit_test;
   const recollect::Backend backend;
-  return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
+  const int status = unit_test_main([] { return true; }, argc, argv);
+  const test_results &results = results_collector.results(framework::master_test_suite().p_id);
+  std::cout << results.p_test_cases_passed << " passed, " << results.p_test_cases_failed + results.p_test_cases_aborted << " failed" << std::endl;
+  return status;
 }

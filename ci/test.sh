@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Builds, then runs every test. The last line counts test cases: "N passed, M failed". Exit 0 only when none failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ci/build.sh
+log=build/test.log
+status=0
+ctest --test-dir build --verbose 2>&1 | tee "$log" | grep -vE '^[0-9]+: (Running|Test command)' || status=${PIPESTATUS[0]}
+# Every test program closes with its own count; a program that died before that is one failure more.
+read -r passed failed < <(awk '/^[0-9]+: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4 } END { print passed + 0, failed + 0 }' "$log")
+if ((status != 0 && failed == 0)); then failed=1; fi
+if ((passed + failed == 0)); then failed=1; fi
+echo "$passed passed, $failed failed"
+((failed == 0))

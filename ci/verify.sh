@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The gate: builds, runs the variants x tasks matrix and the quick suite of claims, renders the report, prints its path.
+# Exit 0 only when every claim came out as expected.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ci/build.sh
+out=build/gate
+mkdir -p "$out"
+status=0
+build/recollect run --variants all --tasks all -o "$out/results.h5" >"$out/run.log" || status=$?
+tail -n 1 "$out/run.log"
+build/recollect verify --suite quick -o "$out/verdicts.h5" --json "$out/verdicts.json" --junit "$out/verdicts.xml" | tee "$out/verify.log" ||
+  status=${PIPESTATUS[0]}
+build/recollect report "$out/results.h5" "$out/verdicts.h5" -o "$out/report" || status=$?
+echo "report: $PWD/$out/report/index.html"
+exit "$status"
