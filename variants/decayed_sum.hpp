@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunked form of every linear state without an erase term:
 //
-//   S_t = S_{t-1} diag(decay_t) + v_t k_t^T,   o_t = scale S_t q_t,   decay_t = alpha_t (scalar) or lambda_t (per key channel)
+//   S_t = S_{t-1} diag(decay_t) + v_t k_t^T,   o_t = scale S_t q_t,   decay_t = alpha_t lambda_t (per step, per key channel)
 //
 // With q, k any features of width F (phi already applied). For a chunk that starts in state S_0, and D(t,i) the product of the
 // decays of steps i+1 ... t:
@@ -10,107 +10,155 @@
 //
 // D is built from products of factors <= 1, never from exponentials of differences of summed logarithms: nothing can overflow,
 // and a pair whose decay is 1 keeps full precision after any earlier gate, however small. Per-channel decays use secondary
-// chunks (GLA, Yang et al. 2023, §4.3): inside one, pairs are weighted directly; between two, through the boundary.
+// chunks (GLA, Yang et al. 2023, §4.3): pairs in the same one are weighted directly, pairs of two through the later one's start.
 #pragma once
 #include "../harness/tile.hpp"
 
 namespace recollect::variants {
 
 template <class Real> struct DecayedSum {
-  int width;                // F, columns of S
-  Array<Real> q, k;         // [B,H,T,F]
-  Array<Real> alpha;        // [B,H,T], empty: 1
-  Array<Real> lambda;       // [B,H,T,F], empty: 1 (with both given, the decay is their product)
+  int width;          // F, columns of S
+  Array<Real> q, k;   // [B,H,T,F]
+  Array<Real> alpha;  // [B,H,T], empty: 1
+  Array<Real> lambda; // [B,H,T,F], empty: 1
   Real scale;
 };
 
 template <class Real> struct DecayedSumKernel {
-  static constexpr int sub = 16; // secondary chunk
+  static constexpr int sub = 16;                              // steps of a secondary chunk
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
   DecayedSum<Real> in;
 
-  static size_t work_size(int C, int F, int Dv) { return size_t(C) * C + size_t(3) * C * F + size_t(F) * Dv + size_t(F) * C; }
+  static size_t work_size(int C, int F, int Dv) {
+    return size_t(C) * C + size_t(3) * C * F + size_t(F) * Dv + 2 * F + C + size_t(2) * sub * F;
+  }
+
+  /// This head's workspace, and the arrays of the chunk at hand.
+  struct Chunk {
+    int n;                            // steps
+    const Real *q, *k, *alpha, *lambda; // first step's rows; null where the gate is absent
+    Real *A;       // [n,n] weights q_t . D(t,i) k_i for i <= t, zero above
+    Real *q_start; // [n,F] D(t,0) q_t
+    Real *kT;      // [F,n] keys decayed to the end of the steps done so far; D(C,i) k_i at last
+    Real *decay;   // [n,F] alpha_t lambda_t where both are given
+    Real *total;   // [F] decay of the steps done so far; D(C,0) at last
+    Real *step;    // [F] decay of one secondary chunk
+    Real *suffix;  // [n] scalar D(C,i)
+    Real *q_block; // [sub,F] queries decayed from the secondary chunk's start
+    Real *key;     // [sub,F] one running key a thread
+  };
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = in.width, Dv = h.Dv, C = h.chunk;
-    const size_t first = h.index * h.T;
-    const bool scalar = in.alpha.extent(0) != 0, channel = in.lambda.extent(0) != 0;
-    Real *A = h.work;               // [C,C] weights q_t . D(t,i) k_i for i <= t, zero above
-    Real *decayed_q = A + C * C;    // [C,F] D(t,0) q_t
-    Real *decayed_k = decayed_q + C * F; // [C,F] D(C,i) k_i
-    Real *decay = decayed_k + C * F;     // [C,F] the step's own factor, one column if scalar
-    Real *ST = decay + C * F;       // [F,Dv] transposed state, so that products run along Dv
-    Real *kT = ST + F * Dv;         // [F,C]
+    Chunk c{};
+    c.A = h.work, c.q_start = c.A + C * C, c.kT = c.q_start + C * F, c.decay = c.kT + C * F;
+    c.total = c.decay + C * F, c.step = c.total + F, c.suffix = c.step + F, c.q_block = c.suffix + C, c.key = c.q_block + sub * F;
+    Real *ST = c.key + sub * F; // [F,Dv] transposed state, so that products run along Dv
     tile::transpose(team, Dv, F, h.state, F, ST, Dv);
 
     for (int t0 = 0; t0 < h.T; t0 += C) {
-      const int n = h.T - t0 < C ? h.T - t0 : C;
-      const Real *q = in.q.data() + (first + t0) * F, *k = in.k.data() + (first + t0) * F, *v = h.v(t0);
-      const Real *alpha = scalar ? in.alpha.data() + first + t0 : nullptr;
-      const Real *lambda = channel ? in.lambda.data() + (first + t0) * F : nullptr;
+      const size_t first = h.index * h.T + t0;
+      c.n = h.T - t0 < C ? h.T - t0 : C;
+      c.q = in.q.data() + first * F, c.k = in.k.data() + first * F;
+      c.alpha = in.alpha.extent(0) ? in.alpha.data() + first : nullptr;
+      c.lambda = in.lambda.extent(0) ? in.lambda.data() + first * F : nullptr;
       team.team_barrier();
-      each(team, n, [=](int t) {
-        for (int j = 0; j < F; ++j) decay[t * F + j] = (alpha ? alpha[t] : Real(1)) * (lambda ? lambda[size_t(t) * F + j] : Real(1));
-      });
-      tile::transpose(team, n, F, k, F, kT, n);
+      c.lambda ? channel_weights(team, c) : scalar_weights(team, c);
       team.team_barrier();
-      each(team, F, [=](int j) { // running products from the left for queries, from the right for keys
-        Real product = 1;
-        for (int t = 0; t < n; ++t) decayed_q[t * F + j] = q[size_t(t) * F + j] * (product *= decay[t * F + j]);
-        product = 1;
-        for (int t = n - 1; t >= 0; --t) {
-          decayed_k[t * F + j] = k[size_t(t) * F + j] * product;
-          product *= decay[t * F + j];
-        }
-      });
-      if (channel)
-        channel_weights(team, n, q, k, decay, A);
-      else
-        scalar_weights(team, n, q, kT, alpha, A);
+      const bool decays = c.alpha || c.lambda;
+      tile::gemm(team, c.n, Dv, F, in.scale, tile::rows(decays ? c.q_start : c.q, F), ST, Dv, Real(0), h.o(t0), Dv);
       team.team_barrier();
-      tile::gemm(team, n, Dv, F, in.scale, tile::rows(decayed_q, F), ST, Dv, Real(0), h.o(t0), Dv);
+      tile::gemm(team, c.n, Dv, c.n, in.scale, tile::rows<Real>(c.A, c.n), h.v(t0), Dv, Real(1), h.o(t0), Dv);
+      if (decays)
+        each(team, F, [=](int j) {
+          for (int i = 0; i < Dv; ++i) ST[j * Dv + i] *= c.total[j];
+        });
       team.team_barrier();
-      tile::gemm(team, n, Dv, n, in.scale, tile::rows(A, n), v, Dv, Real(1), h.o(t0), Dv);
-      each(team, F, [=](int j) {
-        Real product = 1;
-        for (int t = 0; t < n; ++t) product *= decay[t * F + j];
-        for (int c = 0; c < Dv; ++c) ST[j * Dv + c] *= product;
-      });
-      team.team_barrier();
-      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(decayed_k, F), v, Dv, Real(1), ST, Dv);
+      tile::gemm(team, F, Dv, c.n, Real(1), tile::rows<Real>(c.kT, c.n), h.v(t0), Dv, Real(1), ST, Dv);
     }
     team.team_barrier();
     tile::transpose(team, F, Dv, ST, Dv, h.state, F);
   }
 
   /// One decay for all channels: weights are q k^T times the product of the alphas between.
-  KOKKOS_FUNCTION void scalar_weights(const Team &team, int n, const Real *q, const Real *kT, const Real *alpha, Real *A) const {
-    tile::gemm(team, n, n, in.width, Real(1), tile::rows(q, in.width), kT, n, Real(0), A, n);
+  KOKKOS_FUNCTION void scalar_weights(const Team &team, const Chunk &c) const {
+    const int F = in.width, n = c.n;
+    tile::transpose(team, n, F, c.k, F, c.kT, n);
+    team.team_barrier();
+    tile::gemm(team, n, n, F, Real(1), tile::rows(c.q, F), c.kT, n, Real(0), c.A, n);
     team.team_barrier();
     each(team, n, [=](int t) {
+      for (int i = t + 1; i < n; ++i) c.A[t * n + i] = 0;
+      if (!c.alpha) return;
       Real product = 1;
-      for (int i = t; i >= 0; --i) {
-        A[t * n + i] *= product;
-        if (alpha) product *= alpha[i];
-      }
-      for (int i = t + 1; i < n; ++i) A[t * n + i] = 0;
+      for (int i = t; i >= 0; product *= c.alpha[i--]) c.A[t * n + i] *= product;
+      for (int j = 0; j < F; ++j) c.q_start[t * F + j] = product * c.q[size_t(t) * F + j];
+      product = 1;
+      for (int i = n - 1; i > t; --i) product *= c.alpha[i];
+      c.suffix[t] = product;
+    });
+    if (!c.alpha) return;
+    team.team_barrier();
+    each(team, F, [=](int j) {
+      for (int i = 0; i < n; ++i) c.kT[j * n + i] *= c.suffix[i];
+      c.total[j] = c.alpha[0] * c.suffix[0];
     });
   }
 
-  /// Per-channel decays: one row of keys at a time inside a secondary chunk, products through the block's start between two.
-  KOKKOS_FUNCTION void channel_weights(const Team &team, int n, const Real *q, const Real *k, const Real *decay, Real *A) const {
-    const int F = in.width, blocks = (n + sub - 1) / sub;
-    each(team, n * blocks, [=](int unit) {
-      const int i = unit / blocks, block = unit % blocks, begin = block * sub, end = begin + sub < n ? begin + sub : n;
-      for (int t = begin; t < end; ++t) A[t * n + i] = 0;
-      if (end <= i) return;
-      for (int j = 0; j < F; ++j) {
-        Real key = k[size_t(i) * F + j];
-        for (int s = i + 1; s < begin && key != 0; ++s) key *= decay[s * F + j]; // decay up to the block's start
-        for (int t = begin > i ? begin : i; t < end; ++t) {
-          if (t > i) key *= decay[t * F + j];
-          A[t * n + i] += q[size_t(t) * F + j] * key;
+  /// Per-channel decays, one secondary chunk after the other.
+  KOKKOS_FUNCTION void channel_weights(const Team &team, const Chunk &c) const {
+    const int F = in.width, n = c.n;
+    const Real *decay = c.alpha ? c.decay : c.lambda;
+    each(team, c.alpha ? n : 0, [=](int t) {
+      for (int j = 0; j < F; ++j) c.decay[t * F + j] = c.alpha[t] * c.lambda[size_t(t) * F + j];
+    });
+    each(team, F, [=](int j) { c.total[j] = 1; });
+    for (int begin = 0; begin < n; begin += sub) {
+      const int end = begin + sub < n ? begin + sub : n;
+      team.team_barrier();
+      decay_block(team, c, decay, begin, end);
+      team.team_barrier();
+      tile::gemm(team, end - begin, begin, F, Real(1), tile::rows<Real>(c.q_block, F), c.kT, n, Real(0), c.A + begin * n, n);
+      each(team, end - begin, [=](int row) { // pairs inside: key i meets the queries of steps i, i+1, ... on its way down
+        const int i = begin + row;
+        Real *key = c.key + row * F;
+        for (int j = 0; j < F; ++j) key[j] = c.k[size_t(i) * F + j];
+        c.A[i * n + i] = dot(c.q + size_t(i) * F, key, F);
+        for (int t = i + 1; t < end; ++t) {
+          for (int j = 0; j < F; ++j) key[j] *= decay[size_t(t) * F + j];
+          c.A[t * n + i] = dot(c.q + size_t(t) * F, key, F);
         }
-      }
+        for (int after = i + 1; after < n; ++after) c.A[i * n + after] = 0;
+      });
+      team.team_barrier();
+      each(team, F, [=](int j) { // earlier keys and the state move on to this block's end
+        for (int i = 0; i < begin; ++i) c.kT[j * n + i] *= c.step[j];
+        c.total[j] *= c.step[j];
+      });
+    }
+  }
+
+  /// Queries of steps [begin, end) decayed from the block's and from the chunk's start, their keys to the block's end.
+  KOKKOS_FUNCTION void decay_block(const Team &team, const Chunk &c, const Real *decay, int begin, int end) const {
+    const int F = in.width, n = c.n;
+    each(team, (F + lanes - 1) / lanes, [=](int group) {
+      const int j0 = group * lanes, width = F - j0 < lanes ? F - j0 : lanes;
+      Real product[lanes];
+      for (int l = 0; l < width; ++l) product[l] = 1;
+      for (int t = begin; t < end; ++t)
+        for (int l = 0; l < width; ++l) {
+          const size_t at = size_t(t) * F + j0 + l;
+          product[l] *= decay[at];
+          c.q_block[(t - begin) * F + j0 + l] = c.q[at] * product[l];
+          c.q_start[at] = c.q[at] * product[l] * c.total[j0 + l];
+        }
+      for (int l = 0; l < width; ++l) c.step[j0 + l] = product[l], product[l] = 1;
+      for (int t = end - 1; t >= begin; --t)
+        for (int l = 0; l < width; ++l) {
+          const size_t at = size_t(t) * F + j0 + l;
+          c.kT[(j0 + l) * n + t] = c.k[at] * product[l];
+          product[l] *= decay[at];
+        }
     });
   }
 };

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "error.hpp"
+#include "random.hpp"
+#include "testing.hpp"
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+/// Positive inputs: every sum then has condition number 1, so that each output must be right to rounding by itself.
+Sequence positive_sequence(const Shape &shape) {
+  Sequence s = random_sequence(shape, 3);
+  for (auto *array : {&s.q, &s.k, &s.v})
+    for (double &x : *array) x = std::fabs(x) + 0.1;
+  return s;
+}
+
+/// Gates from 1 down to 1e-8, most of them 1: the differences of their summed logarithms would have lost all digits of float
+/// within a few hundred steps.
+std::vector<double> harsh_gates(size_t count) {
+  const std::vector<double> uniform = Stream(4, 1).uniforms(count, 0, 1);
+  std::vector<double> gates;
+  for (double u : uniform) gates.push_back(u < 0.1 ? 1e-8 : u < 0.3 ? 0.9 : 1.0);
+  return gates;
+}
+
+double largest_relative_error(const std::vector<double> &measured, const std::vector<double> &reference) {
+  double worst = 0;
+  for (size_t i = 0; i < reference.size(); ++i) worst = std::fmax(worst, std::fabs(measured[i] / reference[i] - 1));
+  return worst;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(gated_linear)
+
+BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
+  // S_1 = v_1 k_1^T = [[3,6]]; o_1 = 3.  alpha_2 lambda_2 = 0.5 [1, 0.5]: S_2 = [[1.5,1.5]] + 5 [1,-1] = [[6.5,-3.5]];
+  // o_2 = 2*6.5 - 3.5 = 9.5.
+  Sequence s = one_head(2, {1, 0, 2, 1}, {1, 2, 1, -1}, {3, 5});
+  s.alpha = {0.25, 0.5}, s.lambda = {0.5, 0.5, 1, 0.5};
+  const Output both = forward(find_variant("gated_linear"), s);
+  check_close(both.o, {3, 9.5}, 0);
+  check_close(both.state, {6.5, -3.5}, 0);
+  // alpha alone: S_2 = [[1.5,3]] + [[5,-5]]; o_2 = 13 - 2.  lambda alone: S_2 = [[3,3]] + [[5,-5]]; o_2 = 16 - 2.
+  Sequence scalar = s, channel = s;
+  scalar.lambda.clear(), channel.alpha.clear();
+  check_close(forward(find_variant("gated_linear"), scalar).o, {3, 11}, 0);
+  check_close(forward(find_variant("gated_linear"), channel).o, {3, 14}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(needs_a_gate) {
+  const Sequence s = one_head(1, {1}, {1}, {1});
+  BOOST_CHECK_EXCEPTION(forward(find_variant("gated_linear"), s), Error, [](const Error &e) {
+    return e.code == exit_input && std::string(e.what()).find("alpha or lambda") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gates_of_one_are_linear_attention) {
+  Sequence s = random_sequence({1, 2, 40, 6, 5}, 5);
+  s.alpha.assign(s.alpha.size(), 1), s.lambda.assign(s.lambda.size(), 1);
+  const Output gated = forward(find_variant("gated_linear"), s), plain = forward(find_variant("linear"), s);
+  check_close(gated.o, plain.o, 0);
+  check_close(gated.state, plain.state, 0);
+}
+
+// Rounding units of one output against the float64 recurrence: each weight is a product of at most T gates and each sum has at
+// most T + Dk terms, all positive, and the inputs of float32 were rounded first (q, k, v and T gates).
+BOOST_AUTO_TEST_CASE(harsh_gates_cost_no_digits) {
+  const Variant &variant = find_variant("gated_linear");
+  const Shape shape{1, 1, 500, 9, 5};
+  for (int gates = 1; gates <= 3; ++gates) {
+    Sequence s = positive_sequence(shape);
+    s.alpha = gates & 1 ? harsh_gates(s.alpha.size()) : std::vector<double>();
+    s.lambda = gates & 2 ? harsh_gates(s.lambda.size()) : std::vector<double>();
+    const Output reference = forward(variant, s);
+    for (Real real : {Real::f32, Real::f64})
+      for (int C : {1, 16, 17, 64, 500}) {
+        const Output fast = forward(variant, s, {"chunked", real, C, {}});
+        const double bound = (4 * shape.T + shape.Dk) * epsilon_of(real);
+        BOOST_TEST_INFO("gates " << gates << " " << name_of(real) << " C=" << C << " bound " << bound);
+        BOOST_TEST(largest_relative_error(fast.o, reference.o) <= bound);
+        BOOST_TEST(largest_relative_error(fast.state, reference.state) <= bound);
+      }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(long_sequences_with_tiny_gates_stay_exact) {
+  const Variant &variant = find_variant("gated_linear");
+  const Shape shape{1, 1, 65536, 3, 2};
+  for (bool every : {true, false}) { // 1e-8 at every step, and now and then
+    Sequence s = positive_sequence(shape);
+    s.alpha.clear();
+    s.lambda = every ? std::vector<double>(s.lambda.size(), 1e-8) : harsh_gates(s.lambda.size());
+    const Output reference = forward(variant, s), fast = forward(variant, s, {"chunked", Real::f64, 64, {}});
+    const double bound = 4.0 * shape.T * epsilon_of(Real::f64);
+    BOOST_TEST(largest_relative_error(fast.o, reference.o) <= bound);
+    BOOST_TEST(largest_relative_error(fast.state, reference.state) <= bound);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
