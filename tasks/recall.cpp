@@ -6,9 +6,9 @@
 //   k,v    k1,v1    k2,v2    k3,v3
 //   q      k1       k2       k2 + noise     <- the read after the last write is scored; it should be v2
 //
-// "snr_inverse" is the mean over memories of |o/c - v|^2 / |v|^2 with c the least-squares amplitude <o,v>/|v|^2: noise power
-// over signal power as in 000 Eq 5-7, without knowing the kernel.
-#include "inputs.hpp"
+// "snr_inverse" is the mean over memories of |o/c - v|^2 / |v|^2 with c the least-squares amplitude <o,v>/|v|^2: noise
+// power over signal power as in 000 Eq 5-7, without knowing the kernel.
+#include "keys.hpp"
 #include "random.hpp"
 #include "scoring.hpp"
 #include "statistics.hpp"
@@ -18,44 +18,12 @@
 namespace recollect::tasks {
 namespace {
 
-/// Rows of an n x d matrix with orthonormal rows (n <= d) by Gram-Schmidt on Gaussian rows, applied twice for accuracy.
-void orthonormalise(double *rows, int n, int d) {
-  for (int i = 0; i < n; ++i) {
-    double *row = rows + size_t(i) * d;
-    for (int pass = 0; pass < 2; ++pass)
-      for (int j = 0; j < i; ++j) {
-        const double *other = rows + size_t(j) * d;
-        double overlap = 0;
-        for (int c = 0; c < d; ++c) overlap += row[c] * other[c];
-        for (int c = 0; c < d; ++c) row[c] -= overlap * other[c];
-      }
-    double square = 0;
-    for (int c = 0; c < d; ++c) square += row[c] * row[c];
-    for (int c = 0; c < d; ++c) row[c] /= std::sqrt(square);
-  }
-}
-
-std::vector<double> draw_keys(const std::string &kind, int memories, int n, int d, double correlation, std::uint64_t seed) {
-  std::vector<double> keys = Stream(seed, 11).normals(size_t(memories) * n * d);
-  if (kind == "correlated") { // every key shares one direction of its memory; pairwise cosine about `correlation`
-    const std::vector<double> common = Stream(seed, 12).normals(size_t(memories) * d);
-    for (size_t i = 0; i < keys.size(); ++i)
-      keys[i] = std::sqrt(1 - correlation) * keys[i] + std::sqrt(correlation) * common[i / (size_t(n) * d) * d + i % d];
-  }
-  if (kind == "unit" || kind == "correlated") normalise_rows(keys, d);
-  if (kind == "orthonormal")
-    for (int m = 0; m < memories; ++m)
-      for (int first = 0; first < n; first += d) // beyond d keys: a fresh basis, orthonormal within itself
-        orthonormalise(&keys[(size_t(m) * n + first) * d], std::min(d, n - first), d);
-  return keys;
-}
-
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
   Problem problem;
   Sequence &s = problem.sequence;
   s.shape = {memories, 1, n, d, dv};
-  s.k = draw_keys(p.text("keys"), memories, n, d, p.real("correlation"), seed);
+  s.k = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
   s.v = Stream(seed, 13).normals(size_t(memories) * n * dv);
   s.q = s.k;
   s.beta.assign(size_t(memories) * n, p.real("beta"));
@@ -69,7 +37,8 @@ Problem generate(const Params &p, std::uint64_t seed) {
   for (int m = 0; m < memories; ++m) {
     const size_t asked = pick.below(m, n), last = size_t(m) * n + n - 1, right = size_t(m) * n + asked;
     problem.answer[last] = int(asked);
-    for (int c = 0; c < d; ++c) s.q[last * d + c] = s.k[right * d + c] + p.real("noise") * noise.normal(size_t(m) * d + c);
+    for (int c = 0; c < d; ++c)
+      s.q[last * d + c] = s.k[right * d + c] + p.real("noise") * noise.normal(size_t(m) * d + c);
     for (int c = 0; c < dv; ++c) problem.target[last * dv + c] = s.v[right * dv + c];
   }
   return problem;
@@ -80,7 +49,8 @@ Score score(const Params &, const Problem &problem, const Output &output) {
   const Shape &shape = problem.sequence.shape;
   std::vector<double> ratios;
   for (int m = 0; m < shape.B; ++m) {
-    const double *o = &output.o[(size_t(m) + 1) * shape.T * shape.Dv - shape.Dv], *v = &problem.target[(size_t(m) + 1) * shape.T * shape.Dv - shape.Dv];
+    const double *o = &output.o[(size_t(m) + 1) * shape.T * shape.Dv - shape.Dv],
+                 *v = &problem.target[(size_t(m) + 1) * shape.T * shape.Dv - shape.Dv];
     double oo = 0, ov = 0, vv = 0;
     for (int c = 0; c < shape.Dv; ++c) oo += o[c] * o[c], ov += o[c] * v[c], vv += v[c] * v[c];
     ratios.push_back(oo * vv / (ov * ov) - 1);
@@ -100,8 +70,8 @@ Task recall() {
               integer_param("n", 32, 1, 1e6, "stored pairs"),
               integer_param("d", 32, 1, 65536, "key width"),
               integer_param("dv", 32, 1, 65536, "value width"),
-              choice_param("keys", {"unit", "gaussian", "orthonormal", "correlated"}, "key distribution"),
-              real_param("correlation", 0.5, 0, 1, "cosine between correlated keys"),
+              keys_param("unit"),
+              real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys"),
               real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel"),
               real_param("beta", 1, 0, 2, "write strength at every step"),
               real_param("alpha", 1, 0, 1, "decay at every step")};
