@@ -133,7 +133,7 @@ int command_forward(const ForwardRequest &request, const std::vector<std::string
   const Variant &variant = find_variant(request.variant);
   const Form &form = find_form(variant, request.form);
   const Params params = variant_params(variant, request.settings);
-  const Sequence sequence = read_sequence(request.input);
+  const Sequence sequence = read_sequence(request.input, variant.inputs);
   try {
     check_inputs(variant, sequence, params);
   } catch (const Error &failure) {
@@ -147,11 +147,11 @@ int command_forward(const ForwardRequest &request, const std::vector<std::string
 }
 
 int command_report(const std::vector<std::string> &results, const std::string &folder) {
+  for (const std::string &path : results)
+    if (!std::filesystem::exists(path)) input_error("no such file: " + path);
   const std::string python = RECOLLECT_PYTHON, script = RECOLLECT_SOURCE_DIR "/reports/report.py";
   if (python.empty()) input_error("the report needs a python3 with h5py and matplotlib; none was found when this program was built");
   if (!std::filesystem::exists(script)) input_error("the report's code is missing: " + script);
-  for (const std::string &path : results)
-    if (!std::filesystem::exists(path)) input_error("no such file: " + path);
   std::vector<std::string> words{python, script};
   words.insert(words.end(), results.begin(), results.end());
   words.insert(words.end(), {"-o", folder});

@@ -22,6 +22,7 @@ struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
   std::string meaning;
+  bool per_step() const { return name == "beta" || name == "alpha"; } // [B,H,T]; the others are [B,H,T,Dk]
 };
 
 /// Properties of the map (q,k,v,...) -> (o, state). A test shows each declared one to hold and each undeclared one to fail.

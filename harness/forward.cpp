@@ -26,16 +26,6 @@ void check_array(const std::string &name, const std::vector<double> &data, const
   if (bad != data.end()) input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) + ", needs finite numbers");
 }
 
-bool per_step(const std::string &input) { return input == "beta" || input == "alpha"; }
-
-const std::vector<double> &input_of(const Sequence &s, const std::string &name) {
-  if (name == "beta") return s.beta;
-  if (name == "alpha") return s.alpha;
-  if (name == "lambda") return s.lambda;
-  if (name == "w") return s.w;
-  throw std::logic_error("no input is called " + name);
-}
-
 template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
   Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), data.size());
   const auto host = Kokkos::create_mirror_view(device);
@@ -50,10 +40,9 @@ template <class Real> std::vector<double> download(const Array<Real> &device) {
 }
 
 /// The declared input, or its neutral value: 1 for gates, the key for w.
-std::vector<double> filled(const Sequence &s, const std::string &name) {
-  const std::vector<double> &given = input_of(s, name);
-  if (!given.empty()) return given;
-  return name == "w" ? s.k : std::vector<double>(s.shape.heads() * s.shape.T * (per_step(name) ? 1 : s.shape.Dk), 1.0);
+std::vector<double> filled(const Sequence &s, const Input &input) {
+  if (!s.input(input.name).empty()) return s.input(input.name);
+  return input.name == "w" ? s.k : std::vector<double>(s.shape.heads() * s.shape.T * (input.per_step() ? 1 : s.shape.Dk), 1.0);
 }
 
 std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
@@ -77,8 +66,8 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   call->k = upload<Real>("k", s.k);
   call->v = upload<Real>("v", s.v);
   for (const Input &input : variant.inputs) {
-    if (!input_of(s, input.name).empty()) call->given.push_back(input.name);
-    const Array<Real> array = upload<Real>(input.name, filled(s, input.name));
+    if (!s.input(input.name).empty()) call->given.push_back(input.name);
+    const Array<Real> array = upload<Real>(input.name, filled(s, input));
     (input.name == "beta" ? call->beta : input.name == "alpha" ? call->alpha : input.name == "lambda" ? call->lambda : call->w) = array;
   }
   call->o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
@@ -108,12 +97,12 @@ void check_inputs(const Variant &variant, const Sequence &s, const Params &param
   check_array("k", s.k, keys, key_size);
   check_array("v", s.v, values, value_size);
   bool any = variant.needs_one_of.empty();
-  for (const std::string &name : variant.needs_one_of) any = any || !input_of(s, name).empty();
+  for (const std::string &name : variant.needs_one_of) any = any || !s.input(name).empty();
   if (!any) input_error(variant.name + " needs " + join(variant.needs_one_of, " or ") + ", and the input has neither");
   for (const Input &input : variant.inputs) {
-    const std::vector<double> &data = input_of(s, input.name);
-    const auto &letters = per_step(input.name) ? steps : keys;
-    const auto &sizes = per_step(input.name) ? step_size : key_size;
+    const std::vector<double> &data = s.input(input.name);
+    const auto &letters = input.per_step() ? steps : keys;
+    const auto &sizes = input.per_step() ? step_size : key_size;
     if (!data.empty())
       check_array(input.name, data, letters, sizes);
     else if (input.required)

@@ -116,10 +116,9 @@ void describe(std::ostream &out, const Variant &v) {
   out << "inputs:\n";
   Rows rows{{"  q, k", "[B,H,T,Dk]", "required", ""}, {"  v", "[B,H,T,Dv]", "required", ""}};
   for (const Input &i : v.inputs) {
-    const bool step = i.name == "beta" || i.name == "alpha";
     const bool alternative = std::find(v.needs_one_of.begin(), v.needs_one_of.end(), i.name) != v.needs_one_of.end();
     const std::string absent = i.required ? "required" : alternative ? "one of these required" : i.name == "w" ? "default k" : "default 1";
-    rows.push_back({"  " + i.name, step ? "[B,H,T]" : "[B,H,T,Dk]", absent, i.meaning});
+    rows.push_back({"  " + i.name, i.per_step() ? "[B,H,T]" : "[B,H,T,Dk]", absent, i.meaning});
   }
   print_table(out, rows);
   describe_params(out, v.params);

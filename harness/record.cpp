@@ -267,7 +267,7 @@ Dataset read_dataset(hid_t file, const std::string &path, const std::string &nam
   H5Sget_simple_extent_dims(space, d.dims.data(), nullptr);
   const Handle type(H5Dget_type(set), where + " has no readable type");
   if (H5Tget_class(type) != H5T_FLOAT)
-    input_error(where + " is of a " + (H5Tget_class(type) == H5T_INTEGER ? "integer" : "non-numeric") + " type, needs floating point " + needs);
+    input_error(where + " is of " + (H5Tget_class(type) == H5T_INTEGER ? "an integer" : "a non-numeric") + " type, needs floating point " + needs);
   if (d.dims.size() != rank) input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs);
   size_t count = 1;
   for (hsize_t n : d.dims) count *= n;
@@ -279,7 +279,7 @@ Dataset read_dataset(hid_t file, const std::string &path, const std::string &nam
 
 } // namespace
 
-Sequence read_sequence(const std::string &path) {
+Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   if (!std::filesystem::exists(path)) input_error("no such file: " + path);
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path + " is not a readable HDF5 file");
@@ -297,17 +297,14 @@ Sequence read_sequence(const std::string &path) {
   };
   expect("v", v, values);
   s.q = std::move(q.data), s.v = std::move(v.data);
-  const auto read = [&](const char *name, std::vector<double> &into, const std::vector<hsize_t> &dims, const char *needs) {
-    if (!present(name)) return;
-    Dataset d = read_dataset(file, path, name, needs, dims.size());
+  const auto read = [&](const std::string &name, std::vector<double> &into, const std::vector<hsize_t> &dims) {
+    Dataset d = read_dataset(file, path, name, dims.size() == 3 ? "[B,H,T]" : "[B,H,T,Dk]", dims.size());
     expect(name, d, dims);
     into = std::move(d.data);
   };
-  read("k", s.k, keys, "[B,H,T,Dk]");
-  read("beta", s.beta, steps, "[B,H,T]");
-  read("alpha", s.alpha, steps, "[B,H,T]");
-  read("lambda", s.lambda, keys, "[B,H,T,Dk]");
-  read("w", s.w, keys, "[B,H,T,Dk]");
+  read("k", s.k, keys);
+  for (const Input &input : inputs)
+    if (present(input.name.c_str())) read(input.name, s.input(input.name), input.per_step() ? steps : keys);
   if (present("state")) s.state = read_dataset(file, path, "state", "[B,H,rows,columns]", 4).data;
   return s;
 }

@@ -29,6 +29,12 @@ struct Sequence {
   std::vector<double> v;               // [B,H,T,Dv]
   std::vector<double> beta, alpha;     // [B,H,T]
   std::vector<double> state;           // [B,H,rows,columns] of the variant's state; empty: its own initial state
+
+  /// The optional input called beta, alpha, lambda or w.
+  std::vector<double> &input(const std::string &name) {
+    return name == "beta" ? beta : name == "alpha" ? alpha : name == "lambda" ? lambda : w;
+  }
+  const std::vector<double> &input(const std::string &name) const { return const_cast<Sequence *>(this)->input(name); }
 };
 
 struct StateShape {

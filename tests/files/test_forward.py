@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`recollect forward` on tensors written by another program, against numpy; and everything it must refuse."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+B, H, T, DK, DV = 2, 3, 20, 5, 4
+
+
+def tensors(seed=0, dtype=np.float64):
+    r = np.random.default_rng(seed)
+    unit = lambda x: x / np.linalg.norm(x, axis=-1, keepdims=True)
+    return {
+        "q": r.normal(size=(B, H, T, DK)).astype(dtype),
+        "k": unit(r.normal(size=(B, H, T, DK))).astype(dtype),
+        "v": r.normal(size=(B, H, T, DV)).astype(dtype),
+        "beta": r.uniform(0.2, 1, size=(B, H, T)).astype(dtype),
+        "alpha": r.uniform(0.8, 1, size=(B, H, T)).astype(dtype),
+        "lambda": r.uniform(0.8, 1, size=(B, H, T, DK)).astype(dtype),
+    }
+
+
+class Forward(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.input = os.path.join(self.folder.name, "in.h5")
+        self.output = os.path.join(self.folder.name, "out.h5")
+
+    def write(self, data):
+        with h5py.File(self.input, "w") as f:
+            for name, values in data.items():
+                f[name] = values
+
+    def run_forward(self, variant, *flags):
+        command = [PROGRAM, "forward", variant, "--input", self.input, "--output", self.output, *flags]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def result(self, variant, *flags):
+        done = self.run_forward(variant, *flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.output) as f:
+            return f["o"][:], f["state"][:] if "state" in f else None
+
+    def refused(self, variant, message, *flags, status=3):
+        done = self.run_forward(variant, *flags)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(message, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertEqual(os.listdir(self.folder.name), [os.path.basename(self.input)] if os.path.exists(self.input) else [])
+
+    def reference(self, d, erase, alpha=None, state=None):
+        """S_t = alpha S (I - erase_t k k^T) + write_t v k^T as einsums, o_t = S_t q_t."""
+        S = np.zeros((B, H, DV, DK)) if state is None else state.copy()
+        o = np.empty((B, H, T, DV))
+        for t in range(T):
+            k, v, q = d["k"][:, :, t], d["v"][:, :, t], d["q"][:, :, t]
+            if alpha is not None:
+                S = S * alpha[:, :, t, None, None]
+            b = erase[:, :, t, None, None]
+            read = np.einsum("bhij,bhj->bhi", S, k)
+            S = S + b * np.einsum("bhi,bhj->bhij", v - read, k)
+            o[:, :, t] = np.einsum("bhij,bhj->bhi", S, q)
+        return o, S
+
+    def test_linear_in_both_forms_and_types(self):
+        d = tensors()
+        self.write(d)
+        weights = np.tril(np.einsum("bhtd,bhid->bhti", d["q"], d["k"]))
+        expected = weights @ d["v"]
+        for form in "recurrent", "chunked":
+            for dtype, bound in ("f64", 1e-13), ("f32", 1e-4):
+                o, state = self.result("linear", "--form", form, "--chunk", "7", "--dtype", dtype)
+                self.assertEqual(o.dtype, np.float64 if dtype == "f64" else np.float32)
+                np.testing.assert_allclose(o, expected, atol=bound)
+                np.testing.assert_allclose(state, np.einsum("bhti,bhtj->bhij", d["v"], d["k"]), atol=bound)
+
+    def test_delta_rules(self):
+        d = tensors(1)
+        self.write(d)
+        for variant, alpha in ("delta_net", None), ("gated_delta_net", d["alpha"]):
+            o, S = self.reference(d, d["beta"], alpha)
+            for form in "recurrent", "chunked":
+                measured, state = self.result(variant, "--form", form, "--chunk", "8")
+                np.testing.assert_allclose(measured, o, atol=1e-12)
+                np.testing.assert_allclose(state, S, atol=1e-12)
+
+    def test_state_is_handed_over(self):
+        d = tensors(2)
+        d["state"] = np.random.default_rng(3).normal(size=(B, H, DV, DK))
+        self.write(d)
+        o, S = self.reference(d, d["beta"], state=d["state"])
+        measured, state = self.result("delta_net")
+        np.testing.assert_allclose(measured, o, atol=1e-12)
+        np.testing.assert_allclose(state, S, atol=1e-12)
+
+    def test_softmax_scale_defaults_to_one_over_root_width(self):
+        d = tensors(4)
+        self.write(d)
+        scores = np.einsum("bhtd,bhid->bhti", d["q"], d["k"])
+        for flags, scale in ((), DK**-0.5), (("--set", "scale=1"), 1):
+            z = np.where(np.tril(np.ones((T, T), bool)), scores * scale, -np.inf)
+            p = np.exp(z - z.max(-1, keepdims=True))
+            expected = p / p.sum(-1, keepdims=True) @ d["v"]
+            for form in "recurrent", "parallel":
+                o, state = self.result("softmax", "--form", form, *flags)
+                np.testing.assert_allclose(o, expected, atol=1e-13)
+                self.assertIsNone(state)
+
+    def test_half_precision_files_are_read(self):
+        d = tensors(5, np.float16)
+        self.write(d)
+        o, _ = self.result("linear")
+        weights = np.tril(np.einsum("bhtd,bhid->bhti", d["q"].astype(float), d["k"].astype(float)))
+        np.testing.assert_allclose(o, weights @ d["v"].astype(float), atol=1e-12)
+
+    def test_absent_datasets(self):
+        for name in "q", "k", "v":
+            d = tensors()
+            del d[name]
+            self.write(d)
+            self.refused("linear", f"dataset {name} is absent")
+        d = tensors()
+        del d["beta"]
+        self.write(d)
+        self.refused("delta_net", "beta is absent")
+        d = tensors()
+        del d["alpha"], d["lambda"]
+        self.write(d)
+        self.refused("gated_linear", "gated_linear needs alpha or lambda")
+
+    def test_wrong_shapes(self):
+        d = tensors()
+        self.write({**d, "k": d["k"][..., :3]})
+        self.refused("linear", f"dataset k has shape [{B},{H},{T},3], needs [{B},{H},{T},{DK}]")
+        self.write({**d, "q": d["q"][0]})
+        self.refused("linear", f"dataset q has shape [{H},{T},{DK}], needs [B,H,T,Dk]")
+        self.write({**d, "beta": d["beta"][..., None]})
+        self.refused("delta_net", "dataset beta has shape")
+        self.write({**d, "state": np.zeros((B, H, DK, DK))})
+        self.refused("delta_net", "state has")
+        self.write({**d, "v": np.zeros((B, H, 0, DV))})
+        self.refused("linear", "every size at least 1")
+
+    def test_wrong_types_and_values(self):
+        d = tensors()
+        self.write({**d, "v": d["v"].astype(np.int64)})
+        self.refused("linear", "dataset v is of an integer type")
+        for bad in np.nan, np.inf:
+            k = d["k"].copy()
+            k[1, 2, 3, 4] = bad
+            self.write({**d, "k": k})
+            self.refused("linear", "k has a non-finite value")
+        self.write({**d, "alpha": d["alpha"] + 1})
+        self.refused("gated_delta_net", "decay factors")
+
+    def test_damaged_files_and_bad_flags(self):
+        with open(self.input, "w") as f:
+            f.write("not HDF5")
+        self.refused("linear", "is not a readable HDF5 file")
+        self.write(tensors())
+        with open(self.input, "r+b") as f:
+            f.truncate(2000)
+        self.refused("linear", "HDF5")
+        self.write(tensors())
+        self.refused("linaer", "did you mean 'linear'?", status=2)
+        self.refused("linear", "it has recurrent, chunked", "--form", "parallel", status=2)
+        self.refused("linear", "linear has no parameter 'sclae'", "--set", "sclae=2", status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

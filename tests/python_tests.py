@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every tests/**/test_*.py against the program given as the only argument; closes with "N passed, M failed"."""
+import os
+import sys
+import unittest
+
+here = os.path.dirname(os.path.abspath(__file__))
+os.environ["RECOLLECT_PROGRAM"] = os.path.abspath(sys.argv[1])
+suite = unittest.TestSuite()
+for folder in sorted({root for root, _, files in os.walk(here) if any(f.startswith("test_") for f in files)}):
+    suite.addTests(unittest.TestLoader().discover(folder, top_level_dir=folder))
+result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(suite)
+failed = len(result.failures) + len(result.errors)
+print(f"{result.testsRun - failed} passed, {failed} failed")
+sys.exit(0 if result.testsRun and not failed else 1)
