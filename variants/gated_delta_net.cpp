@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gated DeltaNet: the delta rule on a state that decays by a scalar gate (002 §5; 003 Eq 38-41).
+//
+//   S_t = alpha_t S_{t-1} (I - beta_t k_t k_t^T) + beta_t v_t k_t^T
+//   o_t = S_t q_t
+//
+// State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+#include "rows.hpp"
+#include "wy.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_rows("gated_delta_net::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+    const Real *k = h.k(t), alpha = h.alpha[t], residual = h.v(t)[i] - alpha * dot(s, k, h.Dk);
+    for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] + h.beta[t] * residual * k[j];
+    return dot(s, h.q(t), h.Dk);
+  });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  wy_chunked("gated_delta_net::chunked", call, 1, 1, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
+    *step.decay = h.alpha[t];
+    for (int j = 0; j < h.Dk; ++j) {
+      step.r[j] = h.alpha[t] * h.beta[t] * h.k(t)[j];
+      step.p[j] = h.k(t)[j];
+    }
+    for (int i = 0; i < h.Dv; ++i) step.v[i] = h.beta[t] * h.v(t)[i];
+  });
+}
+
+} // namespace
+
+Variant gated_delta_net() {
+  Variant v;
+  v.family = "delta rule";
+  v.update = "A_t = alpha_t (I - beta_t k_t k_t^T), b_t = beta_t v_t, phi = identity";
+  v.objective = "|S k - v|^2 / 2 + weight decay on S: leaky LMS by the map of 003 Eq 38-41";
+  v.source = "002 §5; 003 Eq 38-41; Yang, Kautz, Hatamizadeh 2024 (arXiv:2412.06464)";
+  v.cost = "7 Dv Dk flops";
+  v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants
