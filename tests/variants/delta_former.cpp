@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing.hpp"
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+const std::vector<std::string> kernels{"linear", "round", "exp", "softmax", "relu"};
+const Variant &layer() { return find_variant("delta_former"); }
+Run with(const std::string &form, const std::string &kappa1, const std::string &kappa2, int chunk = 64, const std::string &tau = "1") {
+  return {form, Real::f64, chunk, variant_params(layer(), {{"kappa1", kappa1}, {"kappa2", kappa2}, {"tau", tau}})};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(delta_former)
+
+BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
+  // One channel: k = (1, 2), w = (-, 0.75), q = (1, -1), v = (8, 4), alpha = (1, 1/2), beta = (-, 1/4). u_1 = 8, and
+  // kappa1(k_1, w_2): z = 0.75;  kappa2(k, q_2): z = (-1, -2);  o_1 = kappa2(z = 1) u_1.
+  Sequence s = one_head(2, {1, -1}, {1, 2}, {8, 4});
+  s.w = {5, 0.75}, s.alpha = {1, 0.5}, s.beta = {3, 0.25};
+  const double e = std::exp(1.0), u2_linear = 2 - 0.25 * 0.75 * 8, u2_whole = 2 - 0.25 * 8, u2_exp = 2 - 0.25 * std::exp(0.75) * 8;
+  const struct {
+    std::string kappa1, kappa2;
+    double o1, o2;
+  } cases[] = {{"linear", "linear", 8, -8 - 2 * u2_linear},
+               {"round", "round", 8, -8 - 2 * u2_whole},
+               {"relu", "relu", 8, 0},
+               {"exp", "exp", 8 * e, 8 / e + u2_exp / (e * e)},
+               {"softmax", "softmax", 8, (8 * e + u2_whole) / (e + 1)},
+               {"exp", "linear", 8, -8 - 2 * u2_exp}};
+  for (const auto &c : cases)
+    for (const char *form : {"recurrent", "chunked", "doubling"})
+      for (int chunk : {1, 2}) {
+        BOOST_TEST_INFO(c.kappa1 << " " << c.kappa2 << " " << form << " C=" << chunk);
+        check_close(forward(layer(), s, with(form, c.kappa1, c.kappa2, chunk)).o, {c.o1, c.o2}, 1e-14);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(every_pair_of_kernels_in_every_form) {
+  const Shape shape{1, 3, 70, 6, 5};
+  const Sequence s = random_sequence(shape, 11);
+  for (const std::string &kappa1 : kernels)
+    for (const std::string &kappa2 : kernels) {
+      const std::string tau = "8"; // exp(z/8) keeps the recursion of exp from diverging too fast to compare
+      const Run reference = with("recurrent", kappa1, kappa2, 1, tau);
+      const Output expected = forward(layer(), s, reference);
+      const double kappa = input_condition(layer(), s, reference.params, 2);
+      for (const char *form : {"chunked", "doubling"})
+        for (int chunk : {3, 16, 64}) {
+          if (std::string(form) == "doubling" && kappa1 == "exp" && chunk > 16) continue; // powers of a positive A grow: see the last case
+          const double error = deviation(forward(layer(), s, with(form, kappa1, kappa2, chunk, tau)), expected).largest();
+          const double bound = accumulated_terms(shape, chunk) * epsilon_of(Real::f64) * kappa;
+          BOOST_TEST_INFO(kappa1 << " " << kappa2 << " " << form << " C=" << chunk << ": error " << error << ", bound " << bound);
+          BOOST_TEST(error <= bound);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_erase_and_a_softmax_read_is_attention) { // 000 after Eq 42
+  Sequence s = random_sequence({1, 2, 70, 9, 4}, 12);
+  std::fill(s.beta.begin(), s.beta.end(), 0.0), std::fill(s.alpha.begin(), s.alpha.end(), 1.0);
+  Run run = with("recurrent", "linear", "softmax");
+  run.params.set("scale", 1 / 3.0); // 1/sqrt(Dk)
+  const Output attention = forward(find_variant("softmax"), s);
+  for (const char *form : {"recurrent", "chunked", "doubling"}) {
+    run.form = form;
+    check_close(forward(layer(), s, run).o, attention.o, accumulated_terms(s.shape, 64) * epsilon_of(Real::f64) * max_abs(s.v));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(linear_kernels_at_the_key_are_the_delta_rule) { // 000 Eq 91-93, S_t = S_{t-1}(I - k k^T) + v k^T
+  Sequence s = random_sequence({1, 1, 80, 7, 5}, 13);
+  s.w.clear(), s.beta.clear(), s.alpha.clear();
+  const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+  std::vector<double> expected;
+  Dense S(Dv, Dk);
+  for (int t = 0; t < T; ++t) {
+    const Dense k(Dk, 1, {s.k.begin() + t * Dk, s.k.begin() + (t + 1) * Dk}), v(Dv, 1, {s.v.begin() + t * Dv, s.v.begin() + (t + 1) * Dv}),
+        q(Dk, 1, {s.q.begin() + t * Dk, s.q.begin() + (t + 1) * Dk});
+    S = S * (Dense::identity(Dk) - k * transpose(k)) + v * transpose(k);
+    const Dense o = S * q;
+    expected.insert(expected.end(), o.data.begin(), o.data.end());
+  }
+  const double kappa = input_condition(layer(), s, variant_params(layer()));
+  for (const char *form : {"recurrent", "chunked", "doubling"})
+    check_close(forward(layer(), s, with(form, "linear", "linear", 16)).o, expected,
+                accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * kappa * max_abs(expected));
+}
+
+BOOST_AUTO_TEST_CASE(swap_of_two_states) { // 000 Theorem 1: k = k_1 - k_2 and v = 0 exchanges the two values
+  Sequence s = one_head(3, {1, 0, 0, 1, 1, 0}, {1, 0, 0, 1, 1, -1}, {3, 5, 0});
+  for (const char *form : {"recurrent", "chunked", "doubling"}) check_close(forward(layer(), s, with(form, "round", "round")).o, {3, 5, 5}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(doubling_loses_the_digits_that_substitution_keeps) { // 000 D.3.1 on one key repeated 64 times
+  Sequence s = random_sequence({1, 1, 64, 4, 1}, 14);
+  s.w.clear(), s.beta.clear(), s.alpha.clear();
+  for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 4 == 0; // I + A is all ones below the diagonal: u_t = v_t - v_{t-1}
+  s.q = s.k;
+  const std::vector<double> expected = s.v;                    // the last write wins
+  const auto error = [&](const char *form) { return max_difference(forward(layer(), s, with(form, "linear", "linear")).o, expected); };
+  BOOST_TEST(error("chunked") <= 2 * 64 * epsilon_of(Real::f64) * max_abs(s.v));
+  BOOST_TEST(error("doubling") > 1e-2 * max_abs(s.v)); // powers of A reach C(62,31) = 4.7e17 > 1/eps
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Causal softmax attention (000 Eq 2; 003 Eq 1).
+//
+//   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) = exp(scale q_t . k_i) / sum_{j<=t} exp(scale q_t . k_j),   scale = 1/sqrt(Dk)
+//
+// State: none that is finite; every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
+// Parallel form: tiles of queries x keys with an online normaliser, never a T x T matrix.
+#include "attention.hpp"
+#include "kernels.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &call) {
+  return {Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))), Real(1)};
+}
+template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("softmax::recurrent", call, kernel(call)); }
+template <class Real> void parallel(const Call<Real> &call) { attend("softmax::parallel", call, kernel(call)); }
+
+} // namespace
+
+Variant softmax() {
+  Variant v;
+  v.family = "nonparametric";
+  v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i) v_i";
+  v.objective = "sum_{i<=t} exp(scale q_t . k_i) |M - v_i|^2 over a constant M, at each query";
+  v.source = "000 Eq 2; 003 Eq 1";
+  v.cost = "2 t (Dk + Dv) flops, t exponentials";
+  v.params = {automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
+  v.traits.order_invariant = true;
+  return v;
+}
+
+} // namespace recollect::variants
