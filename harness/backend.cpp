@@ -2,6 +2,8 @@
 #include "backend.hpp"
 #include "device.hpp"
 #include <KokkosKernels_config.h>
+#include <cstdlib>
+#include <unistd.h>
 
 namespace recollect {
 namespace {
@@ -23,6 +25,12 @@ std::string kernels_version() {
 #endif
 }
 } // namespace
+
+void let_idle_threads_sleep(char **argv) {
+  if (std::getenv("OMP_WAIT_POLICY")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);
+}
 
 Backend::Backend() {
 #if KOKKOS_VERSION < 30700 // advice on thread binding would mix with our one-line errors

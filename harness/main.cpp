@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend.hpp"
 #include "cli.hpp"
 
-int main(int argc, char **argv) { return recollect::run_command_line(argc, argv); }
+int main(int argc, char **argv) {
+  recollect::let_idle_threads_sleep(argv);
+  return recollect::run_command_line(argc, argv);
+}

@@ -8,6 +8,7 @@
 // Kokkos lives as long as the whole run; `tests --run_test=<folder>/<file>` picks cases, one suite a folder.
 int main(int argc, char **argv) {
   using namespace boost::unit_test;
+  recollect::let_idle_threads_sleep(argv);
   const recollect::Backend backend;
   const int status = unit_test_main([] { return true; }, argc, argv);
   const test_results &results = results_collector.results(framework::master_test_suite().p_id);
