@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeltaNet: one gradient step of size beta on |S k - v|^2 / 2 a token (002 §4; 003 Eq 6, 29; 000 Table 2 with beta = 1).
+// DeltaNet: one gradient step of size beta on |S k - v|^2 / 2 a token (002 §4; 003 Eq 6, 29; 000 Table 2 with beta =
+// 1).
 //
 //   S_t = S_{t-1} (I - beta_t k_t k_t^T) + beta_t v_t k_t^T
 //   o_t = S_t q_t
@@ -12,21 +13,19 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  recurrent_rows("delta_net::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-    const Real *k = h.k(t), residual = h.v(t)[i] - dot(s, k, h.Dk);
-    for (int j = 0; j < h.Dk; ++j) s[j] += h.beta[t] * residual * k[j];
-    return dot(s, h.q(t), h.Dk);
-  });
+  recurrent_rows(
+      "delta_net::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *k = h.k(t), residual = h.v(t)[i] - dot(s, k, h.Dk);
+        for (int j = 0; j < h.Dk; ++j) s[j] += h.beta[t] * residual * k[j];
+        return dot(s, h.q(t), h.Dk);
+      });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  wy_chunked("delta_net::chunked", call, 1, 0, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-    for (int j = 0; j < h.Dk; ++j) {
-      step.r[j] = h.beta[t] * h.k(t)[j];
-      step.p[j] = h.k(t)[j];
-    }
-    for (int i = 0; i < h.Dv; ++i) step.v[i] = h.beta[t] * h.v(t)[i];
-  });
+  wy_chunked(
+      "delta_net::chunked", call, 1, 0, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
+        key_step(h, t, h.beta[t], h.beta[t], step);
+      });
 }
 
 } // namespace

@@ -12,22 +12,20 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  recurrent_rows("gated_delta_net::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-    const Real *k = h.k(t), alpha = h.alpha[t], residual = h.v(t)[i] - alpha * dot(s, k, h.Dk);
-    for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] + h.beta[t] * residual * k[j];
-    return dot(s, h.q(t), h.Dk);
-  });
+  recurrent_rows(
+      "gated_delta_net::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *k = h.k(t), alpha = h.alpha[t], residual = h.v(t)[i] - alpha * dot(s, k, h.Dk);
+        for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] + h.beta[t] * residual * k[j];
+        return dot(s, h.q(t), h.Dk);
+      });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  wy_chunked("gated_delta_net::chunked", call, 1, 1, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-    *step.decay = h.alpha[t];
-    for (int j = 0; j < h.Dk; ++j) {
-      step.r[j] = h.alpha[t] * h.beta[t] * h.k(t)[j];
-      step.p[j] = h.k(t)[j];
-    }
-    for (int i = 0; i < h.Dv; ++i) step.v[i] = h.beta[t] * h.v(t)[i];
-  });
+  wy_chunked(
+      "gated_delta_net::chunked", call, 1, 1, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
+        *step.decay = h.alpha[t];
+        key_step(h, t, h.alpha[t] * h.beta[t], h.beta[t], step);
+      });
 }
 
 } // namespace

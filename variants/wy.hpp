@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked form of the whole delta family, in WY (UT) form (after Yang et al. 2024, arXiv:2406.06484, 2412.06464; 000 Eq 96-98).
+// Chunked form of the whole delta family, in WY (UT) form (after Yang et al. 2024, arXiv:2406.06484, 2412.06464; 000 Eq
+// 96-98).
 //
 // A token is one or more sub-steps, each a decay, a rank-one erasure and a rank-one write:
 //
-//   S_t = S_{t-1} D_t + (v_t - S_{t-1} r_t) p_t^T     D_t diagonal, r_t the key that is read, p_t the direction that is written
+//   S_t = S_{t-1} D_t + (v_t - S_{t-1} r_t) p_t^T     D_t diagonal, r_t the key that is read, p_t the direction that is
+//   written
 //
 // With D(t,i) the product of the decays of sub-steps i+1 ... t of a chunk that starts in S_0, the residuals
 // e_t = v_t - S_{t-1} r_t solve a unit lower triangular system, after which outputs and state are matrix products:
@@ -18,9 +20,17 @@
 namespace recollect::variants {
 
 /// One sub-step's rows, to be filled: r, p [Dk], v [Dv], decay [0, 1 or Dk as declared].
-template <class Real> struct WyStep {
-  Real *r, *p, *v, *decay;
-};
+template <class Real> struct WyStep { Real *r, *p, *v, *decay; };
+
+/// The usual sub-step: r = erase k_t, p = k_t, v = write v_t.
+template <class Real>
+KOKKOS_FUNCTION void key_step(const Head<Real> &h, int t, Real erase, Real write, const WyStep<Real> &step) {
+  for (int j = 0; j < h.Dk; ++j) {
+    step.r[j] = erase * h.k(t)[j];
+    step.p[j] = h.k(t)[j];
+  }
+  for (int i = 0; i < h.Dv; ++i) step.v[i] = write * h.v(t)[i];
+}
 
 /// Rows x_m read after tau(m) sub-steps of the chunk.
 struct WyReads {
@@ -43,12 +53,15 @@ template <class Real> struct WyDecays {
   /// f(j0, columns) for blocks of channels.
   template <class Body> KOKKOS_FUNCTION void each_block(const Team &team, const Body &body) const {
     const int F = this->F;
-    each(team, (F + lanes - 1) / lanes, [=](int block) { body(block * lanes, F - block * lanes < lanes ? F - block * lanes : lanes); });
+    each(team, (F + lanes - 1) / lanes,
+         [=](int block) { body(block * lanes, F - block * lanes < lanes ? F - block * lanes : lanes); });
   }
   KOKKOS_FUNCTION Real at(int t, int j) const { return width == 1 ? decay[t] : decay[size_t(t) * F + j]; }
 
-  /// out_m = x_m times the decays of sub-steps begin ... tau(m)-1, rows lo <= m < hi (tau non-decreasing and > begin - 1).
-  KOKKOS_FUNCTION void from(const Team &team, int begin, WyReads reads, int lo, int hi, const Real *x, Real *out) const {
+  /// out_m = x_m times the decays of sub-steps begin ... tau(m)-1, rows lo <= m < hi (tau non-decreasing and > begin -
+  /// 1).
+  KOKKOS_FUNCTION void from(const Team &team, int begin, WyReads reads, int lo, int hi, const Real *x,
+                            Real *out) const {
     const WyDecays d = *this;
     each_block(team, [=](int j0, int columns) {
       Real product[lanes];
@@ -75,9 +88,10 @@ template <class Real> struct WyDecays {
     });
   }
 
-  /// W[count,n]: W(m,i) = x_m . (decays of i+1 ... tau(m)-1) p_i for i < tau(m), else 0. pT [F,n] is p transposed; scratch:
-  /// kT [F,n] and xd [count,F], used where every channel has its own decay.
-  KOKKOS_FUNCTION void weights(const Team &team, WyReads reads, const Real *x, const Real *p, const Real *pT, Real *kT, Real *xd, Real *W) const {
+  /// W[count,n]: W(m,i) = x_m . (decays of i+1 ... tau(m)-1) p_i for i < tau(m), else 0. pT [F,n] is p transposed;
+  /// scratch: kT [F,n] and xd [count,F], used where every channel has its own decay.
+  KOKKOS_FUNCTION void weights(const Team &team, WyReads reads, const Real *x, const Real *p, const Real *pT, Real *kT,
+                               Real *xd, Real *W) const {
     if (width > 1) return channel_weights(team, reads, x, p, kT, xd, W);
     const WyDecays d = *this;
     tile::gemm(team, reads.count, n, F, Real(1), tile::rows(x, F), pT, n, Real(0), W, n);
@@ -94,8 +108,10 @@ template <class Real> struct WyDecays {
   }
 
 private:
-  /// Secondary chunks: pairs inside one are weighted directly, all others by a matrix product through the chunk's start.
-  KOKKOS_FUNCTION void channel_weights(const Team &team, WyReads reads, const Real *x, const Real *p, Real *kT, Real *xd, Real *W) const {
+  /// Secondary chunks: pairs inside one are weighted directly, all others by a matrix product through the chunk's
+  /// start.
+  KOKKOS_FUNCTION void channel_weights(const Team &team, WyReads reads, const Real *x, const Real *p, Real *kT,
+                                       Real *xd, Real *W) const {
     const WyDecays d = *this;
     each(team, reads.count, [=](int m) {
       for (int i = 0; i < d.n; ++i) W[size_t(m) * d.n + i] = 0;
@@ -135,17 +151,17 @@ template <class Real, class Fill> struct WyKernel {
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = h.Dk, Dv = h.Dv, C = h.chunk, N = C * steps, steps = this->steps, width = decay_width;
     const Fill &fill = this->fill;
-    Real *L = h.work;                     // [N,N] r_t . D(t-1,i) p_i
-    Real *A = L + size_t(N) * N;          // [C,N] q_t . D(t,i) p_i
-    Real *r = A + size_t(C) * N;          // [N,F]
-    Real *p = r + size_t(N) * F;          // [N,F]
-    Real *pT = p + size_t(N) * F;         // [F,N]
-    Real *kT = pT + size_t(N) * F;        // [F,N] scratch, then [N,F] D(C,i) p_i
-    Real *rd = kT + size_t(N) * F;        // [N,F] scratch, then D(t-1,0) r_t
-    Real *qd = rd + size_t(N) * F;        // [C,F] scratch, then D(t,0) q_t
-    Real *E = qd + size_t(C) * F;         // [N,Dv] v_t, then e_t
-    Real *ST = E + size_t(N) * Dv;        // [F,Dv] transposed state, so that products run along Dv
-    Real *decay = ST + size_t(F) * Dv;    // [N,width]
+    Real *L = h.work;                  // [N,N] r_t . D(t-1,i) p_i
+    Real *A = L + size_t(N) * N;       // [C,N] q_t . D(t,i) p_i
+    Real *r = A + size_t(C) * N;       // [N,F]
+    Real *p = r + size_t(N) * F;       // [N,F]
+    Real *pT = p + size_t(N) * F;      // [F,N]
+    Real *kT = pT + size_t(N) * F;     // [F,N] scratch, then [N,F] D(C,i) p_i
+    Real *rd = kT + size_t(N) * F;     // [N,F] scratch, then D(t-1,0) r_t
+    Real *qd = rd + size_t(N) * F;     // [C,F] scratch, then D(t,0) q_t
+    Real *E = qd + size_t(C) * F;      // [N,Dv] v_t, then e_t
+    Real *ST = E + size_t(N) * Dv;     // [F,Dv] transposed state, so that products run along Dv
+    Real *decay = ST + size_t(F) * Dv; // [N,width]
     tile::transpose(team, Dv, F, h.state, F, ST, Dv);
 
     for (int t0 = 0; t0 < h.T; t0 += C) {
@@ -176,11 +192,12 @@ template <class Real, class Fill> struct WyKernel {
       tile::gemm(team, tokens, Dv, F, Real(1), tile::rows(q0, F), ST, Dv, Real(0), h.o(t0), Dv);
       team.team_barrier();
       tile::solve_unit_lower(team, n, Dv, L, n, E, Dv);
-      if (width) each(team, F, [=](int j) {
-        Real product = 1;
-        for (int t = 0; t < n; ++t) product *= decays.at(t, j);
-        for (int c = 0; c < Dv; ++c) ST[size_t(j) * Dv + c] *= product;
-      });
+      if (width)
+        each(team, F, [=](int j) {
+          Real product = 1;
+          for (int t = 0; t < n; ++t) product *= decays.at(t, j);
+          for (int c = 0; c < Dv; ++c) ST[size_t(j) * Dv + c] *= product;
+        });
       team.team_barrier();
       tile::gemm(team, tokens, Dv, n, Real(1), tile::rows(A, n), E, Dv, Real(1), h.o(t0), Dv);
       tile::gemm(team, F, Dv, n, Real(1), tile::transposed(pC, F), E, Dv, Real(1), ST, Dv);
@@ -194,7 +211,8 @@ template <class Real, class Fill> struct WyKernel {
 template <class Real, class Fill>
 void wy_chunked(const std::string &label, const Call<Real> &call, int steps, int decay_width, const Fill &fill) {
   using Kernel = WyKernel<Real, Fill>;
-  each_head(label, call, Kernel::work_size(call.chunk, steps, decay_width, call.shape.Dk, call.shape.Dv), Kernel{steps, decay_width, fill});
+  each_head(label, call, Kernel::work_size(call.chunk, steps, decay_width, call.shape.Dk, call.shape.Dv),
+            Kernel{steps, decay_width, fill});
 }
 
 } // namespace recollect::variants

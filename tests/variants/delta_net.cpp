@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing.hpp"
+#include <cmath>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
@@ -35,7 +36,8 @@ BOOST_AUTO_TEST_CASE(one_write_blends_old_and_new) {
   s.beta = {1, 0.3};
   const Output out = forward(find_variant("delta_net"), s);
   for (int i = 0; i < 3; ++i)
-    BOOST_TEST(std::abs(out.o[3 + i] - (0.7 * out.o[i] + 0.3 * s.v[3 + i])) <= 16 * epsilon_of(Real::f64) * max_abs(s.v));
+    BOOST_TEST(std::abs(out.o[3 + i] - (0.7 * out.o[i] + 0.3 * s.v[3 + i])) <=
+               16 * epsilon_of(Real::f64) * max_abs(s.v));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

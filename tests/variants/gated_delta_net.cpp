@@ -7,7 +7,8 @@ BOOST_AUTO_TEST_SUITE(gated_delta_net)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   // S_1 = 0.5 * 4 [1,2] = [2,4]; o_1 = 6.
-  // Step 2: 0.5 S_1 = [1,2], at k_2 it reads 1 - 2 = -1, residual 3 - (-1) = 4, S_2 = [1,2] + 0.25 * 4 [1,-1] = [2,1]; o_2 = 7.
+  // Step 2: 0.5 S_1 = [1,2], at k_2 it reads 1 - 2 = -1, residual 3 - (-1) = 4, S_2 = [1,2] + 0.25 * 4 [1,-1] = [2,1];
+  // o_2 = 7.
   Sequence s = one_head(2, {1, 1, 3, 1}, {1, 2, 1, -1}, {4, 3});
   s.beta = {0.5, 0.25}, s.alpha = {1, 0.5};
   for (const char *form : {"recurrent", "chunked"}) {
@@ -21,7 +22,8 @@ BOOST_AUTO_TEST_CASE(without_decay_it_is_delta_net) {
   Sequence s = random_sequence({2, 2, 70, 9, 5}, 12);
   s.alpha.assign(s.alpha.size(), 1);
   const Output plain = forward(find_variant("delta_net"), s), gated = forward(find_variant("gated_delta_net"), s);
-  const double bound = accumulated_terms(s.shape, 1) * epsilon_of(Real::f64) * input_condition(find_variant("delta_net"), s, {});
+  const double bound =
+      accumulated_terms(s.shape, 1) * epsilon_of(Real::f64) * input_condition(find_variant("delta_net"), s, {});
   BOOST_TEST(deviation(gated, plain).largest() <= bound);
 }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeltaProduct: several Householder steps a token (003 Eq 26-28; Siems et al. 2025, arXiv:2502.10297).
+//
+//   S_t^(j) = S_t^(j-1) (I - beta_t x_j x_j^T) + beta_t v_t x_j^T,   j = 1 ... n_h, from S_t^(0) = S_{t-1}
+//   o_t = S_t^(n_h) q_t
+//
+// The last step is taken at x = k_t and the ones before it in turn at w_t and k_t; without w all are at k_t, the
+// repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 n_h + 2) Dv Dk; chunked as delta_net on
+// n_h T steps.
+#include "rows.hpp"
+#include "wy.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> KOKKOS_FUNCTION const Real *key_of_step(const Head<Real> &h, int t, int j, int steps) {
+  return (steps - 1 - j) % 2 == 0 ? h.k(t) : h.w(t);
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const int steps = call.params.integer("householder");
+  recurrent_rows(
+      "delta_product::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        for (int j = 0; j < steps; ++j) {
+          const Real *x = key_of_step(h, t, j, steps), residual = h.v(t)[i] - dot(s, x, h.Dk);
+          for (int c = 0; c < h.Dk; ++c) s[c] += h.beta[t] * residual * x[c];
+        }
+        return dot(s, h.q(t), h.Dk);
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const int steps = call.params.integer("householder");
+  wy_chunked(
+      "delta_product::chunked", call, steps, 0,
+      KOKKOS_LAMBDA(const Head<Real> &h, int t, int j, const WyStep<Real> &step) {
+        const Real *x = key_of_step(h, t, j, steps);
+        for (int c = 0; c < h.Dk; ++c) {
+          step.r[c] = h.beta[t] * x[c];
+          step.p[c] = x[c];
+        }
+        for (int c = 0; c < h.Dv; ++c) step.v[c] = h.beta[t] * h.v(t)[c];
+      });
+}
+
+} // namespace
+
+Variant delta_product() {
+  Variant v;
+  v.family = "delta rule";
+  v.update =
+      "A_t = prod_j (I - beta_t x_j x_j^T), b_t k_t^T -> sum of n_h rank-one writes, x = ... k, w, k; phi = identity";
+  v.objective = "|S k - v|^2 / 2 and |S w - v|^2 / 2, gradient steps of size beta_t in turn";
+  v.source = "003 Eq 26-28; Siems et al. 2025 (arXiv:2502.10297)";
+  v.cost = "(4 n_h + 2) Dv Dk flops";
+  v.params = {integer_param("householder", 2, 1, 16, "Householder steps a token, n_h")};
+  v.inputs = {{"beta", true, "step size of every Householder step"},
+              {"w", false, "key of every second step before the last"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leaky least mean squares: one gradient step a token on the squared error with an L2 penalty on S (003 Eq 34-37).
+//
+//   S_t = alpha_t S_{t-1} + beta_t (v_t - S_{t-1} k_t) k_t^T,   alpha_t = 1 - beta_t lambda_t with lambda_t the
+//   penalty's weight o_t = S_t q_t
+//
+// Gated DeltaNet under (alpha, beta, v) -> (alpha, beta / alpha, alpha v) (003 Eq 38-41).
+// State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+#include "rows.hpp"
+#include "wy.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_rows(
+      "leaky_lms::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *k = h.k(t), residual = h.v(t)[i] - dot(s, k, h.Dk);
+        for (int j = 0; j < h.Dk; ++j) s[j] = h.alpha[t] * s[j] + h.beta[t] * residual * k[j];
+        return dot(s, h.q(t), h.Dk);
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  wy_chunked(
+      "leaky_lms::chunked", call, 1, 1, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
+        *step.decay = h.alpha[t];
+        key_step(h, t, h.beta[t], h.beta[t], step);
+      });
+}
+
+} // namespace
+
+Variant leaky_lms() {
+  Variant v;
+  v.family = "delta rule";
+  v.update = "A_t = alpha_t I - beta_t k_t k_t^T, b_t = beta_t v_t, phi = identity";
+  v.objective = "|S k - v|^2 / 2 + lambda |S|_F^2 / 2, one gradient step of size beta_t; alpha_t = 1 - beta_t lambda_t";
+  v.source = "003 Eq 34-37";
+  v.cost = "7 Dv Dk flops";
+  v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay 1 - beta lambda of the whole state"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

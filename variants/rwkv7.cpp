@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// RWKV-7's state: channel decays, a removal key and a separate write key (Peng et al. 2025, arXiv:2503.14456).
+//
+//   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t x_t^T) + v_t k_t^T,   x_t = w_t / |w_t|, 0 where w_t = 0
+//   o_t = S_t q_t
+//
+// beta is the in-context learning rate a_t, one for all channels; the replacement key is k as given; the bonus term and
+// the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a writing one along
+// k_t. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk; chunked 6 Dv Dk + C (8 Dk + 6 Dv) flops, as matrix products.
+#include "rows.hpp"
+#include "wy.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_rows(
+      "rwkv7::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *k = h.k(t), *w = h.w(t), v = h.v(t)[i], square = dot(w, w, h.Dk);
+        const Real removed = square > 0 ? h.beta[t] * dot(s, w, h.Dk) / square : Real(0);
+        for (int j = 0; j < h.Dk; ++j) s[j] = h.lambda(t)[j] * s[j] - removed * w[j] + v * k[j];
+        return dot(s, h.q(t), h.Dk);
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const int Dk = call.shape.Dk;
+  wy_chunked(
+      "rwkv7::chunked", call, 2, Dk, KOKKOS_LAMBDA(const Head<Real> &h, int t, int j, const WyStep<Real> &step) {
+        const bool erases = j == 0;
+        const Real *w = h.w(t), square = dot(w, w, h.Dk), factor = erases && square > 0 ? h.beta[t] / square : Real(0);
+        for (int c = 0; c < h.Dk; ++c) {
+          step.r[c] = factor * w[c];
+          step.p[c] = erases ? w[c] : h.k(t)[c];
+          step.decay[c] = erases ? h.lambda(t)[c] : Real(1);
+        }
+        for (int c = 0; c < h.Dv; ++c) step.v[c] = erases ? Real(0) : h.v(t)[c];
+      });
+}
+
+} // namespace
+
+Variant rwkv7() {
+  Variant v;
+  v.family = "delta rule";
+  v.update = "A_t = diag(lambda_t) - beta_t x_t x_t^T with x_t = w_t / |w_t|, b_t = v_t, phi = identity";
+  v.source = "Peng et al. 2025 (arXiv:2503.14456); reductions by 003 Eq 38-41";
+  v.cost = "8 Dv Dk flops";
+  v.inputs = {{"beta", true, "in-context learning rate: how much is removed along w"},
+              {"lambda", false, "decay of every channel"},
+              {"w", false, "removal key, normalised here"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

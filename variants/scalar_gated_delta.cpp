@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What 004 Eq 4 calls DeltaNet: a full delta step on a state whose old value is also scaled by a gate.
+//
+//   S_t = beta_t S_{t-1} + (v_t - S_{t-1} k_t) k_t^T
+//   o_t = S_t q_t
+//
+// It is DeltaNet with step 1 where beta = 1; beta gates the memory here, not the write.
+// State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+#include "rows.hpp"
+#include "wy.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_rows(
+      "scalar_gated_delta::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *k = h.k(t), residual = h.v(t)[i] - dot(s, k, h.Dk);
+        for (int j = 0; j < h.Dk; ++j) s[j] = h.beta[t] * s[j] + residual * k[j];
+        return dot(s, h.q(t), h.Dk);
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  wy_chunked(
+      "scalar_gated_delta::chunked", call, 1, 1,
+      KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
+        *step.decay = h.beta[t];
+        key_step(h, t, Real(1), Real(1), step);
+      });
+}
+
+} // namespace
+
+Variant scalar_gated_delta() {
+  Variant v;
+  v.family = "delta rule";
+  v.update = "A_t = beta_t I - k_t k_t^T, b_t = v_t, phi = identity";
+  v.objective = "|S k - v|^2 / 2 + (1 - beta_t) |S|_F^2 / 2, one gradient step of size 1";
+  v.source = "004 Eq 4";
+  v.cost = "7 Dv Dk flops";
+  v.inputs = {{"beta", true, "decay of the whole state"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants
