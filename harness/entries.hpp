@@ -67,7 +67,7 @@ struct Problem {
   std::vector<int> scored;        // [T] 1 where the read counts
   std::vector<double> target;     // [B,H,T,Dv] the right read at scored steps
   std::vector<double> candidates; // [B,H,N,Dv] the values a nearest-inner-product decoder chooses among; empty: no decoding
-  std::vector<int> answer;        // [B,H,T] index of the right candidate at scored steps
+  std::vector<int> answer;        // [B,H,T] index of the right candidate at scored steps, -1 where this head is not asked
 };
 
 struct Task {

@@ -5,9 +5,20 @@
 
 namespace recollect {
 
-/// Metrics over the scored steps of every head: "mse" (mean over elements of (o - target)^2), "cosine" (mean of o.target /
-/// |o||target|), and with candidates "accuracy" (fraction whose largest inner product with o is at the right one). Series
-/// "<metric>_by_step", one value a scored step, averaged over heads. A non-finite read counts as wrong, with cosine 0.
+/// One read held against its target. A non-finite read is wrong, with cosine 0.
+struct Read {
+  double square_error = 0; // |o - target|^2
+  double cosine = 0;       // o.target / |o||target|, 0 where either is zero
+  bool right = false;      // the candidate with the largest inner product with o (the first of equals) is the answer's
+};
+Read score_read(const Problem &problem, const Output &output, size_t head, int t);
+
+/// Whether head `head` (of B*H) is asked at step t.
+bool is_asked(const Problem &problem, size_t head, int t);
+
+/// Metrics over all reads asked: "mse" (mean over elements of (o - target)^2), "cosine", and with candidates
+/// "accuracy"; none where nothing is asked. Series "<metric>_by_step", one value for each step at which some head is
+/// asked, averaged over the heads asked there.
 Score score_reads(const Problem &problem, const Output &output);
 
 } // namespace recollect

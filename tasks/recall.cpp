@@ -6,14 +6,14 @@
 //   k,v    k1,v1    k2,v2    k3,v3
 //   q      k1       k2       k2 + noise     <- the read after the last write is scored; it should be v2
 //
-// "snr_inverse" is the mean over memories of |o/c - v|^2 / |v|^2 with c the least-squares amplitude <o,v>/|v|^2: noise
-// power over signal power as in 000 Eq 5-7, without knowing the kernel.
+// Every memory has a twin, in the second half of the batch, with the same keys and every value but the asked one zero.
+// The twin's read is the signal c v of 000 Eq 5, the difference of the two reads is the noise r, exactly so for a layer
+// that is linear in v, and "snr_inverse" is the mean of |r|^2 / |c v|^2 (000 Eq 6) with no knowledge of the kernel.
+// Memories whose signal is zero (the pair was dropped altogether) are counted in "lost" and left out of it.
+#include "gates.hpp"
 #include "keys.hpp"
 #include "random.hpp"
 #include "scoring.hpp"
-#include "statistics.hpp"
-#include <algorithm>
-#include <cmath>
 
 namespace recollect::tasks {
 namespace {
@@ -22,41 +22,50 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, 1, n, d, dv};
+  s.shape = {2 * memories, 1, n, d, dv};
   s.k = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
-  s.v = Stream(seed, 13).normals(size_t(memories) * n * dv);
+  s.k.insert(s.k.end(), s.k.begin(), s.k.end());
   s.q = s.k;
-  s.beta.assign(size_t(memories) * n, p.real("beta"));
-  s.alpha.assign(size_t(memories) * n, p.real("alpha"));
+  problem.candidates = Stream(seed, 13).normals(size_t(memories) * n * dv);
+  problem.candidates.insert(problem.candidates.end(), problem.candidates.begin(), problem.candidates.end());
+  s.v = problem.candidates;
+  fill_gates(s, p);
   problem.scored.assign(n, 0);
   problem.scored[n - 1] = 1;
-  problem.candidates = s.v;
-  problem.answer.assign(size_t(memories) * n, 0);
+  problem.answer.assign(size_t(2) * memories * n, -1);
   problem.target.assign(s.v.size(), 0.0);
   const Stream pick(seed, 14), noise(seed, 15);
   for (int m = 0; m < memories; ++m) {
-    const size_t asked = pick.below(m, n), last = size_t(m) * n + n - 1, right = size_t(m) * n + asked;
+    const size_t asked = pick.below(m, n), first = size_t(m) * n, last = first + n - 1, twin = size_t(memories) * n;
     problem.answer[last] = int(asked);
     for (int c = 0; c < d; ++c)
-      s.q[last * d + c] = s.k[right * d + c] + p.real("noise") * noise.normal(size_t(m) * d + c);
-    for (int c = 0; c < dv; ++c) problem.target[last * dv + c] = s.v[right * dv + c];
+      s.q[last * d + c] = s.q[(twin + last) * d + c] =
+          s.k[(first + asked) * d + c] + p.real("noise") * noise.normal(size_t(m) * d + c);
+    for (int c = 0; c < dv; ++c) problem.target[last * dv + c] = s.v[(first + asked) * dv + c];
+    for (size_t i = 0; i < size_t(n); ++i)
+      for (int c = 0; c < dv && i != asked; ++c) s.v[(twin + first + i) * dv + c] = 0;
   }
   return problem;
 }
 
-Score score(const Params &, const Problem &problem, const Output &output) {
+Score score(const Params &p, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
-  const Shape &shape = problem.sequence.shape;
-  std::vector<double> ratios;
-  for (int m = 0; m < shape.B; ++m) {
-    const double *o = &output.o[(size_t(m) + 1) * shape.T * shape.Dv - shape.Dv],
-                 *v = &problem.target[(size_t(m) + 1) * shape.T * shape.Dv - shape.Dv];
-    double oo = 0, ov = 0, vv = 0;
-    for (int c = 0; c < shape.Dv; ++c) oo += o[c] * o[c], ov += o[c] * v[c], vv += v[c] * v[c];
-    ratios.push_back(oo * vv / (ov * ov) - 1);
-  }
-  result.metrics.emplace_back("snr_inverse", mean_of(ratios).mean);
   result.series.clear(); // one scored step: no curve
+  const Shape &shape = problem.sequence.shape;
+  const int memories = p.integer("memories");
+  double ratios = 0, kept = 0;
+  for (int m = 0; m < memories; ++m) {
+    const double *read = &output.o[(size_t(m) + 1) * shape.T * shape.Dv - shape.Dv];
+    const double *signal = read + size_t(memories) * shape.T * shape.Dv;
+    double noise = 0, power = 0;
+    for (int c = 0; c < shape.Dv; ++c) {
+      noise += (read[c] - signal[c]) * (read[c] - signal[c]);
+      power += signal[c] * signal[c];
+    }
+    if (power != 0) ratios += noise / power, ++kept;
+  }
+  if (kept > 0) result.metrics.emplace_back("snr_inverse", ratios / kept);
+  result.metrics.emplace_back("lost", 1 - kept / memories);
   return result;
 }
 
@@ -66,16 +75,12 @@ Task recall() {
   Task t;
   t.summary = "store n key-value pairs, then read one through a noisy copy of its key";
   t.source = "000 §2.1, Eq 4-7";
-  t.params = {integer_param("memories", 64, 1, 1e6, "independent memories (batch)"),
-              integer_param("n", 32, 1, 1e6, "stored pairs"),
-              integer_param("d", 32, 1, 65536, "key width"),
-              integer_param("dv", 32, 1, 65536, "value width"),
-              keys_param("unit"),
-              real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys"),
-              real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel"),
-              real_param("beta", 1, 0, 2, "write strength at every step"),
-              real_param("alpha", 1, 0, 1, "decay at every step")};
-  t.metrics = {"mse", "cosine", "accuracy", "snr_inverse"};
+  t.params = with_gates({integer_param("memories", 64, 1, 1e6, "independent memories (batch), each with a twin"),
+                         integer_param("n", 32, 1, 1e6, "stored pairs"), integer_param("d", 32, 1, 65536, "key width"),
+                         integer_param("dv", 32, 1, 65536, "value width"), keys_param("unit"),
+                         real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys"),
+                         real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel")});
+  t.metrics = {"mse", "cosine", "accuracy", "snr_inverse", "lost"};
   t.generate = generate;
   t.score = score;
   return t;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gates that a task sets alike at every step, so that variants which need them run and the user can choose them.
+#pragma once
+#include "types.hpp"
+
+namespace recollect::tasks {
+
+/// `params` and then beta, alpha, lambda with these defaults; 1 is the neutral value of each.
+inline std::vector<ParamSpec> with_gates(std::vector<ParamSpec> params, double beta = 1, double alpha = 1) {
+  params.push_back(real_param("beta", beta, 0, 2, "write strength at every step"));
+  params.push_back(real_param("alpha", alpha, 0, 1, "decay at every step"));
+  params.push_back(real_param("lambda", 1, 0, 1, "decay of every key channel at every step"));
+  return params;
+}
+
+inline void fill_gates(Sequence &s, const Params &p) {
+  const size_t steps = s.shape.heads() * s.shape.T;
+  s.beta.assign(steps, p.real("beta"));
+  s.alpha.assign(steps, p.real("alpha"));
+  s.lambda.assign(steps * s.shape.Dk, p.real("lambda"));
+}
+
+} // namespace recollect::tasks

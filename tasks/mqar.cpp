@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multi-query associative recall without training (003 §6, Eq 57-58): P cue-response pairs in random order, possibly
+// repeated; one short convolution of length 2 makes the previous token the key and the current one value and query.
+//
+// One row, tokens u1 r1 u2 r2 u1 (storage = bigrams, T = 4):
+//   t      1    2    3    4
+//   k      u1   r1   u2   r2
+//   v,q    r1   u2   r2   u1     <- a cue that was seen before: the read should be r1, up to its number of occurrences
+// With storage = cues only the steps that write a response are kept, and each asks for a cue seen so far (its own
+// included):
+//   k,v    u1,r1   u2,r2   u1,r1          q  u1   u1   u2
+//
+// Decoding chooses among all tokens. Embeddings are orthonormal as far as the width goes: with 2P > d > P the cues and
+// the responses beyond the first d tokens lie in a basis of their own (003 needs 2P <= d for exactness with bigrams).
+#include "gates.hpp"
+#include "keys.hpp"
+#include "random.hpp"
+#include "scoring.hpp"
+#include <algorithm>
+
+namespace recollect::tasks {
+namespace {
+
+struct Tokens {
+  int P, count; // cues are tokens 0 ... P-1; token `response(j)` answers cue j
+  bool shifted; // the response of each cue is the next cue
+  int response(int cue) const { return shifted ? (cue + 1) % P : P + cue; }
+};
+
+void copy_row(const std::vector<double> &from, size_t row, std::vector<double> &to, size_t target, int width) {
+  std::copy_n(from.begin() + row * width, width, to.begin() + target * width);
+}
+
+Problem generate(const Params &p, std::uint64_t seed) {
+  const int memories = p.integer("memories"), P = p.integer("P"), T = p.integer("T"), d = p.integer("d");
+  const bool cues_only = p.text("storage") == "cues", shifted = p.text("responses") == "shifted";
+  const Tokens tokens{P, shifted ? P : 2 * P, shifted};
+  Problem problem;
+  Sequence &s = problem.sequence;
+  s.shape = {memories, 1, T, d, d};
+  problem.candidates = make_keys({p.text("embedding"), tokens.count, d}, memories, seed);
+  s.q = s.k = s.v = problem.target = std::vector<double>(size_t(memories) * T * d, 0.0);
+  problem.answer.assign(size_t(memories) * T, -1);
+  problem.scored.assign(T, 1);
+  fill_gates(s, p);
+  const Stream draw(seed, 21), ask(seed, 22);
+  for (int m = 0; m < memories; ++m) {
+    const auto put = [&](int token, std::vector<double> &to, size_t step) {
+      copy_row(problem.candidates, size_t(m) * tokens.count + token, to, step, d);
+    };
+    const auto cue = [&](int pair) { return int(draw.below(size_t(m) * (T + 2) + pair, P)); };
+    std::vector<int> seen(P, 0);
+    for (int t = 0; t < T; ++t) { // step t writes (token t, token t + 1) of the text
+      const size_t step = size_t(m) * T + t;
+      const int pair = cues_only ? t : t / 2;
+      const bool writes_response = cues_only || t % 2 == 0;
+      int asked = -1;
+      if (writes_response) {
+        seen[cue(pair)] = 1;
+        put(cue(pair), s.k, step);
+        put(tokens.response(cue(pair)), s.v, step);
+      } else {
+        put(tokens.response(cue(pair)), s.k, step);
+        put(cue(pair + 1), s.v, step);
+        if (seen[cue(pair + 1)]) asked = cue(pair + 1);
+      }
+      if (cues_only) asked = cue(int(ask.below(step, t + 1)));
+      cues_only ? put(asked, s.q, step) : copy_row(s.v, step, s.q, step, d);
+      if (asked < 0) continue;
+      problem.answer[step] = tokens.response(asked);
+      put(tokens.response(asked), problem.target, step);
+    }
+  }
+  return problem;
+}
+
+Score score(const Params &, const Problem &problem, const Output &output) { return score_reads(problem, output); }
+
+} // namespace
+
+Task mqar() {
+  Task t;
+  t.summary = "cue-response tokens through one length-2 convolution: answer every cue seen before";
+  t.source = "003 §6, Eq 57-58, Fig 3";
+  t.params =
+      with_gates({integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
+                  integer_param("P", 16, 1, 1e6, "cue-response pairs"),
+                  integer_param("T", 128, 2, 1e7, "steps; a text has T + 1 tokens"),
+                  integer_param("d", 64, 1, 65536, "width of the embeddings"),
+                  choice_param("embedding", {"orthonormal", "unit"}, "token embeddings"),
+                  choice_param("responses", {"own", "shifted"}, "responses: tokens of their own, or the next cue"),
+                  choice_param("storage", {"bigrams", "cues"}, "which steps write: every bigram, or cue to response")});
+  t.metrics = {"mse", "cosine", "accuracy"};
+  t.generate = generate;
+  t.score = score;
+  return t;
+}
+
+} // namespace recollect::tasks

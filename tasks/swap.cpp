@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// State exchange (000 Theorem 1): n keys hold n values; each further step exchanges the values of two keys by writing
+// k = k_i - k_j with v = 0 and beta = 1, and is read through its own q, so that reading never writes.
+//
+// One row with n = 3, swaps (2,1) then (3,1), seen by the head that follows key 1:
+//   t      1        2        3        4          5
+//   k,v    k1,v1    k2,v2    k3,v3    k2-k1,0    k3-k1,0
+//   q      k1       k1       k1       k1         k1
+//   right  -        -        -        v2         v3
+//
+// Batch elements are independent memories. With read = state, head h follows key h, and the state is right at a step
+// when all n heads are; with read = one, a single head asks for a random key at every swap. The theorem asks for j < i
+// (its f need not be right at -2); order = any draws both. Values are unit vectors, so that the nearest one has the
+// largest inner product.
+#include "gates.hpp"
+#include "inputs.hpp"
+#include "keys.hpp"
+#include "random.hpp"
+#include "scoring.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect::tasks {
+namespace {
+
+Problem generate(const Params &p, std::uint64_t seed) {
+  const int memories = p.integer("memories"), n = p.integer("n"), swaps = p.integer("swaps"), d = p.integer("d");
+  const int dv = p.integer("dv"), T = n + swaps, heads = p.text("read") == "state" ? n : 1;
+  const std::vector<double> keys = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
+  std::vector<double> values = Stream(seed, 31).normals(size_t(memories) * n * dv);
+  normalise_rows(values, dv);
+  Problem problem;
+  Sequence &s = problem.sequence;
+  s.shape = {memories, heads, T, d, dv};
+  const size_t steps = s.shape.heads() * T;
+  s.q.resize(steps * d), s.k.resize(steps * d);
+  s.v.assign(steps * dv, 0.0), problem.target.assign(steps * dv, 0.0);
+  fill_gates(s, p);
+  problem.scored.assign(T, 0);
+  std::fill(problem.scored.begin() + n, problem.scored.end(), 1);
+  problem.answer.assign(steps, 0);
+  const Stream first(seed, 32), second(seed, 33), ask(seed, 34), turn(seed, 35);
+  for (int m = 0; m < memories; ++m) {
+    const double *key = &keys[size_t(m) * n * d], *value = &values[size_t(m) * n * dv];
+    std::vector<int> held(n); // held[i]: which value key i holds
+    for (int i = 0; i < n; ++i) held[i] = i;
+    for (int t = 0; t < T; ++t) {
+      const size_t draw = size_t(m) * T + t;
+      int i = t, j = -1; // the step writes key i, or key i - key j
+      if (t >= n) {
+        i = int(first.below(draw, n)), j = int(second.below(draw, n - 1));
+        if (j >= i) ++j;
+        if (p.text("order") == "theorem" ? i < j : turn.below(draw, 2) == 0) std::swap(i, j);
+        std::swap(held[i], held[j]);
+      }
+      const int asked_one = int(ask.below(draw, n));
+      for (int h = 0; h < heads; ++h) {
+        const size_t step = (size_t(m) * heads + h) * T + t;
+        const int asked = heads == n ? h : asked_one;
+        for (int c = 0; c < d; ++c) {
+          s.k[step * d + c] = key[size_t(i) * d + c] - (j < 0 ? 0 : key[size_t(j) * d + c]);
+          s.q[step * d + c] = key[size_t(asked) * d + c];
+        }
+        if (j < 0) std::copy_n(value + size_t(i) * dv, dv, &s.v[step * dv]);
+        problem.answer[step] = held[asked];
+        std::copy_n(value + size_t(held[asked]) * dv, dv, &problem.target[step * dv]);
+      }
+    }
+    for (int h = 0; h < heads; ++h) problem.candidates.insert(problem.candidates.end(), value, value + size_t(n) * dv);
+  }
+  return problem;
+}
+
+Score score(const Params &p, const Problem &problem, const Output &output) {
+  Score result = score_reads(problem, output);
+  const Shape &shape = problem.sequence.shape;
+  const int n = p.integer("n");
+  double exact = 0, horizon = 0, largest_error = 0;
+  std::vector<double> by_step(shape.T - n, 0.0);
+  for (int m = 0; m < shape.B; ++m) {
+    bool unbroken = true;
+    for (int t = n; t < shape.T; ++t) {
+      bool right = true;
+      for (size_t head = size_t(m) * shape.H; head < size_t(m + 1) * shape.H; ++head) {
+        const Read read = score_read(problem, output, head, t);
+        right = right && read.right;
+        largest_error = std::fmax(largest_error, std::sqrt(read.square_error));
+      }
+      unbroken = unbroken && right;
+      by_step[t - n] += double(right) / shape.B;
+      exact += right, horizon += unbroken;
+    }
+  }
+  result.metrics.emplace_back("state_accuracy", exact / (shape.B * by_step.size()));
+  result.metrics.emplace_back("horizon", horizon / shape.B);
+  result.metrics.emplace_back("largest_error", largest_error);
+  result.series["state_accuracy_by_step"] = by_step;
+  return result;
+}
+
+} // namespace
+
+Task swap() {
+  Task t;
+  t.summary = "exchange the values of two keys at every step and keep the whole assignment right";
+  t.source = "000 Theorem 1, Lemma 1, §3.2";
+  t.params = with_gates(
+      {integer_param("memories", 2, 1, 1e6, "independent memories (batch)"), integer_param("n", 16, 2, 65536, "keys"),
+       integer_param("swaps", 48, 1, 1e8, "swaps after the n writes"), integer_param("d", 16, 1, 65536, "key width"),
+       integer_param("dv", 16, 1, 65536, "value width"), keys_param("equicorrelated"),
+       real_param("cosine", 0.1, -1, 1, "inner product of equicorrelated or correlated keys"),
+       choice_param("order", {"theorem", "any"}, "k_i - k_j with j < i only, or either sign"),
+       choice_param("read", {"state", "one"}, "every key through a head of its own, or one random key")});
+  t.metrics = {"mse", "cosine", "accuracy", "state_accuracy", "horizon", "largest_error"};
+  t.generate = generate;
+  t.score = score;
+  return t;
+}
+
+} // namespace recollect::tasks
