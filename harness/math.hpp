@@ -32,10 +32,11 @@ template <class Real> KOKKOS_FUNCTION Real sigmoid(Real x) {
 template <class Real> KOKKOS_FUNCTION Real silu(Real x) { return x * sigmoid(x); }
 
 /// Nearest integer, ties to even (the IEEE default; at ties this differs from std::round, see theory/swap_theorem.cpp).
+/// From 2^52 (float: 2^23) on, numbers are integers: adding that much and taking it off again rounds. Written as selections
+/// of a value, not of a result, because that is what vectorises.
 template <class Real> KOKKOS_FUNCTION Real round_half_even(Real x) {
-  const Real below = floor(x), fraction = x - below;
-  if (fraction < Real(0.5)) return below;
-  if (fraction > Real(0.5)) return below + 1;
-  return below - 2 * floor(below / 2) == 0 ? below : below + 1;
+  constexpr Real whole = sizeof(Real) == sizeof(double) ? Real(4503599627370496.0) : Real(8388608.0);
+  const Real size = fabs(x), offset = size < whole ? whole : Real(0), shift = x < 0 ? -offset : offset;
+  return (x + shift) - shift;
 }
 } // namespace recollect::math
