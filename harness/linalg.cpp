@@ -20,7 +20,7 @@ struct Svd {
 };
 Svd svd(Dense a, bool vectors) {
   const int m = a.rows, n = a.columns, r = std::min(m, n);
-  Svd s{std::vector<double>(r), Dense(vectors ? m : 1, vectors ? r : 1), Dense(vectors ? r : 1, vectors ? n : 1)};
+  Svd s{std::vector<double>(r), Dense(vectors ? m : 1, r), Dense(vectors ? r : 1, n)};
   require_success(LAPACKE_dgesdd(LAPACK_ROW_MAJOR, vectors ? 'S' : 'N', m, n, a.data.data(), n, s.values.data(), s.U.data.data(), s.U.columns,
                                  s.VT.data.data(), n), // LAPACKE asks for n columns even where it writes none
                   "dgesdd");

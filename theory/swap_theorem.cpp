@@ -22,16 +22,19 @@ struct Cell {
 const KeySet leaning{"equicorrelated", 10, 10, 0.12}; // coherence just under 1/8
 
 std::vector<Cell> cells(const Protocol &protocol) {
+  std::vector<Cell> all;
+  const auto add = [&](const KeySet &keys, int swaps, const std::string &form, Real real) { all.push_back({keys, swaps, form, real}); };
   if (protocol.point) {
     const Params &p = *protocol.point;
-    return {{{p.text("keys"), p.integer("n"), p.integer("d"), p.real("cosine")}, p.integer("swaps"), "chunked", Real::f64}};
+    add({p.text("keys"), p.integer("n"), p.integer("d"), p.real("cosine")}, p.integer("swaps"), "chunked", Real::f64);
+    return all;
   }
-  std::vector<Cell> all{{{"orthonormal", 5, 5}, 3000, "recurrent", Real::f64},
-                        {leaning, 3000, "chunked", Real::f64},
-                        {leaning, 3000, "chunked", Real::f32},
-                        {{"hadamard", 256, 128}, 500, "chunked", Real::f64},
-                        {{"hadamard", 256, 128}, 500, "chunked", Real::f32}};
-  if (protocol.full()) all.push_back({leaning, 100000, "chunked", Real::f64});
+  add({"orthonormal", 5, 5}, 3000, "recurrent", Real::f64);
+  for (Real real : {Real::f32, Real::f64}) {
+    add(leaning, 3000, "chunked", real);
+    add({"hadamard", 256, 128}, 500, "chunked", real);
+  }
+  if (protocol.full()) add(leaning, 100000, "chunked", Real::f64);
   return all;
 }
 
@@ -67,7 +70,8 @@ void without_the_premise(const Protocol &protocol, std::vector<Point> &points) {
 /// best S leaves |(1 - K K^+) V|, and DeltaNet cannot do better.
 void linear_kernel(const Protocol &protocol, std::vector<Point> &points) {
   const int d = 128;
-  for (const Cell &cell : {Cell{{"hadamard", d, d}, 256, "chunked", Real::f64}, Cell{{"hadamard", 2 * d, d}, 256, "chunked", Real::f64}}) {
+  for (int n : {d, 2 * d}) {
+    const Cell cell{{"hadamard", n, d}, 256, "chunked", Real::f64};
     const Dense keys = key_rows(cell.keys, protocol.seed);
     const SwapStory story = tell_swaps(keys, cell.swaps, protocol.seed);
     const Output out = track("delta_net", story, cell);
