@@ -2,6 +2,7 @@
 #include "keys.hpp"
 #include "error.hpp"
 #include "inputs.hpp"
+#include "linalg.hpp"
 #include "random.hpp"
 #include "text.hpp"
 #include <algorithm>
@@ -10,7 +11,8 @@
 namespace recollect {
 namespace {
 
-const std::vector<std::string> kinds{"unit", "gaussian", "orthonormal", "correlated", "equicorrelated", "hadamard"};
+const std::vector<std::string> kinds{"unit",           "gaussian", "orthonormal", "correlated",
+                                     "equicorrelated", "hadamard", "packed"};
 
 double inner(const double *a, const double *b, int d) {
   double sum = 0;
@@ -52,6 +54,31 @@ void identity_then_hadamard(double *rows, int n, int d) {
     }
 }
 
+/// Gradient steps on the squared excess of |inner products| over a little less than `cosine`.
+void push_apart(double *rows, int n, int d, double cosine) {
+  const double slack = 0.9 * cosine;
+  Dense keys(n, d, std::vector<double>(rows, rows + size_t(n) * d));
+  for (int step = 0; step < 300; ++step) {
+    Dense excess = keys * transpose(keys);
+    double largest = 0;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        double &x = excess(i, j);
+        if (i == j) x = 0;
+        largest = std::max(largest, std::fabs(x));
+        x -= std::clamp(x, -slack, slack);
+      }
+    if (largest <= cosine) {
+      std::copy(keys.data.begin(), keys.data.end(), rows);
+      return;
+    }
+    keys = keys - 0.3 * (excess * keys);
+    normalise_rows(keys.data, d);
+  }
+  usage_error("no " + std::to_string(n) + " packed keys of width " + std::to_string(d) +
+              " were found with inner products below " + number(cosine) + ": use fewer keys or a larger cosine");
+}
+
 void check(const KeySet &keys) {
   if (std::find(kinds.begin(), kinds.end(), keys.kind) == kinds.end())
     usage_error("no keys are called '" + keys.kind + "'" + suggestion(keys.kind, kinds));
@@ -76,9 +103,10 @@ std::vector<double> make_keys(const KeySet &keys, int sets, std::uint64_t seed) 
     for (size_t i = 0; i < rows.size(); ++i)
       rows[i] = std::sqrt(1 - keys.cosine) * rows[i] + std::sqrt(keys.cosine) * common[i / (size_t(n) * d) * d + i % d];
   }
-  if (keys.kind == "unit" || keys.kind == "correlated") normalise_rows(rows, d);
+  if (keys.kind == "unit" || keys.kind == "correlated" || keys.kind == "packed") normalise_rows(rows, d);
   for (int s = 0; s < sets; ++s) {
     double *set = &rows[size_t(s) * n * d];
+    if (keys.kind == "packed") push_apart(set, n, d, keys.cosine);
     if (keys.kind == "hadamard") identity_then_hadamard(set, n, d);
     if (keys.kind == "orthonormal" || keys.kind == "equicorrelated")
       for (int first = 0; first < n; first += d) orthonormalise(set + size_t(first) * d, std::min(d, n - first), d);

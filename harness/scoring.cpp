@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scoring.hpp"
+#include <algorithm>
 #include <cmath>
 
 namespace recollect {
@@ -27,7 +28,7 @@ bool is_asked(const Problem &problem, size_t head, int t) {
   return problem.scored[t] && (problem.answer.empty() || problem.answer[head * problem.sequence.shape.T + t] >= 0);
 }
 
-Read score_read(const Problem &problem, const Output &output, size_t head, int t) {
+Read score_read(const Problem &problem, const Output &output, size_t head, int t, size_t among) {
   const Shape &shape = problem.sequence.shape;
   const size_t Dv = shape.Dv, step = head * shape.T + t, count = problem.candidates.size() / (shape.heads() * Dv);
   const double *o = &output.o[step * Dv], *target = &problem.target[step * Dv];
@@ -36,7 +37,9 @@ Read score_read(const Problem &problem, const Output &output, size_t head, int t
   const double norms = std::sqrt(inner(o, o, Dv)) * std::sqrt(inner(target, target, Dv));
   if (!std::isfinite(norms)) return read;
   if (norms > 0) read.cosine = inner(o, target, Dv) / norms;
-  if (count) read.right = nearest(o, &problem.candidates[head * count * Dv], count, Dv) == problem.answer[step];
+  if (count == 0) return read;
+  read.chosen = nearest(o, &problem.candidates[head * count * Dv], std::min(count, among), Dv);
+  read.right = read.chosen == problem.answer[step];
   return read;
 }
 

@@ -2,16 +2,19 @@
 // How reads are scored, the same for every task.
 #pragma once
 #include "entries.hpp"
+#include <cstdint>
 
 namespace recollect {
 
-/// One read held against its target. A non-finite read is wrong, with cosine 0.
+/// One read held against its target. A non-finite read chooses nothing, with cosine 0.
 struct Read {
   double square_error = 0; // |o - target|^2
   double cosine = 0;       // o.target / |o||target|, 0 where either is zero
-  bool right = false;      // the candidate with the largest inner product with o (the first of equals) is the answer's
+  int chosen = -1;         // the candidate with the largest inner product with o, the first of equals
+  bool right = false;      // that is the answer
 };
-Read score_read(const Problem &problem, const Output &output, size_t head, int t);
+/// Decodes among the first `among` candidates only, where given.
+Read score_read(const Problem &problem, const Output &output, size_t head, int t, size_t among = SIZE_MAX);
 
 /// Whether head `head` (of B*H) is asked at step t.
 bool is_asked(const Problem &problem, size_t head, int t);

@@ -15,8 +15,8 @@
 #include "gates.hpp"
 #include "keys.hpp"
 #include "random.hpp"
+#include "rows.hpp"
 #include "scoring.hpp"
-#include <algorithm>
 
 namespace recollect::tasks {
 namespace {
@@ -26,10 +26,6 @@ struct Tokens {
   bool shifted; // the response of each cue is the next cue
   int response(int cue) const { return shifted ? (cue + 1) % P : P + cue; }
 };
-
-void copy_row(const std::vector<double> &from, size_t row, std::vector<double> &to, size_t target, int width) {
-  std::copy_n(from.begin() + row * width, width, to.begin() + target * width);
-}
 
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), P = p.integer("P"), T = p.integer("T"), d = p.integer("d");

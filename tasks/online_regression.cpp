@@ -18,8 +18,7 @@
 #include "gates.hpp"
 #include "inputs.hpp"
 #include "random.hpp"
-#include <algorithm>
-#include <cmath>
+#include "rows.hpp"
 
 namespace recollect::tasks {
 namespace {
@@ -105,12 +104,6 @@ std::vector<double> losses(const std::vector<double> &prediction, const Problem 
   return loss;
 }
 
-double mean_between(const std::vector<double> &values, int begin, int end) {
-  double sum = 0;
-  for (int t = begin; t < end; ++t) sum += values[t];
-  return sum / (end - begin);
-}
-
 Score score(const Params &p, const Problem &problem, const Output &output) {
   const Shape &shape = problem.sequence.shape;
   const std::vector<double> loss = losses(normalised_output(p.text("output"), output.o, shape.Dv), problem);
@@ -118,9 +111,9 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
   Score result;
   const auto add = [&](const std::string &name, const std::vector<double> &values) {
     const int T = shape.T;
-    result.metrics.emplace_back(name + "_before_switch", mean_between(values, 0, T / 4));
-    result.metrics.emplace_back(name + "_after_switch", mean_between(values, T / 4, T / 2));
-    result.metrics.emplace_back(name + "_late", mean_between(values, T / 2, T));
+    result.metrics.emplace_back(name + "_before_switch", mean_of_range(values, 0, T / 4));
+    result.metrics.emplace_back(name + "_after_switch", mean_of_range(values, T / 4, T / 2));
+    result.metrics.emplace_back(name + "_late", mean_of_range(values, T / 2, T));
     result.series[name + "_by_step"] = values;
   };
   add("loss", loss);

@@ -15,9 +15,8 @@
 #include "gates.hpp"
 #include "inputs.hpp"
 #include "keys.hpp"
-#include "random.hpp"
 #include "scoring.hpp"
-#include <algorithm>
+#include "swaps.hpp"
 #include <cmath>
 
 namespace recollect::tasks {
@@ -39,34 +38,12 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.scored.assign(T, 0);
   std::fill(problem.scored.begin() + n, problem.scored.end(), 1);
   problem.answer.assign(steps, 0);
-  const Stream first(seed, 32), second(seed, 33), ask(seed, 34), turn(seed, 35);
   for (int m = 0; m < memories; ++m) {
-    const double *key = &keys[size_t(m) * n * d], *value = &values[size_t(m) * n * dv];
-    std::vector<int> held(n); // held[i]: which value key i holds
-    for (int i = 0; i < n; ++i) held[i] = i;
-    for (int t = 0; t < T; ++t) {
-      const size_t draw = size_t(m) * T + t;
-      int i = t, j = -1; // the step writes key i, or key i - key j
-      if (t >= n) {
-        i = int(first.below(draw, n)), j = int(second.below(draw, n - 1));
-        if (j >= i) ++j;
-        if (p.text("order") == "theorem" ? i < j : turn.below(draw, 2) == 0) std::swap(i, j);
-        std::swap(held[i], held[j]);
-      }
-      const int asked_one = int(ask.below(draw, n));
-      for (int h = 0; h < heads; ++h) {
-        const size_t step = (size_t(m) * heads + h) * T + t;
-        const int asked = heads == n ? h : asked_one;
-        for (int c = 0; c < d; ++c) {
-          s.k[step * d + c] = key[size_t(i) * d + c] - (j < 0 ? 0 : key[size_t(j) * d + c]);
-          s.q[step * d + c] = key[size_t(asked) * d + c];
-        }
-        if (j < 0) std::copy_n(value + size_t(i) * dv, dv, &s.v[step * dv]);
-        problem.answer[step] = held[asked];
-        std::copy_n(value + size_t(held[asked]) * dv, dv, &problem.target[step * dv]);
-      }
-    }
-    for (int h = 0; h < heads; ++h) problem.candidates.insert(problem.candidates.end(), value, value + size_t(n) * dv);
+    fill_swaps(problem, m, {n, &keys[size_t(m) * n * d], &values[size_t(m) * n * dv], p.text("order") == "theorem"},
+               seed);
+    for (int h = 0; h < heads; ++h)
+      problem.candidates.insert(problem.candidates.end(), values.begin() + size_t(m) * n * dv,
+                                values.begin() + size_t(m + 1) * n * dv);
   }
   return problem;
 }

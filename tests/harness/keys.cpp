@@ -30,6 +30,14 @@ BOOST_AUTO_TEST_CASE(structured_sets_have_the_inner_products_they_promise) {
   BOOST_TEST(coherence(make_keys({"hadamard", 128, 128}, 1, 3), 128, 128) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(packed_sets_stay_below_their_bound) {
+  // 000 §3.2 needs 512 keys at d = 128 with coherence below 1/8; the Welch bound there is 0.0766.
+  const std::vector<double> keys = make_keys({"packed", 512, 128, 0.124}, 1, 3);
+  BOOST_TEST(coherence(keys, 512, 128) <= 0.124 + 1e-15);
+  BOOST_TEST(coherence(keys, 512, 128) > 0.0766);
+  BOOST_CHECK_THROW(make_keys({"packed", 40, 8, 0.3}, 1, 3), Error); // Welch: 0.32
+}
+
 BOOST_AUTO_TEST_CASE(random_sets_are_unit_or_gaussian_and_lean_as_asked) {
   const int n = 400, d = 64;
   for (const char *kind : {"unit", "correlated"}) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copying L tokens, with or without noise steps among them: what copy and selective_copy share.
+//
+// Content token i is written under the key of position i; L blank steps follow, which write nothing (v = 0, beta = 0,
+// keys of positions L+1 ... 2L) and ask for positions 1 ... L in turn. Noise steps write random words under random unit
+// keys.
+#pragma once
+#include "gates.hpp"
+#include "inputs.hpp"
+#include "keys.hpp"
+#include "random.hpp"
+#include "rows.hpp"
+#include "scoring.hpp"
+
+namespace recollect::tasks {
+
+inline std::vector<ParamSpec> copying_params() {
+  return {integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
+          integer_param("length", 32, 1, 1e7, "tokens to copy"),
+          integer_param("d", 64, 1, 65536, "width of keys and values"),
+          integer_param("vocabulary", 16, 1, 1e6, "words a token may be"),
+          keys_param("orthonormal"),
+          real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys")};
+}
+
+/// `noise_beta`: the write strength at noise steps.
+inline Problem copying(const Params &p, std::uint64_t seed, int noise, double noise_beta) {
+  const int memories = p.integer("memories"), L = p.integer("length"), d = p.integer("d"),
+            vocabulary = p.integer("vocabulary");
+  const int text = L + noise, T = text + L;
+  const std::vector<double> keys = make_keys({p.text("keys"), 2 * L, d, p.real("cosine")}, memories, seed);
+  std::vector<double> words = Stream(seed, 71).normals(size_t(vocabulary) * d);
+  normalise_rows(words, d);
+  Problem problem;
+  Sequence &s = problem.sequence;
+  s.shape = {memories, 1, T, d, d};
+  s.k = Stream(seed, 72).normals(size_t(memories) * T * d);
+  normalise_rows(s.k, d);
+  s.v.assign(s.k.size(), 0.0), problem.target = s.v;
+  problem.answer.assign(size_t(memories) * T, -1);
+  problem.scored.assign(T, 0);
+  std::fill_n(problem.scored.begin() + text, L, 1);
+  append(problem.candidates, words, memories);
+  fill_gates(s, p);
+  const Stream word(seed, 73);
+  for (int m = 0; m < memories; ++m) {
+    const size_t first = size_t(m) * T;
+    std::vector<int> places =
+        Stream(seed, (74ull << 32) + m).permutation(text); // the first L, in order, hold the content
+    std::sort(places.begin(), places.begin() + L);
+    std::vector<int> position(text, -1);
+    for (int i = 0; i < L; ++i) position[places[i]] = i;
+    for (int t = 0; t < text; ++t) {
+      copy_row(words, word.below(first + t, vocabulary), s.v, first + t, d);
+      if (position[t] >= 0)
+        copy_row(keys, size_t(m) * 2 * L + position[t], s.k, first + t, d);
+      else
+        s.beta[first + t] = noise_beta;
+    }
+    for (int i = 0; i < L; ++i) {
+      const size_t step = first + text + i;
+      copy_row(keys, size_t(m) * 2 * L + L + i, s.k, step, d);
+      s.beta[step] = 0;
+      problem.answer[step] = int(word.below(first + places[i], vocabulary));
+      copy_row(words, problem.answer[step], problem.target, step, d);
+    }
+  }
+  s.q = s.k;
+  for (int m = 0; m < memories; ++m)
+    for (int i = 0; i < L; ++i) copy_row(keys, size_t(m) * 2 * L + i, s.q, size_t(m) * T + text + i, d);
+  return problem;
+}
+
+/// score_reads and "exact", the fraction of texts copied without a mistake; the series have one value a position.
+inline Score score_copy(const Params &, const Problem &problem, const Output &output) {
+  Score result = score_reads(problem, output);
+  const Shape &shape = problem.sequence.shape;
+  double exact = 0;
+  for (int m = 0; m < shape.B; ++m) {
+    bool right = true;
+    for (int t = 0; t < shape.T; ++t) right = right && (!problem.scored[t] || score_read(problem, output, m, t).right);
+    exact += right;
+  }
+  result.metrics.emplace_back("exact", exact / shape.B);
+  return result;
+}
+
+} // namespace recollect::tasks

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A needle in a haystack without training (the S-NIAH suite that 002 §6 quotes): one entry of several tokens, written
+// somewhere in a long text, read token by token at its end.
+//
+//   kind      needle                      haystack
+//   passkey   7 digits                    one sentence of `period` words, repeated          (S-NIAH-1)
+//   number    7 digits                    words that never repeat                           (S-NIAH-2)
+//   uuid      32 hexadecimal digits       words that never repeat                           (S-NIAH-3)
+//
+// One row with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
+//   t      1      2      3      4      5      6      7
+//   k,v    x1,w1  x2,w2  n1,8   n2,3   x5,w5  x6,w6  x7,w7
+//   q      x1     x2     n1     n2     x5     n1     n2
+//   o  ->                                     8      3
+//
+// Memory m of the batch has its needle at depth (m + 1/2) / memories; the series have one value a memory. "accuracy"
+// counts tokens, "exact" whole needles. Decoding chooses among the digits. The text goes on writing while it is read.
+#include "error.hpp"
+#include "gates.hpp"
+#include "inputs.hpp"
+#include "keys.hpp"
+#include "random.hpp"
+#include "rows.hpp"
+#include "scoring.hpp"
+
+namespace recollect::tasks {
+namespace {
+
+struct Needle {
+  int tokens, digits;
+};
+Needle needle_of(const Params &p) { return p.text("kind") == "uuid" ? Needle{32, 16} : Needle{7, 10}; }
+
+Problem generate(const Params &p, std::uint64_t seed) {
+  const Needle needle = needle_of(p);
+  const int memories = p.integer("memories"), T = p.integer("T"), d = p.integer("d"), period = p.integer("period"),
+            L = needle.tokens;
+  if (T < 2 * L)
+    usage_error("needle: a " + p.text("kind") + " of " + std::to_string(L) +
+                " tokens needs T >= " + std::to_string(2 * L));
+  Problem problem;
+  Sequence &s = problem.sequence;
+  s.shape = {memories, 1, T, d, d};
+  const auto unit_rows = [&](int stream, size_t rows) {
+    std::vector<double> x = Stream(seed, stream).normals(rows * d);
+    normalise_rows(x, d);
+    return x;
+  };
+  s.k = unit_rows(61, size_t(memories) * T), s.v = unit_rows(62, size_t(memories) * T);
+  const std::vector<double> digits = make_keys({"orthonormal", needle.digits, d}, 1, seed);
+  const std::vector<double> names = unit_rows(63, size_t(memories) * L); // the needle's keys
+  problem.target.assign(s.v.size(), 0.0);
+  problem.answer.assign(size_t(memories) * T, -1);
+  problem.scored.assign(T, 0);
+  std::fill(problem.scored.end() - L, problem.scored.end(), 1);
+  append(problem.candidates, digits, memories);
+  fill_gates(s, p);
+  const Stream draw(seed, 64);
+  for (int m = 0; m < memories; ++m) {
+    const size_t first = size_t(m) * T;
+    if (p.text("kind") == "passkey")
+      for (int t = period; t < T; ++t) {
+        copy_row(s.k, first + t % period, s.k, first + t, d);
+        copy_row(s.v, first + t % period, s.v, first + t, d);
+      }
+    const int start = int((m + 0.5) / memories * (T - 2 * L));
+    for (int i = 0; i < L; ++i) {
+      copy_row(names, size_t(m) * L + i, s.k, first + start + i, d);
+      copy_row(digits, draw.below(size_t(m) * L + i, needle.digits), s.v, first + start + i, d);
+    }
+  }
+  s.q = s.k;
+  for (int m = 0; m < memories; ++m)
+    for (int i = 0; i < L; ++i) {
+      const size_t step = size_t(m + 1) * T - L + i;
+      copy_row(names, size_t(m) * L + i, s.q, step, d);
+      problem.answer[step] = int(draw.below(size_t(m) * L + i, needle.digits));
+      copy_row(digits, problem.answer[step], problem.target, step, d);
+    }
+  return problem;
+}
+
+Score score(const Params &p, const Problem &problem, const Output &output) {
+  Score result = score_reads(problem, output);
+  const Shape &shape = problem.sequence.shape;
+  const int L = needle_of(p).tokens;
+  std::vector<double> accuracy(shape.B, 0.0), exact(shape.B, 0.0);
+  for (int m = 0; m < shape.B; ++m) {
+    for (int t = shape.T - L; t < shape.T; ++t) accuracy[m] += double(score_read(problem, output, m, t).right) / L;
+    exact[m] = accuracy[m] > 1 - 0.5 / L;
+  }
+  result.metrics.emplace_back("exact", mean_of_range(exact, 0, shape.B));
+  result.series = {{"accuracy_by_depth", accuracy}, {"exact_by_depth", exact}};
+  return result;
+}
+
+} // namespace
+
+Task needle() {
+  Task t;
+  t.summary = "find one entry of several tokens in a long text of repeated or distinct words";
+  t.source = "002 §6 (S-NIAH-1, -2, -3)";
+  t.params =
+      with_gates({integer_param("memories", 8, 1, 1e6, "texts (batch), the needle ever deeper"),
+                  integer_param("T", 512, 1, 1e8, "steps of a text"),
+                  integer_param("d", 32, 16, 65536, "width of keys and values"),
+                  choice_param("kind", {"number", "passkey", "uuid"}, "needle and haystack"),
+                  integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats")});
+  t.metrics = {"mse", "cosine", "accuracy", "exact"};
+  t.generate = generate;
+  t.score = score;
+  return t;
+}
+
+} // namespace recollect::tasks

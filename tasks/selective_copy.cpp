@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selective copying: the tokens to copy lie scattered among noise, which a write gate can keep out.
+//
+// One row with L = 2 tokens and 2 noise steps (p: position keys, x: random keys, y: random words):
+//   t      1      2      3      4      5      6
+//   k,v    p1,a   x,y    x,y    p2,b   p3,0   p4,0     beta = 0 at steps 5 and 6, `noise_beta` at 2 and 3
+//   q                                  p1     p2
+//   o  ->                              a      b
+//
+// With noise_beta = 0 a layer with a write gate has an ordinary copy to make; one without writes the noise as well.
+#include "copying.hpp"
+
+namespace recollect::tasks {
+
+Task selective_copy() {
+  Task t;
+  t.summary = "give back in order the tokens that lie among noise";
+  t.source = "after 002 §5 (gates) and 004 §6.3 (copy)";
+  t.params = with_gates(copying_params());
+  t.params.push_back(integer_param("noise", 96, 0, 1e8, "noise steps among the tokens"));
+  t.params.push_back(real_param("noise_beta", 0, 0, 2, "write strength at the noise steps"));
+  t.metrics = {"mse", "cosine", "accuracy", "exact"};
+  t.generate = [](const Params &p, std::uint64_t seed) {
+    return copying(p, seed, p.integer("noise"), p.real("noise_beta"));
+  };
+  t.score = score_copy;
+  return t;
+}
+
+} // namespace recollect::tasks

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stress test of state exchange (000 §3.2, Fig 5) without training: d, 2d, 4d, ... keys at one width, linear against
+// round.
+//
+// The steps are those of the task swap, k = k_i - k_j and v = 0 after the writes, and one random key is asked for at
+// every swap. Level l of the batch has n = d 2^l keys; all levels have the same T, so that fewer keys see more swaps:
+//   level   n     t = 1 ... n        t = n+1 ... T            scored
+//   0       d     writes             swaps                    the last `swaps` steps
+//   1       2d    writes             swaps                    the last `swaps` steps
+//
+// keys = structured: the standard basis and Hadamard rows up to 2d (coherence 1/sqrt(d)), packed keys with inner
+// products of at most 0.124 beyond. Theorem 1 asks for coherence below 1/8, so for d > 64 and, at 4d, d = 128. The
+// series have one value a level.
+#include "gates.hpp"
+#include "inputs.hpp"
+#include "keys.hpp"
+#include "rows.hpp"
+#include "scoring.hpp"
+#include "swaps.hpp"
+
+namespace recollect::tasks {
+namespace {
+
+std::vector<double> level_keys(const Params &p, int n, std::uint64_t seed) {
+  const int d = p.integer("d");
+  const std::string kind = p.text("keys") == "unit" ? "unit" : n <= 2 * d ? "hadamard" : "packed";
+  return make_keys({kind, n, d, 0.124}, 1, seed);
+}
+
+Problem generate(const Params &p, std::uint64_t seed) {
+  const int levels = p.integer("levels"), memories = p.integer("memories"), d = p.integer("d"), dv = p.integer("dv");
+  const int most = d << (levels - 1), T = most + p.integer("swaps");
+  Problem problem;
+  Sequence &s = problem.sequence;
+  s.shape = {levels * memories, 1, T, d, dv};
+  const size_t steps = s.shape.heads() * T;
+  s.q.resize(steps * d), s.k.resize(steps * d);
+  s.v.assign(steps * dv, 0.0), problem.target.assign(steps * dv, 0.0);
+  problem.answer.assign(steps, 0);
+  problem.scored.assign(T, 1);
+  std::fill_n(problem.scored.begin(), most, 0);
+  fill_gates(s, p);
+  std::vector<double> values =
+      Stream(seed, 97).normals(size_t(most) * dv); // levels share a beginning; unused ones never win
+  normalise_rows(values, dv);
+  for (int level = 0; level < levels; ++level) {
+    const int n = d << level;
+    const std::vector<double> keys = level_keys(p, n, seed);
+    std::vector<double> choices(values.begin(), values.begin() + size_t(n) * dv);
+    choices.resize(values.size(), 0.0);
+    for (int m = 0; m < memories; ++m) {
+      fill_swaps(problem, level * memories + m, {n, keys.data(), values.data(), true}, seed);
+      append(problem.candidates, choices);
+    }
+  }
+  return problem;
+}
+
+Score score(const Params &p, const Problem &problem, const Output &output) {
+  Score result = score_reads(problem, output);
+  const int levels = p.integer("levels"), memories = p.integer("memories"), swaps = p.integer("swaps");
+  const Shape &shape = problem.sequence.shape;
+  std::vector<double> accuracy(levels, 0.0), error(levels, 0.0);
+  for (int b = 0; b < shape.B; ++b)
+    for (int t = shape.T - swaps; t < shape.T; ++t) {
+      const Read read = score_read(problem, output, b, t);
+      accuracy[b / memories] += double(read.right) / (memories * swaps);
+      error[b / memories] += std::sqrt(read.square_error) / (memories * swaps);
+    }
+  result.metrics.emplace_back("accuracy_smallest", accuracy.front());
+  result.metrics.emplace_back("accuracy_largest", accuracy.back());
+  result.series = {{"accuracy_by_level", accuracy}, {"error_by_level", error}};
+  return result;
+}
+
+} // namespace
+
+Task stress() {
+  Task t;
+  t.summary = "state exchange with d, 2d, 4d, ... keys at one width";
+  t.source = "000 §3.2, Fig 5";
+  t.params =
+      with_gates({integer_param("memories", 1, 1, 1e6, "independent memories a level"),
+                  integer_param("levels", 2, 1, 16, "numbers of keys: d, 2d, ..., d 2^(levels-1)"),
+                  integer_param("d", 128, 2, 65536, "key width, a power of two for structured keys"),
+                  integer_param("dv", 32, 1, 65536, "value width"),
+                  integer_param("swaps", 64, 1, 1e8, "scored swaps, those that follow the writes of the largest n"),
+                  choice_param("keys", {"structured", "unit"}, "almost orthogonal sets, or random unit vectors")});
+  t.metrics = {"mse", "cosine", "accuracy", "accuracy_smallest", "accuracy_largest"};
+  t.generate = generate;
+  t.score = score;
+  return t;
+}
+
+} // namespace recollect::tasks
