@@ -169,11 +169,11 @@ ResultFile::~ResultFile() = default;
 
 void ResultFile::write_plan(const std::vector<Case> &plan) {
   const NewFile &file = contents_->file;
-  Table table(file, "plan", {{"case", integer_column}, {"variant", 48}, {"form", 24}, {"task", 48}, {"real", 8}, {"chunk", integer_column}, {"seed", integer_column}});
+  Table table(file, "plan", {{"case", integer_column}, {"variant", 48}, {"family", 32}, {"form", 24}, {"task", 48}, {"real", 8}, {"chunk", integer_column}, {"seed", integer_column}});
   Table parameters(file, "parameters", {{"case", integer_column}, {"owner", 48}, {"name", 32}, {"value", real_column}, {"text", 32}});
   std::vector<std::vector<Cell>> rows, values;
   for (const Case &c : plan) {
-    rows.push_back({real(c.index), text(c.variant->name), text(c.form->name), text(c.task->name), text(name_of(c.real)), real(c.chunk), real(double(c.seed))});
+    rows.push_back({real(c.index), text(c.variant->name), text(c.variant->family), text(c.form->name), text(c.task->name), text(name_of(c.real)), real(c.chunk), real(double(c.seed))});
     parameter_rows(values, {real(c.index)}, c.variant->name, c.variant_params);
     parameter_rows(values, {real(c.index)}, c.task->name, c.task_params);
   }

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain sentences about one claim: what the paper states, what holds, where it stops, what to use instead."""
+import json
+import os
+
+from style import number, params_text, words
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "texts.json"), encoding="utf-8") as _file:
+    TEXTS = json.load(_file)
+
+FAIRNESS = {
+    "boundary": "This is a stricter reading than the paper's own: it marks where the statement stops and does not contradict the text.",
+    "untrained": "The paper trained its models and this check trains nothing: it shows what the layer does untrained and says nothing on the trained number.",
+    "typo": "This is a slip of notation; the argument around it stands.",
+}
+
+
+def holds(point):
+    return point["verdict"] == "holds"
+
+
+def needs_explaining(claim):
+    return claim["verdict"] in ("refuted", "holds_asymptotically") and claim["scope"] != "typo"
+
+
+def compared(point):
+    """"1.5 ± 0.1 was measured where 2 is predicted"."""
+    error = f" ± {number(point['standard_error'], 2)}" if point["standard_error"] else ""
+    relation = {"equal": "", "at_most": "at most ", "at_least": "at least "}[point["relation"]]
+    return f"{number(point['measured'])}{error} was measured where {relation}{number(point['predicted'])} is predicted"
+
+
+def place(point):
+    return f"At {params_text(point['params'])}, " if point["params"] else "Here "
+
+
+def size(point):
+    """Small parameters make the better counter-example."""
+    return sum(abs(v) for v in point["params"].values() if isinstance(v, (int, float)))
+
+
+def counter_example(claim):
+    """The smallest refuted point of the paper's own statement (of any tier where it has none), or None."""
+    refuted = [p for p in claim["points"] if p["verdict"] == "refuted"]
+    paper = [p for p in refuted if p["tier"] == "paper"]
+    return min(paper or refuted, key=size, default=None)
+
+
+def obligations(claim):
+    """One sentence on what was held in the paper's statement's place, or ""."""
+    tiers = ("limit",) if claim["verdict"] == "holds_asymptotically" else ("corrected",)
+    mine = [p for p in claim["points"] if p["tier"] in tiers] or [p for p in claim["points"] if p["tier"] != "paper"]
+    if not mine:
+        return ""
+    good = sum(map(holds, mine))
+    name = "limit" if mine[0]["tier"] == "limit" else "corrected form" if mine[0]["tier"] == "corrected" else "exact form"
+    if good < len(mine):
+        return f"The {name} given here was measured at {len(mine)} points and holds at {good} of them only."
+    return f"The {name} given here holds at {'the one point' if len(mine) == 1 else f'all {len(mine)} points'} where it was measured."
+
+
+def text_for(claim):
+    """The hand-written text: by the claim's own id, else by the first ledger row it covers that has one."""
+    for row in [claim["id"].replace("_", "-"), *claim["covers"]]:
+        if row in TEXTS["claims"]:
+            return TEXTS["claims"][row]
+    return None
+
+
+def explain(claim):
+    """At most five sentences."""
+    written = text_for(claim)
+    example = counter_example(claim)
+    measured = f"{place(example)}{compared(example)}." if example else ""
+    if written:
+        sentences = [written.get("holds", ""), written.get("stops", ""), measured, written.get("instead", "")]
+    else:
+        sentences = [measured, obligations(claim)]
+    sentences.append(FAIRNESS.get(claim["scope"], ""))
+    return [s for s in sentences if s][:5]
+
+
+def why_failed(claim):
+    """Reasons for a claim that did not pass, as sentences."""
+    if not claim["points"]:
+        return ["It measured no point at all, and nothing measured is never a pass."]
+    reasons = []
+    if claim["verdict"] == "inconclusive":
+        reasons.append("Its samples are too few to tell: inconclusive is never a pass.")
+    elif claim["verdict"] != claim["expected"]:
+        reasons.append(f"It was expected to come out as “{words(claim['expected'])}” and came out as “{words(claim['verdict'])}”.")
+    broken = [p for p in claim["points"] if p["tier"] != "paper" and not holds(p)]
+    if broken:
+        reasons.append(f"{len(broken)} of its obligations did not hold; the first: {broken[0]['tier']}"
+                       f"{', ' + params_text(broken[0]['params']) if broken[0]['params'] else ''}, {compared(broken[0])}.")
+    if claim["control_verdict"] != "refuted":
+        reasons.append("Its control, which is wrong on purpose, was not refuted, so the check cannot tell right from wrong.")
+    return reasons or ["The file records it as failed."]

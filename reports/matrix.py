@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The variants x tasks matrix: one headline metric a task, every cell with a value or the reason why it has none."""
+import math
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Rectangle
+
+import style
+from style import INK, MUTED, VERDICTS
+
+# The metric that a task is about, best first; the first one that the task reports is shown.
+HEADLINES = ["state_accuracy", "accuracy", "capacity", "loss_late", "distance", "snr_inverse", "mse"]
+HIGHER = ("accuracy", "cosine", "capacity", "horizon", "recall", "correct", "exact")
+LOWER = ("loss", "error", "mse", "distance", "inverse", "norm", "deviation", "interference", "update", "growth")
+SCALE = LinearSegmentedColormap.from_list("recollect", ["#f4f7fa", "#b7d3e8", "#5b9bc8", "#14568c", "#0a2f52"])
+
+
+def direction(metric):
+    """+1 where more is better, -1 where less is, 0 where neither is known."""
+    if any(word in metric for word in LOWER):
+        return -1
+    return 1 if any(word in metric for word in HIGHER) else 0
+
+
+def headline(cases):
+    """The metric to show for one task's cases, or None."""
+    reported = [m for c in cases for m in c["metrics"]]
+    return next((m for m in HEADLINES if m in reported), reported[0] if reported else None)
+
+
+def build(results):
+    """{tasks, variants: [(family, variant)], metric: {task: name}, cell: {(variant, task): {...}}} or None without a run.
+
+    A cell is {status, value, count, reason}; its value is the mean over the cell's cases (seeds, forms, real types)."""
+    cases = results["cases"]
+    if not cases:
+        return None
+    tasks = sorted({c["task"] for c in cases})
+    variants = sorted({(c["family"], c["variant"]) for c in cases})
+    metric = {t: headline([c for c in cases if c["task"] == t]) for t in tasks}
+    cells = {}
+    for case in cases:
+        cells.setdefault((case["variant"], case["task"]), []).append(case)
+    table = {}
+    for family, variant in variants:
+        for task in tasks:
+            mine = cells.get((variant, task), [])
+            for status in ("failed", "not run", "meaningless", "ok"):  # the worst of the cell's cases speaks for it
+                those = [c for c in mine if c["status"] == status]
+                if those:
+                    break
+            values = [c["metrics"][metric[task]] for c in those if metric[task] in c["metrics"]]
+            table[variant, task] = {
+                "status": status if those else "not planned", "count": len(mine), "value": float(np.mean(values)) if values else None,
+                "reason": those[0]["reason"] if those else "this pair was not in the plan of any file"}
+    return {"tasks": tasks, "variants": variants, "metric": metric, "cell": table}
+
+
+def shade(matrix, task):
+    """{variant: 0 ... 1} for a task's values, 1 the best (or the largest where neither end is better)."""
+    values = {v: matrix["cell"][v, task]["value"] for _, v in matrix["variants"] if matrix["cell"][v, task]["status"] == "ok"}
+    values = {v: x for v, x in values.items() if x is not None and math.isfinite(x)}
+    if not values:
+        return {}
+    metric = matrix["metric"][task]
+    if "accuracy" in metric or "cosine" in metric:
+        return {v: min(1.0, max(0.0, x)) for v, x in values.items()}
+    scale = math.log if min(values.values()) > 0 and style.spread_log(values.values()) else float
+    low, high = scale(min(values.values())), scale(max(values.values()))
+    flip = direction(metric) < 0
+    return {v: 0.5 if high == low else abs(flip - (scale(x) - low) / (high - low)) for v, x in values.items()}
+
+
+def colours(fraction):
+    """(background, text) with enough contrast for one shade."""
+    rgba = SCALE(fraction)
+    return "#%02x%02x%02x" % tuple(int(255 * c + 0.5) for c in rgba[:3]), INK if fraction < 0.45 else "#ffffff"
+
+
+def arrow(metric):
+    return {1: " ↑", -1: " ↓", 0: ""}[direction(metric or "")]
+
+
+def figure(results):
+    """The matrix as a heat map; marks: – meaningless, ! failed, ? not run."""
+    matrix = build(results)
+    if not matrix:
+        return None
+    tasks, variants = matrix["tasks"], matrix["variants"]
+    picture = style.new_figure(2.4 + 0.78 * len(tasks), 1.5 + 0.21 * len(variants))
+    ax = picture.subplots()
+    for column, task in enumerate(tasks):
+        shades = shade(matrix, task)
+        for row, (_, variant) in enumerate(variants):
+            cell = matrix["cell"][variant, task]
+            if cell["status"] == "ok":
+                back, ink = colours(shades[variant]) if variant in shades else ("#ffffff", INK)
+                text = style.number(cell["value"], 3) if cell["value"] is not None else ""
+            else:
+                back, ink, text = {"meaningless": ("#eceef1", MUTED, "–"), "failed": (VERDICTS["failed"], "#ffffff", "failed")}.get(
+                    cell["status"], ("#ffffff", MUTED, "?"))
+            ax.add_patch(Rectangle((column - 0.49, row - 0.47), 0.98, 0.94, color=back, linewidth=0))
+            ax.text(column, row, text, ha="center", va="center", fontsize=6.5, color=ink)
+    ax.set_xlim(-0.5, len(tasks) - 0.5)
+    ax.set_ylim(len(variants) - 0.5, -0.5)
+    ax.set_xticks(range(len(tasks)), [f"{t}\n{matrix['metric'][t] or 'no metric'}{arrow(matrix['metric'][t])}" for t in tasks], rotation=40,
+                  ha="left", fontsize=7)
+    ax.set_yticks(range(len(variants)), [v for _, v in variants], fontsize=7)
+    ax.xaxis.tick_top()
+    ax.grid(False)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    for row in range(1, len(variants)):
+        if variants[row][0] != variants[row - 1][0]:
+            ax.axhline(row - 0.5, color=INK, linewidth=0.8)
+    return picture
+
+
+def counts(matrix):
+    """{status: cells} over the whole matrix."""
+    found = {}
+    for cell in matrix["cell"].values():
+        found[cell["status"]] = found.get(cell["status"], 0) + 1
+    return found

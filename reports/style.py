@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all figures share: colours that colour-blind readers can tell apart (Okabe and Ito), type, numbers, saving."""
+import io
+import math
+import os
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
+CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69F00", "#3B3B8F"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+VERDICTS = {"holds": "#0072B2", "holds_asymptotically": "#009E73", "refuted": "#B8860B", "inconclusive": "#7f8790", "failed": "#C4320A"}
+TIERS = {"paper": "#D55E00", "expectation": "#0072B2", "exact": "#0072B2", "conditional": "#009E73", "corrected": "#0072B2",
+         "limit": "#009E73", "boundary": "#7A5C00", "premise": "#7f8790"}
+
+matplotlib.rcParams.update({
+    "svg.fonttype": "none", "svg.hashsalt": "recollect",  # selectable text, the same bytes every time
+    "font.family": ["DejaVu Sans"], "font.size": 9, "axes.titlesize": 9.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
+    "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8, "legend.frameon": False,
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": MUTED, "xtick.color": MUTED, "ytick.color": MUTED,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": RULE, "grid.linewidth": 0.6,
+    "axes.axisbelow": True, "lines.linewidth": 1.4, "lines.markersize": 4.5, "axes.unicode_minus": True, "axes.formatter.useoffset": False,
+})
+
+
+def new_figure(width, height):
+    """A figure of one panel or more. Its margins are those that its contents need: see save."""
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def panels(count, columns, height=2.5, between=0.75, **subplots):
+    """A figure of `count` panels of `height` inches in rows of `columns`, and its axes as a flat list."""
+    columns = max(1, min(columns, count))
+    rows = -(-count // columns)
+    figure = new_figure(10 if columns > 1 else 6.2, (height + between) * rows)
+    axes = list(figure.subplots(rows, columns, squeeze=False, gridspec_kw={"hspace": between / height, "wspace": 0.24}, **subplots).flat)
+    for extra in axes[count:]:
+        extra.set_visible(False)
+    return figure, axes[:count]
+
+
+def save(figure, folder, name):
+    """NAME.png and NAME.svg in folder, cropped to the drawing; the SVG's text."""
+    figure.canvas.draw()
+    box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.08)
+    figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
+    text = io.StringIO()
+    figure.savefig(text, format="svg", facecolor="white", bbox_inches=box, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
+        f.write(svg)
+    return svg
+
+
+def label(text):
+    """Text from a file as a label: $ is no mathematics in it."""
+    return str(text).replace("$", r"\$")
+
+
+def number(x, digits=4):
+    """A number for people: 4 significant digits, powers of ten as superscripts."""
+    if not isinstance(x, (int, float)):
+        return str(x)
+    if math.isnan(x):
+        return "not a number"
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    if abs(x) < 1e9 and x == int(x) and (isinstance(x, int) or abs(x) < 1e5):
+        return f"{int(x):,}".replace(",", "\u2009").replace("-", "−")
+    text = f"{x:.{digits}g}"
+    if "e" in text:
+        mantissa, power = text.split("e")
+        return mantissa.replace("-", "−") + "×10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return text.replace("-", "−")
+
+
+def words(name):
+    """A name of the program for people: loss_late -> loss late."""
+    return str(name).replace("_", " ")
+
+
+def params_text(params, leave_out=()):
+    return ", ".join(f"{k} = {number(v)}" for k, v in params.items() if k not in leave_out)
+
+
+def finite(*values):
+    return all(isinstance(v, (int, float)) and math.isfinite(v) for v in values)
+
+
+def spread_log(values):
+    """True where positive values span so much that only a log axis shows them."""
+    positive = [v for v in values if finite(v) and v > 0]
+    return len(positive) == len(list(values)) and bool(positive) and max(positive) / min(positive) > 30
