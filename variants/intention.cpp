@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Intention: least squares over the prefix, solved as a batch at every step (003 Vignette 1; Garnelo and Czarnecki
+// 2023, arXiv:2305.10203), with a ridge for the steps t < Dk whose Gram matrix is singular.
+//
+//   o_t = V_t^T K_t (K_t^T K_t + ridge I)^{-1} q_t,   K_t, V_t the keys and values up to t as rows
+//
+// State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost a token: recurrent (a Cholesky factorisation each)
+// 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
+#include "normal_equations.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  normal_equations_recurrent("intention::recurrent", call, false);
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  normal_equations_chunked("intention::chunked", call, false);
+}
+
+} // namespace
+
+Variant intention() {
+  Variant v;
+  v.family = "exact regression";
+  v.update = "A_t = I, b_t = v_t (and H_t = H_{t-1} + k_t k_t^T), read at (H_t + ridge I)^{-1} q_t";
+  v.objective = "sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, minimised exactly";
+  v.source = "003 Eq 10-11, Vignette 1; Garnelo and Czarnecki 2023 (arXiv:2305.10203)";
+  v.cost = "4 Dv Dk + 3 Dk^2 + Dk^3 / 3 flops";
+  v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.order_invariant = true;
+  v.state_shape = stacked_state;
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mesa layer: the ridge solution over a decaying past, from its normal equations (003 Vignettes 1-2; von Oswald et al.
+// 2023, arXiv:2309.05858, and with decay and conjugate gradients von Oswald et al. 2025, arXiv:2506.05233).
+//
+//   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T
+//   o_t = B_t (H_t + ridge I)^{-1} q_t
+//
+// The ridge does not decay, so the solution stays bounded where weighted_rls winds up. State: (Dv + Dk) x Dk, B above
+// H. Cost a token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at most C steps, a
+// decaying step starts one) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) and 7/3 Dk^3 a block; conjugate gradients 2 Dk^2 + 4 C
+// Dk an iteration.
+#include "normal_equations.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  normal_equations_recurrent("mesa::recurrent", call, true);
+}
+template <class Real> void chunked(const Call<Real> &call) { normal_equations_chunked("mesa::chunked", call, true); }
+template <class Real> void iterative(const Call<Real> &call) {
+  conjugate_gradients("mesa::conjugate_gradients", call, true);
+}
+
+} // namespace
+
+Variant mesa() {
+  Variant v;
+  v.family = "exact regression";
+  v.update = "A_t = alpha_t I, b_t = v_t (and H_t = alpha_t H_{t-1} + k_t k_t^T), read at (H_t + ridge I)^{-1} q_t";
+  v.objective = "sum_i gamma_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, gamma_i the product of the alphas after i";
+  v.source = "003 Vignettes 1-2; von Oswald et al. 2023 (arXiv:2309.05858), 2025 (arXiv:2506.05233)";
+  v.cost = "4 Dv Dk + 3 Dk^2 + Dk^3 / 3 flops";
+  v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2, which does not decay")};
+  v.inputs = {{"alpha", false, "decay of every earlier pair's weight"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+             {"chunked", chunked<float>, chunked<double>},
+             {"conjugate_gradients", iterative<float>, iterative<double>}};
+  v.state_shape = stacked_state;
+  return v;
+}
+
+} // namespace recollect::variants

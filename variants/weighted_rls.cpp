@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recursive least squares with geometric forgetting: pair i weighs the product of the alphas after it (003 Eq 14-16,
+// solved exactly).
+//
+//   P_t = (G_t)^{-1},  G_t = alpha_t G_{t-1} + k_t k_t^T,  G_0 = ridge I
+//   S_t = S_{t-1} + (v_t - S_{t-1} k_t) (P_t k_t)^T,       S_0 = 0
+//   o_t = S_t q_t
+//
+// The ridge is forgotten like the data, so P grows without bound along directions that no recent key has (wind-up).
+// State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
+// 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products.
+#include "least_squares.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  least_squares_recurrent("weighted_rls::recurrent", call, true);
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  least_squares_chunked("weighted_rls::chunked", call, true);
+}
+
+} // namespace
+
+Variant weighted_rls() {
+  Variant v;
+  v.family = "exact regression";
+  v.update = "A_t = I - k_t (P_t k_t)^T, b_t k_t^T -> v_t (P_t k_t)^T, P_t^{-1} = alpha_t P_{t-1}^{-1} + k_t k_t^T, "
+             "phi = identity";
+  v.objective =
+      "sum_i gamma_i |S k_i - v_i|^2 / 2 + gamma_0 ridge |S|_F^2 / 2, gamma_i the product of the alphas after i";
+  v.source = "003 Eq 14-16, Vignette 2";
+  v.cost = "6 Dv Dk + 6 Dk^2 flops";
+  v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2 at the start; P starts at I / ridge")};
+  v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge; above 0"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.state_shape = stacked_state;
+  v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
+  return v;
+}
+
+} // namespace recollect::variants
