@@ -3,29 +3,12 @@
 // Appendix A.2, and products of such steps (Corollaries 1 and 2). With c = a . k the exact singular values are
 // (sqrt(5 - 4c) +- 1) / 2 and 1 (d - 2 times): their squares sum to 3 - 2c and their product is 1 - c.
 #include "ledger_row.hpp"
-#include "linalg.hpp"
-#include "random.hpp"
 #include "statistics.hpp"
-#include <cmath>
+#include "vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
 
-using Vector = std::vector<double>;
-
-double inner(const Vector &a, const Vector &b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-double norm(const Vector &a) { return std::sqrt(inner(a, a)); }
-Vector combine(double x, const Vector &a, double y, const Vector &b) {
-  Vector c(a.size());
-  for (size_t i = 0; i < a.size(); ++i) c[i] = x * a[i] + y * b[i];
-  return c;
-}
-Vector times(const Dense &m, const Vector &x) { return (m * Dense(int(x.size()), 1, x)).data; }
-Dense jacobian(const Vector &a, const Vector &k) { return Dense::identity(int(a.size())) - outer(a, k); }
 double largest(double c) { return (std::sqrt(5 - 4 * c) + 1) / 2; }
 double smallest(double c) { return std::fabs(std::sqrt(5 - 4 * c) - 1) / 2; }
 
@@ -49,12 +32,12 @@ const double golden = (1 + std::sqrt(5.0)) / 2;
 double svd_units(int d) { return 16.0 * d; }
 
 std::vector<Point> unit_jacobian(const Protocol &p) {
-  std::vector<Point> points{at(exact_point(spectral_norm(jacobian(e2, e1)), 1, svd_units(2), 0.01), "paper", labels({{"d", num(2)}, {"c", num(0)}}))};
+  std::vector<Point> points{at(exact_point(spectral_norm(vla_jacobian_of(e2, e1)), 1, svd_units(2), 0.01), "paper", labels({{"d", num(2)}, {"c", num(0)}}))};
   int draw = 0;
   for (int d : {2, 5, 32})
     for (double c : {-1.0, -0.5, 0.0, 0.3, 0.9, 1.0}) {
       const UnitPair pair = unit_pair(d, c, p.seed, draw++);
-      const Vector values = singular_values(jacobian(pair.a, pair.k));
+      const Vector values = singular_values(vla_jacobian_of(pair.a, pair.k));
       const Params label = labels({{"d", num(d)}, {"c", num(c)}});
       points.push_back(at(exact_point(values.front(), largest(c), svd_units(d), 0.01), "exact", label));
       // At c = 1 the value is 0 and its square-root formula loses half the digits of c.
@@ -79,7 +62,7 @@ std::vector<Point> proof_at_k(const Protocol &p) {
   std::vector<Point> points;
   for (double c : {0.0, 0.5, -0.5}) {
     const UnitPair pair = unit_pair(6, c, p.seed, 100);
-    const Vector jk = times(jacobian(pair.a, pair.k), pair.k);
+    const Vector jk = times(vla_jacobian_of(pair.a, pair.k), pair.k);
     points.push_back(at(exact_point(inner(jk, jk), (1 - c) * (1 - c), 64, 0.01), "paper", labels({{"c", num(c)}})));
     points.push_back(at(exact_point(inner(jk, jk), 2 - 2 * c, 64, 0.01), "corrected", labels({{"c", num(c)}})));
   }
@@ -90,7 +73,7 @@ std::vector<Point> eigenvectors(const Protocol &p) {
   std::vector<Point> points;
   for (double c : {0.0, 0.4, -0.7}) {
     const UnitPair pair = unit_pair(5, c, p.seed, 101);
-    const Dense J = jacobian(pair.a, pair.k);
+    const Dense J = vla_jacobian_of(pair.a, pair.k);
     const auto residual = [&](const Vector &x) { return norm(combine(1, times(J, x), -(1 - c), x)); };
     points.push_back(at(exact_point(residual(pair.k), 0, 64, 0.01), "paper", labels({{"c", num(c)}, {"vector", txt("k")}})));
     points.push_back(at(exact_point(residual(pair.a), 0, 64, 0.01), "corrected", labels({{"c", num(c)}, {"vector", txt("a")}})));
@@ -104,7 +87,7 @@ std::vector<Point> special_cases(const Protocol &) {
   const auto point = [](double measured, double predicted, const char *tier, const char *what) {
     return at(exact_point(measured, predicted, svd_units(2), 0.01), tier, labels({{"case", txt(what)}}));
   };
-  const double same = spectral_norm(jacobian(e1, e1)), right_angle = spectral_norm(jacobian(e2, e1)), opposite = spectral_norm(jacobian({-1, 0}, e1));
+  const double same = spectral_norm(vla_jacobian_of(e1, e1)), right_angle = spectral_norm(vla_jacobian_of(e2, e1)), opposite = spectral_norm(vla_jacobian_of({-1, 0}, e1));
   return {point(same, 2, "paper", "u = v"),         point(right_angle, 1, "paper", "u orthogonal to v"), point(same, 1, "corrected", "u = v"),
           point(right_angle, golden, "corrected", "u orthogonal to v"), point(opposite, 2, "corrected", "u = -v")};
 }
@@ -113,14 +96,14 @@ std::vector<Point> special_cases(const Protocol &) {
 Dense aligned_product(double c, int T) {
   Vector a{c, std::sqrt(1 - c * c)}, k = e1;
   // Right singular vector of J for sigma_max: dominant eigenvector of J^T J, by its 2 x 2 closed form.
-  const Dense J = jacobian(a, k), G = transpose(J) * J;
+  const Dense J = vla_jacobian_of(a, k), G = transpose(J) * J;
   const double theta = 0.5 * std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1));
   const Vector right{std::cos(theta), std::sin(theta)}, image = times(J, right);
   const double turn = std::atan2(image[1], image[0]) - theta;
   const Dense R(2, 2, {std::cos(turn), -std::sin(turn), std::sin(turn), std::cos(turn)});
   Dense product = Dense::identity(2);
   for (int t = 0; t < T; ++t) {
-    product = jacobian(a, k) * product;
+    product = vla_jacobian_of(a, k) * product;
     a = times(R, a), k = times(R, k);
   }
   return product;
