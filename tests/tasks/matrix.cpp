@@ -50,6 +50,19 @@ BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_shape_that_a_variant_cannot_take_is_a_reason) {
+  RunRequest request;
+  request.variants = {"linear"}, request.tasks = {"recall"};
+  Case c = make_plan(request).front();
+  Variant narrow = *c.variant;
+  narrow.unsuitable = [](const Shape &shape, const Params &) { return shape.Dk > 8 ? "Dk must be at most 8" : ""; };
+  c.variant = &narrow;
+  BOOST_TEST(run_case(c, 0, 1).status == "meaningless");
+  BOOST_TEST(run_case(c, 0, 1).reason == "Dk must be at most 8");
+  c.task_params.set("d", 8);
+  BOOST_TEST(run_case(c, 0, 1).status == "ok");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
