@@ -10,6 +10,11 @@ namespace {
 void execute(const Case &c, int warmup, int repetitions, Record &record) {
   const Problem problem = c.task->generate(c.task_params, c.seed);
   record.shape = problem.sequence.shape;
+  if (c.variant->unsuitable) record.reason = c.variant->unsuitable(record.shape, c.variant_params);
+  if (!record.reason.empty()) {
+    record.status = "meaningless";
+    return;
+  }
   const Job job = prepare(*c.variant, problem.sequence, {c.form->name, c.real, c.chunk, c.variant_params});
   for (int i = 0; i < warmup; ++i) job.launch();
   for (int i = 0; i < repetitions; ++i) {

@@ -8,7 +8,9 @@ namespace recollect {
 struct Record {
   int case_index = 0;
   Shape shape;
-  std::string status;  // "ok" | "meaningless" (the task says why this variant's result would mean nothing) | "failed"
+  /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot take the
+  /// shape) | "failed"
+  std::string status;
   std::string reason;  // "" when ok
   Score score;
   std::vector<double> seconds; // one a repetition: kernel time with inputs already on the device

@@ -20,7 +20,7 @@ inline std::vector<ParamSpec> copying_params() {
           integer_param("d", 64, 1, 65536, "width of keys and values"),
           integer_param("vocabulary", 16, 1, 1e6, "words a token may be"),
           keys_param("orthonormal"),
-          real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys")};
+          real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")};
 }
 
 /// `noise_beta`: the write strength at noise steps.

@@ -87,7 +87,7 @@ Task long_mqar() {
        integer_param("d", 32, 1, 65536, "width of keys and values"),
        integer_param("vocabulary", 64, 1, 1e6, "words a value may be, at least n"),
        choice_param("filler", {"pairs", "repeats", "silent"}, "what follows the pairs"), keys_param("unit"),
-       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys")});
+       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
   t.metrics = {"mse", "first_mse", "cosine", "first_cosine", "accuracy", "first_accuracy"};
   t.generate = generate;
   t.score = score;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Online regression on a switching autoregressive process (003 §5, Eq 55, Fig 2): predict the next step from one pass.
 //
-//   x_{t+1} = 0.9 x_t + 0.02 e_t for t < T/4, 0.999 x_t + 0.02 e_t after;  e_t ~ N(0, Sigma), Sigma unit on the
-//   diagonal k_t = x_t,  v_t = x_{t+1} / |x_{t+1}|,  q_t = x_{t+1};  loss_t = |v_{t+1} - o_t|^2
+//   x_{t+1} = 0.9 x_t + 0.02 e_t for t < T/4, 0.999 x_t + 0.02 e_t after;  e_t ~ N(0, Sigma), unit diagonal
+//   k_t = x_t,  v_t = x_{t+1} / |x_{t+1}|,  q_t = x_{t+1};  loss_t = |v_{t+1} - o_t|^2
 //
 // One row:   t  1        2                    (x'  = x / |x|)
 //            k  x1       x2

@@ -10,11 +10,10 @@
 //   o  ->  a     b     -a    a
 //
 // With u_t = v_t - beta sum_i kappa(k_i, w_t) u_i (000 Eq 41) u is (I + beta A)^{-1} v for the adjacency matrix A, so
-// that node t holds
-// (-beta)^length times its root's value: the matrix inverse finds the root at any depth in one pass. A tree has one
-// path to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The answer is the root whose value
-// has the larger |inner product| with the read. Only w carries the edges: a variant that does not read w never sees the
-// graph.
+// that node t holds (-beta)^length times its root's value: the matrix inverse finds the root at any depth in one pass.
+// A tree has one path to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The answer is the
+// root whose value has the larger |inner product| with the read. Only w carries the edges: a variant that does not read
+// w never sees the graph.
 #include "gates.hpp"
 #include "inputs.hpp"
 #include "keys.hpp"
@@ -97,13 +96,13 @@ Task reachability() {
   Task t;
   t.summary = "two trees over N nodes, parents only: from which root is each node reached?";
   t.source = "000 §3.3, Eq 97";
-  t.params = with_gates({integer_param("graphs", 16, 1, 1e6, "independent graphs (batch)"),
-                         integer_param("nodes", 32, 3, 1e7, "nodes of both trees"),
-                         integer_param("d", 32, 1, 65536, "key width"),
-                         integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"),
-                         real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys"),
-                         choice_param("shape", {"random", "paths"},
-                                      "parents drawn among all earlier nodes of the tree, or the last one")});
+  t.params = with_gates(
+      {integer_param("graphs", 16, 1, 1e6, "independent graphs (batch)"),
+       integer_param("nodes", 32, 3, 1e7, "nodes of both trees"), integer_param("d", 32, 1, 65536, "key width"),
+       integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"),
+       real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
+       choice_param("shape", {"random", "paths"},
+                    "parents drawn among all earlier nodes of the tree, or the last one")});
   t.metrics = {"mse", "cosine", "accuracy"};
   t.generate = generate;
   t.score = score;

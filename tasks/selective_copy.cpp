@@ -15,7 +15,7 @@ namespace recollect::tasks {
 Task selective_copy() {
   Task t;
   t.summary = "give back in order the tokens that lie among noise";
-  t.source = "after 002 §5 (gates) and 004 §6.3 (copy)";
+  t.source = "Gu and Dao 2023 (Mamba); 002 §5 on gates";
   t.params = with_gates(copying_params());
   t.params.push_back(integer_param("noise", 96, 0, 1e8, "noise steps among the tokens"));
   t.params.push_back(real_param("noise_beta", 0, 0, 2, "write strength at the noise steps"));

@@ -84,7 +84,7 @@ Task stress() {
                   integer_param("levels", 2, 1, 16, "numbers of keys: d, 2d, ..., d 2^(levels-1)"),
                   integer_param("d", 128, 2, 65536, "key width, a power of two for structured keys"),
                   integer_param("dv", 32, 1, 65536, "value width"),
-                  integer_param("swaps", 64, 1, 1e8, "scored swaps, those that follow the writes of the largest n"),
+                  integer_param("swaps", 128, 1, 1e8, "scored swaps, those that follow the writes of the largest n"),
                   choice_param("keys", {"structured", "unit"}, "almost orthogonal sets, or random unit vectors")});
   t.metrics = {"mse", "cosine", "accuracy", "accuracy_smallest", "accuracy_largest"};
   t.generate = generate;

@@ -85,7 +85,7 @@ Task swap() {
       {integer_param("memories", 2, 1, 1e6, "independent memories (batch)"), integer_param("n", 16, 2, 65536, "keys"),
        integer_param("swaps", 48, 1, 1e8, "swaps after the n writes"), integer_param("d", 16, 1, 65536, "key width"),
        integer_param("dv", 16, 1, 65536, "value width"), keys_param("equicorrelated"),
-       real_param("cosine", 0.1, -1, 1, "inner product of equicorrelated or correlated keys"),
+       real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
        choice_param("order", {"theorem", "any"}, "k_i - k_j with j < i only, or either sign"),
        choice_param("read", {"state", "one"}, "every key through a head of its own, or one random key")});
   t.metrics = {"mse", "cosine", "accuracy", "state_accuracy", "horizon", "largest_error"};

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "error.hpp"
+#include "task_testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(tasks)
+BOOST_AUTO_TEST_SUITE(needle)
+
+BOOST_AUTO_TEST_CASE(the_needle_is_written_once_and_asked_at_the_end) {
+  for (const char *kind : {"passkey", "number", "uuid"}) {
+    check_generator("needle", {{"kind", kind}});
+    const int tokens = std::string(kind) == "uuid" ? 32 : 7, T = 100, d = 32;
+    const Instance row("needle", {{"kind", kind}, {"memories", "2"}, {"T", "100"}});
+    const Sequence &s = row.problem.sequence;
+    for (int m : {0, 1})
+      for (int i = 0; i < tokens; ++i) {
+        const int asked = m * T + T - tokens + i, written = m * T + int((m + 0.5) / 2 * (T - 2 * tokens)) + i;
+        for (int c = 0; c < d; ++c) {
+          BOOST_TEST(s.q[asked * d + c] == s.k[written * d + c]);
+          BOOST_TEST(row.problem.target[asked * d + c] == s.v[written * d + c]);
+        }
+      }
+    const Score best = row.score(perfect(row.problem));
+    BOOST_TEST(metric(best, "accuracy") == 1);
+    BOOST_TEST(metric(best, "exact") == 1);
+  }
+  BOOST_CHECK_THROW(Instance("needle", {{"kind", "uuid"}, {"T", "63"}}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(one_wrong_token_spoils_its_needle_only) {
+  const Instance row("needle", {{"memories", "2"}, {"T", "64"}, {"kind", "number"}});
+  Output out = perfect(row.problem);
+  for (int c = 0; c < 32; ++c) out.o[63 * 32 + c] *= -1;
+  const Score score = row.score(out);
+  BOOST_TEST(std::fabs(metric(score, "accuracy") - 13.0 / 14) < 1e-15);
+  BOOST_TEST(metric(score, "exact") == 0.5);
+  check_close(score.series.at("exact_by_depth"), {0, 1}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_delta_rule_finds_the_passkey_and_loses_the_number) {
+  // 002 §6: noise that repeats is written once and then left alone (16 of 64 directions), distinct words fill the
+  // memory.
+  const Instance passkey("needle", {{"kind", "passkey"}, {"d", "64"}}),
+      number("needle", {{"kind", "number"}, {"d", "64"}});
+  BOOST_TEST(metric(passkey.score(delta_rule(passkey.problem.sequence)), "accuracy") > 0.9);
+  BOOST_TEST(metric(number.score(delta_rule(number.problem.sequence)), "accuracy") < 0.5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
