@@ -22,6 +22,14 @@ inline Claim refuted_row(const std::string &row, const std::string &scope, const
   return c;
 }
 
+/// The same claim, naming the variants that it runs.
+inline Claim running(Claim claim, std::vector<std::string> variants) {
+  claim.variants = std::move(variants);
+  return claim;
+}
+
+inline void append(std::vector<Point> &points, const std::vector<Point> &more) { points.insert(points.end(), more.begin(), more.end()); }
+
 /// Parameters from a list of pairs, for labelling points.
 inline Params labels(std::initializer_list<std::pair<const char *, Params::Value>> values) {
   Params p;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expectations without sampling: Gauss rules, and the limit of a sequence.
 //
-// Golub and Welsch 1969: the nodes are the eigenvalues of the Jacobi matrix of the orthonormal polynomials p_0 ... p_{n-1} of
-// the distribution, and the weights are 1 / sum_k p_k(node)^2. A rule of n nodes is exact for polynomials of degree < 2 n.
+// Golub and Welsch 1969: the nodes are the eigenvalues of the Jacobi matrix of the orthonormal polynomials p_0 ...
+// p_{n-1} of the distribution, and the weights are 1 / sum_k p_k(node)^2. A rule of n nodes is exact for polynomials of
+// degree < 2 n.
 #pragma once
 #include "linalg.hpp"
 #include <algorithm>
@@ -43,22 +44,25 @@ inline Quadrature gauss_rule(int n, const std::function<double(int)> &centre, co
 
 /// X ~ N(0,1): Gauss-Hermite in the probabilists' scaling. n is even, so that no node lies at 0.
 inline Quadrature normal_quadrature(int n) {
-  return gauss_rule(n, [](int) { return 0.0; }, [](int k) { return std::sqrt(double(k)); });
+  return gauss_rule(
+      n, [](int) { return 0.0; }, [](int k) { return std::sqrt(double(k)); });
 }
 
 /// X ~ Gamma(shape, 1): generalised Gauss-Laguerre. chi^2 with d degrees of freedom is 2 X at shape d / 2.
 inline Quadrature gamma_quadrature(int n, double shape) {
-  return gauss_rule(n, [=](int k) { return 2 * k + shape; }, [=](int k) { return std::sqrt(k * (k + shape - 1)); });
+  return gauss_rule(
+      n, [=](int k) { return 2 * k + shape; }, [=](int k) { return std::sqrt(k * (k + shape - 1)); });
 }
 
 struct Limit {
   double value;
-  double error;         // the larger of the last two changes as a coarser point comes in: an estimate from the convergence itself
+  double
+      error; // the larger of the last two changes as a coarser point comes in: an estimate from the convergence itself
   double amplification; // largest factor by which errors of the y_i enter
 };
 
-/// The value at h = 0 of the polynomial through (h_i, y_i), by Neville's scheme (Richardson extrapolation to all orders), for a
-/// y that is smooth in h. h descends.
+/// The value at h = 0 of the polynomial through (h_i, y_i), by Neville's scheme (Richardson extrapolation to all
+/// orders), for a y that is smooth in h. h descends.
 inline Limit limit_at_zero(const std::vector<double> &h, const std::vector<double> &y) {
   const size_t n = h.size();
   std::vector<double> p = y;

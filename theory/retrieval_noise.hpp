@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Noise over signal of a kernel memory (000 §2.1), measured on the program's own variants.
 //
-// A memory o = sum_j kappa(k_j, q) v_j holds n - 1 Gaussian pairs, is read with q = k_i, then stores (k_i, v_i) and is read
-// again: the first read is the noise r, the difference of the two is the signal c v_i, and SNR^-1 = |r|^2 / |c v_i|^2.
-// No formula for the kernel enters a measurement.
+// A memory o = sum_j kappa(k_j, q) v_j holds n - 1 Gaussian pairs, is read with q = k_i, then stores (k_i, v_i) and is
+// read again: the first read is the noise r, the difference of the two is the signal c v_i, and SNR^-1 = |r|^2 / |c
+// v_i|^2. No formula for the kernel enters a measurement.
 #pragma once
 #include "forward.hpp"
 #include "quadrature.hpp"
@@ -70,7 +70,8 @@ inline std::vector<double> noise_ratios(const Shape &shape, const Output &output
   for (int m = 0; m < shape.B; ++m) {
     const double *after = &output.o[(size_t(m + 1) * shape.T - 1) * shape.Dv], *before = after - shape.Dv;
     double noise = 0, signal = 0;
-    for (int c = 0; c < shape.Dv; ++c) noise += before[c] * before[c], signal += (after[c] - before[c]) * (after[c] - before[c]);
+    for (int c = 0; c < shape.Dv; ++c)
+      noise += before[c] * before[c], signal += (after[c] - before[c]) * (after[c] - before[c]);
     ratios.push_back(noise / signal);
   }
   return ratios;
@@ -83,10 +84,12 @@ struct Memories {
 
 /// Memories first ... first + count - 1 of the seed. With `fixed`, all share the probe pair of memory 0.
 ///
-/// Rare draws rule the plain mean of exp and solu, which are therefore drawn from a defensive mixture (Owen and Zhou 2000): half
-/// of the memories as they are, half with the probe shrunk to variance 1 / (1 + 2a) and one other key shifted by 2 k_i / tau.
-/// The weights are at most 2, so that the weighted mean is unbiased and has finite variance at every tau.
-inline Memories draw_memories(const KernelLaw &law, MemorySize size, double tau, bool fixed, size_t first, int count, std::uint64_t seed) {
+/// Rare draws rule the plain mean of exp and solu, which are therefore drawn from a defensive mixture (Owen and Zhou
+/// 2000): half of the memories as they are, half with the probe shrunk to variance 1 / (1 + 2a) and one other key
+/// shifted by 2 k_i / tau. The weights are at most 2, so that the weighted mean is unbiased and has finite variance at
+/// every tau.
+inline Memories draw_memories(const KernelLaw &law, MemorySize size, double tau, bool fixed, size_t first, int count,
+                              std::uint64_t seed) {
   const auto [n, d, dv] = size;
   const size_t keys = size_t(n) * d, values = size_t(n) * dv;
   Memories drawn;
@@ -115,7 +118,8 @@ inline Memories draw_memories(const KernelLaw &law, MemorySize size, double tau,
       }
       const double square = dot(probe, probe, d);
       double density = 0; // tilted over natural
-      for (int j = 0; j + 1 < n; ++j) density += std::exp(2 / tau * dot(k + size_t(j) * d, probe, d) - 2 / (tau * tau) * square) / (n - 1);
+      for (int j = 0; j + 1 < n; ++j)
+        density += std::exp(2 / tau * dot(k + size_t(j) * d, probe, d) - 2 / (tau * tau) * square) / (n - 1);
       if (!fixed) density *= std::exp(-a * square - d * std::log(shrink));
       drawn.weights[m] = 2 / (1 + density);
     }
@@ -130,7 +134,8 @@ struct NoiseSample {
   std::vector<double> weight; // mean 1
 };
 
-inline NoiseSample sample_noise(const KernelLaw &law, MemorySize size, double tau, bool fixed, int memories, std::uint64_t seed) {
+inline NoiseSample sample_noise(const KernelLaw &law, MemorySize size, double tau, bool fixed, int memories,
+                                std::uint64_t seed) {
   NoiseSample sample;
   const int batch = int(std::clamp<size_t>((size_t(1) << 17) / (size_t(size.n) * size.d), 1, memories));
   for (int first = 0; first < memories; first += batch) {
@@ -142,8 +147,9 @@ inline NoiseSample sample_noise(const KernelLaw &law, MemorySize size, double ta
   return sample;
 }
 
-/// E[kappa^2(k_j,k_i) / kappa^2(k_i,k_i)] over Gaussian keys without sampling error: reads of keys placed at the nodes of a Gauss
-/// rule along each probe, probes placed at the nodes of a rule in |k_i|^2, values the unit vectors, so that one read shows every kappa.
+/// E[kappa^2(k_j,k_i) / kappa^2(k_i,k_i)] over Gaussian keys without sampling error: reads of keys placed at the nodes
+/// of a Gauss rule along each probe, probes placed at the nodes of a rule in |k_i|^2, values the unit vectors, so that
+/// one read shows every kappa.
 inline double quadrature_noise(const KernelLaw &law, int d, double tau, int nodes, std::uint64_t seed) {
   const Quadrature overlap = normal_quadrature(nodes), half_square = gamma_quadrature(nodes, d / 2.0);
   const int T = nodes + 1;
@@ -178,8 +184,9 @@ struct Integral {
   double value, error;
 };
 
-/// quadrature_noise with its error: what the rule gains over one of 3/4 as many nodes, and the rounding of inner products of d
-/// terms of size |k|^2 ~ d, which enter as 2 x / tau (relative to x itself for the kernels that are powers of x).
+/// quadrature_noise with its error: what the rule gains over one of 3/4 as many nodes, and the rounding of inner
+/// products of d terms of size |k|^2 ~ d, which enter as 2 x / tau (relative to x itself for the kernels that are
+/// powers of x).
 inline Integral integrated_noise(const KernelLaw &law, int d, double tau, std::uint64_t seed) {
   const double fine = quadrature_noise(law, d, tau, 40, seed), coarse = quadrature_noise(law, d, tau, 30, seed);
   const double rounding = 2 * epsilon_of(Real::f64) * d * (law.tempered ? d / tau : std::sqrt(d));
@@ -189,17 +196,30 @@ inline Integral integrated_noise(const KernelLaw &law, int d, double tau, std::u
 // The laws, 000 Appendix A and claims.md. E[1/chi2_d] = 1/(d-2) and E[exp(-a chi2_d)] = (1+2a)^(-d/2).
 
 inline KernelLaw linear_law() {
-  return {"linear", "linear", {}, false, [](double square, double) { return 1 / square; }, [](double d, double) { return 1 / (d - 2); },
+  return {"linear",
+          "linear",
+          {},
+          false,
+          [](double square, double) { return 1 / square; },
+          [](double d, double) { return 1 / (d - 2); },
           [](double d, double) { return 1 / d; }};
 }
 
 inline KernelLaw relu_law() {
-  return {"relu", "delta_former", {{"kappa2", "relu"}}, false, [](double square, double) { return 0.5 / square; },
-          [](double d, double) { return 0.5 / (d - 2); }, [](double d, double) { return 0.5 / d; }};
+  return {"relu",
+          "delta_former",
+          {{"kappa2", "relu"}},
+          false,
+          [](double square, double) { return 0.5 / square; },
+          [](double d, double) { return 0.5 / (d - 2); },
+          [](double d, double) { return 0.5 / d; }};
 }
 
 inline KernelLaw exp_law() {
-  return {"exp", "delta_former", {{"kappa2", "exp"}}, true,
+  return {"exp",
+          "delta_former",
+          {{"kappa2", "exp"}},
+          true,
           [](double square, double tau) { return std::exp(-decay_rate(tau) * square); },
           [](double d, double tau) { return std::pow(1 + 2 * decay_rate(tau), -d / 2); },
           [](double d, double tau) { return std::exp(-decay_rate(tau) * d); }};
@@ -207,13 +227,17 @@ inline KernelLaw exp_law() {
 
 /// x exp(x / tau); `printed` is Appendix A's form for general tau.
 inline KernelLaw solu_law() {
-  return {"solu", "", {}, true,
-          [](double square, double tau) { return (1 / square + 4 / (tau * tau)) * std::exp(-decay_rate(tau) * square); },
-          [](double d, double tau) {
-            const double a = decay_rate(tau);
-            return std::pow(1 + 2 * a, -d / 2) * ((1 + 2 * a) / (d - 2) + 4 / (tau * tau));
-          },
-          [](double d, double tau) { return (1 + 4 * d / (tau * tau)) / d * std::exp(-decay_rate(tau) * d); }};
+  return {
+      "solu",
+      "",
+      {},
+      true,
+      [](double square, double tau) { return (1 / square + 4 / (tau * tau)) * std::exp(-decay_rate(tau) * square); },
+      [](double d, double tau) {
+        const double a = decay_rate(tau);
+        return std::pow(1 + 2 * a, -d / 2) * ((1 + 2 * a) / (d - 2) + 4 / (tau * tau));
+      },
+      [](double d, double tau) { return (1 + 4 * d / (tau * tau)) / d * std::exp(-decay_rate(tau) * d); }};
 }
 
 } // namespace recollect::theory

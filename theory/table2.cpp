@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2 row by row: the layer's own step S_{t-1} -> S_t against S_{t-1} - dL_t/dS at S_{t-1}, L_t the printed objective.
+// 000 Table 2 row by row: the layer's own step S_{t-1} -> S_t against S_{t-1} - dL_t/dS at S_{t-1}, L_t the printed
+// objective.
 //
 // States are those of the program's variants; gradients are central differences of L_t, which are exact for the table's
-// quadratics whatever the step: only the rounding of L_t remains. The gates of Table 2 act on the rows of S (the value side), those
-// of gated_linear on the columns, so that the gated rows run it with keys and values exchanged: its state is then S^T.
-// Control: the sign of the term that rewards <S k, v> flipped.
+// quadratics whatever the step: only the rounding of L_t remains. The gates of Table 2 act on the rows of S (the value
+// side), those of gated_linear on the columns, so that the gated rows run it with keys and values exchanged: its state
+// is then S^T. Control: the sign of the term that rewards <S k, v> flipped.
 #include "forward.hpp"
+#include "ledger_row.hpp"
 #include "linalg.hpp"
 #include "mercer.hpp"
 #include "random.hpp"
@@ -25,7 +27,9 @@ struct Story {
   double eta;
 };
 
-Vector row(const Dense &m, int i) { return Vector(m.data.begin() + size_t(i) * m.columns, m.data.begin() + size_t(i + 1) * m.columns); }
+Vector row(const Dense &m, int i) {
+  return Vector(m.data.begin() + size_t(i) * m.columns, m.data.begin() + size_t(i + 1) * m.columns);
+}
 double inner(const Vector &a, const Vector &b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -65,7 +69,8 @@ Dense run(const std::string &name, const Story &story, int t, const Assignments 
 }
 
 /// S_t = decay(t) diag(lambda_t) S_{t-1} + weight(t) v_t k_t^T by gated_linear on exchanged keys and values.
-Dense run_gated(const Story &story, int t, const std::function<double(int)> &decay, const std::function<double(int)> &weight, bool gated) {
+Dense run_gated(const Story &story, int t, const std::function<double(int)> &decay,
+                const std::function<double(int)> &weight, bool gated) {
   const int Dk = story.k.columns, Dv = story.v.columns;
   if (t == 0) return Dense(Dv, Dk);
   Sequence s;
@@ -82,17 +87,11 @@ Dense run_gated(const Story &story, int t, const std::function<double(int)> &dec
 
 /// One row of the table: its layer, and L_t(S) with `sign` on the term that rewards recall.
 struct Row {
-  std::string id, model, variant, statement, exact;
+  std::string id, model, variant, statement, exact; // id: of the ledger's row
   std::function<Dense(const Story &, int t)> state;
   std::function<double(const Dense &S, const Story &, int t, double sign)> objective;
   bool features = false; // k is phi(k)
 };
-
-/// The ledger's spelling of an id.
-std::string dashed(std::string id) {
-  std::replace(id.begin(), id.end(), '_', '-');
-  return id;
-}
 
 double one(int) { return 1; }
 double inverse_time(int t) { return 1.0 / t; }
@@ -126,28 +125,34 @@ double gated_softmax_as_printed(const Dense &S, const Story &s, int t, double si
   return -sign / t * recall(S, s, t) + 0.5 / t * weighted_square(S, [&](int i) { return 1 - s.lambda(t - 1, i); });
 }
 double gated_softmax_corrected(const Dense &S, const Story &s, int t, double sign) {
-  return -sign / t * recall(S, s, t) + 0.5 * weighted_square(S, [&](int i) { return 1 - past_share(t) * s.lambda(t - 1, i); });
+  return -sign / t * recall(S, s, t) +
+         0.5 * weighted_square(S, [&](int i) { return 1 - past_share(t) * s.lambda(t - 1, i); });
 }
 Dense momentum_state(const Story &s, int t) { return run("delta_momentum", s, t, {{"eta", "0.75"}}); }
 Dense gated_softmax_state(const Story &s, int t) { return run_gated(s, t, past_share, inverse_time, true); }
 
 std::vector<Row> holding_rows() {
   return {
-      {"table2_linear", "Linear Attention", "linear", "A = B = I, C = v k^T is one gradient step on -<S k, v>.", "Identity.",
-       [](const Story &s, int t) { return run("linear", s, t); }, linear_objective},
-      {"table2_gla", "Gated Linear Attention", "gated_linear",
+      {"table2-linear", "Linear Attention", "linear", "A = B = I, C = v k^T is one gradient step on -<S k, v>.",
+       "Identity.", [](const Story &s, int t) { return run("linear", s, t); }, linear_objective},
+      {"table2-gla", "Gated Linear Attention", "gated_linear",
        "A = diag(lambda), B = I, C = v k^T is one gradient step on -<S k, v> + 1/2 ||diag(sqrt(1-lambda)) S||_F^2.",
-       "Identity, with the gate on the value side (rows of S). The GLA of reference [47] gates the key side, B = diag(lambda).",
+       "Identity, with the gate on the value side (rows of S). The GLA of reference [47] gates the key side, B = "
+       "diag(lambda).",
        [](const Story &s, int t) { return run_gated(s, t, one, one, true); }, gla_objective},
-      {"table2_deltanet", "DeltaNet", "delta_net", "A = I, B = I - k k^T, C = v k^T is one gradient step on 1/2 ||S k - v||^2.", "Identity.",
+      {"table2-deltanet", "DeltaNet", "delta_net",
+       "A = I, B = I - k k^T, C = v k^T is one gradient step on 1/2 ||S k - v||^2.", "Identity.",
        [](const Story &s, int t) { return run("delta_net", s, t); }, delta_objective},
-      {"table2_momentum", "DeltaNet + Momentum", "delta_momentum",
-       "C_t = eta C_{t-1} + v k^T with B = I - k k^T is one gradient step on 1/2 ||S k_t||^2 - sum_i (prod eta) v_i^T S k_i.",
-       "Identity. The momentum acts on the write term alone; it is not heavy-ball momentum on the gradient of DeltaNet's objective.",
+      {"table2-momentum", "DeltaNet + Momentum", "delta_momentum",
+       "C_t = eta C_{t-1} + v k^T with B = I - k k^T is one gradient step on 1/2 ||S k_t||^2 - sum_i (prod eta) v_i^T "
+       "S k_i.",
+       "Identity. The momentum acts on the write term alone; it is not heavy-ball momentum on the gradient of "
+       "DeltaNet's objective.",
        momentum_state, momentum_objective},
-      {"table2_softmax_nonorm", "Softmax Attention w/o Norm", "linear", "A = B = I, C = v phi(k)^T is one gradient step on -<S phi(k), v>.", "Identity.",
+      {"table2-softmax-nonorm", "Softmax Attention w/o Norm", "linear",
+       "A = B = I, C = v phi(k)^T is one gradient step on -<S phi(k), v>.", "Identity.",
        [](const Story &s, int t) { return run("linear", s, t); }, linear_objective, true},
-      {"table2_softmax_norm", "Softmax Attention w/ Norm", "gated_linear",
+      {"table2-softmax-norm", "Softmax Attention w/ Norm", "gated_linear",
        "A = (t-1)/t I, C = v phi(k)^T / t is one gradient step on -1/t <S phi(k), v> + 1/(2t) ||S||_F^2.", "Identity.",
        [](const Story &s, int t) { return run_gated(s, t, past_share, inverse_time, false); }, softmax_objective, true},
   };
@@ -196,30 +201,20 @@ std::vector<Point> descend(const Row &row, const Objective &objective, const Pro
   return points;
 }
 
-Claim described(const Row &row) {
-  Claim c;
-  c.id = row.id;
-  c.source = "000 Table 2, Appendix B.2";
-  c.statement = row.statement;
-  c.exact = row.exact;
-  c.variants = {row.variant};
+Claim holding_row(const Row &row) {
+  const auto all = [row](double sign) {
+    return [row, sign](const Protocol &p) { return descend(row, row.objective, p, sign); };
+  };
+  Claim c = running(ledger_row(row.id, "000 Table 2, Appendix B.2", row.statement, row.exact, all(+1)), {row.variant});
+  c.control = all(-1);
   return c;
 }
 
-Claim row_claim(const Row &row) {
-  Claim c = described(row);
-  c.covers = {dashed(row.id)};
-  c.measure = [row](const Protocol &p) { return descend(row, row.objective, p, +1); };
-  c.control = [row](const Protocol &p) { return descend(row, row.objective, p, -1); };
-  return c;
-}
-
-/// A row whose printed objective is wrong: `story` is the smallest case that shows it at step t; `corrected` generates the layer.
-Claim refuted_row(const Row &row, const Story &story, int t, const Objective &corrected) {
-  Claim c = described(row);
-  c.covers = {dashed(row.id)};
-  c.expected = Verdict::refuted;
-  c.measure = [=](const Protocol &p) {
+/// A row whose printed objective is wrong: `story` is the smallest case that shows it at step t; `corrected` generates
+/// the layer.
+Claim wrong_row(const Row &row, const std::string &scope, const std::string &source, const Story &story, int t,
+                const Objective &corrected) {
+  const auto measure = [=](const Protocol &p) {
     std::vector<Point> points = descend(row, corrected, p, +1);
     for (Point &point : points) point.tier = "corrected";
     Point counter_example = step_point(row, row.objective, story, t, +1);
@@ -227,6 +222,7 @@ Claim refuted_row(const Row &row, const Story &story, int t, const Objective &co
     points.insert(points.begin(), counter_example);
     return points;
   };
+  Claim c = running(refuted_row(row.id, scope, source, row.statement, row.exact, measure), {row.variant});
   c.control = [=](const Protocol &p) { return descend(row, corrected, p, -1); };
   return c;
 }
@@ -236,15 +232,16 @@ Claim whole_table() {
   c.id = "table2_gradients";
   c.source = "000 Table 2, Appendix B.2, Eq 60";
   c.statement = "Every layer of Table 2 is S_t = S_{t-1} - dL_t/dS at S_{t-1} with the objective listed beside it.";
-  c.exact = "Identity for the six rows measured here. The last row, gated softmax attention, is its own claim: table2_gated_softmax.";
+  c.exact = "Identity for the six rows measured here. The last row, gated softmax attention, is its own claim: "
+            "table2_gated_softmax.";
   for (const Row &row : holding_rows()) {
-    c.covers.push_back(dashed(row.id));
-    if (std::find(c.variants.begin(), c.variants.end(), row.variant) == c.variants.end()) c.variants.push_back(row.variant);
+    c.covers.push_back(row.id);
+    if (std::find(c.variants.begin(), c.variants.end(), row.variant) == c.variants.end())
+      c.variants.push_back(row.variant);
   }
   const auto all = [](const Protocol &p, double sign) {
     std::vector<Point> points;
-    for (const Row &row : holding_rows())
-      for (const Point &point : descend(row, row.objective, p, sign)) points.push_back(point);
+    for (const Row &row : holding_rows()) append(points, descend(row, row.objective, p, sign));
     return points;
   };
   c.measure = [=](const Protocol &p) { return all(p, +1); };
@@ -253,28 +250,33 @@ Claim whole_table() {
 }
 
 Claim gated_softmax() {
-  const Row row{"table2_gated_softmax", "Gated Softmax Attention", "gated_linear",
-                "A = (t-1)/t diag(lambda), C = v phi(k)^T / t is one gradient step on -1/t <S phi, v> + 1/(2t) ||diag(sqrt(1-lambda)) S||_F^2.",
-                "The printed objective generates A = I - diag(1-lambda)/t. The layer's own objective is -1/t <S phi, v> + "
-                "1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2 (Eq 64). The gap of A's diagonal tends to 1 - lambda; at lambda = 1 the two agree.",
-                gated_softmax_state, gated_softmax_as_printed, true};
+  const Row row{
+      "table2-gated-softmax",
+      "Gated Softmax Attention",
+      "gated_linear",
+      "A = (t-1)/t diag(lambda), C = v phi(k)^T / t is one gradient step on -1/t <S phi, v> + 1/(2t) "
+      "||diag(sqrt(1-lambda)) S||_F^2.",
+      "The printed objective generates A = I - diag(1-lambda)/t. The layer's own objective is -1/t <S phi, v> + "
+      "1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2 (Eq 64). The gap of A's diagonal tends to 1 - lambda; at lambda = "
+      "1 the two agree.",
+      gated_softmax_state,
+      gated_softmax_as_printed,
+      true};
   const Story smallest{Dense(2, 1, {1, 1}), Dense(2, 1, {1, 1}), Dense(2, 1, {0.5, 0.5}), 0}; // A = 1/4, printed 3/4
-  Claim c = refuted_row(row, smallest, 2, gated_softmax_corrected);
-  c.scope = "paper";
-  c.source += ", last row; Eq 81";
-  return c;
+  return wrong_row(row, "paper", "000 Table 2, last row; Eq 81", smallest, 2, gated_softmax_corrected);
 }
 
 Claim momentum_typo() {
-  const Row row{"eq76_momentum", "DeltaNet + Momentum", "delta_momentum",
+  const Row row{"eq76-momentum",
+                "DeltaNet + Momentum",
+                "delta_momentum",
                 "L = 1/2 ||S k_t||^2 - sum_i (prod eta) <S k_t, v_t>.",
-                "The indices of the sum should be i, <S k_i, v_i>, as Table 2 has them: as printed it generates C = (sum of weights) v_t k_t^T.",
-                momentum_state, momentum_as_printed};
+                "The indices of the sum should be i, <S k_i, v_i>, as Table 2 has them: as printed it generates C = "
+                "(sum of weights) v_t k_t^T.",
+                momentum_state,
+                momentum_as_printed};
   const Story smallest{Dense(2, 1, {1, 1}), Dense(2, 1, {1, 2}), Dense(2, 1, {1, 1}), 0.75}; // C_2 = 2.75, printed 3.5
-  Claim c = refuted_row(row, smallest, 2, momentum_objective);
-  c.scope = "typo";
-  c.source = "000 Eq 76";
-  return c;
+  return wrong_row(row, "typo", "000 Eq 76", smallest, 2, momentum_objective);
 }
 
 /// Eq 75: the recursion of C against its sum; C is the lower half of delta_momentum's state.
@@ -283,9 +285,12 @@ std::vector<Point> momentum_sum(const Protocol &protocol, double first_weight) {
   const Story story = tell(row, protocol.seed);
   std::vector<Point> points;
   for (int t : {1, 2, 9}) {
-    const Dense state = run_stacked("delta_momentum", story, t, {{"eta", "0.75"}}), C(4, 3, Vector(state.data.begin() + 12, state.data.end()));
+    const Dense state = run_stacked("delta_momentum", story, t, {{"eta", "0.75"}}),
+                C(4, 3, Vector(state.data.begin() + 12, state.data.end()));
     Dense sum(4, 3);
-    for (int i = 1; i <= t; ++i) sum = sum + (i == 1 ? first_weight : 1) * std::pow(story.eta, t - i) * outer(theory::row(story.v, i - 1), theory::row(story.k, i - 1));
+    for (int i = 1; i <= t; ++i)
+      sum = sum + (i == 1 ? first_weight : 1) * std::pow(story.eta, t - i) *
+                      outer(theory::row(story.v, i - 1), theory::row(story.k, i - 1));
     Params p;
     p.set("t", t);
     const double size = frobenius_norm(story.v) * frobenius_norm(story.k);
@@ -295,23 +300,19 @@ std::vector<Point> momentum_sum(const Protocol &protocol, double first_weight) {
 }
 
 Claim momentum_equation_75() {
-  Claim c;
-  c.id = "table2_momentum_eq75";
-  c.source = "000 Eq 75";
-  c.statement = "C_t = eta_t C_{t-1} + v_t k_t^T, C_0 = 0, is sum_i (prod_{j>i} eta_j) v_i k_i^T.";
-  c.exact = "Identity. Control: the first term dropped.";
-  c.covers = {"table2-momentum-eq75"};
-  c.variants = {"delta_momentum"};
-  c.measure = [](const Protocol &p) { return momentum_sum(p, 1); };
+  Claim c =
+      ledger_row("table2-momentum-eq75", "000 Eq 75",
+                 "C_t = eta_t C_{t-1} + v_t k_t^T, C_0 = 0, is sum_i (prod_{j>i} eta_j) v_i k_i^T.",
+                 "Identity. Control: the first term dropped.", [](const Protocol &p) { return momentum_sum(p, 1); });
   c.control = [](const Protocol &p) { return momentum_sum(p, 0); };
-  return c;
+  return running(c, {"delta_momentum"});
 }
 
 } // namespace
 
 std::vector<Claim> table2() {
   std::vector<Claim> claims{whole_table()};
-  for (const Row &row : holding_rows()) claims.push_back(row_claim(row));
+  for (const Row &row : holding_rows()) claims.push_back(holding_row(row));
   claims.insert(claims.end(), {gated_softmax(), momentum_typo(), momentum_equation_75()});
   return claims;
 }
