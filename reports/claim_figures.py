@@ -21,16 +21,25 @@ def colour_of(tier, extra={}):
     return TIERS.get(tier) or extra[tier]
 
 
-def kind(point, x):
-    """Points of one kind belong on one line: all but the swept parameter and those that vary with it agree."""
-    return (point["tier"],) + tuple(sorted((k, v) for k, v in point["params"].items() if k != x and isinstance(v, str)))
+def kind(point, x, few):
+    """What points on one line have in common: the tier, the texts, and the parameters that take few values."""
+    return (point["tier"],) + tuple(sorted((k, v) for k, v in point["params"].items() if k != x and (isinstance(v, str) or k in few)))
+
+
+def few_valued(points, x):
+    """The numeric parameters beside x with two or three values: each value is a line of its own."""
+    values = {}
+    for p in points:
+        for name, value in p["params"].items():
+            if name != x and not isinstance(value, str):
+                values.setdefault(name, set()).add(value)
+    return {name for name, v in values.items() if 2 <= len(v) <= 3}
 
 
 def swept(claim, points, x):
-    groups = {}
+    groups, few = {}, few_valued(points, x)
     for p in points:
-        if x in p["params"]:
-            groups.setdefault(kind(p, x), []).append(p)
+        groups.setdefault(kind(p, x, few), []).append(p)
     largest = sorted(groups, key=lambda g: (g[0] != "paper", -len(groups[g])))[:MOST_GROUPS]
     common = set.intersection(*[set(g[1:]) for g in largest])
     figure = style.new_figure(6.4, 3.2)
@@ -39,14 +48,14 @@ def swept(claim, points, x):
     for i, key in enumerate(largest):
         mine = sorted(groups[key], key=lambda p: p["params"][x])
         at = [p["params"][x] for p in mine]
-        name = ", ".join([key[0], *(f"{k} = {v}" for k, v in key[1:] if (k, v) not in common)])
+        name = ", ".join([key[0], *(f"{k} = {number(v)}" for k, v in key[1:] if (k, v) not in common)])
         colour = CYCLE[i % len(CYCLE)] if len(largest) > 3 else colour_of(key[0])
         one_a_step = len(set(at)) == len(at)
         ax.plot(at, [p["predicted"] for p in mine], "--" if one_a_step else "_", color=colour, markersize=11, linewidth=1.1)
         ax.errorbar(at, [p["measured"] for p in mine], yerr=[p["standard_error"] for p in mine], fmt=MARKERS[i % len(MARKERS)], color=colour,
                     capsize=2.5, label=style.label(name), markerfacecolor="white" if key[0] == "paper" else colour)
         values += [abs(v) for p in mine for v in (p["measured"], p["predicted"])]
-    if style.spread_log([p["params"][x] for p in points if x in p["params"]]):
+    if style.spread_log([p["params"][x] for p in points]):
         ax.set_xscale("log")
     if style.spread_log(values) and all(p["measured"] > 0 and p["predicted"] > 0 for g in largest for p in groups[g]):
         ax.set_yscale("log")

@@ -113,8 +113,7 @@ def paper_error(results):
         d, error, spread = map(np.array, zip(*pairs))
         colour = CYCLE[i % len(CYCLE)]
         ax.errorbar(d, error, yerr=spread if spread.any() else None, color=colour, marker=MARKERS[i % len(MARKERS)], capsize=2.5, label=id,
-                    linestyle="-" if i < len(CYCLE) else "--")
-        ax.annotate(" " + id, (d[-1], error[-1]), color=colour, va="center", fontsize=8)
+                    linestyle="-" if i < len(CYCLE) else "--", markersize=max(3.5, 9 - 2 * i), markerfacecolor="white")
     ax.axhline(1, color=MUTED, linewidth=0.8, linestyle=":")
     ax.annotate("off by as much as the value itself", (1, 1), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=MUTED, fontsize=7.5)
     ax.set_xscale("log", base=2)
@@ -122,7 +121,7 @@ def paper_error(results):
     ax.xaxis.set_major_formatter("{x:.0f}")
     ax.set_xlabel("key width d")
     ax.set_ylabel("|measured / printed − 1|")
-    ax.margins(x=0.14)
+    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
 
 
@@ -149,6 +148,11 @@ def curves(cases, name, logarithmic):
     return found
 
 
+def below(ax, **legend):
+    """A legend under the panel, where it hides nothing."""
+    ax.legend(loc="upper left", bbox_to_anchor=(-0.05, -0.2), fontsize=7.5, handlelength=1.4, labelspacing=0.25, columnspacing=1, **legend)
+
+
 def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, most=7):
     """Small multiples by family, at most `most` variants a panel; behind them the middle 80% and the median of all variants."""
     cases = [c for c in results["cases"] if c["task"] == task and c["status"] == "ok"]
@@ -165,7 +169,8 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
         for i in range(parts):
             groups.append((family, f"{family} ({i + 1} of {parts})" if parts > 1 else family, sorted(variants)[i * size:(i + 1) * size]))
     ground = curves(cases, baseline, logarithmic) if baseline else {}
-    figure, axes = style.panels(len(groups), 3 if len(groups) > 2 else 2, sharey=True)
+    columns = 3 if len(groups) > 2 else 2
+    figure, axes = style.panels(len(groups), columns, height=2.3, between=1.45, sharey=True)
     length = min(len(y) for _, y in found.values())
     middle = np.quantile([y[:length] for _, y in found.values()], [0.1, 0.5, 0.9], axis=0)
     steps = next(x for x, y in found.values() if len(y) == length)
@@ -178,13 +183,13 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
             ax.plot(x, y, color=CYCLE[i % len(CYCLE)], label=variant, zorder=3)
         if ground:
             x, y = next(iter(ground.values()))
-            ax.plot(x, y, color=INK, linewidth=1, linestyle="--", label="baseline (repeat the last step)", zorder=2)
+            ax.plot(x, y, color=INK, linewidth=1, linestyle="--", label="baseline", zorder=2)
         if logarithmic:
             ax.set_yscale("log")
         ax.set_title(title)
         ax.set_xlabel("step")
-        ax.set_ylabel(ylabel if ax in axes[::3 if len(groups) > 2 else 2] else "")
-        ax.legend(loc="best", handlelength=1.2, labelspacing=0.25)
+        ax.set_ylabel(ylabel if ax in axes[::columns] else "")
+        below(ax, ncol=2)
     return figure
 
 
@@ -252,7 +257,7 @@ def equivalence(results, id="chunk_equals_recurrent"):
         ax.set_title(family)
         ax.set_xlabel("chunk length C")
         ax.set_ylabel("largest error" if ax in axes[::3 if len(families) > 2 else 2] else "")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=7, handlelength=1.4, labelspacing=0.2)
+        below(ax)
     return figure
 
 

@@ -112,9 +112,10 @@ def figure(results):
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    for row in range(1, len(variants)):
-        if variants[row][0] != variants[row - 1][0]:
+    for row, (family, _) in enumerate(variants):
+        if row == 0 or family != variants[row - 1][0]:
             ax.axhline(row - 0.5, color=INK, linewidth=0.8)
+            ax.text(len(tasks) - 0.45, row, family, va="center", fontsize=7, fontweight="bold", color=MUTED)
     return picture
 
 

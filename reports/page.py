@@ -45,18 +45,24 @@ def figure_html(picture):
     return f'<figure><img loading="lazy" alt="{text(picture["alt"])}" src="data:image/svg+xml;base64,{data}">{caption}</figure>'
 
 
+def predicted(point):
+    """The prediction as text; where it is a bound, or zero, the tolerance that goes with it."""
+    relation = {"equal": "", "at_most": "≤ ", "at_least": "≥ "}[point["relation"]]
+    slack = f" ± {number(point['tolerance'], 2)}" if point["tolerance"] and (relation or not point["predicted"]) else ""
+    return relation + number(point["predicted"]) + slack
+
+
 def versus(point):
     """Measured against predicted, as a table cell's content."""
     error = f' <span class="muted">± {number(point["standard_error"], 2)}</span>' if point["standard_error"] else ""
-    relation = {"equal": "", "at_most": "≤ ", "at_least": "≥ "}[point["relation"]]
-    return f'<span class="num">{number(point["measured"])}{error}</span><br><span class="muted">vs</span> <span class="num">{relation}{number(point["predicted"])}</span>'
+    return f'<span class="num">{number(point["measured"])}{error}</span><br><span class="muted">vs</span> <span class="num">{predicted(point)}</span>'
 
 
 def points_table(claim):
     ranked = sorted(claim["points"], key=strain, reverse=True)
     rows = "".join(
         f'<tr class="{text(p["verdict"])}"><td>{text(p["tier"])}</td><td>{text(params_text(p["params"]))}</td><td class="num">{number(p["measured"])}</td>'
-        f'<td class="num">{ {"equal": "", "at_most": "≤ ", "at_least": "≥ "}[p["relation"]] }{number(p["predicted"])}</td>'
+        f'<td class="num">{predicted(p)}</td>'
         f'<td class="num">{number(p["standard_error"], 2) if p["standard_error"] else "exact"}</td>'
         f'<td class="num">{number(p["tolerance"], 2)}</td><td>{text(words(p["verdict"]))}</td></tr>' for p in ranked[:MOST_POINTS])
     more = f"<p class='muted'>{len(ranked) - MOST_POINTS} more points, each nearer to its prediction, are in the file.</p>" if len(ranked) > MOST_POINTS else ""

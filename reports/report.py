@@ -3,6 +3,7 @@
 
 Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written, one line on standard error."""
 import argparse
+import multiprocessing
 import os
 import shutil
 import sys
@@ -48,20 +49,24 @@ SECTIONS = [
 ]
 
 
+_jobs = []  # (name, function, its argument, caption, alt, folder); the workers of `draw` inherit it
+
+
+def draw_one(index):
+    """Draws and saves one figure; its entry of the pictures, or None where the data do not allow it."""
+    name, make, of, caption, alt, folder = _jobs[index]
+    figure = make(of)
+    return figure and {"name": name, "svg": style.save(figure, folder, name), "caption": caption, "alt": alt}
+
+
 def draw(results, folder):
-    """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}."""
+    """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}. Drawing is slow: all cores share it."""
     os.makedirs(folder)
-    pictures = {}
-
-    def keep(name, figure, caption, alt):
-        if figure is not None:
-            pictures[name] = {"name": name, "svg": style.save(figure, folder, name), "caption": caption, "alt": alt}
-
-    for name, make, caption in FIGURES:
-        keep(name, make(results), caption, caption)
-    for claim in filter(explain.needs_explaining, results["claims"]):
-        keep("claim_" + claim["id"], claim_figures.claim_figure(claim), "", claim_figures.alt_text(claim))
-    return pictures
+    _jobs[:] = [(name, make, results, caption, caption, folder) for name, make, caption in FIGURES]
+    _jobs.extend(("claim_" + c["id"], claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
+                 for c in results["claims"] if c["points"] and explain.needs_explaining(c))
+    with multiprocessing.get_context("fork").Pool() as pool:
+        return {picture["name"]: picture for picture in pool.imap(draw_one, range(len(_jobs))) if picture}
 
 
 def is_ours(folder):

@@ -45,7 +45,6 @@ def panels(count, columns, height=2.5, between=0.75, **subplots):
 
 def save(figure, folder, name):
     """NAME.png and NAME.svg in folder, cropped to the drawing; the SVG's text."""
-    figure.canvas.draw()
     box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.08)
     figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
     text = io.StringIO()
