@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the algorithms of 000 and 002 cost in multiplications, counted by running them on a number that counts; never timed.
+#include "counted.hpp"
 #include "forward.hpp"
 #include "random.hpp"
 #include "registry.hpp"
@@ -10,24 +11,7 @@
 namespace recollect::theory {
 namespace {
 
-/// A number whose products and quotients are counted.
-struct Counted {
-  double value = 0;
-  static inline long products = 0;
-  Counted(double value = 0) : value(value) {}
-};
-Counted operator*(Counted a, Counted b) { return ++Counted::products, Counted(a.value * b.value); }
-Counted operator/(Counted a, Counted b) { return ++Counted::products, Counted(a.value / b.value); }
-Counted operator+(Counted a, Counted b) { return a.value + b.value; }
-Counted operator-(Counted a, Counted b) { return a.value - b.value; }
-
 using Grid = std::vector<std::vector<Counted>>;
-
-template <class F> double count(const F &f) {
-  Counted::products = 0;
-  f();
-  return double(Counted::products);
-}
 
 Grid random_grid(int rows, int columns, std::uint64_t stream) {
   Grid g(rows, std::vector<Counted>(columns));

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs are counted, never timed: run the algorithm on a number that counts its products and quotients.
+#pragma once
+
+namespace recollect::theory {
+
+/// A number whose products and quotients are counted.
+struct Counted {
+  double value = 0;
+  static inline long products = 0;
+  Counted(double value = 0) : value(value) {}
+};
+inline Counted operator*(Counted a, Counted b) { return ++Counted::products, Counted(a.value * b.value); }
+inline Counted operator/(Counted a, Counted b) { return ++Counted::products, Counted(a.value / b.value); }
+inline Counted operator+(Counted a, Counted b) { return a.value + b.value; }
+inline Counted operator-(Counted a, Counted b) { return a.value - b.value; }
+
+template <class F> double count(const F &f) {
+  Counted::products = 0;
+  f();
+  return double(Counted::products);
+}
+
+} // namespace recollect::theory
