@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generic check: every exact fast form of every variant against its float64 recurrent form, and split invariance.
+// The generic check: every exact fast form of every variant against its float64 recurrent form, and split invariance. A variant
+// that declares itself unstable is held to a bound of its own, in its own test.
 #include "testing.hpp"
 
 namespace recollect {
@@ -11,7 +12,7 @@ BOOST_AUTO_TEST_CASE(equal_the_recurrent_form) {
     for (int T : {1, 2, 63, 64, 65, 500}) {
       const Shape shape{1, 2, T, 10, 6};
       const Params params = variant_params(variant);
-      if (variant.unsuitable && !variant.unsuitable(shape, params).empty()) continue;
+      if (!variant.traits.stable || (variant.unsuitable && !variant.unsuitable(shape, params).empty())) continue;
       const Sequence s = random_sequence(shape, 7);
       const Output reference = forward(variant, s);
       const double kappa = input_condition(variant, s, params, 2);
