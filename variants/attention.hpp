@@ -105,8 +105,8 @@ public:
         label_(std::move(label)), kernel_(kernel), sees_(sees), queries_(queries), keys_(keys), values_(values), heads_(heads) {
     tile_rows = std::max(tile_rows, std::min(chunk, queries.count)); // a chunk is never cut
     tile_keys = std::max(tile_keys, std::min(chunk, keys.count));
-    constexpr size_t budget = size_t(1) << 20; // scores held at once
-    group_ = std::clamp<size_t>(budget / (size_t(tile_rows) * tile_keys), 1, heads);
+    constexpr size_t budget = size_t(1) << 20; // numbers held at once
+    group_ = std::clamp<size_t>(budget / (size_t(tile_rows) * (tile_keys + values.width)), 1, heads);
     scores_ = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label_ + "::scores"), group_ * tile_rows * tile_keys);
     sum_ = Array<Real>(label_ + "::sum", group_ * tile_rows * values.width);
     peak_ = Array<Real>(label_ + "::peak", group_ * tile_rows);
@@ -114,6 +114,7 @@ public:
   }
 
   int tile_rows, tile_keys; // queries and keys of one tile
+  size_t group() const { return group_; }
 
   /// body(first head, heads) for every group.
   template <class Body> void each_group(const Body &body) {
@@ -136,7 +137,7 @@ public:
               scores(g, rows, keys));
     Kokkos::parallel_for(label_, Kokkos::TeamPolicy<Execution>(int(now_) * rows.size(), on_host ? 1 : 128),
                          Weigh<Real, Kernel>{kernel_, sees_, head_, rows, keys, tile_rows, values_.width, scores_.data(), sum(0, rows),
-                                             peak_.data() + (rows.begin - begin_), mass(0, rows)});
+                                             peak(0, rows), mass(0, rows)});
   }
 
   /// Adds what the queries `rows` read at `keys`, tile by tile.
@@ -157,6 +158,7 @@ public:
 
   Real *scores(size_t g, Range rows, Range keys) const { return scores_.data() + g * rows.size() * keys.size(); }
   Real *sum(size_t g, Range rows) const { return sum_.data() + (g * tile_rows + rows.begin - begin_) * values_.width; }
+  Real *peak(size_t g, Range rows) const { return peak_.data() + g * tile_rows + rows.begin - begin_; }
   Real *mass(size_t g, Range rows) const { return mass_.data() + g * tile_rows + rows.begin - begin_; }
 
 private:
