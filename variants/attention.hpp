@@ -218,4 +218,14 @@ void attend_one_by_one(const std::string &label, const Call<Real> &call, const K
   each_head(label, call, call.shape.T, OneQueryAtATime<Real, Kernel>{kernel, sees});
 }
 
+/// What the descriptors of all such layers share.
+inline Variant attention_variant() {
+  Variant v;
+  v.family = "nonparametric";
+  v.cost = "2 t (Dk + Dv) flops, t exponentials";
+  v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
+  v.traits.order_invariant = true;
+  return v;
+}
+
 } // namespace recollect::variants

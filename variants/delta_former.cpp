@@ -9,54 +9,49 @@
 // exp(k_i.k_t) and exp(k_i.q_t)); relu max(0, z).
 // Linear and linear by default: with w = k and unit keys that is DeltaNet, the one choice whose writes contract at scale = tau = 1.
 // (exp has kappa(k,k) = e > 2 there and diverges, softmax over unit keys is nearly uniform, round needs coherence below 1/8.)
+// Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w, and a_1 ... a_G fit z on {-1, 0, 1, 2} as in
+// 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp meet all four points.
 // State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops.
 // Chunked form: 000 Appendix D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix
 // products alone, but it loses digits where powers of A grow (repeated keys).
 #include "delta_former.hpp"
+#include "../harness/linalg.hpp"
 #include "kernels.hpp"
 
 namespace recollect::variants {
 namespace {
 
+constexpr int most_groups = Grouped<double, AnyKernel<double>>::most;
+std::string weight_name(int j) { return "a" + std::to_string(j + 1); }
+
+template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Real> &call, const Kernel &kernel) {
+  const int groups = call.params.integer("groups");
+  if (groups == 1) return {kernel, 1, {1}};
+  const AnyKernel<double> kappa = kernel_param<double>(call.params, "kappa1");
+  const double nodes[] = {-1, 0, 1, 2};
+  Dense lookups(4, groups), wanted(4, 1);
+  for (int n = 0; n < 4; ++n) {
+    wanted(n, 0) = nodes[n];
+    for (int j = 0; j < groups; ++j) lookups(n, j) = similarity(kappa.kind, (j + 1) * nodes[n], kappa.tau);
+  }
+  const Dense fit = pseudo_inverse(lookups) * wanted;
+  Grouped<Real, Kernel> sum{kernel, groups, {}};
+  for (int j = 0; j < groups; ++j) sum.weights[j] = Real(call.params.real_or(weight_name(j), fit(j, 0)));
+  return sum;
+}
+
 template <class Real> void recurrent(const Call<Real> &call) {
-  const AnyKernel<Real> kappa1 = kernel_param<Real>(call.params, "kappa1"), kappa2 = kernel_param<Real>(call.params, "kappa2");
-  const size_t T = call.shape.T, Dv = call.shape.Dv;
-  each_head("delta_former::recurrent", call, T * (Dv + 1), KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
-    Real *u = h.work, *p = u + size_t(h.T) * h.Dv; // u [T,Dv], p [T]
-    for (int t = 0; t < h.T; ++t) {
-      each(team, t, [=](int i) { p[i] = kappa1(h.index, t, i, dot(h.k(i), h.w(t), h.Dk)); });
-      team.team_barrier();
-      if (kappa1.normalised()) soften(team, t, p);
-      team.team_barrier();
-      each(team, h.Dv, [=](int c) {
-        Real overlap = 0;
-        for (int i = 0; i < t; ++i) overlap += p[i] * u[size_t(i) * h.Dv + c];
-        u[size_t(t) * h.Dv + c] = h.alpha[t] * h.v(t)[c] - h.beta[t] * overlap;
-      });
-      team.team_barrier();
-      each(team, t + 1, [=](int i) { p[i] = kappa2(h.index, t, i, dot(h.k(i), h.q(t), h.Dk)); });
-      team.team_barrier();
-      if (kappa2.normalised()) soften(team, t + 1, p);
-      team.team_barrier();
-      each(team, h.Dv, [=](int c) {
-        Real read = 0;
-        for (int i = 0; i <= t; ++i) read += p[i] * u[size_t(i) * h.Dv + c];
-        h.o(t)[c] = read;
-      });
-      team.team_barrier();
-    }
-  });
+  step_by_step("delta_former::recurrent", call, grouped(call, kernel_param<Real>(call.params, "kappa1")), kernel_param<Real>(call.params, "kappa2"));
 }
 
 template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
   const std::string label = "delta_former::chunked";
-  const Shape &s = call.shape;
-  const Array<Real> u(Kokkos::view_alloc(Kokkos::WithoutInitializing, label + "::u"), s.heads() * s.T * s.Dv);
-  with_fixed(kernel_param<Real>(call.params, "kappa1"), [&](const auto &kappa1) { write_by_chunks(label, call, kappa1, inverse, u); });
-  with_fixed(kernel_param<Real>(call.params, "kappa2"), [&](const auto &kappa2) {
-    attend(label + "::read", kappa2, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv),
-           rows_of(call.o, s, s.Dv), s.heads(), call.chunk);
+  const Array<Real> u = empty_u(call);
+  const bool plain = call.params.integer("groups") == 1;
+  with_fixed(kernel_param<Real>(call.params, "kappa1"), [&](const auto &kappa1) {
+    plain ? write_by_chunks(label, call, kappa1, inverse, u) : write_by_chunks(label, call, grouped(call, kappa1), inverse, u);
   });
+  with_fixed(kernel_param<Real>(call.params, "kappa2"), [&](const auto &kappa2) { read_back(label, call, kappa2, u); });
 }
 template <class Real> void chunked(const Call<Real> &call) { by_chunks(call, Inverse::substitution); }
 template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, Inverse::doubling); }
@@ -64,21 +59,27 @@ template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, In
 } // namespace
 
 Variant delta_former() {
-  Variant v;
+  Variant v = attention_variant();
   v.family = "delta + kernel";
   v.update = "u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i, o_t = sum_{i<=t} kappa2(k_i, q_t) u_i";
   v.objective = "1/2 |S phi(k) - v|^2 with kappa1 = kappa2 = phi.phi, w = k, alpha = beta = 1";
-  v.source = "000 Eq 41-42, 94-100";
+  v.source = "000 Eq 41-42, 94-100, 111";
   v.cost = "4 t (Dk + Dv) flops";
   v.params = {choice_param("kappa1", kind_names, "similarity of the erase, k_i with w_t"),
               choice_param("kappa2", kind_names, "similarity of the read, k_i with q_t"),
               real_param("scale", 1, -no_limit, no_limit, "z = scale x.y in both"),
-              real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax")};
+              real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
+              integer_param("groups", 1, 1, most_groups, "lookups G of the erase, at w, 2 w, ... G w")};
+  for (int j = 0; j < most_groups; ++j)
+    v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit, "weight of lookup " + std::to_string(j + 1) + " where G > 1"));
   v.inputs = {{"beta", false, "strength of the erase"}, {"alpha", false, "strength of the write"}, {"w", false, "key to erase at"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"chunked", chunked<float>, chunked<double>},
              {"doubling", doubling<float>, doubling<double>}};
-  v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
+  v.unsuitable = [](const Shape &, const Params &p) -> std::string {
+    return p.integer("groups") > 1 && p.text("kappa1") == "softmax" ? "groups above 1 need a kappa1 that is not normalised" : "";
+  };
+  v.traits.order_invariant = false;
   return v;
 }
 

@@ -1,16 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// The write of DeltaFormer, a chunk at a time (000 Eq 96-100, Appendix D.3):
+// DeltaFormer's two sums (000 Eq 41-42), step by step and a chunk at a time (000 Eq 96-100, Appendix D.3):
 //
-//   u_t = alpha_t v_t - beta_t sum_{i<t} kappa(k_i, w_t) u_i
+//   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// What a chunk reads of earlier u is a matrix product; inside it (I + A) U = X with A(t,i) = beta_t kappa(k_i, w_t) strictly
-// lower triangular and X = alpha v - beta (reads). A softmax kappa is divided by its row's whole mass, old keys and the chunk's
+// What a chunk reads of earlier u is a matrix product; inside it (I + A) U = X with A(t,i) = beta_t kappa1(k_i, w_t) strictly
+// lower triangular and X = alpha v - beta (reads). A softmax kappa1 is divided by its row's whole mass, old keys and the chunk's
 // own, which is known before the solve.
 #pragma once
 #include "../harness/tile.hpp"
 #include "attention.hpp"
 
 namespace recollect::variants {
+
+/// The definition (000 Eq 41-42), one step at a time. Work of a head: u [T,Dv] and one row of weights [T].
+template <class Real, class Erase, class Read> struct StepByStep {
+  Erase kappa1;
+  Read kappa2;
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const Erase erase = kappa1;
+    const Read read = kappa2;
+    Real *u = h.work, *p = u + size_t(h.T) * h.Dv;
+    for (int t = 0; t < h.T; ++t) {
+      each(team, t, [=](int i) { p[i] = erase(h.index, t, i, dot(h.k(i), h.w(t), h.Dk)); });
+      team.team_barrier();
+      if (erase.normalised()) soften(team, t, p);
+      team.team_barrier();
+      each(team, h.Dv, [=](int c) {
+        Real overlap = 0;
+        for (int i = 0; i < t; ++i) overlap += p[i] * u[size_t(i) * h.Dv + c];
+        u[size_t(t) * h.Dv + c] = h.alpha[t] * h.v(t)[c] - h.beta[t] * overlap;
+      });
+      team.team_barrier();
+      each(team, t + 1, [=](int i) { p[i] = read(h.index, t, i, dot(h.k(i), h.q(t), h.Dk)); });
+      team.team_barrier();
+      if (read.normalised()) soften(team, t + 1, p);
+      team.team_barrier();
+      each(team, h.Dv, [=](int c) {
+        Real sum = 0;
+        for (int i = 0; i <= t; ++i) sum += p[i] * u[size_t(i) * h.Dv + c];
+        h.o(t)[c] = sum;
+      });
+      team.team_barrier();
+    }
+  }
+};
+
+template <class Real, class Erase, class Read>
+void step_by_step(const std::string &label, const Call<Real> &call, const Erase &kappa1, const Read &kappa2) {
+  each_head(label, call, size_t(call.shape.T) * (call.shape.Dv + 1), StepByStep<Real, Erase, Read>{kappa1, kappa2});
+}
 
 enum class Inverse { substitution, doubling };
 
@@ -104,6 +142,17 @@ template <class Real, class Kernel> void write_by_chunks(const std::string &labe
       }
     }
   });
+}
+
+/// o_t = sum_{i<=t} kappa2(k_i, q_t) u_i.
+template <class Real, class Kernel> void read_back(const std::string &label, const Call<Real> &call, const Kernel &kernel, const Array<Real> &u) {
+  const Shape &s = call.shape;
+  attend(label, kernel, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv), rows_of(call.o, s, s.Dv),
+         s.heads(), call.chunk);
+}
+
+template <class Real> Array<Real> empty_u(const Call<Real> &call) {
+  return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "u"), call.shape.heads() * call.shape.T * call.shape.Dv);
 }
 
 } // namespace recollect::variants

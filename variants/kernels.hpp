@@ -52,4 +52,18 @@ template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, c
   }
 }
 
+/// sum_j a_j kappa(j z), j = 1 ... groups: several lookups that share their keys (000 Eq 111 with w^j = j w).
+template <class Real, class Kernel> struct Grouped {
+  static constexpr int most = 4;
+  Kernel kernel;
+  int groups;
+  Real weights[most];
+  KOKKOS_FUNCTION bool normalised() const { return kernel.normalised(); }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real xy) const {
+    Real sum = 0;
+    for (int j = 0; j < groups; ++j) sum += weights[j] * kernel(head, t, i, (j + 1) * xy);
+    return sum;
+  }
+};
+
 } // namespace recollect::variants

@@ -21,16 +21,12 @@ template <class Real> void parallel(const Call<Real> &call) { attend("softmax::p
 } // namespace
 
 Variant softmax() {
-  Variant v;
-  v.family = "nonparametric";
+  Variant v = attention_variant();
   v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i) v_i";
   v.objective = "sum_{i<=t} exp(scale q_t . k_i) |M - v_i|^2 over a constant M, at each query";
   v.source = "000 Eq 2; 003 Eq 1";
-  v.cost = "2 t (Dk + Dv) flops, t exponentials";
   v.params = {automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
-  v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
-  v.traits.order_invariant = true;
   return v;
 }
 

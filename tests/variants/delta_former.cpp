@@ -95,6 +95,37 @@ BOOST_AUTO_TEST_CASE(swap_of_two_states) { // 000 Theorem 1: k = k_1 - k_2 and v
   for (const char *form : {"recurrent", "chunked", "doubling"}) check_close(forward(layer(), s, with(form, "round", "round")).o, {3, 5, 5}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(grouped_lookups_by_hand) { // 000 Eq 111: 2 round(0.75) + 3 round(2 * 0.75) = 2 + 6
+  Sequence s = one_head(2, {1, -1}, {1, 2}, {8, 4});
+  s.w = {5, 0.75};
+  Run run{"recurrent", Real::f64, 2, variant_params(layer(), {{"kappa1", "round"}, {"groups", "2"}, {"a1", "2"}, {"a2", "3"}})};
+  for (const char *form : {"recurrent", "chunked", "doubling"}) {
+    run.form = form;
+    check_close(forward(layer(), s, run).o, {8, -8 - 2 * (4 - 8 * 8)}, 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(four_grouped_exponentials_stand_in_for_the_identity) { // 000 E.2: swaps of orthonormal keys, exp in place of z
+  const int n = 4;
+  std::vector<double> k, v{3, 5, 7, 11}, q;
+  for (int i = 0; i < n; ++i)
+    for (int c = 0; c < n; ++c) k.push_back(i == c);
+  const std::vector<std::pair<int, int>> swaps{{0, 1}, {0, 2}, {0, 3}}; // every key is new in its second place, so that z >= -1
+  for (const auto &[i, j] : swaps) {
+    for (int c = 0; c < n; ++c) k.push_back((c == i) - (c == j));
+    v.push_back(0);
+  }
+  q = k;
+  for (size_t i = n * n; i < q.size(); ++i) q[i] = i % n == 0; // read state 0 after each swap
+  const Sequence s = one_head(n + int(swaps.size()), q, k, v);
+  const auto last = [&](const Assignments &set) { return forward(layer(), s, {"chunked", Real::f64, 4, variant_params(layer(), set)}).o; };
+  const std::vector<double> linear = last({}), grouped = last({{"kappa1", "exp"}, {"groups", "4"}}), single = last({{"kappa1", "exp"}});
+  BOOST_TEST(linear.back() == 11);
+  // The fit's condition number, below 1e6, times eps, through three swaps that each add a few values of size 11.
+  check_close(grouped, linear, 100 * 1e6 * epsilon_of(Real::f64));
+  BOOST_TEST(max_difference(single, linear) > 1);
+}
+
 BOOST_AUTO_TEST_CASE(doubling_loses_the_digits_that_substitution_keeps) { // 000 D.3.1 on one key repeated 64 times
   Sequence s = random_sequence({1, 1, 64, 4, 1}, 14);
   s.w.clear(), s.beta.clear(), s.alpha.clear();

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing.hpp"
+#include <cmath>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(gated_softmax)
+
+BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
+  // Both logits are 0 at step 2, and the gate halves the first weight: 1/3 and 2/3.
+  Sequence s = one_head(2, {1, 0}, {1, 2}, {9, 3});
+  s.alpha = {0.1, 0.5};
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 1, {}}).o, {9, 5}, 32 * epsilon_of(Real::f64));
+}
+
+BOOST_AUTO_TEST_CASE(open_gates_leave_softmax) {
+  Sequence s = random_sequence({2, 2, 70, 8, 4}, 6);
+  std::fill(s.alpha.begin(), s.alpha.end(), 1.0);
+  const double bound = accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * max_abs(s.v);
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 16, {}}).o, forward(find_variant("softmax"), s).o, bound);
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_gate_forgets_all_before_it) {
+  Sequence s = random_sequence({1, 1, 40, 8, 4}, 7);
+  s.alpha[20] = 0, s.alpha[5] = 0;
+  const Variant &layer = find_variant("gated_softmax");
+  for (const char *form : {"recurrent", "parallel"}) {
+    const std::vector<double> whole = forward(layer, s, {form, Real::f64, 8, {}}).o, rest = forward(layer, slice_steps(s, 20, 40), {form, Real::f64, 8, {}}).o;
+    check_close({whole.begin() + 20 * 4, whole.end()}, rest, accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.v));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gentle_gates_after_a_long_hard_stretch_keep_their_digits) {
+  // 3000 gates of 1e-8 sum to log = -55262; a last one of 1e-30 hides what they guard, so that the tail stands alone.
+  const int T = 3050, tail = 50;
+  Sequence s = random_sequence({1, 1, T, 4, 3}, 8);
+  for (int t = 0; t < T - tail; ++t) s.alpha[t] = 1e-8;
+  s.alpha[T - tail] = 1e-30;
+  const Variant &layer = find_variant("gated_softmax");
+  const std::vector<double> alone = forward(layer, slice_steps(s, T - tail, T)).o;
+  for (Real real : {Real::f32, Real::f64}) {
+    const std::vector<double> whole = forward(layer, s, {"parallel", real, 64, {}}).o;
+    check_close({whole.end() - tail * 3, whole.end()}, alone, accumulated_terms({1, 1, tail, 4, 3}, 64) * epsilon_of(real) * max_abs(s.v));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention to a few blocks of keys for every query (000 Eq 25-27): blocks of `block` consecutive rows are scored by
+// s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Selection is by index: of two equal scores the earlier
+// block wins, so that never more than topk are chosen.
+#pragma once
+#include "../harness/device.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct Blocks {
+  int T, width, block, count;
+  Array<Real> means; // [heads,count,width]
+
+  Blocks(const Array<Real> &router, const Shape &s, int block)
+      : T(s.T), width(s.Dk), block(block), count((s.T + block - 1) / block), means("block means", s.heads() * count * width) {
+    const int T = this->T, width = this->width, n = count;
+    const Array<Real> rows = router, out = means;
+    Kokkos::parallel_for(
+        "blocks::means", Kokkos::RangePolicy<Execution>(0, out.extent(0)), KOKKOS_LAMBDA(size_t at) {
+          const size_t head = at / (size_t(n) * width), c = at % width;
+          const int begin = int(at / width % n) * block, end = begin + block < T ? begin + block : T;
+          Real sum = 0;
+          for (int i = begin; i < end; ++i) sum += rows((head * T + i) * width + c);
+          out(at) = sum / Real(end - begin);
+        });
+  }
+  KOKKOS_FUNCTION Real score(size_t head, int e, const Real *q) const { return dot(q, means.data() + (head * count + e) * width, width); }
+
+  /// The definition: e is among the `wanted` best of blocks 0 ... n-1.
+  KOKKOS_FUNCTION bool among_best(size_t head, int e, const Real *q, int n, int wanted) const {
+    const Real own = score(head, e, q);
+    int better = 0;
+    for (int other = 0; other < n; ++other) {
+      const Real s = score(head, other, q);
+      better += s > own || (s == own && other < e);
+    }
+    return better < wanted;
+  }
+
+  /// The same for all at once: indices of the `wanted` best of blocks 0 ... n-1 into best, and how many there are. scores: [wanted] work.
+  KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores) const {
+    int found = 0;
+    for (int e = 0; e < n; ++e) {
+      const Real s = score(head, e, q);
+      int place = found;
+      while (place > 0 && scores[place - 1] < s) --place; // equal scores stay in order of index
+      if (place == wanted) continue;
+      if (found < wanted) ++found;
+      for (int i = found - 1; i > place; --i) best[i] = best[i - 1], scores[i] = scores[i - 1];
+      best[place] = e, scores[place] = s;
+    }
+    return found;
+  }
+};
+
+} // namespace recollect::variants

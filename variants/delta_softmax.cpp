@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax attention with the delta rule (000 Eq 94-95, the normalisers' indices corrected).
+//
+//   u_t = v_t - sum_{i<t} softmax_{i<t}(scale k_i . k_t / tau) u_i
+//   o_t = sum_{i<=t} softmax_{i<=t}(scale k_i . q_t / tau) u_i
+//
+// DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on exactly the weight 1 of old values is
+// taken out, however dissimilar their keys. State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops.
+// Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
+#include "delta_former.hpp"
+#include "kernels.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &call) {
+  return {Real(call.params.real("scale")), Real(call.params.real("tau"))};
+}
+
+/// The call with w = k and open gates.
+template <class Real> Call<Real> plain(Call<Real> call) {
+  call.w = call.k;
+  call.alpha = call.beta = Array<Real>("ones", call.shape.heads() * call.shape.T);
+  Kokkos::deep_copy(call.alpha, Real(1));
+  return call;
+}
+
+template <class Real> void recurrent(const Call<Real> &call) { step_by_step("delta_softmax::recurrent", plain(call), kernel(call), kernel(call)); }
+
+template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
+  const std::string label = "delta_softmax::chunked";
+  const Array<Real> u = empty_u(call);
+  write_by_chunks(label, plain(call), kernel(call), inverse, u);
+  read_back(label, call, kernel(call), u);
+}
+template <class Real> void chunked(const Call<Real> &call) { by_chunks(call, Inverse::substitution); }
+template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, Inverse::doubling); }
+
+} // namespace
+
+Variant delta_softmax() {
+  Variant v = attention_variant();
+  v.family = "delta + kernel";
+  v.update = "u_t = v_t - sum_{i<t} softmax(k_i . k_t) u_i, o_t = sum_{i<=t} softmax(k_i . q_t) u_i";
+  v.source = "000 Eq 94-100, Listing 1";
+  v.cost = "4 t (Dk + Dv) flops, 2 t exponentials";
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on the inner products"),
+              real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+             {"chunked", chunked<float>, chunked<double>},
+             {"doubling", doubling<float>, doubling<double>}};
+  v.traits.order_invariant = false;
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mixture of ReLU experts as a sparse associative memory (000 Eq 24).
+//
+//   e(i) = i / block,   s_e(q) = q . mean_{i in e} w_i
+//   o_t = sum over rows i of the topk best experts of v_i max(0, k_i . q_t)
+//
+// Expert e is `block` consecutive rows of W_K, W_V; its router row is the mean of its rows of w (of k where w is absent). Gates are
+// 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense ffn_relu. Not causal: k, v and w are
+// weights, not context. State: none but them. Cost a token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
+#include "blocks.hpp"
+#include "persistent.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> struct Routed {
+  int topk;
+  Blocks<Real> experts;
+  Array<Real> q;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
+    const Real *query = q.data() + (head * experts.T + t) * experts.width;
+    return z > 0 && experts.among_best(head, i / experts.block, query, experts.count, topk) ? z : Real(0);
+  }
+};
+
+/// One query: its experts, then their rows.
+template <class Real> struct RunExperts {
+  int topk, Dv;
+  Blocks<Real> experts;
+  Array<Real> q, k, v, o, scores;
+  Kokkos::View<int *, Execution> best; // [heads,T,topk], as scores
+
+  KOKKOS_FUNCTION void operator()(size_t step) const {
+    const int T = experts.T, Dk = experts.width;
+    const size_t head = step / T;
+    const Real *query = q.data() + step * Dk;
+    int *chosen = best.data() + step * topk;
+    const int found = experts.find_best(head, query, experts.count, topk, chosen, scores.data() + step * topk);
+    Real *out = o.data() + step * Dv;
+    for (int c = 0; c < Dv; ++c) out[c] = 0;
+    for (int b = 0; b < found; ++b) {
+      const int begin = chosen[b] * experts.block, end = begin + experts.block < T ? begin + experts.block : T;
+      for (int i = begin; i < end; ++i) {
+        const Real z = dot(query, k.data() + (head * T + i) * Dk, Dk);
+        const Real *value = v.data() + (head * T + i) * Dv;
+        for (int c = 0; c < Dv; ++c) out[c] += (z > 0 ? z : Real(0)) * value[c];
+      }
+    }
+  }
+};
+
+template <class Real> Blocks<Real> experts(const Call<Real> &call) { return {call.w, call.shape, call.params.integer("block")}; }
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("ffn_moe::recurrent", call, Routed<Real>{call.params.integer("topk"), experts(call), call.q}, Sees::everything);
+}
+template <class Real> void parallel(const Call<Real> &call) {
+  const size_t steps = call.shape.heads() * call.shape.T;
+  const Blocks<Real> all = experts(call);
+  const int topk = std::min(call.params.integer("topk"), all.count);
+  Kokkos::parallel_for("ffn_moe::parallel", Kokkos::RangePolicy<Execution>(0, steps),
+                       RunExperts<Real>{topk, call.shape.Dv, all, call.q, call.k, call.v, call.o, Array<Real>("ffn_moe::scores", steps * topk),
+                                        Kokkos::View<int *, Execution>("ffn_moe::best", steps * topk)});
+}
+
+} // namespace
+
+Variant ffn_moe() {
+  Variant v = persistent_variant();
+  v.update = "o_t = sum over rows i of the topk best experts of max(0, k_i . q_t) v_i";
+  v.source = "000 Eq 24, 26";
+  v.cost = "2 Dk T / block + 2 topk block (Dk + Dv) flops";
+  v.params = {integer_param("block", 4, 1, 1 << 20, "rows an expert"), integer_param("topk", 2, 1, 1 << 20, "experts a query")};
+  v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.traits.order_invariant = false;
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SwiGLU network as an associative memory with a gate per key (000 Eq 28-29, where W_U of Eq 28 is W_K).
+//
+//   o_t = W_V^T ((W_G q_t) * silu(W_K q_t)) = sum_i v_i (w_i . q_t) silu(k_i . q_t)   over all T rows i
+//
+// The rows of w are those of W_G. Not causal: k, v and w are weights, not context. State: none but them. Cost a token:
+// 2 T (2 Dk + Dv) flops, T exponentials.
+#include "persistent.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> struct Swiglu {
+  int T, width;
+  Array<Real> q, w;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
+    return dot(w.data() + (head * T + i) * width, q.data() + (head * T + t) * width, width) * math::silu(z);
+  }
+};
+template <class Real> Swiglu<Real> kernel(const Call<Real> &call) { return {call.shape.T, call.shape.Dk, call.q, call.w}; }
+template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("ffn_swiglu::recurrent", call, kernel(call), Sees::everything); }
+template <class Real> void parallel(const Call<Real> &call) { attend("ffn_swiglu::parallel", call, kernel(call), Sees::everything); }
+
+} // namespace
+
+Variant ffn_swiglu() {
+  Variant v = persistent_variant();
+  v.update = "o_t = sum_i (w_i . q_t) silu(k_i . q_t) v_i over all rows";
+  v.source = "000 Eq 28-29; Shazeer 2020 (arXiv:2002.05202)";
+  v.cost = "2 T (2 Dk + Dv) flops";
+  v.inputs = {{"w", true, "rows of the gate W_G"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with the similarity of a two-layer network (000 Eq 14 with keys and values taken from the context).
+//
+//   o_t = sum_{i<=t} max(0, scale q_t . k_i) v_i
+//
+// Not a positive definite kernel, so no feature map carries it. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops.
+#include "attention.hpp"
+#include "kernels.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> FixedKernel<Real, Kind::relu> kernel(const Call<Real> &call) { return {Real(call.params.real("scale")), Real(1)}; }
+template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("relu_kernel::recurrent", call, kernel(call)); }
+template <class Real> void parallel(const Call<Real> &call) { attend("relu_kernel::parallel", call, kernel(call)); }
+
+} // namespace
+
+Variant relu_kernel() {
+  Variant v = attention_variant();
+  v.update = "o_t = sum_{i<=t} max(0, scale q_t . k_i) v_i";
+  v.source = "000 Eq 14-15";
+  v.cost = "2 t (Dk + Dv) flops";
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Skyformer: a Gaussian kernel in place of the softmax, and landmarks for long sequences (Chen et al. 2021, arXiv:2111.00035).
+//
+//   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
+//
+// State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates the
+// kernel through `features` rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops a
+// token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is exact.
+#include "gaussian.hpp"
+#include "../harness/random.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) { gaussian_recurrent("skyformer::recurrent", call); }
+template <class Real> void parallel(const Call<Real> &call) { gaussian_parallel("skyformer::parallel", call); }
+
+template <class Real> void through_landmarks(const Call<Real> &call) {
+  const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), 2 * T);
+  const Stream stream(call.params.integer("seed"), 0);
+  std::vector<int> order = stream.permutation(2 * T); // rows of [q; k]
+  const Kokkos::View<int *, Execution> rows("rows", m);
+  const auto host = Kokkos::create_mirror_view(rows);
+  for (int i = 0; i < m; ++i) host(i) = order[i];
+  Kokkos::deep_copy(rows, host);
+  const Array<Real> q = call.q, k = call.k, landmarks("landmarks", call.shape.heads() * m * Dk);
+  Kokkos::parallel_for(
+      "skyformer::landmarks", Kokkos::RangePolicy<Execution>(0, landmarks.extent(0)), KOKKOS_LAMBDA(size_t at) {
+        const size_t head = at / (size_t(m) * Dk), c = at % Dk;
+        const int row = rows(at / Dk % m);
+        landmarks(at) = row < T ? q((head * T + row) * Dk + c) : k((head * T + row - T) * Dk + c);
+      });
+  nystrom("skyformer::nystrom", call, landmarks, m);
+}
+
+} // namespace
+
+Variant skyformer() {
+  Variant v = attention_variant();
+  v.update = "A_t = I, b_t = v_t, phi(x).phi(y) = exp(-|x - y|^2 / bandwidth)";
+  v.objective = "-<S phi(k), v>";
+  v.source = "003 Fig 1; Chen et al. 2021 (arXiv:2111.00035)";
+  v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "landmarks of `nystrom`"),
+              integer_param("seed", 1, 0, 1 << 30, "which rows are landmarks"),
+              real_param("ridge", 1e-4, 0, no_limit, "added to the landmarks' kernel matrix")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+             {"parallel", parallel<float>, parallel<double>},
+             {"nystrom", through_landmarks<float>, through_landmarks<double>, false}};
+  return v;
+}
+
+} // namespace recollect::variants

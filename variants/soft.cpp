@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SOFT: softmax-free attention with a Gaussian kernel, approximated from pooled keys (Lu et al. 2021, arXiv:2110.11945).
+//
+//   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
+//
+// SOFT ties queries and keys; pass q = k for that. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t
+// exponentials. The form `nystrom` approximates the kernel through `features` means of consecutive keys (gaussian.hpp): 2 m (Dk + m +
+// 2 Dv) flops a token. They come from the whole sequence, so it is not causal. Exact, it is the same layer as skyformer.
+#include "gaussian.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) { gaussian_recurrent("soft::recurrent", call); }
+template <class Real> void parallel(const Call<Real> &call) { gaussian_parallel("soft::parallel", call); }
+
+template <class Real> void through_landmarks(const Call<Real> &call) {
+  const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), T);
+  const Array<Real> k = call.k, landmarks("landmarks", call.shape.heads() * m * Dk);
+  Kokkos::parallel_for(
+      "soft::landmarks", Kokkos::RangePolicy<Execution>(0, landmarks.extent(0)), KOKKOS_LAMBDA(size_t at) {
+        const size_t head = at / (size_t(m) * Dk), c = at % Dk, pool = at / Dk % m, begin = pool * T / m, end = (pool + 1) * T / m;
+        Real sum = 0;
+        for (size_t row = begin; row < end; ++row) sum += k((head * T + row) * Dk + c);
+        landmarks(at) = sum / Real(end - begin);
+      });
+  nystrom("soft::nystrom", call, landmarks, m);
+}
+
+} // namespace
+
+Variant soft() {
+  Variant v = attention_variant();
+  v.update = "A_t = I, b_t = v_t, phi(x).phi(y) = exp(-|x - y|^2 / bandwidth)";
+  v.objective = "-<S phi(k), v>";
+  v.source = "003 Fig 1; Lu et al. 2021 (arXiv:2110.11945)";
+  v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "pooled keys of `nystrom`"),
+              real_param("ridge", 1e-4, 0, no_limit, "added to the landmarks' kernel matrix")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+             {"parallel", parallel<float>, parallel<double>},
+             {"nystrom", through_landmarks<float>, through_landmarks<double>, false}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax attention over unit queries and keys: the locally constant regressor with bandwidth 2 / scale (003 Eq 50-51).
+//
+//   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale x_t . y_i),   x_t = q_t / |q_t|,   y_i = k_i / |k_i|,   scale = 1/sqrt(Dk)
+//
+// A zero vector stays zero. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
+#include "attention.hpp"
+#include "kernels.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> Array<Real> unit_rows(const Array<Real> &rows, int width) {
+  const Array<Real> unit(Kokkos::view_alloc(Kokkos::WithoutInitializing, "unit rows"), rows.extent(0));
+  Kokkos::parallel_for(
+      "softmax_qknorm::unit", Kokkos::RangePolicy<Execution>(0, rows.extent(0) / width), KOKKOS_LAMBDA(size_t i) {
+        const Real *row = rows.data() + i * width, length = math::sqrt(dot(row, row, width));
+        for (int c = 0; c < width; ++c) unit(i * width + c) = length > 0 ? row[c] / length : Real(0);
+      });
+  return unit;
+}
+
+template <class Real> Call<Real> on_the_sphere(Call<Real> call) {
+  call.q = unit_rows(call.q, call.shape.Dk);
+  call.k = unit_rows(call.k, call.shape.Dk);
+  return call;
+}
+template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &call) {
+  return {Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))), Real(1)};
+}
+template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("softmax_qknorm::recurrent", on_the_sphere(call), kernel(call)); }
+template <class Real> void parallel(const Call<Real> &call) { attend("softmax_qknorm::parallel", on_the_sphere(call), kernel(call)); }
+
+} // namespace
+
+Variant softmax_qknorm() {
+  Variant v = attention_variant();
+  v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i / |q_t| |k_i|) v_i";
+  v.objective = "sum_{i<=t} exp(-scale |k_i - q_t|^2 / 2) |M - v_i|^2 over a constant M, on the unit sphere";
+  v.source = "003 Eq 50-51; Henry et al. 2020 (arXiv:2010.04245)";
+  v.params = {automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with the softmax linear unit as its similarity (000 Eq 16; Elhage et al. 2022).
+//
+//   o_t = sum_{i<=t} kappa(k_i, q_t) v_i,   kappa = z exp(z / tau),   z = scale q_t . k_i
+//
+// The linear and the exponential kernel multiplied; like both a positive definite one, and not normalised.
+// State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
+#include "attention.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> struct Solu {
+  Real scale, tau;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION Real operator()(size_t, int, int, Real qk) const { return scale * qk * math::exp(scale * qk / tau); }
+};
+
+template <class Real> Solu<Real> kernel(const Call<Real> &call) {
+  return {Real(call.params.real("scale")), Real(call.params.real_or("tau", std::sqrt(double(call.shape.Dk))))};
+}
+template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("solu::recurrent", call, kernel(call)); }
+template <class Real> void parallel(const Call<Real> &call) { attend("solu::parallel", call, kernel(call)); }
+
+} // namespace
+
+Variant solu() {
+  Variant v = attention_variant();
+  v.update = "o_t = sum_{i<=t} z exp(z / tau) v_i, z = scale q_t . k_i";
+  v.objective = "-<S phi(k), v> with phi(x).phi(y) = kappa(x, y)";
+  v.source = "000 Eq 16-17";
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"),
+              automatic_param("tau", "sqrt(Dk)", std::numeric_limits<double>::min(), no_limit, "temperature")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  return v;
+}
+
+} // namespace recollect::variants
