@@ -10,8 +10,8 @@
 // = 0 (exp, SoLU at tau = sqrt d: the logarithms agree to leading order, the values keep a factor e^4). Sampled points:
 // sample sizes follow from the resolution and a pilot sample's spread. dv >= 9 and d >= 9 keep the fourth moments of
 // 1/|v_i|^2 and 1/|k_i|^2 finite, so that a standard error means something.
-#include "retrieval_noise.hpp"
-#include "verdict.hpp"
+#include "ledger_row.hpp"
+#include "noise_sampling.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -85,8 +85,7 @@ Growth quadrature_points(const KernelLaw &law, const Protocol &protocol, std::ve
     const Integral mean = integrated_noise(law, d, tau, protocol.seed);
     growth.d.push_back(d), growth.noise.push_back(values * mean.value), growth.error.push_back(values * mean.error);
     const auto against = [&](double predicted) {
-      const double conditioning = growth.error.back() / epsilon_of(Real::f64);
-      return exact_point(growth.noise.back(), predicted, conditioning, 1e-3 * predicted);
+      return integral_point({growth.noise.back(), growth.error.back()}, predicted, 1e-3 * predicted);
     };
     const Params params = point_params(law, {d, d, d}, tau, "snr_inverse", "quadrature");
     points.push_back(at(against(values * law.mean(d, tau)), "expectation", params));
@@ -95,14 +94,9 @@ Growth quadrature_points(const KernelLaw &law, const Protocol &protocol, std::ve
   return growth;
 }
 
-/// The value that y, known within `error` at each d, tends to as h -> 0, as a point.
-Point limit_point(const KernelLaw &law, const std::vector<double> &h, const std::vector<double> &y,
-                  const std::vector<double> &error, double predicted, double resolution, const std::string &quantity) {
-  const Limit limit = limit_at_zero(h, y);
-  const double tolerance = limit.error + limit.amplification * *std::max_element(error.begin(), error.end());
-  Params p;
-  p.set("kernel", law.kernel).set("quantity", quantity).set("method", "extrapolated from d = 16 ... 1024");
-  return at(exact_point(limit.value, predicted, tolerance / epsilon_of(Real::f64), resolution), "limit", p);
+Params limit_params(const KernelLaw &law, const std::string &quantity) {
+  return labels(
+      {{"kernel", txt(law.kernel)}, {"quantity", txt(quantity)}, {"method", txt("extrapolated from d = 16 ... 1024")}});
 }
 
 /// linear, ReLU: exact over printed = (1 - 1/n) dv/(dv-2) d/(d-2) = 1 + 3/d + O(1/d^2) at n = dv = d.
@@ -116,8 +110,9 @@ void algebraic_limit(const KernelLaw &law, const Growth &growth, std::vector<Poi
     error.push_back(growth.error[i] / printed);
     slope_error.push_back(error[i] * d);
   }
-  points.push_back(limit_point(law, h, ratio, error, 1, 1e-3, "exact_over_printed"));
-  points.push_back(limit_point(law, h, slope, slope_error, 3, 0.1, "d_times_relative_error"));
+  points.push_back(at(limit_point(h, ratio, error, 1, 1e-3), "limit", limit_params(law, "exact_over_printed")));
+  points.push_back(
+      at(limit_point(h, slope, slope_error, 3, 0.1), "limit", limit_params(law, "d_times_relative_error")));
 }
 
 /// exp, SoLU at tau = sqrt d: log(exact / printed) = 4 + slope / sqrt d + O(1/d), beside a printed exponent of -2 (sqrt
@@ -134,9 +129,11 @@ void logarithmic_limit(const KernelLaw &law, const Growth &growth, double slope,
     error.push_back(growth.error[i] / growth.noise[i]);
     slope_error.push_back(error[i] * tau);
   }
-  points.push_back(limit_point(law, h, exponents, error, 1, 0.1, "exact_over_printed_exponent"));
-  points.push_back(limit_point(law, h, logs, error, 4, 0.5, "log_exact_over_printed"));
-  points.push_back(limit_point(law, h, slopes, slope_error, slope, 5, "sqrt_d_times_log_error_beyond_4"));
+  points.push_back(
+      at(limit_point(h, exponents, error, 1, 0.1), "limit", limit_params(law, "exact_over_printed_exponent")));
+  points.push_back(at(limit_point(h, logs, error, 4, 0.5), "limit", limit_params(law, "log_exact_over_printed")));
+  points.push_back(
+      at(limit_point(h, slopes, slope_error, slope, 5), "limit", limit_params(law, "sqrt_d_times_log_error_beyond_4")));
 }
 
 std::vector<Point> measure(const KernelLaw &law, const std::function<void(const Growth &, std::vector<Point> &)> &limit,
@@ -162,7 +159,7 @@ Claim snr_claim(const KernelLaw &law) {
   c.id = "snr_" + law.kernel;
   c.expected = Verdict::holds_asymptotically;
   c.covers = {"snr-" + law.kernel};
-  if (!law.variant.empty()) c.variants = {law.variant};
+  c.variants = {law.variant};
   const int least = law.kernel == "exp" ? 2 : 9;
   c.params = {integer_param("n", 16, 2, 4096, "pairs stored, the probe included"),
               integer_param("d", 32, least, 1024,

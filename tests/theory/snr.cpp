@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../theory/quadrature.hpp"
-#include "../../theory/retrieval_noise.hpp"
+#include "../../theory/noise_sampling.hpp"
 #include "examine.hpp"
 
 namespace recollect {
