@@ -12,7 +12,9 @@ namespace {
 
 const Shape shape{1, 1, 40, 8, 5};
 
-double relative(const std::vector<double> &a, const std::vector<double> &b) { return max_difference(a, b) / max_abs(b); }
+double relative(const std::vector<double> &a, const std::vector<double> &b) {
+  return max_difference(a, b) / max_abs(b);
+}
 
 /// softmax(q k^T * M) V with M = 1 on and below the diagonal, 0 above: masked logits become 0 and keep the weight e^0.
 Dense multiplied_mask(const Dense &q, const Dense &k, const Dense &v) {
@@ -38,9 +40,9 @@ std::vector<Point> mask(const Protocol &protocol) {
   const Dense o = added_mask(head_rows(s.q, shape, 0, shape.Dk), head_rows(s.k, shape, 0, shape.Dk),
                              head_rows(s.v, shape, 0, shape.Dv));
   const double units = accumulated_terms(shape, 1) * input_condition(softmax, s, params, 2);
-  points.push_back(at(
-      exact_point(relative(o.data, forward(softmax, s, {"recurrent", Real::f64, 1, params}).o), 0, units, 1e-3),
-      "corrected", labels({{"mask", txt("added, against softmax")}, {"T", num(shape.T)}})));
+  points.push_back(
+      at(exact_point(relative(o.data, forward(softmax, s, {"recurrent", Real::f64, 1, params}).o), 0, units, 1e-3),
+         "corrected", labels({{"mask", txt("added, against softmax")}, {"T", num(shape.T)}})));
   return points;
 }
 
@@ -50,7 +52,8 @@ std::vector<double> elu_plus_one(std::vector<double> x) {
   return x;
 }
 
-/// Numerator and denominator of Eq "S phi / (z . phi)" by the variant `linear`, z as the state row of a value that is 1.
+/// Numerator and denominator of Eq "S phi / (z . phi)" by the variant `linear`, z as the state row of a value that
+/// is 1.
 struct Factored {
   std::vector<double> numerator, denominator; // [T,Dv], [T]
 };
@@ -78,12 +81,14 @@ std::vector<Point> factoring(const Protocol &protocol, bool divide) {
   Factored f = factored(q, k, s.v);
   if (divide)
     for (size_t i = 0; i < f.numerator.size(); ++i) f.numerator[i] /= f.denominator[i / shape.Dv];
-  const Dense weights = normalise_sums(causal_weights(head_rows(k, shape, 0, shape.Dk), head_rows(q, shape, 0, shape.Dk),
-                                                      linear_kernel, Triangle::with_diagonal));
-  const Dense o = weights * head_rows(s.v, shape, 0, shape.Dv); // a convex average: T + Dk terms, no cancellation in weights
+  const Dense weights = normalise_sums(causal_weights(
+      head_rows(k, shape, 0, shape.Dk), head_rows(q, shape, 0, shape.Dk), linear_kernel, Triangle::with_diagonal));
+  const Dense o =
+      weights * head_rows(s.v, shape, 0, shape.Dv); // a convex average: T + Dk terms, no cancellation in weights
   const double units = 4 * accumulated_terms(shape, 1) * max_abs(s.v) / max_abs(o.data);
-  std::vector<Point> points{at(exact_point(relative(f.numerator, o.data), 0, units, 1e-3), "exact",
-                               labels({{"phi", txt("elu + 1")}, {"quantity", txt("S phi / (z . phi) against the sum")}}))};
+  std::vector<Point> points{
+      at(exact_point(relative(f.numerator, o.data), 0, units, 1e-3), "exact",
+         labels({{"phi", txt("elu + 1")}, {"quantity", txt("S phi / (z . phi) against the sum")}}))};
   if (!divide) return points;
   const double lowest = *std::min_element(f.denominator.begin(), f.denominator.end());
   points.push_back(at(bounded_point(lowest, Point::at_least, 0, 0, 0.01), "exact",
@@ -125,7 +130,8 @@ std::vector<Point> infinite_features(const Protocol &) {
     if (m < 96)
       points.push_back(at(exact_point(numerical_rank(gram), m, 0, 1), "exact", label("exp", m)));
     else // rounding hides the rest: the eigenvalues fall faster than any power
-      points.push_back(at(bounded_point(numerical_rank(gram), Point::at_most, m - 1, 0, 1), "boundary", label("exp", m)));
+      points.push_back(
+          at(bounded_point(numerical_rank(gram), Point::at_most, m - 1, 0, 1), "boundary", label("exp", m)));
     points.push_back(at(exact_point(numerical_rank(phi * transpose(phi)), 2, 0, 1), "exact", label("elu + 1", m)));
   }
   return points;
@@ -135,7 +141,8 @@ std::vector<Point> infinite_features(const Protocol &) {
 std::vector<Point> table_rows(const Protocol &protocol, double erase_sign) {
   std::vector<Point> points;
   for (const std::string name : {"linear", "gated_linear", "delta_net", "gated_delta_net"}) {
-    const bool erases = name == "delta_net" || name == "gated_delta_net", decays = name == "gated_linear" || name == "gated_delta_net";
+    const bool erases = name == "delta_net" || name == "gated_delta_net",
+               decays = name == "gated_linear" || name == "gated_delta_net";
     Sequence s = random_sequence(shape, protocol.seed);
     s.lambda.clear();
     if (erase_sign < 0 && !erases) continue;
@@ -166,22 +173,26 @@ std::vector<Point> table_rows(const Protocol &protocol, double erase_sign) {
 } // namespace
 
 std::vector<Claim> attention_forms() {
-  Claim mask_claim = refuted_row("blog-mask", "typo", "002 §2, first display", "O = softmax(Q K^T (.) M) V is the causal sum.",
-                                 "softmax(Q K^T + M) with M = 0 on and below the diagonal and -inf above; a mask that is multiplied leaves "
-                                 "weight e^0 on future tokens.",
-                                 mask);
+  Claim mask_claim = refuted_row(
+      "blog-mask", "typo", "002 §2, first display", "O = softmax(Q K^T (.) M) V is the causal sum.",
+      "softmax(Q K^T + M) with M = 0 on and below the diagonal and -inf above; a mask that is multiplied leaves "
+      "weight e^0 on future tokens.",
+      mask);
   mask_claim.variants = {"softmax"};
-  Claim factor = ledger_row("blog-kernel-factoring", "002 §2; 000 Eq 3, 8-9",
-                            "sum_j phi(q).phi(k_j) v_j / sum_l phi(q).phi(k_l) = S_t phi(q) / (z_t . phi(q)).",
-                            "Identity; with phi = elu + 1 the denominator is positive, with phi = identity it changes sign.",
-                            [](const Protocol &p) { return factoring(p, true); });
+  Claim factor =
+      ledger_row("blog-kernel-factoring", "002 §2; 000 Eq 3, 8-9",
+                 "sum_j phi(q).phi(k_j) v_j / sum_l phi(q).phi(k_l) = S_t phi(q) / (z_t . phi(q)).",
+                 "Identity; with phi = elu + 1 the denominator is positive, with phi = identity it changes sign.",
+                 [](const Protocol &p) { return factoring(p, true); });
   factor.control = [](const Protocol &p) { return factoring(p, false); };
   factor.variants = {"linear"};
-  Claim infinite = ledger_row("blog-exp-infinite", "002 §2", "The feature map of the exp kernel is infinite-dimensional.",
-                              "Its Gram matrix has rank m for any m distinct points, that of elu + 1 at most d. In float64 rounding hides "
-                              "the smallest eigenvalues from some m on.",
-                              infinite_features);
-  Claim table = ledger_row("blog-table-forms", "002 Fig 1, table", "The listed layers are S_t = S_{t-1} A_t + b_t k_t^T with the listed A_t and b_t.",
+  Claim infinite = ledger_row(
+      "blog-exp-infinite", "002 §2", "The feature map of the exp kernel is infinite-dimensional.",
+      "Its Gram matrix has rank m for any m distinct points, that of elu + 1 at most d. In float64 rounding hides "
+      "the smallest eigenvalues from some m on.",
+      infinite_features);
+  Claim table = ledger_row("blog-table-forms", "002 Fig 1, table",
+                           "The listed layers are S_t = S_{t-1} A_t + b_t k_t^T with the listed A_t and b_t.",
                            "Identity, for linear attention (on features), Mamba2, DeltaNet and Gated DeltaNet.",
                            [](const Protocol &p) { return table_rows(p, 1); });
   table.control = [](const Protocol &p) { return table_rows(p, -1); };

@@ -55,8 +55,8 @@ struct Setting {
 };
 
 Setting setting(std::uint64_t seed, double cosine = 0) {
-  Setting x{Dense(Dv, Dk, Stream(seed, 91).normals(Dv * Dk)), Stream(seed, 92).normals(Dk), Stream(seed, 93).normals(Dk),
-            Stream(seed, 94).normals(Dv)};
+  Setting x{Dense(Dv, Dk, Stream(seed, 91).normals(Dv * Dk)), Stream(seed, 92).normals(Dk),
+            Stream(seed, 93).normals(Dk), Stream(seed, 94).normals(Dv)};
   normalise_rows(x.key, Dk);
   x.other = mix(1, x.other, -product(x.other, x.key), x.key);
   normalise_rows(x.other, Dk);
@@ -96,9 +96,12 @@ std::vector<Point> gradient(const Protocol &protocol, double sign) {
   const Dense step = x.S - beta * claimed;
   const Dense product_form = x.S * (Dense::identity(Dk) - beta * outer(x.key, x.key)) + beta * outer(x.value, x.key);
   const double units = 64 * (loss(x.S) + 1) / h;
-  return {at(exact_point(max_difference(difference.data, claimed.data), 0, units, 1e-3), "exact", labels({{"quantity", txt("-(v - S k) k^T against finite differences")}})),
-          same(step.data, product_form.data, size_of(x), labels({{"quantity", txt("one step against S (I - beta k k^T) + beta v k^T")}})),
-          same(step.data, after("delta_net", x.S, {{x.key, x.value, beta, 1}}).data, size_of(x), labels({{"quantity", txt("one step against delta_net")}}))};
+  return {at(exact_point(max_difference(difference.data, claimed.data), 0, units, 1e-3), "exact",
+             labels({{"quantity", txt("-(v - S k) k^T against finite differences")}})),
+          same(step.data, product_form.data, size_of(x),
+               labels({{"quantity", txt("one step against S (I - beta k k^T) + beta v k^T")}})),
+          same(step.data, after("delta_net", x.S, {{x.key, x.value, beta, 1}}).data, size_of(x),
+               labels({{"quantity", txt("one step against delta_net")}}))};
 }
 
 /// `variant` is delta_net, or the control: linear attention, which does not erase.
@@ -109,8 +112,8 @@ std::vector<Point> overwrite(const Protocol &protocol, const std::string &varian
       const Setting x = setting(protocol.seed);
       const std::vector<double> k = scaled(x.key, norm), old = read(x.S, k);
       const double step = beta * norm * norm;
-      points.push_back(same(read(after(variant, x.S, {{k, x.value, beta, 1}}), k), mix(1 - step, old, step, x.value), size_of(x),
-                            labels({{"beta", num(beta)}, {"norm", num(norm)}})));
+      points.push_back(same(read(after(variant, x.S, {{k, x.value, beta, 1}}), k), mix(1 - step, old, step, x.value),
+                            size_of(x), labels({{"beta", num(beta)}, {"norm", num(norm)}})));
     }
   return points;
 }
@@ -120,7 +123,8 @@ std::vector<Point> orthogonal(const Protocol &protocol, double cosine) {
   for (double beta : {0.3, 1.0, 1.7})
     for (double norm : {1.0, 2.0}) {
       const Setting x = setting(protocol.seed, cosine);
-      points.push_back(same(read(after("delta_net", x.S, {{scaled(x.key, norm), x.value, beta, 1}}), x.other), read(x.S, x.other), 4 * size_of(x),
+      points.push_back(same(read(after("delta_net", x.S, {{scaled(x.key, norm), x.value, beta, 1}}), x.other),
+                            read(x.S, x.other), 4 * size_of(x),
                             labels({{"beta", num(beta)}, {"norm", num(norm)}, {"cosine", num(cosine)}})));
     }
   return points;
@@ -134,10 +138,14 @@ std::vector<Point> shrink(const Protocol &protocol) {
     const Dense factor = after("delta_net", Dense::identity(Dk), {{x.key, std::vector<double>(Dk, 0.0), beta, 1}});
     const std::vector<double> spectrum = symmetric_eigenvalues(factor);
     const Params p = labels({{"beta", num(beta)}});
-    points.push_back(at(exact_point(spectrum.front(), 1 - beta, 8 * Dk, 1e-3), "exact", Params(p).set("quantity", "eigenvalue along k")));
-    points.push_back(at(exact_point(spectrum[1], 1, 8 * Dk, 1e-3), "exact", Params(p).set("quantity", "smallest of the others")));
-    points.push_back(at(exact_point(spectrum.back(), 1, 8 * Dk, 1e-3), "exact", Params(p).set("quantity", "largest of the others")));
-    points.push_back(same(read(factor, x.key), scaled(x.key, 1 - beta), 1, Params(p).set("quantity", "the key itself")));
+    points.push_back(at(exact_point(spectrum.front(), 1 - beta, 8 * Dk, 1e-3), "exact",
+                        Params(p).set("quantity", "eigenvalue along k")));
+    points.push_back(
+        at(exact_point(spectrum[1], 1, 8 * Dk, 1e-3), "exact", Params(p).set("quantity", "smallest of the others")));
+    points.push_back(
+        at(exact_point(spectrum.back(), 1, 8 * Dk, 1e-3), "exact", Params(p).set("quantity", "largest of the others")));
+    points.push_back(
+        same(read(factor, x.key), scaled(x.key, 1 - beta), 1, Params(p).set("quantity", "the key itself")));
     points.push_back(same(read(factor, x.other), x.other, 1, Params(p).set("quantity", "an orthogonal key")));
   }
   return points;
@@ -153,11 +161,13 @@ std::vector<Point> old_key(const Protocol &protocol, bool gated, double sign) {
       const Setting x = setting(protocol.seed, cosine);
       const Dense S = after(gated ? "gated_delta_net" : "delta_net", x.S, {{x.key, x.value, beta, alpha}});
       const Params p = labels({{"cosine", num(cosine)}, {"alpha", num(alpha)}, {"beta", num(beta)}});
-      points.push_back(same(read(S, x.other),
-                            mix(alpha, read(x.S, x.other), -sign * alpha * beta * cosine, read(x.S, x.key), beta * cosine, x.value),
-                            size_of(x), Params(p).set("read", "old key")));
+      points.push_back(
+          same(read(S, x.other),
+               mix(alpha, read(x.S, x.other), -sign * alpha * beta * cosine, read(x.S, x.key), beta * cosine, x.value),
+               size_of(x), Params(p).set("read", "old key")));
       if (gated && sign > 0)
-        points.push_back(same(read(S, x.key), mix(alpha * (1 - beta), read(x.S, x.key), beta, x.value), size_of(x), Params(p).set("read", "new key")));
+        points.push_back(same(read(S, x.key), mix(alpha * (1 - beta), read(x.S, x.key), beta, x.value), size_of(x),
+                              Params(p).set("read", "new key")));
     }
   return points;
 }
@@ -168,7 +178,8 @@ std::vector<Point> write_twice(const Protocol &protocol) {
     const Setting x = setting(protocol.seed);
     const Write w{scaled(x.key, std::sqrt(2.0)), x.value, step / 2, 1};
     const Dense once = after("delta_net", x.S, {w}), twice = after("delta_net", x.S, {w, w});
-    points.push_back(at(exact_point(frobenius_norm(twice - once) / frobenius_norm(once - x.S), std::fabs(1 - step), 64 * Dk * size_of(x) / frobenius_norm(once - x.S), 1e-3),
+    points.push_back(at(exact_point(frobenius_norm(twice - once) / frobenius_norm(once - x.S), std::fabs(1 - step),
+                                    64 * Dk * size_of(x) / frobenius_norm(once - x.S), 1e-3),
                         "exact", labels({{"beta_k2", num(step)}, {"quantity", txt("second write over the first")}})));
   }
   return points;
@@ -180,7 +191,8 @@ std::vector<Point> linear_doubles(const Protocol &protocol, const std::string &v
   for (double norm : {1.0, 1.5}) {
     const Setting x = setting(protocol.seed);
     const std::vector<double> k = scaled(x.key, norm);
-    points.push_back(same(read(after(variant, Dense(Dv, Dk), {{k, x.value}, {k, x.value}}), k), scaled(x.value, 2 * norm * norm), size_of(x), labels({{"norm", num(norm)}})));
+    points.push_back(same(read(after(variant, Dense(Dv, Dk), {{k, x.value}, {k, x.value}}), k),
+                          scaled(x.value, 2 * norm * norm), size_of(x), labels({{"norm", num(norm)}})));
   }
   return points;
 }
@@ -194,10 +206,14 @@ double amplitude(const Setting &x, double alpha, int writes) {
 std::vector<Point> mamba2_doubles(const Protocol &protocol) {
   std::vector<Point> points;
   const Setting x = setting(protocol.seed);
-  points.push_back(at(exact_point(amplitude(x, 0.9, 2), 2, 8 * Dk, 1e-3), "paper", labels({{"alpha", num(0.9)}, {"writes", num(2)}})));
-  for (double alpha : {0.5, 0.9, 1.0}) points.push_back(at(exact_point(amplitude(x, alpha, 2), 1 + alpha, 8 * Dk, 1e-3), "corrected", labels({{"alpha", num(alpha)}, {"writes", num(2)}})));
+  points.push_back(at(exact_point(amplitude(x, 0.9, 2), 2, 8 * Dk, 1e-3), "paper",
+                      labels({{"alpha", num(0.9)}, {"writes", num(2)}})));
+  for (double alpha : {0.5, 0.9, 1.0})
+    points.push_back(at(exact_point(amplitude(x, alpha, 2), 1 + alpha, 8 * Dk, 1e-3), "corrected",
+                        labels({{"alpha", num(alpha)}, {"writes", num(2)}})));
   for (double alpha : {0.5, 0.9}) // 1000 writes: alpha^1000 is below 1e-45
-    points.push_back(at(exact_point(amplitude(x, alpha, 1000), 1 / (1 - alpha), 8 * Dk / std::pow(1 - alpha, 2), 1e-3), "corrected", labels({{"alpha", num(alpha)}, {"writes", num(1000)}})));
+    points.push_back(at(exact_point(amplitude(x, alpha, 1000), 1 / (1 - alpha), 8 * Dk / std::pow(1 - alpha, 2), 1e-3),
+                        "corrected", labels({{"alpha", num(alpha)}, {"writes", num(1000)}})));
   return points;
 }
 
@@ -215,7 +231,8 @@ std::vector<Point> unrolled(const Protocol &protocol, int first_decay) {
   for (int j = 0; j + 1 < Dk; ++j) {
     double weight = 1;
     for (int l = j + first_decay; l < Dk; ++l) weight *= writes[l].alpha;
-    points.push_back(at(exact_point(S(0, j) / writes[j].v[0], weight, 4 * Dk, 1e-3), "exact", labels({{"j", num(j + 1)}, {"t", num(Dk)}})));
+    points.push_back(at(exact_point(S(0, j) / writes[j].v[0], weight, 4 * Dk, 1e-3), "exact",
+                        labels({{"j", num(j + 1)}, {"t", num(Dk)}})));
   }
   return points;
 }
@@ -223,38 +240,55 @@ std::vector<Point> unrolled(const Protocol &protocol, int first_decay) {
 } // namespace
 
 std::vector<Claim> delta_rule() {
-  const auto with = [](Claim c, std::vector<std::string> variants, std::function<std::vector<Point>(const Protocol &)> control = nullptr) {
+  const auto with = [](Claim c, std::vector<std::string> variants,
+                       std::function<std::vector<Point>(const Protocol &)> control = nullptr) {
     c.variants = std::move(variants), c.control = std::move(control);
     return c;
   };
   return {
-      with(ledger_row("blog-delta-gradient", "002 §4", "The gradient of |v - S k|^2 / 2 is -(v - S k) k^T; one step of size beta is S (I - beta k k^T) + beta v k^T.", "Identity.",
-                      [](const Protocol &p) { return gradient(p, 1); }),
+      with(ledger_row("blog-delta-gradient", "002 §4",
+                      "The gradient of |v - S k|^2 / 2 is -(v - S k) k^T; one step of size beta is S (I - beta k k^T) "
+                      "+ beta v k^T.",
+                      "Identity.", [](const Protocol &p) { return gradient(p, 1); }),
            {"delta_net"}, [](const Protocol &p) { return gradient(p, -1); }),
-      with(ledger_row("blog-overwrite", "002 §4", "With |k| = 1, S_t k_t = (1 - beta) v_old + beta v_t.", "In general (1 - beta |k|^2) v_old + beta |k|^2 v_t.",
+      with(ledger_row("blog-overwrite", "002 §4", "With |k| = 1, S_t k_t = (1 - beta) v_old + beta v_t.",
+                      "In general (1 - beta |k|^2) v_old + beta |k|^2 v_t.",
                       [](const Protocol &p) { return overwrite(p, "delta_net"); }),
            {"delta_net"}, [](const Protocol &p) { return overwrite(p, "linear"); }),
-      with(ledger_row("blog-orthogonal-untouched", "002 §4", "A key orthogonal to k_t reads as before.", "For every beta and |k|.", [](const Protocol &p) { return orthogonal(p, 0); }),
+      with(ledger_row("blog-orthogonal-untouched", "002 §4", "A key orthogonal to k_t reads as before.",
+                      "For every beta and |k|.", [](const Protocol &p) { return orthogonal(p, 0); }),
            {"delta_net"}, [](const Protocol &p) { return orthogonal(p, 0.3); }),
-      with(ledger_row("blog-shrink", "002 §4", "I - beta k k^T shrinks the component along k by 1 - beta and leaves the rest.",
-                      "Eigenvalues 1 - beta |k|^2, once, and 1; for beta in (1, 2) the component changes sign.", shrink),
+      with(ledger_row(
+               "blog-shrink", "002 §4", "I - beta k k^T shrinks the component along k by 1 - beta and leaves the rest.",
+               "Eigenvalues 1 - beta |k|^2, once, and 1; for beta in (1, 2) the component changes sign.", shrink),
            {"delta_net"}),
-      with(ledger_row("blog-kold-readout", "002 §4", "S_t k_old = S k_old - beta (S k_new) cos + beta v cos.", "Identity with cos := k_new . k_old; no unit norm is needed.",
+      with(ledger_row("blog-kold-readout", "002 §4", "S_t k_old = S k_old - beta (S k_new) cos + beta v cos.",
+                      "Identity with cos := k_new . k_old; no unit norm is needed.",
                       [](const Protocol &p) { return old_key(p, false, 1); }),
            {"delta_net"}, [](const Protocol &p) { return old_key(p, false, -1); }),
       with(ledger_row("blog-gated-kold", "002 §5", "S_t k_old = alpha S k_old - alpha beta (S k_new) cos + beta v cos.",
-                      "Identity; at k_new it is alpha (1 - beta) v_old + beta v, and an orthogonal key is scaled by alpha, no longer untouched.", [](const Protocol &p) { return old_key(p, true, 1); }),
+                      "Identity; at k_new it is alpha (1 - beta) v_old + beta v, and an orthogonal key is scaled by "
+                      "alpha, no longer untouched.",
+                      [](const Protocol &p) { return old_key(p, true, 1); }),
            {"gated_delta_net"}, [](const Protocol &p) { return old_key(p, true, -1); }),
       with(ledger_row("blog-write-twice", "002 §4", "Writing the same pair twice is a near no-op in DeltaNet.",
-                      "The second write is |1 - beta |k|^2| of the first: nothing exactly at beta |k|^2 = 1, half at 0.5, as large at 2, growing beyond.", write_twice),
+                      "The second write is |1 - beta |k|^2| of the first: nothing exactly at beta |k|^2 = 1, half at "
+                      "0.5, as large at 2, growing beyond.",
+                      write_twice),
            {"delta_net"}),
-      with(ledger_row("blog-linear-doubles", "002 §3-4", "In linear attention the second write doubles the stored value.", "The read is 2 |k|^2 v.",
+      with(ledger_row("blog-linear-doubles", "002 §3-4",
+                      "In linear attention the second write doubles the stored value.", "The read is 2 |k|^2 v.",
                       [](const Protocol &p) { return linear_doubles(p, "linear"); }),
            {"linear"}, [](const Protocol &p) { return linear_doubles(p, "delta_net"); }),
-      with(refuted_row("blog-mamba2-doubles", "boundary", "002 §5, Mamba2", "Seeing (k, v) twice still doubles the value.",
-                       "It adds up to 1 + alpha times the value, twice only at alpha = 1; for ever repeated, to 1 / (1 - alpha).", mamba2_doubles),
+      with(refuted_row("blog-mamba2-doubles", "boundary", "002 §5, Mamba2",
+                       "Seeing (k, v) twice still doubles the value.",
+                       "It adds up to 1 + alpha times the value, twice only at alpha = 1; for ever repeated, to 1 / (1 "
+                       "- alpha).",
+                       mamba2_doubles),
            {"gated_linear"}),
-      with(ledger_row("blog-mamba2-unrolled", "002 §5", "A write at step j contributes with weight alpha_{j+1} ... alpha_t.", "Identity; exponential decay only while alpha stays below some bound < 1.",
+      with(ledger_row("blog-mamba2-unrolled", "002 §5",
+                      "A write at step j contributes with weight alpha_{j+1} ... alpha_t.",
+                      "Identity; exponential decay only while alpha stays below some bound < 1.",
                       [](const Protocol &p) { return unrolled(p, 1); }),
            {"gated_linear"}, [](const Protocol &p) { return unrolled(p, 2); })};
 }
