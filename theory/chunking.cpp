@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chunk-wise DeltaFormer of 000 Appendix D.3 and its Listing 1, against the sequential sums, and how well conditioned the
-// system I + A is that it solves.
+// The chunk-wise DeltaFormer of 000 Appendix D.3 and its Listing 1, against the sequential sums, and how well
+// conditioned the system I + A is that it solves.
 //
-// Listing 1 is followed in host algebra (softmax kernel, logits over sqrt d, old keys and own chunk merged through their log
-// sums), so that its own statements can be tested; the variant `delta_former` is held beside it.
+// Listing 1 is followed in host algebra (softmax kernel, logits over sqrt d, old keys and own chunk merged through
+// their log sums), so that its own statements can be tested; the variant `delta_former` is held beside it.
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
@@ -20,21 +20,24 @@ Dense gaussian(int rows, int columns, std::uint64_t seed, std::uint64_t stream) 
 }
 
 Dense slice(const Dense &m, int begin, int end) {
-  return Dense(end - begin, m.columns, {m.data.begin() + size_t(begin) * m.columns, m.data.begin() + size_t(end) * m.columns});
+  return Dense(end - begin, m.columns,
+               {m.data.begin() + size_t(begin) * m.columns, m.data.begin() + size_t(end) * m.columns});
 }
 
 /// Softmax weights over i < t of k_i . k_t / sqrt d: the A of Eq 96.
 Dense softmax_weights(const Dense &K) {
   const double root = std::sqrt(double(K.columns));
-  return normalise_sums(causal_weights(K, K, [root](double x) { return std::exp(x / root); }, Triangle::strict));
+  return normalise_sums(causal_weights(
+      K, K, [root](double x) { return std::exp(x / root); }, Triangle::strict));
 }
 
-/// What Listing 1 does with the chunk's block of A: `own_mass_only` leaves the older keys out of the normaliser (a wrong block).
+/// What Listing 1 does with the chunk's block of A: `own_mass_only` leaves the older keys out of the normaliser (a
+/// wrong block).
 enum class Block { whole_row, own_mass_only };
 
-/// Listing 1 over the first `rows` rows (T // C * C in the listing, T once the tail is handled): each chunk subtracts what it
-/// reads of older rows, then multiplies by the inverse of its diagonal block. All blocks are inverted before the first chunk
-/// is solved: they depend on the keys alone.
+/// Listing 1 over the first `rows` rows (T // C * C in the listing, T once the tail is handled): each chunk subtracts
+/// what it reads of older rows, then multiplies by the inverse of its diagonal block. All blocks are inverted before
+/// the first chunk is solved: they depend on the keys alone.
 Dense listing1(const Dense &K, const Dense &V, int C, int rows, Block block = Block::whole_row) {
   const Dense A = softmax_weights(K);
   std::vector<Dense> inverses;
@@ -80,31 +83,39 @@ std::vector<Point> listing_equivalence(const Protocol &protocol, Block block) {
   const double apart = max_difference(listing1(K, V, C, T, block).data, U.data) / max_abs(U.data);
   points.push_back(at(exact_point(apart, 0, units_of(A), 1e-3), "exact", sized(T, C, d).set("program", "Listing 1")));
   if (block != Block::whole_row) return points;
-  // verify_equivalence(): B = H = 2, T = 1024, D = 64, C = 32, standard Gaussian, float32, torch's allclose with atol 1e-5.
+  // verify_equivalence(): B = H = 2, T = 1024, D = 64, C = 32, standard Gaussian, float32, torch's allclose with atol
+  // 1e-5.
   const Variant &v = find_variant("delta_former");
   const Shape shape{2, 2, 1024, 64, 64};
   Sequence s = random_sequence(shape, protocol.seed);
   s.k = Stream(protocol.seed, 3).normals(s.k.size());
   s.q = s.w = s.k, s.alpha.clear(), s.beta.clear();
   const Params params = variant_params(v, {{"kappa1", "softmax"}, {"kappa2", "softmax"}, {"scale", "0.125"}});
-  const std::vector<double> naive = forward(v, s, {"recurrent", Real::f32, 1, params}).o, chunked = forward(v, s, {"chunked", Real::f32, 32, params}).o;
+  const std::vector<double> naive = forward(v, s, {"recurrent", Real::f32, 1, params}).o,
+                            chunked = forward(v, s, {"chunked", Real::f32, 32, params}).o;
   double beyond = -1; // largest |difference| - (atol + rtol |naive|)
-  for (size_t i = 0; i < naive.size(); ++i) beyond = std::max(beyond, std::fabs(naive[i] - chunked[i]) - 1e-5 - 1e-5 * std::fabs(naive[i]));
-  points.push_back(at(bounded_point(beyond, Point::at_most, 0, 0, 1e-5), "exact", sized(1024, 32, 64).set("program", "delta_former, float32")));
+  for (size_t i = 0; i < naive.size(); ++i)
+    beyond = std::max(beyond, std::fabs(naive[i] - chunked[i]) - 1e-5 - 1e-5 * std::fabs(naive[i]));
+  points.push_back(at(bounded_point(beyond, Point::at_most, 0, 0, 1e-5), "exact",
+                      sized(1024, 32, 64).set("program", "delta_former, float32")));
   return points;
 }
 
 std::vector<Point> listing_tail(const Protocol &protocol) {
   const int T = 3, C = 2, d = 2; // the smallest ragged case
-  const Dense K = gaussian(T, d, protocol.seed, 1), V = gaussian(T, d, protocol.seed, 2), A = softmax_weights(K), U = substitute(A, V);
+  const Dense K = gaussian(T, d, protocol.seed, 1), V = gaussian(T, d, protocol.seed, 2), A = softmax_weights(K),
+              U = substitute(A, V);
   const auto error = [&](int rows) { return max_difference(listing1(K, V, C, rows).data, U.data) / max_abs(U.data); };
-  std::vector<Point> points{at(exact_point(error(T / C * C), 0, units_of(A), 1e-3), "paper", sized(T, C, d).set("program", "Listing 1, T // C chunks")),
-                            at(exact_point(error(T), 0, units_of(A), 1e-3), "corrected", sized(T, C, d).set("program", "Listing 1 with a ragged last chunk"))};
+  std::vector<Point> points{at(exact_point(error(T / C * C), 0, units_of(A), 1e-3), "paper",
+                               sized(T, C, d).set("program", "Listing 1, T // C chunks")),
+                            at(exact_point(error(T), 0, units_of(A), 1e-3), "corrected",
+                               sized(T, C, d).set("program", "Listing 1 with a ragged last chunk"))};
   const Variant &v = find_variant("delta_former");
   const Sequence s = random_sequence({1, 1, 70, 8, 5}, protocol.seed);
   const double apart = deviation(forward(v, s, {"chunked", Real::f64, 32, variant_params(v)}), forward(v, s)).outputs;
   const double units = accumulated_terms(s.shape, 32) * input_condition(v, s, variant_params(v), 2);
-  points.push_back(at(exact_point(apart, 0, units, 1e-3), "corrected", sized(70, 32, 8).set("program", "delta_former")));
+  points.push_back(
+      at(exact_point(apart, 0, units, 1e-3), "corrected", sized(70, 32, 8).set("program", "delta_former")));
   return points;
 }
 
@@ -114,16 +125,19 @@ std::vector<Point> matrix_form(const Protocol &protocol, double sign) {
   Dense K = gaussian(48, 12, protocol.seed, 1);
   normalise_rows(K.data, 12);
   const Dense V = gaussian(48, 5, protocol.seed, 2);
-  const std::vector<std::pair<std::string, Dense>> systems{{"linear", causal_weights(K, K, linear_kernel, Triangle::strict)},
-                                                           {"softmax", softmax_weights(K)},
-                                                           {"round", causal_weights(2 * K, K, round_kernel, Triangle::strict)}};
+  const std::vector<std::pair<std::string, Dense>> systems{
+      {"linear", causal_weights(K, K, linear_kernel, Triangle::strict)},
+      {"softmax", softmax_weights(K)},
+      {"round", causal_weights(2 * K, K, round_kernel, Triangle::strict)}};
   for (const auto &[name, A] : systems) {
     const Dense U = substitute(A, V), solved = inverse(Dense::identity(48) + sign * A) * V;
     Params p;
     p.set("kernel", name);
-    points.push_back(at(exact_point(max_difference(solved.data, U.data) / max_abs(U.data), 0, units_of(A), 1e-3), "exact", p.set("quantity", "(I + A)^-1 V against the recursion")));
+    points.push_back(at(exact_point(max_difference(solved.data, U.data) / max_abs(U.data), 0, units_of(A), 1e-3),
+                        "exact", p.set("quantity", "(I + A)^-1 V against the recursion")));
     const Dense residual = U + sign * (A * U) - V;
-    points.push_back(at(exact_point(max_abs(residual.data) / max_abs(U.data), 0, units_of(A), 1e-3), "exact", p.set("quantity", "U + A U - V")));
+    points.push_back(at(exact_point(max_abs(residual.data) / max_abs(U.data), 0, units_of(A), 1e-3), "exact",
+                        p.set("quantity", "U + A U - V")));
   }
   return points;
 }
@@ -148,10 +162,14 @@ std::vector<Point> conditioning(const Protocol &protocol) {
     const double corner = -std::exp(1.0) * std::pow(1 - std::exp(1.0), T - 2);
     p = {};
     points.push_back(at(exact_point(inverse(Dense::identity(T) + A)(T - 1, 0) / corner, 1, units_of(A), 1e-3), "exact",
-                        p.set("keys", "one unit key repeated").set("kernel", "exp").set("T", T).set("quantity", "corner of the inverse over its law")));
+                        p.set("keys", "one unit key repeated")
+                            .set("kernel", "exp")
+                            .set("T", T)
+                            .set("quantity", "corner of the inverse over its law")));
   }
   // Drawn keys: the mean growth over 64 draws, d = 16.
-  const auto add = [&](const std::string &keys, const std::string &kernel, const std::function<Dense(const Dense &)> &A, Point::Relation relation, double bound) {
+  const auto add = [&](const std::string &keys, const std::string &kernel, const std::function<Dense(const Dense &)> &A,
+                       Point::Relation relation, double bound) {
     std::vector<double> growth;
     for (int draw = 0; draw < 64; ++draw) {
       Dense K = gaussian(24, 16, protocol.seed, 100 + draw);
@@ -161,11 +179,14 @@ std::vector<Point> conditioning(const Protocol &protocol) {
     const Mean mean = mean_of(growth);
     p = {};
     p.set("keys", keys).set("kernel", kernel).set("quantity", "growth of log cond(I + A) a step, T = 8 to 24");
-    Point point = bounded_point(mean.mean, relation, bound, allowed_standard_errors * mean.standard_error, 4 * allowed_standard_errors * mean.standard_error);
+    Point point = bounded_point(mean.mean, relation, bound, allowed_standard_errors * mean.standard_error,
+                                4 * allowed_standard_errors * mean.standard_error);
     point.standard_error = mean.standard_error;
     points.push_back(at(point, "exact", p));
   };
-  const auto by = [](const Kernel &kernel) { return [kernel](const Dense &K) { return causal_weights(K, K, kernel, Triangle::strict); }; };
+  const auto by = [](const Kernel &kernel) {
+    return [kernel](const Dense &K) { return causal_weights(K, K, kernel, Triangle::strict); };
+  };
   add("standard Gaussian", "linear", by(linear_kernel), Point::at_least, 0.5);
   add("standard Gaussian", "exp", by(exp_kernel), Point::at_least, 0.5);
   add("standard Gaussian", "softmax", softmax_weights, Point::at_most, 0.2);
@@ -173,12 +194,13 @@ std::vector<Point> conditioning(const Protocol &protocol) {
   return points;
 }
 
-/// The swap construction in every form: integers throughout, so the forms agree to the last bit; with Gaussian values they agree
-/// within the conditioning of the system.
+/// The swap construction in every form: integers throughout, so the forms agree to the last bit; with Gaussian values
+/// they agree within the conditioning of the system.
 std::vector<Point> chunked_swaps(const Protocol &protocol, double sign) {
   std::vector<Point> points;
   const KeySet set{"hadamard", 140, 128};
-  const SwapStory story = tell_swaps(key_rows(set, protocol.seed), 116, protocol.seed, Order::later_minus_earlier, sign);
+  const SwapStory story =
+      tell_swaps(key_rows(set, protocol.seed), 116, protocol.seed, Order::later_minus_earlier, sign);
   const Variant &v = find_variant("delta_former");
   const Params round = variant_params(v, {{"kappa1", "round"}, {"kappa2", "round"}});
   Sequence gaussian_values = story.sequence;
@@ -192,10 +214,15 @@ std::vector<Point> chunked_swaps(const Protocol &protocol, double sign) {
     for (Real real : {Real::f32, Real::f64}) {
       Params p;
       p.set("form", form.name).set("real", name_of(real)).set("T", n.T).set("cond", cond);
-      points.push_back(at(exact_point(worst_read(forward(v, story.sequence, {form.name, real, 64, round}).o, story), 0, 0, 0.5), "exact", p.set("values", "integers")));
+      points.push_back(
+          at(exact_point(worst_read(forward(v, story.sequence, {form.name, real, 64, round}).o, story), 0, 0, 0.5),
+             "exact", p.set("values", "integers")));
       if (sign > 0) continue;
-      const double apart = max_difference(forward(v, gaussian_values, {form.name, real, 64, round}).o, sequential) / max_abs(sequential);
-      points.push_back(at(bounded_point(apart, Point::at_most, 0, accumulated_terms(n, 64) * cond * epsilon_of(real), 1e-2), "exact", p.set("values", "Gaussian")));
+      const double apart =
+          max_difference(forward(v, gaussian_values, {form.name, real, 64, round}).o, sequential) / max_abs(sequential);
+      points.push_back(
+          at(bounded_point(apart, Point::at_most, 0, accumulated_terms(n, 64) * cond * epsilon_of(real), 1e-2), "exact",
+             p.set("values", "Gaussian")));
     }
   return points;
 }
@@ -209,7 +236,8 @@ std::vector<Claim> chunking() {
     return c;
   };
   Claim listing = claim("listing1_equivalence", "listing1-equivalence", "000 Listing 1, verify_equivalence");
-  listing.statement = "The chunked program gives what the naive one gives, allclose with atol 1e-5 at B = H = 2, T = 1024, D = 64, C = 32.";
+  listing.statement = "The chunked program gives what the naive one gives, allclose with atol 1e-5 at B = H = 2, T = "
+                      "1024, D = 64, C = 32.";
   listing.exact = "Identity. The printed text has a docstring on the def line and lost brackets; its logic is right.";
   listing.measure = [](const Protocol &p) { return listing_equivalence(p, Block::whole_row); };
   listing.control = [](const Protocol &p) { return listing_equivalence(p, Block::own_mass_only); };
@@ -223,11 +251,15 @@ std::vector<Claim> chunking() {
 
   Claim blocks = claim("listing1_parallel_blocks", "listing1-parallel-blocks", "000 Listing 1, comment at the inverse");
   blocks.statement = "Each block can be solved in parallel if the normalisation of softmax is not used.";
-  blocks.exact = "True, and the condition is not needed: Z_t depends on the keys alone, so the softmax blocks can all be inverted beforehand as well.";
+  blocks.exact = "True, and the condition is not needed: Z_t depends on the keys alone, so the softmax blocks can all "
+                 "be inverted beforehand as well.";
   blocks.measure = [](const Protocol &p) {
     const int T = 96, C = 16, d = 8;
-    const Dense K = gaussian(T, d, p.seed, 1), V = gaussian(T, d, p.seed, 2), A = softmax_weights(K), U = substitute(A, V);
-    return std::vector<Point>{at(exact_point(max_difference(listing1(K, V, C, T).data, U.data) / max_abs(U.data), 0, units_of(A), 1e-3), "exact", sized(T, C, d))};
+    const Dense K = gaussian(T, d, p.seed, 1), V = gaussian(T, d, p.seed, 2), A = softmax_weights(K),
+                U = substitute(A, V);
+    return std::vector<Point>{
+        at(exact_point(max_difference(listing1(K, V, C, T).data, U.data) / max_abs(U.data), 0, units_of(A), 1e-3),
+           "exact", sized(T, C, d))};
   };
   blocks.control = [](const Protocol &p) { return listing_equivalence(p, Block::own_mass_only); };
 
@@ -238,15 +270,18 @@ std::vector<Claim> chunking() {
   form.measure = [](const Protocol &p) { return matrix_form(p, 1); };
   form.control = [](const Protocol &p) { return matrix_form(p, -1); };
 
-  Claim condition = claim("deltaformer_exp_conditioning", "deltaformer-exp-conditioning", "000 §3.2 (perturbation of an inverse)");
+  Claim condition =
+      claim("deltaformer_exp_conditioning", "deltaformer-exp-conditioning", "000 §3.2 (perturbation of an inverse)");
   condition.statement = "With an unsuited kernel I + A is likely to be ill-conditioned.";
-  condition.exact = "cond(I + A) then grows exponentially in T: by |1 - e| a step for one unit key and exp. Softmax rows and unit keys with the linear kernel stay well behaved.";
+  condition.exact = "cond(I + A) then grows exponentially in T: by |1 - e| a step for one unit key and exp. Softmax "
+                    "rows and unit keys with the linear kernel stay well behaved.";
   condition.variants = {};
   condition.measure = conditioning;
 
   Claim swaps = claim("chunked_round_swaps", "chunked-round-swaps", "000 D.3 with f = round");
   swaps.statement = "Chunked and sequential agree on the swap construction.";
-  swaps.exact = "Identity, bit for bit with integer values in every form, the doubling inverse included; within n eps cond(I + A) otherwise.";
+  swaps.exact = "Identity, bit for bit with integer values in every form, the doubling inverse included; within n eps "
+                "cond(I + A) otherwise.";
   swaps.tasks = {"swap"};
   swaps.measure = [](const Protocol &p) { return chunked_swaps(p, -1); };
   swaps.control = [](const Protocol &p) { return chunked_swaps(p, +1); };

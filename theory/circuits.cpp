@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circuit classes that 000 §2.2.1 leans on. Inclusions between classes are statements about limits and cannot be measured;
-// what is finite in them can: derived series of permutation groups, which inputs a gate depends on, how many swaps there are.
+// The circuit classes that 000 §2.2.1 leans on. Inclusions between classes are statements about limits and cannot be
+// measured; what is finite in them can: derived series of permutation groups, which inputs a gate depends on, how many
+// swaps there are.
 #include "random.hpp"
 #include "swaps.hpp"
 #include "verdict.hpp"
@@ -79,7 +80,8 @@ std::vector<Point> solvability(const Protocol &) {
   for (const auto &[n, orders] : known) {
     const std::vector<double> found = derived_orders(n);
     for (size_t i = 0; i < std::max(found.size(), orders.size()); ++i)
-      points.push_back(at(exact_point(i < found.size() ? found[i] : 0, i < orders.size() ? orders[i] : 0, 0, 0.5), "exact", labelled("order of derived group " + std::to_string(i), n)));
+      points.push_back(at(exact_point(i < found.size() ? found[i] : 0, i < orders.size() ? orders[i] : 0, 0, 0.5),
+                          "exact", labelled("order of derived group " + std::to_string(i), n)));
     points.push_back(at(exact_point(found.back() == 1, n <= 4, 0, 0.5), "exact", labelled("solvable", n)));
   }
   return points;
@@ -104,7 +106,8 @@ bool majority(unsigned x, int n) {
   return 2 * ones > n;
 }
 
-/// A random fan-in-2 circuit of the given depth over n inputs (NC0 for a fixed depth): a tree of random gates on random inputs.
+/// A random fan-in-2 circuit of the given depth over n inputs (NC0 for a fixed depth): a tree of random gates on random
+/// inputs.
 Gate shallow(int depth, int n, const Stream &draw) {
   const int leaves = 1 << depth;
   std::vector<int> wires(leaves), tables(leaves);
@@ -131,7 +134,8 @@ std::pair<int, bool> and_tree(int n) {
     for (int i = 0; i < n; ++i) level.push_back(x >> i & 1);
     for (depth = 0; level.size() > 1; ++depth) {
       std::vector<bool> next;
-      for (size_t i = 0; i < level.size(); i += 2) next.push_back(i + 1 < level.size() ? level[i] && level[i + 1] : bool(level[i]));
+      for (size_t i = 0; i < level.size(); i += 2)
+        next.push_back(i + 1 < level.size() ? level[i] && level[i + 1] : bool(level[i]));
       level = next;
     }
     right = right && level[0] == (x + 1 == 1u << n);
@@ -141,29 +145,38 @@ std::pair<int, bool> and_tree(int n) {
 
 int largest_shallow_dependence(int depth, int n, std::uint64_t seed) {
   int largest = 0;
-  for (int draw = 0; draw < 20; ++draw) largest = std::max(largest, dependence(shallow(depth, n, Stream(seed, 100 * depth + draw)), n));
+  for (int draw = 0; draw < 20; ++draw)
+    largest = std::max(largest, dependence(shallow(depth, n, Stream(seed, 100 * depth + draw)), n));
   return largest;
 }
 
 std::vector<Point> neighbourhood(const Protocol &protocol) {
   std::vector<Point> points;
   const auto one_gate = [](int n) { return dependence([n](unsigned x) { return majority(x, n); }, n); };
-  points.push_back(at(exact_point(one_gate(9), one_gate(3), 0, 0.5), "paper", labelled("inputs that one majority gate depends on, said to be those of n = 3", 9)));
-  for (int n : {3, 9, 13}) points.push_back(at(exact_point(one_gate(n), n, 0, 0.5), "corrected", labelled("inputs that one majority gate (depth 1, TC0) depends on", n)));
+  points.push_back(at(exact_point(one_gate(9), one_gate(3), 0, 0.5), "paper",
+                      labelled("inputs that one majority gate depends on, said to be those of n = 3", 9)));
+  for (int n : {3, 9, 13})
+    points.push_back(at(exact_point(one_gate(n), n, 0, 0.5), "corrected",
+                        labelled("inputs that one majority gate (depth 1, TC0) depends on", n)));
   for (int depth : {1, 2})
-    points.push_back(at(bounded_point(largest_shallow_dependence(depth, 8, protocol.seed), Point::at_most, 1 << depth, 0, 0.5), "corrected",
-                        labelled("inputs that a fan-in-2 circuit of depth " + std::to_string(depth) + " (NC0) depends on", 8)));
+    points.push_back(
+        at(bounded_point(largest_shallow_dependence(depth, 8, protocol.seed), Point::at_most, 1 << depth, 0, 0.5),
+           "corrected",
+           labelled("inputs that a fan-in-2 circuit of depth " + std::to_string(depth) + " (NC0) depends on", 8)));
   return points;
 }
 
 std::vector<Point> hierarchy(const Protocol &protocol) {
   std::vector<Point> points;
   const int n = 12;
-  points.push_back(at(exact_point(dependence([](unsigned x) { return x + 1 == 1u << 12; }, n), n, 0, 0.5), "exact", labelled("inputs that one AND gate (AC0) depends on", n)));
-  points.push_back(at(bounded_point(largest_shallow_dependence(2, 8, protocol.seed), Point::at_most, 4, 0, 0.5), "exact", labelled("inputs that depth 2 and fan-in 2 (NC0) can depend on", 8)));
+  points.push_back(at(exact_point(dependence([](unsigned x) { return x + 1 == 1u << 12; }, n), n, 0, 0.5), "exact",
+                      labelled("inputs that one AND gate (AC0) depends on", n)));
+  points.push_back(at(bounded_point(largest_shallow_dependence(2, 8, protocol.seed), Point::at_most, 4, 0, 0.5),
+                      "exact", labelled("inputs that depth 2 and fan-in 2 (NC0) can depend on", 8)));
   for (int m : {3, 8, 12}) {
     const auto [depth, right] = and_tree(m);
-    points.push_back(at(exact_point(depth, std::ceil(std::log2(m)), 0, 0.5), "exact", labelled("depth of AND by fan-in 2 (NC1): ceil(log2 n)", m)));
+    points.push_back(at(exact_point(depth, std::ceil(std::log2(m)), 0, 0.5), "exact",
+                        labelled("depth of AND by fan-in 2 (NC1): ceil(log2 n)", m)));
     points.push_back(at(exact_point(right, 1, 0, 0.5), "exact", labelled("and it is right on every input", m)));
   }
   return points;
@@ -178,7 +191,8 @@ std::vector<Point> vocabulary(const Protocol &protocol) {
     steps.insert({story.sequence.k.begin() + t * n, story.sequence.k.begin() + (t + 1) * n});
     reads.insert(story.target[t]);
   }
-  return {at(exact_point(double(transpositions(n).size()), n * (n - 1) / 2, 0, 0.5), "exact", labelled("transpositions", n)),
+  return {at(exact_point(double(transpositions(n).size()), n * (n - 1) / 2, 0, 0.5), "exact",
+             labelled("transpositions", n)),
           at(exact_point(double(steps.size()), 10, 0, 0.5), "exact", labelled("distinct swap steps among 2000", n)),
           at(exact_point(double(reads.size()), 5, 0, 0.5), "exact", labelled("distinct reads among 2000", n))};
 }
@@ -193,18 +207,22 @@ std::vector<Claim> circuits() {
   };
   Claim solvable = claim("s5_nonsolvable", "s5-nonsolvable", "000 §2.2.1, n >= 5", solvability);
   solvable.statement = "Tracking the exchange of n >= 5 elements is beyond TC0.";
-  solvable.exact = "Measured: the algebraic premise, S_n is solvable exactly for n <= 4 (S_5, A_5, A_5, ...), which makes the word problem of S_5 NC1-complete. "
+  solvable.exact = "Measured: the algebraic premise, S_n is solvable exactly for n <= 4 (S_5, A_5, A_5, ...), which "
+                   "makes the word problem of S_5 NC1-complete. "
                    "That NC1 exceeds TC0 is a conjecture and not numeric.";
 
   Claim near = claim("tc0_neighbourhood", "tc0-neighbourhood", "000 §2.2.1, TC0 vs NC1", neighbourhood);
-  near.statement = "TC0 has constant depth: each output can only depend on information within a constant-sized neighbourhood of the input.";
-  near.exact = "That is NC0, with bounded fan-in: depth D sees at most 2^D inputs. One majority gate of depth 1 depends on all n. The paper's conclusion rests on S_5, not on this.";
+  near.statement = "TC0 has constant depth: each output can only depend on information within a constant-sized "
+                   "neighbourhood of the input.";
+  near.exact = "That is NC0, with bounded fan-in: depth D sees at most 2^D inputs. One majority gate of depth 1 "
+               "depends on all n. The paper's conclusion rests on S_5, not on this.";
   near.expected = Verdict::refuted;
   near.scope = "paper";
 
   Claim classes = claim("circuit_hierarchy", "circuit-hierarchy", "000 Eq 43", hierarchy);
   classes.statement = "NC0 c AC0 c TC0 c= NC1 c= AC1 c= TC1 c= NC2 c= ... c= P.";
-  classes.exact = "Not numeric: the inclusions are known, and those between unbounded classes cannot be measured. Measured: one AND gate depends on more inputs than NC0 of that depth can, "
+  classes.exact = "Not numeric: the inclusions are known, and those between unbounded classes cannot be measured. "
+                  "Measured: one AND gate depends on more inputs than NC0 of that depth can, "
                   "and fan-in 2 reaches it at depth ceil(log2 n).";
 
   Claim ten = claim("vocab_10", "vocab-10", "000 Fig 3", vocabulary);

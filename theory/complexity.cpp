@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the algorithms of 000 and 002 cost in multiplications, counted by running them on a number that counts; never timed.
+// What the algorithms of 000 and 002 cost in multiplications, counted by running them on a number that counts; never
+// timed.
 #include "counted.hpp"
 #include "forward.hpp"
 #include "random.hpp"
@@ -104,7 +105,9 @@ Params sized(int T, int C, int d, const std::string &quantity) {
   return p.set("T", T).set("C", C).set("d", d).set("quantity", quantity);
 }
 
-Point counted(double measured, double predicted, const Params &p, const std::string &tier = "exact") { return at(exact_point(measured, predicted, 0, 1), tier, p); }
+Point counted(double measured, double predicted, const Params &p, const std::string &tier = "exact") {
+  return at(exact_point(measured, predicted, 0, 1), tier, p);
+}
 
 std::vector<Point> chunked_cost(const Protocol &) {
   std::vector<Point> points;
@@ -112,16 +115,21 @@ std::vector<Point> chunked_cost(const Protocol &) {
   for (const auto &[T, C, d] : {std::array{64, 8, 4}, std::array{64, 16, 8}, std::array{256, 16, 8}}) {
     const Grid K = random_grid(T, d, 1), V = random_grid(T, d, 2);
     Grid one, two, three;
-    const double plain = count([&, d = d] { one = sequential(K, V); }), by_inverse = count([&, C = C] { two = chunked(K, V, C, Solve::inverse); }),
+    const double plain = count([&, d = d] { one = sequential(K, V); }),
+                 by_inverse = count([&, C = C] { two = chunked(K, V, C, Solve::inverse); }),
                  by_solve = count([&, C = C] { three = chunked(K, V, C, Solve::substitution); });
     const double t = T, c = C, w = d;
     points.push_back(counted(plain, t * (t - 1) * w, sized(T, C, d, "sequential: T (T-1) d")));
-    points.push_back(counted(by_inverse, t * (t - c) * w + 2 * t * c * w + t * c * c, sized(T, C, d, "chunked: T (T-C) d + 2 T C d + T C^2")));
-    points.push_back(counted(by_solve, t * (t - c) * w + t * c * w + t * (c - 1) * w / 2, sized(T, C, d, "with a triangular solve: no T C^2")));
-    points.push_back(at(exact_point(std::max(apart(one, two), apart(one, three)), 0, 64.0 * T * C, 1e-6), "exact", sized(T, C, d, "the three agree")));
+    points.push_back(counted(by_inverse, t * (t - c) * w + 2 * t * c * w + t * c * c,
+                             sized(T, C, d, "chunked: T (T-C) d + 2 T C d + T C^2")));
+    points.push_back(counted(by_solve, t * (t - c) * w + t * c * w + t * (c - 1) * w / 2,
+                             sized(T, C, d, "with a triangular solve: no T C^2")));
+    points.push_back(at(exact_point(std::max(apart(one, two), apart(one, three)), 0, 64.0 * T * C, 1e-6), "exact",
+                        sized(T, C, d, "the three agree")));
     ratio = by_inverse / (t * t * w + t * c * w + t * c * c);
   }
-  points.push_back(at(bounded_point(ratio, Point::at_most, 1, 0, 0.01), "exact", sized(256, 16, 8, "chunked over T^2 d + T C d + T C^2")));
+  points.push_back(at(bounded_point(ratio, Point::at_most, 1, 0, 0.01), "exact",
+                      sized(256, 16, 8, "chunked over T^2 d + T C d + T C^2")));
   return points;
 }
 
@@ -147,13 +155,15 @@ std::vector<Point> inverse_cost(const Protocol &) {
         }
       }
     });
-    points.push_back(counted(triangular, t * (t - 1) * (t - 2) / 6, sized(T, T, d, "triangular inverse: T (T-1) (T-2) / 6")));
+    points.push_back(
+        counted(triangular, t * (t - 1) * (t - 2) / 6, sized(T, T, d, "triangular inverse: T (T-1) (T-2) / 6")));
     const double solve = count([&] {
       for (int r = 0; r < T; ++r)
         for (int i = 0; i < r; ++i) subtract(U[r], A[r][i], U[i]);
     });
     points.push_back(counted(solve, t * (t - 1) * d / 2, sized(T, T, d, "triangular solve: T (T-1) d / 2")));
-    points.push_back(at(exact_point(apart(general, lower), 0, 64.0 * T * T, 1e-6), "exact", sized(T, T, d, "the inverses agree")));
+    points.push_back(
+        at(exact_point(apart(general, lower), 0, 64.0 * T * T, 1e-6), "exact", sized(T, T, d, "the inverses agree")));
   }
   return points;
 }
@@ -176,8 +186,10 @@ double matrix_read(int d_k, int d_v) {
 
 std::vector<Point> inference_cost(const Protocol &) {
   const int d = 8;
-  std::vector<Point> points{at(exact_point(kernel_read(1024, d) / kernel_read(16, d), 1, 0, 0.5), "paper", sized(1024, 1, d, "cost of a read at t = 1024 over t = 16, O(d^2) is free of t")),
-                            counted(matrix_read(d, d), d * d, sized(1024, 1, d, "linear kernel, read of S: d^2"), "corrected")};
+  std::vector<Point> points{
+      at(exact_point(kernel_read(1024, d) / kernel_read(16, d), 1, 0, 0.5), "paper",
+         sized(1024, 1, d, "cost of a read at t = 1024 over t = 16, O(d^2) is free of t")),
+      counted(matrix_read(d, d), d * d, sized(1024, 1, d, "linear kernel, read of S: d^2"), "corrected")};
   for (int t : {16, 1024}) {
     const Grid K = random_grid(t, d, 1), V = random_grid(t, d, 2);
     const double read = kernel_read(t, d), to_here = count([&] { sequential(K, V); });
@@ -185,7 +197,8 @@ std::vector<Point> inference_cost(const Protocol &) {
     const double write = to_here - count([&] { sequential(fewer, values); });
     points.push_back(counted(read, 2.0 * t * d, sized(t, 1, d, "read of o_t: t (d_k + d_v)"), "corrected"));
     points.push_back(counted(write, 2.0 * (t - 1) * d, sized(t, 1, d, "write of u_t: (t-1) (d_k + d_v)"), "corrected"));
-    points.push_back(at(bounded_point((read + write) / (4.0 * (t * d + d * d)), Point::at_most, 1, 0, 0.01), "corrected", sized(t, 1, d, "total over 4 (T d + d^2)")));
+    points.push_back(at(bounded_point((read + write) / (4.0 * (t * d + d * d)), Point::at_most, 1, 0, 0.01),
+                        "corrected", sized(t, 1, d, "total over 4 (T d + d^2)")));
   }
   return points;
 }
@@ -206,7 +219,9 @@ double token_cost(int d_phi, int d_v, int tokens) {
 
 std::vector<Point> cost_per_token(const Protocol &) {
   std::vector<Point> points;
-  for (int t : {1, 10, 1000}) points.push_back(counted(token_cost(12, 5, t), 2 * 12 * 5, sized(t, 1, 12, "multiplications of token T: 2 d_v d_phi, d_v = 5")));
+  for (int t : {1, 10, 1000})
+    points.push_back(
+        counted(token_cost(12, 5, t), 2 * 12 * 5, sized(t, 1, 12, "multiplications of token T: 2 d_v d_phi, d_v = 5")));
   return points;
 }
 
@@ -218,8 +233,11 @@ std::vector<Point> compression(const Protocol &) {
     const double ratio = double(t) * (dk + dv) / double(linear.state_shape(shape, variant_params(linear)).size());
     Params p;
     p.set("t", t).set("dk", dk).set("dv", dv);
-    points.push_back(at(exact_point(ratio, t * (1.0 / dk + 1.0 / dv), 4 * ratio, 1e-3), "exact", p.set("quantity", "cache over state: t (1/dk + 1/dv)")));
-    if (dk == dv) points.push_back(at(exact_point(ratio, 2.0 * t / dk, 4 * ratio, 1e-3), "exact", p.set("quantity", "cache over state: 2 t / d")));
+    points.push_back(at(exact_point(ratio, t * (1.0 / dk + 1.0 / dv), 4 * ratio, 1e-3), "exact",
+                        p.set("quantity", "cache over state: t (1/dk + 1/dv)")));
+    if (dk == dv)
+      points.push_back(at(exact_point(ratio, 2.0 * t / dk, 4 * ratio, 1e-3), "exact",
+                          p.set("quantity", "cache over state: 2 t / d")));
   }
   return points;
 }
@@ -233,16 +251,21 @@ std::vector<Claim> complexity() {
     return c;
   };
   Claim chunked = claim("complexity_chunked", "complexity-chunked", "000 D.3, §2.2.1", chunked_cost);
-  chunked.statement = "The sequential recursion costs O(T^2 d), the chunked one O(T^2 d + T C d + T C^2) multiplications in T / C sequential steps.";
-  chunked.exact = "T (T-1) d, and T (T-C) d + 2 T C d + T C^2 with C^3 for the explicit inverse; a triangular solve has no T C^2. Multiplications counted on the algorithms themselves.";
+  chunked.statement = "The sequential recursion costs O(T^2 d), the chunked one O(T^2 d + T C d + T C^2) "
+                      "multiplications in T / C sequential steps.";
+  chunked.exact = "T (T-1) d, and T (T-C) d + 2 T C d + T C^2 with C^3 for the explicit inverse; a triangular solve "
+                  "has no T C^2. Multiplications counted on the algorithms themselves.";
 
   Claim inverse = claim("complexity_full_inverse", "complexity-full-inverse", "000 D.3", inverse_cost);
   inverse.statement = "U = (I + A)^{-1} V costs O(T^3).";
-  inverse.exact = "T^3 by a general inverse, T (T-1) (T-2) / 6 by a triangular one; not required: the triangular solve costs T (T-1) d / 2.";
+  inverse.exact = "T^3 by a general inverse, T (T-1) (T-2) / 6 by a triangular one; not required: the triangular solve "
+                  "costs T (T-1) d / 2.";
 
-  Claim inference = claim("complexity_inference", "complexity-inference", "000 §2.2.1, Inference phase", inference_cost);
+  Claim inference =
+      claim("complexity_inference", "complexity-inference", "000 §2.2.1, Inference phase", inference_cost);
   inference.statement = "At inference o_t is recalled from S_t in O(d^2).";
-  inference.exact = "S_t has no finite matrix for the exp kernel: o_t costs t (d_k + d_v) and u_t (t-1) (d_k + d_v). d^2 is right for the linear kernel; the total O(T d + d^2) remains an upper bound.";
+  inference.exact = "S_t has no finite matrix for the exp kernel: o_t costs t (d_k + d_v) and u_t (t-1) (d_k + d_v). "
+                    "d^2 is right for the linear kernel; the total O(T d + d^2) remains an upper bound.";
   inference.expected = Verdict::refuted;
   inference.scope = "paper";
 

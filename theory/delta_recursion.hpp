@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delta rule with a kernel as the two sums of 000 Eq 41-42, in dense host algebra: a reference that shares no code with
-// variants/. A kernel is a function of the inner product.
+// The delta rule with a kernel as the two sums of 000 Eq 41-42, in dense host algebra: a reference that shares no code
+// with variants/. A kernel is a function of the inner product.
 //
 //   A1[t,i] = kappa1(k_i . w_t), i < t     U = V - A1 U (forward substitution, Eq 96)
 //   A2[t,i] = kappa2(k_i . q_t), i <= t    O = A2 U
@@ -21,7 +21,8 @@ enum class Triangle { strict, with_diagonal };
 inline Dense causal_weights(const Dense &keys, const Dense &queries, const Kernel &kernel, Triangle triangle) {
   Dense M = queries * transpose(keys);
   for (int t = 0; t < M.rows; ++t)
-    for (int i = 0; i < M.columns; ++i) M(t, i) = i < t || (i == t && triangle == Triangle::with_diagonal) ? kernel(M(t, i)) : 0;
+    for (int i = 0; i < M.columns; ++i)
+      M(t, i) = i < t || (i == t && triangle == Triangle::with_diagonal) ? kernel(M(t, i)) : 0;
   return M;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 Eq 98-100): what it computes, how many squarings it
-// needs, and how it rounds.
+// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 Eq 98-100): what it computes, how many
+// squarings it needs, and how it rounds.
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
@@ -79,7 +79,8 @@ std::vector<Point> identity_points(const Protocol &protocol, int missing) {
     const Doubled r = doubling(A, ceil_log2(C) - 1 - missing);
     points.push_back(at(exact_point(error_of(r.X, A), 0, units_of(A), 1e-8), "exact", of_size(C, "(I + A) X - I")));
     if (missing) continue;
-    points.push_back(at(exact_point(r.products, 2 * ceil_log2(C) - 2, 0, 1), "exact", of_size(C, "products of C x C matrices")));
+    points.push_back(
+        at(exact_point(r.products, 2 * ceil_log2(C) - 2, 0, 1), "exact", of_size(C, "products of C x C matrices")));
     Dense power = A;
     for (int i = 0; i < ceil_log2(C); ++i) power = power * power;
     points.push_back(at(exact_point(max_abs(power.data), 0, 0, 1e-6), "exact", of_size(C, "A^C")));
@@ -92,10 +93,13 @@ std::vector<Point> non_powers(const Protocol &protocol) {
   for (int C : {3, 5, 9, 12, 63}) {
     const Dense A = some_lower(C, protocol.seed);
     if (C == 3) { // floor(log2 3) - 1 = 0 iterations leave A^2, whose one entry is A_21 A_10
-      points.push_back(at(exact_point(error_of(doubling(A, 0).X, A), 0, units_of(A), 1e-8), "paper", of_size(C, "(I + A) X - I, floor(log2 C) - 1")));
-      points.push_back(at(exact_point(error_of(doubling(A, 0).X, A), std::fabs(A(2, 1) * A(1, 0)), units_of(A), 1e-8), "corrected", of_size(C, "what floor leaves: A^2")));
+      points.push_back(at(exact_point(error_of(doubling(A, 0).X, A), 0, units_of(A), 1e-8), "paper",
+                          of_size(C, "(I + A) X - I, floor(log2 C) - 1")));
+      points.push_back(at(exact_point(error_of(doubling(A, 0).X, A), std::fabs(A(2, 1) * A(1, 0)), units_of(A), 1e-8),
+                          "corrected", of_size(C, "what floor leaves: A^2")));
     }
-    points.push_back(at(exact_point(error_of(doubling(A, ceil_log2(C) - 1).X, A), 0, units_of(A), 1e-8), "corrected", of_size(C, "(I + A) X - I, ceil(log2 C) - 1")));
+    points.push_back(at(exact_point(error_of(doubling(A, ceil_log2(C) - 1).X, A), 0, units_of(A), 1e-8), "corrected",
+                        of_size(C, "(I + A) X - I, ceil(log2 C) - 1")));
   }
   return points;
 }
@@ -109,11 +113,12 @@ std::vector<Point> comment_iteration(const Protocol &protocol) {
     a = next, b = next;
   }
   return {at(exact_point(error_of(a, A), 0, units_of(A), 1e-8), "paper", of_size(C, "(I + A) X - I by the comment")),
-          at(exact_point(error_of(doubling(A, 2).X, A), 0, units_of(A), 1e-8), "corrected", of_size(C, "(I + A) X - I by Eq 100"))};
+          at(exact_point(error_of(doubling(A, 2).X, A), 0, units_of(A), 1e-8), "corrected",
+             of_size(C, "(I + A) X - I by Eq 100"))};
 }
 
-/// One unit key repeated and the linear kernel: A is all ones below the diagonal, A^m holds binomials C(i-j-1, m-1), while
-/// (I + A)^{-1} is only I - shift.
+/// One unit key repeated and the linear kernel: A is all ones below the diagonal, A^m holds binomials C(i-j-1, m-1),
+/// while (I + A)^{-1} is only I - shift.
 std::vector<Point> rounding(const Protocol &protocol) {
   std::vector<Point> points;
   const int C = 64;
@@ -127,26 +132,34 @@ std::vector<Point> rounding(const Protocol &protocol) {
   repeated.alpha.clear(), repeated.beta.clear();
   const Output reference = forward(v, repeated);
   const Dense I_plus_A = Dense::identity(C) + ones;
-  const double cond = spectral_norm(I_plus_A) * spectral_norm(inverse(I_plus_A)), terms = accumulated_terms(repeated.shape, C);
+  const double cond = spectral_norm(I_plus_A) * spectral_norm(inverse(I_plus_A)),
+               terms = accumulated_terms(repeated.shape, C);
   for (Real real : {Real::f32, Real::f64})
     for (const char *form : {"doubling", "chunked"}) {
       const double error = deviation(forward(v, repeated, {form, real, C, variant_params(v)}), reference).outputs;
       const bool paper = std::string(form) == "doubling";
-      Params p = of_size(C, "relative error of the reads").set("form", form).set("real", name_of(real)).set("cond", cond);
-      points.push_back(at(bounded_point(error, Point::at_most, 0, terms * epsilon_of(real) * cond, 1e-2), paper ? "paper" : "corrected", p));
+      Params p =
+          of_size(C, "relative error of the reads").set("form", form).set("real", name_of(real)).set("cond", cond);
+      points.push_back(at(bounded_point(error, Point::at_most, 0, terms * epsilon_of(real) * cond, 1e-2),
+                          paper ? "paper" : "corrected", p));
     }
   double binomial = 1; // C(62, 31), the largest entry of A^32
   for (int i = 1; i <= 31; ++i) binomial = binomial * (31 + i) / i;
   const Doubled r = doubling(ones, 5);
-  points.push_back(at(exact_point(r.largest_power / binomial, 1, 16.0 * C * C, 1e-3), "corrected", of_size(C, "largest entry of a power of A over C(62, 31)")));
+  points.push_back(at(exact_point(r.largest_power / binomial, 1, 16.0 * C * C, 1e-3), "corrected",
+                      of_size(C, "largest entry of a power of A over C(62, 31)")));
   // Its law: the powers, not the inverse, set the size of the error, and it comes out above the inverse itself.
   const double error = max_difference(r.X.data, inverse(I_plus_A).data);
-  points.push_back(at(bounded_point(error, Point::at_most, max_abs(r.error.data), 0, 0.5), "corrected", of_size(C, "error of X, at most what rounding |X| |Y| allows")));
-  points.push_back(at(bounded_point(error, Point::at_least, 1, 0, 0.5), "corrected", of_size(C, "error of X, at least the inverse's largest entry")));
+  points.push_back(at(bounded_point(error, Point::at_most, max_abs(r.error.data), 0, 0.5), "corrected",
+                      of_size(C, "error of X, at most what rounding |X| |Y| allows")));
+  points.push_back(at(bounded_point(error, Point::at_least, 1, 0, 0.5), "corrected",
+                      of_size(C, "error of X, at least the inverse's largest entry")));
   // Safe: softmax rows and near-orthogonal keys, whose powers shrink.
   Dense K(C, 16, Stream(protocol.seed, 52).normals(C * 16));
-  const Dense soft = normalise_sums(causal_weights(K, K, [](double x) { return std::exp(x / 4); }, Triangle::strict));
-  points.push_back(at(exact_point(error_of(doubling(soft, 5).X, soft), 0, units_of(soft), 1e-8), "corrected", of_size(C, "softmax rows: (I + A) X - I")));
+  const Dense soft = normalise_sums(causal_weights(
+      K, K, [](double x) { return std::exp(x / 4); }, Triangle::strict));
+  points.push_back(at(exact_point(error_of(doubling(soft, 5).X, soft), 0, units_of(soft), 1e-8), "corrected",
+                      of_size(C, "softmax rows: (I + A) X - I")));
   return points;
 }
 
@@ -160,18 +173,21 @@ std::vector<Claim> neumann() {
   };
   Claim doubling = claim("neumann_doubling", "neumann-doubling", "000 Eq 98-100");
   doubling.statement = "(I + A)^{-1} = (I - A) prod_{i=1}^{log2 C - 1} (I + A^{2^i}), by log2 C - 1 iterations.";
-  doubling.exact = "Identity for C a power of two, since A^C = 0 (Eq 99 prints the limit as log2 C^{-1}). It costs 2 log2 C - 2 products of C^3.";
+  doubling.exact = "Identity for C a power of two, since A^C = 0 (Eq 99 prints the limit as log2 C^{-1}). It costs 2 "
+                   "log2 C - 2 products of C^3.";
   doubling.measure = [](const Protocol &p) { return identity_points(p, 0); };
   doubling.control = [](const Protocol &p) { return identity_points(p, 1); };
 
   Claim powers = claim("neumann_non_power2", "neumann-non-power2", "000 Eq 99-100");
   powers.statement = "log2 C - 1 iterations invert I + A.";
-  powers.exact = "For C not a power of two it takes ceil(log2 C) - 1; with floor a power of A is left over. The paper has C = 64 in mind.";
+  powers.exact = "For C not a power of two it takes ceil(log2 C) - 1; with floor a power of A is left over. The paper "
+                 "has C = 64 in mind.";
   powers.expected = Verdict::refuted;
   powers.scope = "paper";
   powers.measure = non_powers;
 
-  Claim comment = claim("listing1_comment_iteration", "listing1-comment-iteration", "000 Listing 1, comment at the inverse");
+  Claim comment =
+      claim("listing1_comment_iteration", "listing1-comment-iteration", "000 Listing 1, comment at the inverse");
   comment.statement = "a_{i+1}, b_{i+1} = a_i b_i + b_i b_i.";
   comment.exact = "a_{i+1} = a_i + a_i b_i and b_{i+1} = b_i b_i, as in Eq 100.";
   comment.expected = Verdict::refuted;
@@ -180,7 +196,8 @@ std::vector<Claim> neumann() {
 
   Claim error = claim("neumann_fp_error", "neumann-fp-error", "000 D.3.1");
   error.statement = "Doubling is an efficient substitute for forward substitution.";
-  error.exact = "Exact algebra, not backward stable: with one key repeated and the linear kernel the powers hold binomials up to C(62,31) = 4.65e17 and every digit is lost at C = 64, "
+  error.exact = "Exact algebra, not backward stable: with one key repeated and the linear kernel the powers hold "
+                "binomials up to C(62,31) = 4.65e17 and every digit is lost at C = 64, "
                 "where substitution is exact. Safe for softmax rows and nearly orthogonal keys.";
   error.expected = Verdict::refuted;
   error.scope = "boundary";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many almost orthogonal keys fit (000 E.2), and what that saves (E.3).
 //
-// Random unit keys: P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2), so a draw of n has coherence below eps with probability above
-// 1 - p once d > 2 ln(n (n-1) / p) / eps^2. Every set: coherence >= sqrt((n-d) / (d (n-1))) (Welch).
+// Random unit keys: P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2), so a draw of n has coherence below eps with
+// probability above 1 - p once d > 2 ln(n (n-1) / p) / eps^2. Every set: coherence >= sqrt((n-d) / (d (n-1))) (Welch).
 #include "forward.hpp"
 #include "inputs.hpp"
 #include "registry.hpp"
@@ -24,27 +24,36 @@ Params sized(double n, double d, const std::string &quantity) {
   return p.set("n", n).set("d", d).set("quantity", quantity);
 }
 
-Point below_an_eighth(double coherence, const Params &p, const std::string &tier) { return at(bounded_point(coherence, Point::at_most, eps, 0, 0.001), tier, p); }
+Point below_an_eighth(double coherence, const Params &p, const std::string &tier) {
+  return at(bounded_point(coherence, Point::at_most, eps, 0, 0.001), tier, p);
+}
 
 std::vector<Point> random_sets(const Protocol &protocol) {
   std::vector<Point> points;
   const double trivial = 512;
-  points.push_back(at(bounded_point(random_width(trivial), Point::at_most, trivial, 0, 1), "paper", sized(trivial, random_width(trivial), "width of random keys, below the n of an orthonormal basis")));
+  points.push_back(
+      at(bounded_point(random_width(trivial), Point::at_most, trivial, 0, 1), "paper",
+         sized(trivial, random_width(trivial), "width of random keys, below the n of an orthonormal basis")));
   for (int n : {16, 64, protocol.full() ? 512 : 128}) {
     const int d = int(std::ceil(random_width(n, 1e-10)));
-    points.push_back(below_an_eighth(coherence(key_rows({"unit", n, d}, protocol.seed)), sized(n, d, "coherence at d = 2 ln(n (n-1) / 1e-10) / eps^2"), "limit"));
+    points.push_back(below_an_eighth(coherence(key_rows({"unit", n, d}, protocol.seed)),
+                                     sized(n, d, "coherence at d = 2 ln(n (n-1) / 1e-10) / eps^2"), "limit"));
   }
   for (double n : {1e4, 1e8, 1e16}) { // d = O(log n), with 256 ln n its leading term
-    points.push_back(at(bounded_point(random_width(n) / n, Point::at_most, 1, 0, 0.01), "limit", sized(n, random_width(n), "width of random keys over n")));
-    const double off = std::fabs(random_width(n) / (256 * std::log(n)) - 1), law = 1 / (2 * (n - 1) * std::log(n)); // ln(n (n-1)) = 2 ln n + ln(1 - 1/n)
-    points.push_back(at(bounded_point(off, Point::at_most, law, 64 * epsilon_of(Real::f64), 0.01), "limit", sized(n, random_width(n), "|width / (256 ln n) - 1|, at most 1 / (2 (n-1) ln n)")));
+    points.push_back(at(bounded_point(random_width(n) / n, Point::at_most, 1, 0, 0.01), "limit",
+                        sized(n, random_width(n), "width of random keys over n")));
+    const double off = std::fabs(random_width(n) / (256 * std::log(n)) - 1),
+                 law = 1 / (2 * (n - 1) * std::log(n)); // ln(n (n-1)) = 2 ln n + ln(1 - 1/n)
+    points.push_back(at(bounded_point(off, Point::at_most, law, 64 * epsilon_of(Real::f64), 0.01), "limit",
+                        sized(n, random_width(n), "|width / (256 ln n) - 1|, at most 1 / (2 (n-1) ln n)")));
   }
   for (int d : {128, 512}) { // the bound itself, on 499500 pairs
     const Dense keys = key_rows({"unit", 1000, d}, protocol.seed), gram = keys * transpose(keys);
     double beyond = 0;
     for (int i = 0; i < 1000; ++i)
       for (int j = 0; j < i; ++j) beyond += std::fabs(gram(i, j)) > eps;
-    points.push_back(at(bounded_point(beyond / 499500, Point::at_most, 2 * std::exp(-d * eps * eps / 2), 0, 0.01), "exact", sized(1000, d, "share of pairs beyond 1/8, at most 2 exp(-d eps^2 / 2)")));
+    points.push_back(at(bounded_point(beyond / 499500, Point::at_most, 2 * std::exp(-d * eps * eps / 2), 0, 0.01),
+                        "exact", sized(1000, d, "share of pairs beyond 1/8, at most 2 exp(-d eps^2 / 2)")));
   }
   return points;
 }
@@ -54,11 +63,14 @@ std::vector<Point> structured_sets(const Protocol &protocol) {
   for (int d : {64, 128, 256}) {
     const int n = 2 * d;
     const double found = coherence(key_rows({"hadamard", n, d}, protocol.seed));
-    points.push_back(at(exact_point(found, 1 / std::sqrt(double(d)), 4 * d, 0.001), "exact", sized(n, d, "coherence of the identity and Hadamard rows: 1/sqrt d")));
-    points.push_back(at(bounded_point(found, Point::at_least, welch(n, d), 0, 0.001), "exact", sized(n, d, "coherence against Welch's bound")));
+    points.push_back(at(exact_point(found, 1 / std::sqrt(double(d)), 4 * d, 0.001), "exact",
+                        sized(n, d, "coherence of the identity and Hadamard rows: 1/sqrt d")));
+    points.push_back(at(bounded_point(found, Point::at_least, welch(n, d), 0, 0.001), "exact",
+                        sized(n, d, "coherence against Welch's bound")));
     if (d > 64) points.push_back(below_an_eighth(found, sized(n, d, "coherence"), "premise"));
   }
-  points.push_back(at(exact_point(coherence(key_rows({"hadamard", 128, 64}, protocol.seed)), eps, 0, 0.001), "boundary", sized(128, 64, "coherence: exactly the excluded 1/8")));
+  points.push_back(at(exact_point(coherence(key_rows({"hadamard", 128, 64}, protocol.seed)), eps, 0, 0.001), "boundary",
+                      sized(128, 64, "coherence: exactly the excluded 1/8")));
   return points;
 }
 
@@ -82,23 +94,32 @@ std::vector<Point> optimised_set(const Protocol &protocol, double sign) {
   const Dense keys = spread_out(key_rows({"unit", n, d}, protocol.seed), 0.11, 0.1245, 200);
   const SwapStory story = tell_swaps(keys, 300, protocol.seed, Order::later_minus_earlier, sign);
   const Variant &v = find_variant("delta_former");
-  const double worst = worst_read(forward(v, story.sequence, {"chunked", Real::f64, 64, variant_params(v, {{"kappa1", "round"}, {"kappa2", "round"}})}).o, story);
+  const double worst =
+      worst_read(forward(v, story.sequence,
+                         {"chunked", Real::f64, 64, variant_params(v, {{"kappa1", "round"}, {"kappa2", "round"}})})
+                     .o,
+                 story);
   std::vector<Point> points{at(exact_point(worst, 0, 0, 0.5), "exact", sized(n, d, "worst read over 300 swaps"))};
   if (sign > 0) return points;
-  points.push_back(below_an_eighth(coherence(keys), sized(n, d, "coherence found by gradient steps from random keys"), "exact"));
-  points.push_back(at(bounded_point(coherence(keys), Point::at_least, welch(n, d), 0, 0.001), "exact", sized(n, d, "coherence against Welch's bound")));
+  points.push_back(
+      below_an_eighth(coherence(keys), sized(n, d, "coherence found by gradient steps from random keys"), "exact"));
+  points.push_back(at(bounded_point(coherence(keys), Point::at_least, welch(n, d), 0, 0.001), "exact",
+                      sized(n, d, "coherence against Welch's bound")));
   return points;
 }
 
 std::vector<Point> alpha_and_epsilon(const Protocol &) {
   const double alpha = 0.01, spread = 0.1, largest = std::max(std::fabs(alpha - spread), std::fabs(alpha + spread));
   Params p;
-  return {at(exact_point(largest, 0.11, 4, 1e-3), "exact", p.set("quantity", "largest |inner product| in [alpha - eps, alpha + eps]")),
-          at(bounded_point(largest, Point::at_most, eps, 0, 1e-3), "exact", p.set("quantity", "largest |inner product|, below 1/8")),
+  return {at(exact_point(largest, 0.11, 4, 1e-3), "exact",
+             p.set("quantity", "largest |inner product| in [alpha - eps, alpha + eps]")),
+          at(bounded_point(largest, Point::at_most, eps, 0, 1e-3), "exact",
+             p.set("quantity", "largest |inner product|, below 1/8")),
           at(bounded_point(4 * largest, Point::at_most, 0.5, 0, 1e-3), "exact", p.set("quantity", "4 eps, below 1/2"))};
 }
 
-/// E.3: n writes and n swaps, then all values are read at the last swap and written anew. n heads read n keys at one step.
+/// E.3: n writes and n swaps, then all values are read at the last swap and written anew. n heads read n keys at one
+/// step.
 struct Rewritten {
   double worst = 0;
   int longest_cache = 0;
@@ -121,7 +142,8 @@ Rewritten rewrite_every_n(const Dense &keys, int rounds, std::uint64_t seed, dou
         s.v.push_back(t < n ? stored[t] : 0);
       }
     }
-    const std::vector<double> o = forward(v, s, {"chunked", Real::f64, 16, variant_params(v, {{"kappa1", "round"}, {"kappa2", "round"}})}).o;
+    const std::vector<double> o =
+        forward(v, s, {"chunked", Real::f64, 16, variant_params(v, {{"kappa1", "round"}, {"kappa2", "round"}})}).o;
     // story.values[i] - 1 names the key whose value now lies at i.
     std::vector<double> moved(n);
     for (int i = 0; i < n; ++i) moved[i] = truth[size_t(story.values[i]) - 1];
@@ -142,22 +164,29 @@ std::vector<Point> rewriting(const Protocol &protocol, double sign) {
   const auto params = [&](const std::string &quantity) { return sized(n, n, quantity).set("swaps", rounds * n); };
   std::vector<Point> points{at(exact_point(r.worst, 0, 0, 0.5), "exact", params("worst value read and written anew"))};
   if (sign > 0) return points;
-  points.push_back(at(exact_point(r.longest_cache, 2 * n, 0, 1), "exact", params("longest cache: 2 n, however many swaps")));
-  points.push_back(at(exact_point(r.longest_cache * (n + 1.0), 2 * n * (n + 1), 0, 1), "exact", params("numbers held: 2 n (d_k + d_v)")));
+  points.push_back(
+      at(exact_point(r.longest_cache, 2 * n, 0, 1), "exact", params("longest cache: 2 n, however many swaps")));
+  points.push_back(at(exact_point(r.longest_cache * (n + 1.0), 2 * n * (n + 1), 0, 1), "exact",
+                      params("numbers held: 2 n (d_k + d_v)")));
   return points;
 }
 
 std::vector<Point> space(const Protocol &protocol) {
   std::vector<Point> points;
   const auto ratio = [](double n) { return random_width(n) / n; }; // n d(n) over n^2
-  points.push_back(at(bounded_point(ratio(5), Point::at_most, 1, 0, 0.01), "paper", sized(5, random_width(5), "n d over n^2 with random keys")));
-  for (double n : {1e4, 1e6, 1e8}) points.push_back(at(bounded_point(ratio(n), Point::at_most, 256 * std::log(n) / n, 0, ratio(n) / 100), "limit", sized(n, random_width(n), "n d over n^2, at most 256 ln n / n")));
+  points.push_back(at(bounded_point(ratio(5), Point::at_most, 1, 0, 0.01), "paper",
+                      sized(5, random_width(5), "n d over n^2 with random keys")));
+  for (double n : {1e4, 1e6, 1e8})
+    points.push_back(at(bounded_point(ratio(n), Point::at_most, 256 * std::log(n) / n, 0, ratio(n) / 100), "limit",
+                        sized(n, random_width(n), "n d over n^2, at most 256 ln n / n")));
   int crossing = 2;
   while (ratio(crossing) >= 1) ++crossing;
-  points.push_back(at(exact_point(crossing, 1938, 0, 1), "corrected", sized(crossing, crossing, "smallest n above its own d, random keys")));
+  points.push_back(at(exact_point(crossing, 1938, 0, 1), "corrected",
+                      sized(crossing, crossing, "smallest n above its own d, random keys")));
   const Dense half = key_rows({"hadamard", 256, 128}, protocol.seed);
   points.push_back(below_an_eighth(coherence(half), sized(256, 128, "coherence"), "corrected"));
-  points.push_back(at(exact_point(double(half.data.size()) / (256.0 * 256.0), 0.5, 4, 0.01), "corrected", sized(256, 128, "n d over n^2, identity and Hadamard rows")));
+  points.push_back(at(exact_point(double(half.data.size()) / (256.0 * 256.0), 0.5, 4, 0.01), "corrected",
+                      sized(256, 128, "n d over n^2, identity and Hadamard rows")));
   return points;
 }
 
@@ -171,18 +200,21 @@ std::vector<Claim> packing() {
   };
   Claim random = claim("packing_random", "packing-random", "000 E.2, its Theorem 5.2.1");
   random.statement = "eps < 1/8 needs only d = O(log n).";
-  random.exact = "d of about 256 ln n suffices for random keys, which beats the orthonormal n = d only for n >= 1938. The text says 'required'; what is shown is sufficiency.";
+  random.exact = "d of about 256 ln n suffices for random keys, which beats the orthonormal n = d only for n >= 1938. "
+                 "The text says 'required'; what is shown is sufficiency.";
   random.expected = Verdict::holds_asymptotically;
   random.measure = random_sets;
 
   Claim structured = claim("packing_structured", "packing-structured", "000 E.2, §3.2");
   structured.statement = "More than d vectors have eps < 1/8.";
-  structured.exact = "The identity and Hadamard rows give n = 2 d at eps = 1/sqrt d, below 1/8 exactly for d > 64; d = 64 is the excluded tie. Welch's bound holds for every set.";
+  structured.exact = "The identity and Hadamard rows give n = 2 d at eps = 1/sqrt d, below 1/8 exactly for d > 64; d = "
+                     "64 is the excluded tie. Welch's bound holds for every set.";
   structured.measure = structured_sets;
 
   Claim optimised = claim("packing_optimised_512_128", "packing-optimised-512-128", "000 §3.2 (d = 128, n = 512)");
   optimised.statement = "512 almost orthogonal keys exist at d = 128.";
-  optimised.exact = "Found by gradient steps from random keys, coherence below 1/8 (Welch: at least 0.0766), and 300 swaps tracked with round.";
+  optimised.exact = "Found by gradient steps from random keys, coherence below 1/8 (Welch: at least 0.0766), and 300 "
+                    "swaps tracked with round.";
   optimised.variants = {"delta_former"};
   optimised.tasks = {"swap"};
   optimised.measure = [](const Protocol &p) { return optimised_set(p, -1); };
@@ -203,7 +235,8 @@ std::vector<Claim> packing() {
 
   Claim saved = claim("e3_space", "e3-space", "000 E.3");
   saved.statement = "O(n log n) space is much smaller than the O(n^2) of the linear kernel.";
-  saved.exact = "n d < n^2 exactly where n > d(n): from n = 1938 with random keys; half with the identity and Hadamard rows. At n = 5 the 5 x 5 matrix is far smaller. The width of the values is not counted.";
+  saved.exact = "n d < n^2 exactly where n > d(n): from n = 1938 with random keys; half with the identity and Hadamard "
+                "rows. At n = 5 the 5 x 5 matrix is far smaller. The width of the values is not counted.";
   saved.expected = Verdict::holds_asymptotically;
   saved.measure = space;
   return {random, structured, optimised, choice, rewrite, saved};

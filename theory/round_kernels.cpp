@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels satisfy Assumption 2 of 000 Theorem 1, f = x on a neighbourhood of every x in {-1, 0, 1, 2}: rounding does,
-// the sum of four exponentials of E.2 (Eq 111, w^j = j k) meets the four points and no neighbourhood.
+// Which kernels satisfy Assumption 2 of 000 Theorem 1, f = x on a neighbourhood of every x in {-1, 0, 1, 2}: rounding
+// does, the sum of four exponentials of E.2 (Eq 111, w^j = j k) meets the four points and no neighbourhood.
 #include "delta_recursion.hpp"
 #include "forward.hpp"
 #include "inputs.hpp"
@@ -22,7 +22,9 @@ Dense fit_matrix() {
   return M;
 }
 
-std::vector<double> fitted_weights() { return (inverse(fit_matrix()) * Dense(4, 1, {points_of_f.begin(), points_of_f.end()})).data; }
+std::vector<double> fitted_weights() {
+  return (inverse(fit_matrix()) * Dense(4, 1, {points_of_f.begin(), points_of_f.end()})).data;
+}
 
 double fitted(double x) {
   static const std::vector<double> a = fitted_weights();
@@ -53,7 +55,8 @@ Params labelled(const std::string &quantity, double value, const std::string &na
 
 std::vector<Point> four_points(const Protocol &) {
   std::vector<Point> points;
-  for (double x : points_of_f) points.push_back(at(exact_point(fitted(x), x, fit_units(), 1e-3), "exact", labelled("sum_j a_j exp(j x)", x)));
+  for (double x : points_of_f)
+    points.push_back(at(exact_point(fitted(x), x, fit_units(), 1e-3), "exact", labelled("sum_j a_j exp(j x)", x)));
   // Unique: det = prod z_i prod_{i<k} (z_k - z_i) over the nodes z = e^-1, 1, e, e^2, which are distinct and not zero.
   double determinant = 1, diagonal = 1;
   for (int i = 0; i < 4; ++i) {
@@ -68,35 +71,47 @@ std::vector<Point> four_points(const Protocol &) {
       for (int j = p; j < 4; ++j) M(i, j) -= factor * M(p, j);
     }
   }
-  points.push_back(at(exact_point(diagonal / determinant, 1, 1e4, 1e-3), "exact", labelled("determinant over the Vandermonde product", 4, "G")));
+  points.push_back(at(exact_point(diagonal / determinant, 1, 1e4, 1e-3), "exact",
+                      labelled("determinant over the Vandermonde product", 4, "G")));
   return points;
 }
 
 std::vector<double> reads_with(const Kernel &f, const Sequence &s) {
-  const Dense k = head_rows(s.k, s.shape, 0, s.shape.Dk), q = head_rows(s.q, s.shape, 0, s.shape.Dk), v = head_rows(s.v, s.shape, 0, 1);
-  return (causal_weights(k, q, f, Triangle::with_diagonal) * substitute(causal_weights(k, k, f, Triangle::strict), v)).data;
+  const Dense k = head_rows(s.k, s.shape, 0, s.shape.Dk), q = head_rows(s.q, s.shape, 0, s.shape.Dk),
+              v = head_rows(s.v, s.shape, 0, 1);
+  return (causal_weights(k, q, f, Triangle::with_diagonal) * substitute(causal_weights(k, k, f, Triangle::strict), v))
+      .data;
 }
 
 std::vector<Point> fit_and_assumption_2(const Protocol &protocol) {
   std::vector<Point> points;
   const double eps = 0.01; // any eps > 0 will do: f moves by its slope
   for (double x : points_of_f) {
-    points.push_back(at(exact_point(fitted(x + 4 * eps), x, fit_units(), 1e-3), "paper", labelled("f(x + 4 eps), eps = 0.01", x)));
-    // To first order; the remainder is at most 1/2 (4 eps)^2 max|f''|, with f'' no larger than 16 times the largest term.
+    points.push_back(
+        at(exact_point(fitted(x + 4 * eps), x, fit_units(), 1e-3), "paper", labelled("f(x + 4 eps), eps = 0.01", x)));
+    // To first order; the remainder is at most 1/2 (4 eps)^2 max|f''|, with f'' no larger than 16 times the largest
+    // term.
     const double remainder = 0.5 * std::pow(1e-4, 2) * 16 * fit_units() / 64;
-    points.push_back(at(bounded_point(std::fabs((fitted(x + 1e-4) - x) - 1e-4 * fitted_slope_at(x)), Point::at_most, 0, remainder, 1e-3), "corrected", labelled("f(x + h) - x - h f'(x), h = 1e-4", x)));
+    points.push_back(at(bounded_point(std::fabs((fitted(x + 1e-4) - x) - 1e-4 * fitted_slope_at(x)), Point::at_most, 0,
+                                      remainder, 1e-3),
+                        "corrected", labelled("f(x + h) - x - h f'(x), h = 1e-4", x)));
   }
-  points.push_back(at(bounded_point(std::fabs(fitted(-2) + 2), Point::at_least, 0.1, 0, 0.05), "corrected", labelled("|f(-2) + 2|", -2)));
+  points.push_back(at(bounded_point(std::fabs(fitted(-2) + 2), Point::at_least, 0.1, 0, 0.05), "corrected",
+                      labelled("|f(-2) + 2|", -2)));
   const int n = 5;
   const auto track = [&](const Dense &keys, Order order) {
     const SwapStory story = tell_swaps(keys, 16, protocol.seed, order);
     return worst_read(reads_with(fitted, story.sequence), story);
   };
-  // Orthonormal keys (eps = 0): every weight is an integer up to the fit's rounding, which each of T steps passes on to all later ones.
+  // Orthonormal keys (eps = 0): every weight is an integer up to the fit's rounding, which each of T steps passes on to
+  // all later ones.
   const int T = n + 16;
-  points.push_back(at(exact_point(track(Dense::identity(n), Order::later_minus_earlier), 0, fit_units() * n * T * T * T, 0.5), "corrected", labelled("worst read, orthonormal keys, 16 swaps", 0, "eps")));
+  points.push_back(
+      at(exact_point(track(Dense::identity(n), Order::later_minus_earlier), 0, fit_units() * n * T * T * T, 0.5),
+         "corrected", labelled("worst read, orthonormal keys, 16 swaps", 0, "eps")));
   const double spoilt = track(key_rows({"equicorrelated", n, n, 0.1}, protocol.seed), Order::later_minus_earlier);
-  points.push_back(at(bounded_point(spoilt, Point::at_least, 0.5, 0, 0.1), "corrected", labelled("worst read, coherence 0.1, 16 swaps", 0.1, "eps")));
+  points.push_back(at(bounded_point(spoilt, Point::at_least, 0.5, 0, 0.1), "corrected",
+                      labelled("worst read, coherence 0.1, 16 swaps", 0.1, "eps")));
   return points;
 }
 
@@ -106,7 +121,8 @@ std::vector<Point> stays_linear(const Protocol &protocol, const Kernel &kernel) 
   Sequence s = random_sequence(shape, protocol.seed);
   s.alpha.clear(), s.beta.clear();
   const std::array<double, 4> a{0.5, -1, 0.25, 0.75};
-  const Dense k = head_rows(s.k, shape, 0, shape.Dk), q = head_rows(s.q, shape, 0, shape.Dk), v = head_rows(s.v, shape, 0, shape.Dv);
+  const Dense k = head_rows(s.k, shape, 0, shape.Dk), q = head_rows(s.q, shape, 0, shape.Dk),
+              v = head_rows(s.v, shape, 0, shape.Dv);
   Dense A(shape.T, shape.T), combined(shape.T, shape.Dk);
   for (int j = 0; j < 4; ++j) {
     Dense w(shape.T, shape.Dk, Stream(protocol.seed, 70 + j).normals(size_t(shape.T) * shape.Dk));
@@ -117,10 +133,14 @@ std::vector<Point> stays_linear(const Protocol &protocol, const Kernel &kernel) 
   const Dense grouped = causal_weights(k, q, linear_kernel, Triangle::with_diagonal) * substitute(A, v);
   s.w = combined.data;
   const Variant &variant = find_variant("delta_former");
-  const std::vector<double> single = forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, {{"kappa1", "linear"}, {"kappa2", "linear"}})}).o;
+  const std::vector<double> single =
+      forward(variant, s,
+              {"recurrent", Real::f64, 1, variant_params(variant, {{"kappa1", "linear"}, {"kappa2", "linear"}})})
+          .o;
   const Dense I_plus_A = Dense::identity(shape.T) + A;
   const double units = 8.0 * shape.T * frobenius_norm(I_plus_A) * frobenius_norm(inverse(I_plus_A));
-  return {at(exact_point(max_difference(grouped.data, single) / max_abs(single), 0, units, 1e-3), "exact", labelled("four grouped linear kernels against one", 4, "G"))};
+  return {at(exact_point(max_difference(grouped.data, single) / max_abs(single), 0, units, 1e-3), "exact",
+             labelled("four grouped linear kernels against one", 4, "G"))};
 }
 
 /// Share of a grid over (-4 eps, 4 eps) around -1, 0, 1, 2 that f does not take to the centre.
@@ -135,12 +155,19 @@ double outside(const Kernel &f, double eps) {
 std::vector<Point> rounding_satisfies(const Protocol &protocol) {
   std::vector<Point> points;
   const auto two_decimals = [](double x) { return std::nearbyint(100 * x) / 100; };
-  for (double eps : {0.01, 0.1, 0.1249}) points.push_back(at(exact_point(outside(round_kernel, eps), 0, 0, 0.01), "exact", labelled("share of U(x, 4 eps) that round leaves", eps, "eps")));
-  points.push_back(at(exact_point(round_kernel(0.5), 0, 0, 0.5), "boundary", labelled("round(0.5), ties to even", 0.125, "eps")));
-  points.push_back(at(exact_point(round_kernel(1.5), 2, 0, 0.5), "boundary", labelled("round(1.5), ties to even: not 1", 0.125, "eps")));
-  points.push_back(at(bounded_point(outside(round_kernel, 0.13), Point::at_least, 0.01, 0, 0.005), "boundary", labelled("share of U(x, 4 eps) that round leaves", 0.13, "eps")));
-  points.push_back(at(exact_point(outside(two_decimals, 0.00124), 0, 0, 0.01), "boundary", labelled("share that rounding to two decimals leaves", 0.00124, "eps")));
-  points.push_back(at(bounded_point(outside(two_decimals, 0.002), Point::at_least, 0.01, 0, 0.005), "boundary", labelled("share that rounding to two decimals leaves", 0.002, "eps")));
+  for (double eps : {0.01, 0.1, 0.1249})
+    points.push_back(at(exact_point(outside(round_kernel, eps), 0, 0, 0.01), "exact",
+                        labelled("share of U(x, 4 eps) that round leaves", eps, "eps")));
+  points.push_back(
+      at(exact_point(round_kernel(0.5), 0, 0, 0.5), "boundary", labelled("round(0.5), ties to even", 0.125, "eps")));
+  points.push_back(at(exact_point(round_kernel(1.5), 2, 0, 0.5), "boundary",
+                      labelled("round(1.5), ties to even: not 1", 0.125, "eps")));
+  points.push_back(at(bounded_point(outside(round_kernel, 0.13), Point::at_least, 0.01, 0, 0.005), "boundary",
+                      labelled("share of U(x, 4 eps) that round leaves", 0.13, "eps")));
+  points.push_back(at(exact_point(outside(two_decimals, 0.00124), 0, 0, 0.01), "boundary",
+                      labelled("share that rounding to two decimals leaves", 0.00124, "eps")));
+  points.push_back(at(bounded_point(outside(two_decimals, 0.002), Point::at_least, 0.01, 0, 0.005), "boundary",
+                      labelled("share that rounding to two decimals leaves", 0.002, "eps")));
   // Listing 2 divides by sqrt(head_dim) before it rounds: unit keys never swap, keys of norm head_dim^(1/4) do.
   const int d = 16;
   const Variant &v = find_variant("delta_former");
@@ -150,8 +177,10 @@ std::vector<Point> rounding_satisfies(const Protocol &protocol) {
     for (double &x : story.sequence.k) x *= norm;
     for (double &x : story.sequence.q) x *= norm;
     const double worst = worst_read(forward(v, story.sequence, {"chunked", Real::f64, 64, scaled}).o, story);
-    points.push_back(norm > 1 ? at(exact_point(worst, 0, 0, 0.5), "boundary", labelled("worst read over sqrt(head_dim), |k| = head_dim^(1/4)", norm, "norm"))
-                              : at(bounded_point(worst, Point::at_least, 1, 0, 0.5), "boundary", labelled("worst read over sqrt(head_dim), |k| = 1", norm, "norm")));
+    points.push_back(norm > 1 ? at(exact_point(worst, 0, 0, 0.5), "boundary",
+                                   labelled("worst read over sqrt(head_dim), |k| = head_dim^(1/4)", norm, "norm"))
+                              : at(bounded_point(worst, Point::at_least, 1, 0, 0.5), "boundary",
+                                   labelled("worst read over sqrt(head_dim), |k| = 1", norm, "norm")));
   }
   return points;
 }
@@ -171,7 +200,8 @@ std::vector<Claim> round_kernels() {
 
   Claim assumption = claim("gqa_fit_assumption2", "gqa-fit-assumption2", "000 E.2");
   assumption.statement = "Four shared heads can express an f that fulfils Assumption 2.";
-  assumption.exact = "The fit meets the four points with a slope, so f(x + delta) != x nearby: valid at eps = 0 only. It tracks S_d with orthonormal keys, as the next sentence of E.2 says, "
+  assumption.exact = "The fit meets the four points with a slope, so f(x + delta) != x nearby: valid at eps = 0 only. "
+                     "It tracks S_d with orthonormal keys, as the next sentence of E.2 says, "
                      "and f(-2) != -2, so the order t2 < t1 matters.";
   assumption.expected = Verdict::refuted;
   assumption.scope = "paper";
@@ -187,7 +217,8 @@ std::vector<Claim> round_kernels() {
 
   Claim round = claim("round_assumption2", "round-assumption2", "000 E.2, Assumption 2");
   round.statement = "f = round satisfies Assumption 2.";
-  round.exact = "For 4 eps < 1/2; at the tie round(1.5) = 2 already fails. Listing 2 divides by sqrt(head_dim) first, so keys need norm head_dim^(1/4); the two-decimal rounding of Fig 4 needs 4 eps < 0.005.";
+  round.exact = "For 4 eps < 1/2; at the tie round(1.5) = 2 already fails. Listing 2 divides by sqrt(head_dim) first, "
+                "so keys need norm head_dim^(1/4); the two-decimal rounding of Fig 4 needs 4 eps < 0.005.";
   round.variants = {"delta_former"};
   round.tasks = {"swap"};
   round.measure = rounding_satisfies;

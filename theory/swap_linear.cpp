@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear kernel in the swap construction of 000 Theorem 1: k = k_a - k_b is a reflection, exact as long as the keys are
-// orthonormal, which ends at n = d; the round kernel goes on (000 §3.2, Fig 5 without its training).
+// The linear kernel in the swap construction of 000 Theorem 1: k = k_a - k_b is a reflection, exact as long as the keys
+// are orthonormal, which ends at n = d; the round kernel goes on (000 §3.2, Fig 5 without its training).
 #include "forward.hpp"
 #include "registry.hpp"
 #include "swaps.hpp"
@@ -27,7 +27,8 @@ StressRun stress(const KeySet &set, std::uint64_t seed, double sign = -1) {
   double norm = 0;
   for (double v : story.values) norm += v * v;
   // Every step is a reflection (or a projected write) of a state of norm |values|: width + 4 roundings each.
-  return {worst_read(by_round, story), worst_read(by_line, story), wrong_share(by_line, story, set.n), 2.0 * set.n * (set.d + 4) * std::sqrt(norm)};
+  return {worst_read(by_round, story), worst_read(by_line, story), wrong_share(by_line, story, set.n),
+          2.0 * set.n * (set.d + 4) * std::sqrt(norm)};
 }
 
 std::vector<Point> measure_stress(const Protocol &protocol, double sign) {
@@ -49,7 +50,8 @@ std::vector<Point> measure_stress(const Protocol &protocol, double sign) {
   const KeySet few{"unit", 64, 128}; // random keys are not orthonormal even for n < d
   Params p;
   p.set("keys", few.kind).set("n", few.n).set("d", few.d).set("kernel", "linear");
-  points.push_back(at(bounded_point(stress(few, protocol.seed).linear_wrong, Point::at_least, 0.5, 0, 0.01), "boundary", p));
+  points.push_back(
+      at(bounded_point(stress(few, protocol.seed).linear_wrong, Point::at_least, 0.5, 0, 0.01), "boundary", p));
   return points;
 }
 
@@ -62,13 +64,15 @@ Point one_exchange(const Protocol &protocol, double beta, double sign, bool exch
   for (int c = 0; c < d; ++c) s.k.push_back(keys(a, c) + sign * keys(b, c));
   s.q = s.k, s.v.assign(d, 0.0), s.beta = {beta};
   s.state = Stream(protocol.seed, 41).normals(size_t(d) * d);
-  const Dense before = keys * transpose(Dense(d, d, s.state)), after = keys * transpose(Dense(d, d, run("delta_net", s, {}).state));
+  const Dense before = keys * transpose(Dense(d, d, s.state)),
+              after = keys * transpose(Dense(d, d, run("delta_net", s, {}).state));
   Dense wanted = before;
   for (int c = 0; c < d; ++c) std::swap(wanted(a, c), wanted(b, c));
   Params p;
   p.set("beta", beta).set("d", d);
   const double error = frobenius_norm(after - wanted), size = frobenius_norm(before);
-  return at(exchanged ? exact_point(error, 0, 8 * d * size, 0.1) : bounded_point(error, Point::at_least, 0.1, 0, 0.05), exchanged ? "exact" : "boundary", p);
+  return at(exchanged ? exact_point(error, 0, 8 * d * size, 0.1) : bounded_point(error, Point::at_least, 0.1, 0, 0.05),
+            exchanged ? "exact" : "boundary", p);
 }
 
 std::vector<Point> measure_householder(const Protocol &protocol) {
@@ -91,7 +95,8 @@ std::vector<Claim> swap_linear() {
   stress.id = "stress_linear_vs_round";
   stress.source = "000 §3.2, Fig 5";
   stress.statement = "With d fixed at 128, the linear kernel degrades as n grows past d and the round kernel does not.";
-  stress.exact = "Linear is exact exactly for orthonormal keys, so at most n = d; round for coherence below 1/8. With random keys linear is wrong even for n < d. "
+  stress.exact = "Linear is exact exactly for orthonormal keys, so at most n = d; round for coherence below 1/8. With "
+                 "random keys linear is wrong even for n < d. "
                  "The paper's curves are of trained models; here the keys are fixed and nothing is trained.";
   stress.covers = {"stress-linear-vs-round"};
   stress.variants = {"delta_net", "delta_former"};
@@ -104,7 +109,8 @@ std::vector<Claim> swap_linear() {
   reflection.id = "swap_householder";
   reflection.source = "000 Theorem 1 with the linear kernel";
   reflection.statement = "In DeltaNet with beta = 1, k_t = k_a - k_b and v_t = 0 exchange two values.";
-  reflection.exact = "I - k k^T is a Householder reflection, eigenvalue 1 - beta |k|^2 = -1 along k: it needs beta |k|^2 = 2 and orthonormal keys.";
+  reflection.exact = "I - k k^T is a Householder reflection, eigenvalue 1 - beta |k|^2 = -1 along k: it needs beta "
+                     "|k|^2 = 2 and orthonormal keys.";
   reflection.covers = {"swap-householder"};
   reflection.variants = {"delta_net"};
   reflection.tasks = {"swap"};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Theorem 1 and Lemma 1: keys of coherence below 1/8 and f = round let the delta rule track swaps for ever.
 //
-// Values are integers, so with f = round every quantity of Eq 41-42 is an integer and float arithmetic makes no error at all:
-// the reads must be right to the last bit, in every form and real type. The theorem's premise is measured on the same keys.
-// Control: the same run with k_a + k_b in place of k_a - k_b.
-#include "swaps.hpp"
+// Values are integers, so with f = round every quantity of Eq 41-42 is an integer and float arithmetic makes no error
+// at all: the reads must be right to the last bit, in every form and real type. The theorem's premise is measured on
+// the same keys. Control: the same run with k_a + k_b in place of k_a - k_b.
 #include "forward.hpp"
 #include "registry.hpp"
+#include "swaps.hpp"
 #include "verdict.hpp"
 
 namespace recollect::theory {
@@ -23,7 +23,9 @@ const KeySet leaning{"equicorrelated", 10, 10, 0.12}; // coherence just under 1/
 
 std::vector<Cell> cells(const Protocol &protocol) {
   std::vector<Cell> all;
-  const auto add = [&](const KeySet &keys, int swaps, const std::string &form, Real real) { all.push_back({keys, swaps, form, real}); };
+  const auto add = [&](const KeySet &keys, int swaps, const std::string &form, Real real) {
+    all.push_back({keys, swaps, form, real});
+  };
   if (protocol.point) {
     const Params &p = *protocol.point;
     add({p.text("keys"), p.integer("n"), p.integer("d"), p.real("cosine")}, p.integer("swaps"), "chunked", Real::f64);
@@ -40,7 +42,8 @@ std::vector<Cell> cells(const Protocol &protocol) {
 
 Output track(const std::string &variant, const SwapStory &story, const Cell &cell) {
   const Variant &v = find_variant(variant);
-  const Assignments kernels = variant == "delta_former" ? Assignments{{"kappa1", "round"}, {"kappa2", "round"}} : Assignments{};
+  const Assignments kernels =
+      variant == "delta_former" ? Assignments{{"kappa1", "round"}, {"kappa2", "round"}} : Assignments{};
   return forward(v, story.sequence, {cell.form, cell.real, 64, variant_params(v, kernels)});
 }
 
@@ -52,7 +55,8 @@ Params params_of(const Cell &c, const std::string &variant) {
 
 Point right_to_the_last_swap(const Cell &cell, std::uint64_t seed, double sign) {
   const SwapStory story = tell_swaps(key_rows(cell.keys, seed), cell.swaps, seed, Order::later_minus_earlier, sign);
-  return at(exact_point(worst_read(track("delta_former", story, cell).o, story), 0, 0, 0.5), "exact", params_of(cell, "delta_former"));
+  return at(exact_point(worst_read(track("delta_former", story, cell).o, story), 0, 0, 0.5), "exact",
+            params_of(cell, "delta_former"));
 }
 
 /// Where the premise fails, so does the conclusion: random keys at the sizes of 000 §3.2.
@@ -63,11 +67,13 @@ void without_the_premise(const Protocol &protocol, std::vector<Point> &points) {
   Params p = params_of(cell, "delta_former").set("quantity", "coherence");
   points.push_back(at(bounded_point(coherence(keys), Point::at_least, 0.125, 0, 0.01), "boundary", p));
   p.set("quantity", "wrong share");
-  points.push_back(at(bounded_point(wrong_share(track("delta_former", story, cell).o, story, cell.keys.n), Point::at_least, 0.05, 0, 0.01), "boundary", p));
+  points.push_back(at(bounded_point(wrong_share(track("delta_former", story, cell).o, story, cell.keys.n),
+                                    Point::at_least, 0.05, 0, 0.01),
+                      "boundary", p));
 }
 
-/// The linear kernel swaps by reflections: exact for orthonormal keys. Beyond n = d no d columns can hold n free values: the
-/// best S leaves |(1 - K K^+) V|, and DeltaNet cannot do better.
+/// The linear kernel swaps by reflections: exact for orthonormal keys. Beyond n = d no d columns can hold n free
+/// values: the best S leaves |(1 - K K^+) V|, and DeltaNet cannot do better.
 void linear_kernel(const Protocol &protocol, std::vector<Point> &points) {
   const int d = 128;
   for (int n : {d, 2 * d}) {
@@ -81,15 +87,17 @@ void linear_kernel(const Protocol &protocol, std::vector<Point> &points) {
     scale = std::sqrt(scale); // the state's norm: each of T reflections of width d may lose (d + 4) units of it
     const double units = (cell.keys.n + cell.swaps) * (d + 4.0) * scale;
     if (cell.keys.n <= d) {
-      points.push_back(at(exact_point(worst_read(out.o, story), 0, units, 0.5), "exact", p.set("quantity", "worst read")));
+      points.push_back(
+          at(exact_point(worst_read(out.o, story), 0, units, 0.5), "exact", p.set("quantity", "worst read")));
       continue;
     }
     const Dense values(cell.keys.n, 1, story.values), reads = keys * Dense(d, 1, out.state);
     const double left = frobenius_norm(values - keys * (pseudo_inverse(keys) * values));
     const double rounding = units * epsilon_of(Real::f64);
-    points.push_back(at(bounded_point(frobenius_norm(reads - values), Point::at_least, left, rounding, 0.01 * scale), "boundary",
-                        p.set("quantity", "final error against least squares")));
-    points.push_back(at(bounded_point(wrong_share(out.o, story, cell.keys.n), Point::at_least, 0.5, 0, 0.01), "boundary", p.set("quantity", "wrong share")));
+    points.push_back(at(bounded_point(frobenius_norm(reads - values), Point::at_least, left, rounding, 0.01 * scale),
+                        "boundary", p.set("quantity", "final error against least squares")));
+    points.push_back(at(bounded_point(wrong_share(out.o, story, cell.keys.n), Point::at_least, 0.5, 0, 0.01),
+                        "boundary", p.set("quantity", "wrong share")));
   }
 }
 
@@ -97,7 +105,8 @@ std::vector<Point> measure_swaps(const Protocol &protocol) {
   std::vector<Point> points;
   for (const Cell &cell : cells(protocol)) {
     const double eps = coherence(key_rows(cell.keys, protocol.seed));
-    points.push_back(at(bounded_point(eps, Point::at_most, 0.125, 0, 0.01), "premise", params_of(cell, "delta_former").set("quantity", "coherence")));
+    points.push_back(at(bounded_point(eps, Point::at_most, 0.125, 0, 0.01), "premise",
+                        params_of(cell, "delta_former").set("quantity", "coherence")));
     points.push_back(right_to_the_last_swap(cell, protocol.seed, -1));
   }
   if (protocol.point) return points;
@@ -108,14 +117,16 @@ std::vector<Point> measure_swaps(const Protocol &protocol) {
 
 std::vector<Point> control_swaps(const Protocol &protocol) {
   std::vector<Point> points;
-  for (const Cell &cell : cells({Effort::quick, protocol.seed, protocol.point})) points.push_back(right_to_the_last_swap(cell, protocol.seed, +1));
+  for (const Cell &cell : cells({Effort::quick, protocol.seed, protocol.point}))
+    points.push_back(right_to_the_last_swap(cell, protocol.seed, +1));
   return points;
 }
 
 /// f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l) over every i > j and every l, keys and differences alike.
 struct LemmaCount {
   int violations = 0;
-  double slack[4] = {}; // largest distance of the left argument from the integers 0, 1, -1, 2 that it stands for, over eps
+  double slack[4] =
+      {}; // largest distance of the left argument from the integers 0, 1, -1, 2 that it stands for, over eps
 };
 
 LemmaCount count_lemma(const Dense &keys) {
@@ -125,7 +136,8 @@ LemmaCount count_lemma(const Dense &keys) {
     for (int j = 0; j < i; ++j) pairs.emplace_back(i, j);
   Dense all(n + int(pairs.size()), d); // keys, then differences
   for (int l = 0; l < all.rows; ++l)
-    for (int c = 0; c < d; ++c) all(l, c) = l < n ? keys(l, c) : keys(pairs[l - n].first, c) - keys(pairs[l - n].second, c);
+    for (int c = 0; c < d; ++c)
+      all(l, c) = l < n ? keys(l, c) : keys(pairs[l - n].first, c) - keys(pairs[l - n].second, c);
   const Dense gram = all * transpose(all);
   const double eps = coherence(keys);
   LemmaCount count;
@@ -134,7 +146,8 @@ LemmaCount count_lemma(const Dense &keys) {
       const auto [i, j] = pairs[p];
       const auto same = [](int a, int b) { return a == b ? 1 : 0; };
       const int ideal = l < n ? same(i, l) - same(j, l)
-                              : same(i, pairs[l - n].first) - same(i, pairs[l - n].second) - same(j, pairs[l - n].first) + same(j, pairs[l - n].second);
+                              : same(i, pairs[l - n].first) - same(i, pairs[l - n].second) -
+                                    same(j, pairs[l - n].first) + same(j, pairs[l - n].second);
       const double left = gram(n + int(p), l);
       count.violations += std::nearbyint(left) != std::nearbyint(gram(i, l)) - std::nearbyint(gram(j, l));
       double &slack = count.slack[ideal < 0 ? 2 : ideal == 2 ? 3 : ideal];
@@ -147,7 +160,8 @@ std::vector<Point> measure_lemma(const Protocol &protocol) {
   std::vector<Point> points;
   const double widest[] = {4, 3, 3, 2};
   const char *ideals[] = {"0", "1", "-1", "2"};
-  for (const KeySet &set : {KeySet{"hadamard", 140, 128}, KeySet{"equicorrelated", 24, 24, 0.12}, KeySet{"equicorrelated", 10, 10, -1 / 9.0}}) {
+  for (const KeySet &set : {KeySet{"hadamard", 140, 128}, KeySet{"equicorrelated", 24, 24, 0.12},
+                            KeySet{"equicorrelated", 10, 10, -1 / 9.0}}) {
     const int n = std::min(set.n, 24), d = set.d; // the last ones: of the 140, twelve of either basis
     const Dense whole = key_rows(set, protocol.seed), keys(n, d, {whole.data.end() - size_t(n) * d, whole.data.end()});
     Params p;
@@ -156,8 +170,10 @@ std::vector<Point> measure_lemma(const Protocol &protocol) {
     points.push_back(at(bounded_point(coherence(keys), Point::at_most, 0.125, 0, 0.01), "premise", p));
     points.push_back(at(exact_point(count.violations, 0, 0, 1), "exact", p));
     for (int k = 0; k < 4; ++k) {
-      const double rounding = 8 * d * epsilon_of(Real::f64) / coherence(keys); // an inner product of width d and norms up to sqrt 2
-      points.push_back(at(bounded_point(count.slack[k], Point::at_most, widest[k], rounding, 0.1), "exact", p.set("stands_for", ideals[k])));
+      const double rounding =
+          8 * d * epsilon_of(Real::f64) / coherence(keys); // an inner product of width d and norms up to sqrt 2
+      points.push_back(at(bounded_point(count.slack[k], Point::at_most, widest[k], rounding, 0.1), "exact",
+                          p.set("stands_for", ideals[k])));
     }
   }
   return points;
@@ -175,9 +191,11 @@ std::vector<Claim> swap_theorem() {
   Claim theorem;
   theorem.id = "swap_theorem";
   theorem.source = "000 Theorem 1, Appendix E.1";
-  theorem.statement = "With unit keys of coherence below 1/8 and f = round, the step k_t = k_a - k_b, v_t = 0 exchanges the values of a and b, "
+  theorem.statement = "With unit keys of coherence below 1/8 and f = round, the step k_t = k_a - k_b, v_t = 0 "
+                      "exchanges the values of a and b, "
                       "however many exchanges went before.";
-  theorem.exact = "Every read is exact, as a sum of integers. Without the premise it fails (random keys at d = 128), and the linear kernel fails "
+  theorem.exact = "Every read is exact, as a sum of integers. Without the premise it fails (random keys at d = 128), "
+                  "and the linear kernel fails "
                   "beyond n = d, where no state of d columns holds n free values.";
   theorem.covers = {"theorem1-round"};
   theorem.variants = {"delta_former", "delta_net"};
@@ -193,7 +211,8 @@ std::vector<Claim> swap_theorem() {
   lemma.id = "lemma1";
   lemma.source = "000 Lemma 1, Appendix E.1.1";
   lemma.statement = "For j < i and every l, f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l).";
-  lemma.exact = "Identity for coherence below 1/8. The argument strays from its integer by at most 4 eps at 0, 3 eps at +-1 and 2 eps at 2.";
+  lemma.exact = "Identity for coherence below 1/8. The argument strays from its integer by at most 4 eps at 0, 3 eps "
+                "at +-1 and 2 eps at 2.";
   lemma.covers = {"lemma1"};
   lemma.cost = "quick";
   lemma.measure = measure_lemma;

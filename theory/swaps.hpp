@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The swap construction of 000 Theorem 1 as one sequence, and what its reads should return.
 //
-//   steps 1 ... n:   write (k_i, i)                  value i is the number i + 1, so that every right read is an integer
-//   steps n+1 ... T: k = k_a - k_b with v = 0        exchanges the values of a and b
+//   steps 1 ... n:   write (k_i, i)                  value i is the number i + 1, so that every right read is an
+//   integer steps n+1 ... T: k = k_a - k_b with v = 0        exchanges the values of a and b
 //
 // Every step also reads one key, chosen at random, through its own q: a read writes nothing.
 #pragma once
@@ -28,7 +28,8 @@ inline Dense key_rows(const KeySet &set, std::uint64_t seed) { return Dense(set.
 inline double coherence(const Dense &keys) { return recollect::coherence(keys.data, keys.rows, keys.columns); }
 
 /// keys [n,d]. `sign` = -1 is the theorem's k_a - k_b; +1 is the control's k_a + k_b.
-inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Order order = Order::later_minus_earlier, double sign = -1) {
+inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Order order = Order::later_minus_earlier,
+                            double sign = -1) {
   const int n = keys.rows, d = keys.columns, T = n + swaps;
   SwapStory story;
   Sequence &s = story.sequence;
@@ -44,7 +45,8 @@ inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Or
     } else {
       const int x = int(pairs.below(3 * size_t(t), n)), y = (x + 1 + int(pairs.below(3 * size_t(t) + 1, n - 1))) % n;
       int a = std::max(x, y), b = std::min(x, y);
-      if (order == Order::earlier_minus_later || (order == Order::random && pairs.bits(3 * size_t(t) + 2) & 1)) std::swap(a, b);
+      if (order == Order::earlier_minus_later || (order == Order::random && pairs.bits(3 * size_t(t) + 2) & 1))
+        std::swap(a, b);
       for (int c = 0; c < d; ++c) s.k[size_t(t) * d + c] = keys(a, c) + sign * keys(b, c);
       std::swap(story.values[a], story.values[b]);
     }
@@ -64,6 +66,8 @@ inline double wrong_share(const std::vector<double> &reads, const SwapStory &sto
 }
 
 /// Largest error of any read from the first write to the last swap.
-inline double worst_read(const std::vector<double> &reads, const SwapStory &story) { return max_difference(reads, story.target); }
+inline double worst_read(const std::vector<double> &reads, const SwapStory &story) {
+  return max_difference(reads, story.target);
+}
 
 } // namespace recollect::theory

@@ -28,7 +28,9 @@ BOOST_AUTO_TEST_CASE(the_true_program_passes) {
 
 BOOST_AUTO_TEST_CASE(one_flipped_sign_turns_it_red) {
   const Folder folder;
-  const Outcome o = run_program("verify chunk-equals-recurrent --json '" + (folder / "v.json") + "' --junit '" + (folder / "v.xml") + "'", RECOLLECT_WRONG_PROGRAM);
+  const Outcome o = run_program("verify chunk-equals-recurrent --json '" + (folder / "v.json") + "' --junit '" +
+                                    (folder / "v.xml") + "'",
+                                RECOLLECT_WRONG_PROGRAM);
   BOOST_TEST(o.status == 1);
   BOOST_TEST(last_line(o.out) == "0 passed, 1 failed");
   BOOST_TEST(row_of(o.out, "chunk_equals_recurrent").find("refuted") != std::string::npos);

@@ -21,7 +21,8 @@ BOOST_AUTO_TEST_CASE(reaches_every_exact_fast_form_in_both_types) {
 
 BOOST_AUTO_TEST_CASE(measures_at_the_users_point) {
   const Claim &claim = *select_claims({"chunk_equals_recurrent"}).front();
-  const std::vector<Point> points = claim.measure({Effort::quick, 1, resolve(claim.params, {{"T", "37"}, {"C", "5"}}, claim.id)});
+  const std::vector<Point> points =
+      claim.measure({Effort::quick, 1, resolve(claim.params, {{"T", "37"}, {"C", "5"}}, claim.id)});
   BOOST_TEST_REQUIRE(!points.empty());
   for (const Point &p : points) {
     BOOST_TEST(p.params.real("T") == 37);

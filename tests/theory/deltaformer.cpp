@@ -8,7 +8,8 @@ BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(deltaformer)
 
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"deltaformer_special_cases", "eq93_deltanet", "eq94_z_typo", "normaliser_independent", "deltaformer_exp_stability"});
+  check_claims({"deltaformer_special_cases", "eq93_deltanet", "eq94_z_typo", "normaliser_independent",
+                "deltaformer_exp_stability"});
 }
 
 BOOST_AUTO_TEST_CASE(recursion_by_hand) {
@@ -18,7 +19,8 @@ BOOST_AUTO_TEST_CASE(recursion_by_hand) {
   const Dense A = causal_weights(k, k, linear_kernel, Triangle::strict);
   check_close(A.data, {0, 0, 0, 2, 0, 0, -1, -2, 0}, 0);
   check_close(substitute(A, v).data, {1, -1, 0}, 0);
-  check_close(normalise_sums(causal_weights(k, k, linear_kernel, Triangle::strict)).data, {0, 0, 0, 1, 0, 0, 1. / 3, 2. / 3, 0}, 1e-16);
+  check_close(normalise_sums(causal_weights(k, k, linear_kernel, Triangle::strict)).data,
+              {0, 0, 0, 1, 0, 0, 1. / 3, 2. / 3, 0}, 1e-16);
 }
 
 BOOST_AUTO_TEST_CASE(gates_scale_rows) {

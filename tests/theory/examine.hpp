@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every test of claims asserts: the quick run gives the expected verdict, every obligation holds, every control is refuted.
+// What every test of claims asserts: the quick run gives the expected verdict, every obligation holds, every control is
+// refuted.
 #pragma once
 #include "testing.hpp"
 #include "verdict.hpp"
@@ -13,11 +14,13 @@ inline void check_claim(const std::string &id, std::uint64_t seed) {
       BOOST_TEST(std::string(name_of(finding.verdict)) == name_of(claim->expected));
       for (const Point &point : finding.points)
         if (point.tier != "paper" && point.verdict != Verdict::holds)
-          BOOST_ERROR(point.tier << " " << point.params.str() << ": measured " << point.measured << ", predicted " << point.predicted << ", tolerance "
-                                 << point.tolerance << ", " << name_of(point.verdict));
+          BOOST_ERROR(point.tier << " " << point.params.str() << ": measured " << point.measured << ", predicted "
+                                 << point.predicted << ", tolerance " << point.tolerance << ", "
+                                 << name_of(point.verdict));
       for (const Point &point : finding.control)
         if (point.verdict != Verdict::refuted)
-          BOOST_ERROR("control " << point.tier << " " << point.params.str() << ": measured " << point.measured << " is not refuted");
+          BOOST_ERROR("control " << point.tier << " " << point.params.str() << ": measured " << point.measured
+                                 << " is not refuted");
       BOOST_TEST(finding.passed);
     }
   }

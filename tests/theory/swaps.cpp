@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../theory/delta_recursion.hpp"
 #include "../../theory/swaps.hpp"
+#include "../../theory/delta_recursion.hpp"
 #include "examine.hpp"
 
 namespace recollect {
@@ -9,8 +9,9 @@ BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(swaps)
 
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"swap_theorem", "lemma1", "theorem1_order", "theorem1_query_step", "theorem1_eps_threshold", "theorem1_random_keys",
-                "theorem1_typo_fkiki", "theorem1_tie_mode", "stress_linear_vs_round", "swap_householder"});
+  check_claims({"swap_theorem", "lemma1", "theorem1_order", "theorem1_query_step", "theorem1_eps_threshold",
+                "theorem1_random_keys", "theorem1_typo_fkiki", "theorem1_tie_mode", "stress_linear_vs_round",
+                "swap_householder"});
 }
 
 BOOST_AUTO_TEST_CASE(one_exchange_by_hand) {
@@ -49,11 +50,14 @@ BOOST_AUTO_TEST_CASE(the_story_keeps_the_books) {
 BOOST_AUTO_TEST_CASE(the_variant_is_the_host_recursion) {
   const SwapStory story = tell_swaps(Dense(8, 8, make_keys({"orthonormal", 8, 8}, 1, 5)), 100, 5);
   const Shape &n = story.sequence.shape;
-  const Dense k = head_rows(story.sequence.k, n, 0, n.Dk), q = head_rows(story.sequence.q, n, 0, n.Dk), v = head_rows(story.sequence.v, n, 0, 1);
-  const Dense reads = causal_weights(k, q, round_kernel, Triangle::with_diagonal) * substitute(causal_weights(k, k, round_kernel, Triangle::strict), v);
+  const Dense k = head_rows(story.sequence.k, n, 0, n.Dk), q = head_rows(story.sequence.q, n, 0, n.Dk),
+              v = head_rows(story.sequence.v, n, 0, 1);
+  const Dense reads = causal_weights(k, q, round_kernel, Triangle::with_diagonal) *
+                      substitute(causal_weights(k, k, round_kernel, Triangle::strict), v);
   const Variant &delta_former = find_variant("delta_former");
   const Params round = variant_params(delta_former, {{"kappa1", "round"}, {"kappa2", "round"}});
-  for (const Form &form : delta_former.forms) check_close(forward(delta_former, story.sequence, {form.name, Real::f32, 16, round}).o, reads.data, 0);
+  for (const Form &form : delta_former.forms)
+    check_close(forward(delta_former, story.sequence, {form.name, Real::f32, 16, round}).o, reads.data, 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
