@@ -14,12 +14,15 @@ inline Dense gaussian(int rows, int columns, std::uint64_t seed, std::uint64_t s
 }
 
 /// The first head of an array [B,H,T,width] as rows, and one of its steps as a column.
-inline Dense rows_of(const std::vector<double> &array, int T, int width) { return {T, width, {array.begin(), array.begin() + size_t(T) * width}}; }
+inline Dense rows_of(const std::vector<double> &array, int T, int width) {
+  return {T, width, {array.begin(), array.begin() + size_t(T) * width}};
+}
 inline Dense column(const std::vector<double> &array, int t, int width) {
   return {width, 1, {array.begin() + size_t(t) * width, array.begin() + size_t(t + 1) * width}};
 }
 
-inline Output run(const std::string &variant, const Sequence &s, const Assignments &set = {}, const std::string &form = "recurrent") {
+inline Output run(const std::string &variant, const Sequence &s, const Assignments &set = {},
+                  const std::string &form = "recurrent") {
   const Variant &v = find_variant(variant);
   return forward(v, s, {form, Real::f64, 16, variant_params(v, set)});
 }
@@ -44,20 +47,23 @@ template <class Step> Output stepped(const Sequence &s, Step step) {
   return out;
 }
 
-/// Largest relative difference of reads and memories. Rounding may part two orders of summation by n eps kappa, kappa the
-/// variant's response to its inputs (conditioning.hpp); `factor` is what the reference itself may lose beyond that.
-inline Point same(const Output &reference, const std::string &variant, const Sequence &s, const Assignments &set, const std::string &tier, const Params &label,
-                  double factor = 1) {
+/// Largest relative difference of reads and memories. Rounding may part two orders of summation by n eps kappa, kappa
+/// the variant's response to its inputs (conditioning.hpp); `factor` is what the reference itself may lose beyond that.
+inline Point same(const Output &reference, const std::string &variant, const Sequence &s, const Assignments &set,
+                  const std::string &tier, const Params &label, double factor = 1) {
   const Variant &v = find_variant(variant);
   const double kappa = input_condition(v, s, variant_params(v, set), 2);
   Output measured = run(variant, s, set);
   if (!measured.state.empty()) measured.state = memory(measured, s.shape).data;
-  return at(exact_point(deviation(measured, reference).largest(), 0, accumulated_terms(s.shape, 1) * kappa * factor, 1e-2), tier, label);
+  return at(
+      exact_point(deviation(measured, reference).largest(), 0, accumulated_terms(s.shape, 1) * kappa * factor, 1e-2),
+      tier, label);
 }
 
 /// A claim of an identity: measured as it is, and with one slip (a term dropped, a sign turned) for the control.
-inline Claim identity_row(const std::string &row, const std::string &source, const std::string &statement, const std::string &exact,
-                          std::vector<std::string> variants, std::vector<Point> (*points)(const Protocol &, bool slip)) {
+inline Claim identity_row(const std::string &row, const std::string &source, const std::string &statement,
+                          const std::string &exact, std::vector<std::string> variants,
+                          std::vector<Point> (*points)(const Protocol &, bool slip)) {
   Claim c = ledger_row(row, source, statement, exact, [points](const Protocol &p) { return points(p, false); });
   c.control = [points](const Protocol &p) { return points(p, true); };
   c.variants = std::move(variants);
