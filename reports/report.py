@@ -33,7 +33,7 @@ FIGURES = [
      "Squared error of the one-step prediction; the process switches at a quarter of the sequence. Grey: median and middle 80% of all variants."),
     ("equivalence", figures.equivalence, "Largest difference between each fast form and its recurrence, over all T, against chunk length."),
     ("bound_used", figures.bound_used, "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not rounding."),
-    ("pulls", figures.pulls, "All sampled obligations together: were the theory or the standard errors wrong, the bars would leave the curve."),
+    ("pulls", figures.pulls, "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars would leave the curve."),
     ("matrix", matrix.figure, "One headline metric a task."),
 ]
 
@@ -64,7 +64,7 @@ def draw(results, folder):
     os.makedirs(folder)
     _jobs[:] = [(name, make, results, caption, caption, folder) for name, make, caption in FIGURES]
     _jobs.extend(("claim_" + c["id"], claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
-                 for c in results["claims"] if c["points"] and explain.needs_explaining(c))
+                 for c in results["claims"] if c["points"] and (explain.needs_explaining(c) or not c["passed"]))
     with multiprocessing.get_context("fork").Pool() as pool:
         return {picture["name"]: picture for picture in pool.imap(draw_one, range(len(_jobs))) if picture}
 
