@@ -70,11 +70,9 @@ def obligations(claim):
 
 
 def text_for(claim):
-    """The hand-written text: by the claim's own id, else by the first ledger row it covers that has one."""
-    for row in [claim["id"].replace("_", "-"), *claim["covers"]]:
-        if row in TEXTS["claims"]:
-            return TEXTS["claims"][row]
-    return None
+    """The hand-written text: by the claim's own id, else by the one ledger row it covers; None without one."""
+    rows = [claim["id"].replace("_", "-"), *(claim["covers"] if len(claim["covers"]) == 1 else [])]
+    return next((TEXTS["claims"][row] for row in rows if row in TEXTS["claims"]), None)
 
 
 def explain(claim):

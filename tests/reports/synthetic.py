@@ -98,11 +98,11 @@ def equivalence_points(draw, variants):
             for _, v in variants for form in ("chunked", "parallel") for real, eps in (("f32", 1e-7), ("f64", 1e-16)) for C in (1, 16, 32, 64, 65)]
 
 
-def write_claims(path, variants, count=200, failing=1, seed=0):
+def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear", "relu", "exp", "solu")):
     """`count` claims of four papers, among them snr_*, chunk_equals_recurrent, every verdict and scope; the last `failing` fail."""
     draw = np.random.default_rng(seed)
     findings = []
-    for kernel in ("linear", "relu", "exp", "solu"):
+    for kernel in kernels:
         findings.append((f"snr_{kernel}", "000 Eq 7", f"SNR^-1 of the {kernel} kernel is about N / d_k.", "holds_asymptotically", "", snr_points(draw, kernel)))
     findings.append(("chunk_equals_recurrent", "000 D.3", "The chunked form equals the recurrence.", "holds", "", equivalence_points(draw, variants)))
     told = [("refuted", "paper"), ("holds_asymptotically", ""), ("refuted", "boundary"), ("refuted", "untrained")]

@@ -112,7 +112,7 @@ class Report(unittest.TestCase):
         self.assertIn("default-src 'none'", page.source)
 
     def test_a_failed_claim_is_seen_as_failed(self):
-        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=1)
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=1, kernels=[])
         page = self.written(self.verdicts)
         failed = [row for row in page.rows if row["data-outcome"] == "failed"]
         self.assertEqual([row["id"] for row in failed], ["claim-claim-13"])
@@ -121,7 +121,7 @@ class Report(unittest.TestCase):
         self.says(page, "✗ FAILED")
         self.says(page, "It was expected to come out as “refuted” and came out as “holds”.")
         self.says(page, "13 / 14")
-        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=0)
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=0, kernels=[])
         page = self.written(self.verdicts)
         self.assertNotIn("failed", page.ids)
         self.assertFalse("✗ FAILED" in page.text)
@@ -133,7 +133,7 @@ class Report(unittest.TestCase):
         self.says(page, "No file holds verdicts. recollect verify -o v.h5")
         self.says(page, "No file holds the claims snr_*")
         self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "snr_curves.png")))
-        synthetic.write_claims(self.verdicts, variants[:2], count=8)
+        synthetic.write_claims(self.verdicts, variants[:2], count=8, kernels=[])
         page = self.written(self.verdicts)  # replaces the earlier report, figures and all
         self.says(page, "No file holds runs. recollect run --variants all --tasks all -o r.h5")
         self.says(page, "No file holds runs of the task swap.")
@@ -141,7 +141,7 @@ class Report(unittest.TestCase):
 
     def test_refusals(self):
         missing, text, foreign, cut, later, broken = (os.path.join(self.folder, n) for n in ("no.h5", "t.h5", "f.h5", "c.h5", "l.h5", "b.h5"))
-        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=6)
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=6, kernels=[])
         with open(text, "w") as f:
             f.write("not HDF5")
         with h5py.File(foreign, "w") as f:
