@@ -4,69 +4,90 @@ import style
 from read import strain
 from style import CYCLE, INK, MARKERS, MUTED, TIERS, number
 
-MOST_ROWS, MOST_GROUPS = 12, 7
+MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
+FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis
+NAMING = ("quantity", "case")             # parameters that say what a point measures
+
+
+def colour_of(tier):
+    return TIERS.get(tier, CYCLE[3])
+
+
+def measures(point):
+    return tuple(point["params"].get(name) for name in NAMING)
+
+
+def shared_params(points):
+    """Parameters that all the points agree on."""
+    return dict(set.intersection(*[set(p["params"].items()) for p in points])) if points else {}
+
+
+def name_of(tier, params, leave_out=(), most=66):
+    """A short label: the tier, what is measured, and the parameters that tell it from its neighbours."""
+    said = [str(params[n]) for n in NAMING if n in params and n not in leave_out]
+    rest = style.params_text(params, (*leave_out, *NAMING))
+    text = ", ".join([*said, *([rest] if rest else [])])
+    text = f"{tier}: {text}" if text else tier
+    return style.label(text if len(text) <= most else text[:most - 1] + "…")
 
 
 def sweep(points):
-    """The numeric parameter to put on the x axis: the one with the most values, at least 4; None where there is none."""
-    names = {n for p in points for n in p["params"]}
-    numeric = {n: {p["params"][n] for p in points if style.finite(p["params"].get(n))} for n in names}
-    best = max(sorted(numeric), key=lambda n: (len(numeric[n]), n in ("d", "t", "T", "n", "C")), default=None)
-    return best if best and len(numeric[best]) >= 4 else None
+    """(x, the points along it): a numeric parameter with at least 4 values, among points of one quantity; (None, []) without one."""
+    best = (None, [])
+    for what in sorted({measures(p) for p in points}, key=str):
+        mine = [p for p in points if measures(p) == what and p["relation"] == "equal"]
+        values = {}
+        for p in mine:
+            for name, value in p["params"].items():
+                if style.finite(value):
+                    values.setdefault(name, set()).add(value)
+        long_ = [n for n in sorted(values) if len(values[n]) >= 4]
+        x = next((n for n in FIRST_CHOICE if n in long_), max(long_, key=lambda n: len(values[n]), default=None))
+        along = [p for p in mine if x in p["params"]]
+        if x and (any(p["tier"] == "paper" for p in along), len(along)) > (any(p["tier"] == "paper" for p in best[1]), len(best[1])):
+            best = (x, along)
+    return best
 
 
-def colour_of(tier, extra={}):
-    if tier not in TIERS:
-        extra.setdefault(tier, CYCLE[(3 + len(extra)) % len(CYCLE)])
-    return TIERS.get(tier) or extra[tier]
-
-
-def kind(point, x, few):
-    """What points on one line have in common: the tier, the texts, and the parameters that take few values."""
-    return (point["tier"],) + tuple(sorted((k, v) for k, v in point["params"].items() if k != x and (isinstance(v, str) or k in few)))
-
-
-def few_valued(points, x):
-    """The numeric parameters beside x with two or three values: each value is a line of its own."""
+def lines_of(points, x):
+    """Points on one line share the tier, the texts, and each number that takes two or three values in all."""
     values = {}
     for p in points:
         for name, value in p["params"].items():
-            if name != x and not isinstance(value, str):
-                values.setdefault(name, set()).add(value)
-    return {name for name, v in values.items() if 2 <= len(v) <= 3}
-
-
-def swept(claim, points, x):
-    groups, few = {}, few_valued(points, x)
+            values.setdefault(name, set()).add(value)
+    telling = {n for n, v in values.items() if n != x and (2 <= len(v) <= 3 or any(isinstance(one, str) for one in v))}
+    lines = {}
     for p in points:
-        groups.setdefault(kind(p, x, few), []).append(p)
-    largest = sorted(groups, key=lambda g: (g[0] != "paper", -len(groups[g])))[:MOST_GROUPS]
-    common = set.intersection(*[set(g[1:]) for g in largest])
-    figure = style.new_figure(6.4, 3.2)
+        lines.setdefault((p["tier"], tuple((n, v) for n, v in p["params"].items() if n in telling)), []).append(p)
+    return sorted(lines.items(), key=lambda item: (item[0][0] != "paper", -len(item[1])))
+
+
+def swept(points, x):
+    lines = lines_of(points, x)
+    shown = lines[:MOST_LINES]
+    same = shared_params(points)
+    figure = style.new_figure(WIDTH, 3.0)
     ax = figure.subplots()
-    values = []
-    for i, key in enumerate(largest):
-        mine = sorted(groups[key], key=lambda p: p["params"][x])
+    for i, ((tier, telling), mine) in enumerate(shown):
+        mine = sorted(mine, key=lambda p: p["params"][x])
         at = [p["params"][x] for p in mine]
-        name = ", ".join([key[0], *(f"{k} = {number(v)}" for k, v in key[1:] if (k, v) not in common)])
-        colour = CYCLE[i % len(CYCLE)] if len(largest) > 3 else colour_of(key[0])
-        one_a_step = len(set(at)) == len(at)
-        ax.plot(at, [p["predicted"] for p in mine], "--" if one_a_step else "_", color=colour, markersize=11, linewidth=1.1)
+        colour = CYCLE[i % len(CYCLE)] if len(shown) > 3 else colour_of(tier)
+        ax.plot(at, [p["predicted"] for p in mine], "--" if len(set(at)) == len(at) > 1 else "_", color=colour, markersize=12, linewidth=1.1)
         ax.errorbar(at, [p["measured"] for p in mine], yerr=[p["standard_error"] for p in mine], fmt=MARKERS[i % len(MARKERS)], color=colour,
-                    capsize=2.5, label=style.label(name), markerfacecolor="white" if key[0] == "paper" else colour)
-        values += [abs(v) for p in mine for v in (p["measured"], p["predicted"])]
+                    capsize=2.5, label=name_of(tier, dict(telling), same), markerfacecolor="white" if tier == "paper" else colour)
+    values = [v for _, mine in shown for p in mine for v in (p["measured"], p["predicted"])]
     if style.spread_log([p["params"][x] for p in points]):
         ax.set_xscale("log")
-    if style.spread_log(values) and all(p["measured"] > 0 and p["predicted"] > 0 for g in largest for p in groups[g]):
+    if style.spread_log(values):
         ax.set_yscale("log")
-    ax.plot([], [], "--", color=MUTED, label="prediction")
+    ax.plot([], [], "--", color=MUTED, label="dashes: predicted; marks: measured" + (f"; {len(lines) - MOST_LINES} more lines in the file" if len(lines) > len(shown) else ""))
     ax.set_xlabel(x)
-    ax.set_ylabel("measured")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.45, -0.17), fontsize=7.5, ncol=2)
+    ax.set_ylabel(style.label(next((same[n] for n in NAMING if n in same), "measured"))[:48])
+    ax.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.17), fontsize=7.5, labelspacing=0.25)
     return figure
 
 
-def scale_for(ax, values):
+def set_scale(ax, values):
     """An x axis on which values of very different size can all be seen."""
     sizes = sorted(abs(v) for v in values if v)
     if not sizes or sizes[-1] / sizes[0] <= 300:
@@ -74,27 +95,38 @@ def scale_for(ax, values):
     if all(v > 0 for v in values):
         ax.set_xscale("log")
     else:
-        ax.set_xscale("symlog", linthresh=max(sizes[0], sizes[-1] * 1e-6))
+        ax.set_xscale("symlog", linthresh=max(sizes[0], sizes[-1] * 1e-6), linscale=1)
+        ax.locator_params(axis="x", numticks=7)
 
 
-def one_row_a_point(claim, points):
-    ranked = sorted(points, key=lambda p: (p["tier"] != "paper", p["verdict"] == "holds", -min(strain(p)[2], 1e300)))
+def by_tier(point):
+    return (point["tier"] != "paper", point["verdict"] == "holds", -min(strain(point)[2], 1e300))
+
+
+def by_failure(point):
+    return (point["verdict"] == "holds", *by_tier(point))
+
+
+def one_row_a_point(points, rank):
+    """Each point's label stands above its row, so that long labels cost no width."""
+    ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
-    figure = style.new_figure(5.2, 0.9 + 0.29 * len(shown))
+    same = shared_params(points) if len(points) > 1 else {}
+    figure = style.new_figure(WIDTH, 0.35 + 0.4 * len(shown))
     ax = figure.subplots()
     for row, p in enumerate(shown):
         colour = colour_of(p["tier"])
         ax.plot([p["predicted"], p["measured"]], [row, row], color=colour, linewidth=1, alpha=0.5)
-        ax.plot(p["predicted"], row, {"equal": "|", "at_most": "<", "at_least": ">"}[p["relation"]], color=INK, markersize=9, markeredgewidth=1.6)
+        ax.plot(p["predicted"], row, {"equal": "|", "at_most": "<", "at_least": ">"}[p["relation"]], color=INK, markersize=8, markeredgewidth=1.5)
         ax.errorbar(p["measured"], row, xerr=p["standard_error"] or None, fmt="o", color=colour, capsize=2.5,
                     markerfacecolor="white" if p["verdict"] == "refuted" else colour)
-    scale_for(ax, [v for p in shown for v in (p["measured"], p["predicted"])])
-    labels = [f"{p['tier']}: " + (style.params_text(p["params"]) or "the claim itself") for p in shown]
-    ax.set_yticks(range(len(shown)), [style.label(t if len(t) < 74 else t[:72] + "…") for t in labels], fontsize=7.5)
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.grid(axis="y", visible=False)
-    more = f"; {len(points) - len(shown)} more points are in the file" if len(points) > len(shown) else ""
-    ax.set_xlabel("measured: dots (hollow where refuted); prediction: bar, bound: triangle" + more, fontsize=8)
+        ax.text(0, row - 0.25, name_of(p["tier"], p["params"], same, most=92), transform=ax.get_yaxis_transform(), fontsize=7.5, va="bottom")
+    set_scale(ax, [v for p in shown for v in (p["measured"], p["predicted"])])
+    ax.set_ylim(len(shown) - 0.6, -0.85)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    more = f"\n{len(points) - len(shown)} more points in the file" if len(points) > len(shown) else ""
+    ax.set_xlabel("dots: measured (hollow: refuted); bars: predicted; triangles: bounds" + more, fontsize=7.5)
     return figure
 
 
@@ -103,11 +135,11 @@ def claim_figure(claim):
     points = [p for p in claim["points"] if style.finite(p["measured"], p["predicted"], p["standard_error"])]
     if not points:
         return None
-    x = sweep([p for p in points if p["relation"] == "equal"])
-    on_sweep = [p for p in points if x in p["params"]]
-    if x and len(on_sweep) * 2 > len(points):
-        return swept(claim, on_sweep, x)
-    return one_row_a_point(claim, points)
+    if not claim["passed"]:
+        return one_row_a_point(points, by_failure)
+    x, along = sweep(points)
+    decides = {p["tier"] for p in along} >= {"paper"} or all(p["tier"] != "paper" for p in points)
+    return swept(along, x) if decides and len(along) >= 4 else one_row_a_point(points, by_tier)
 
 
 def alt_text(claim):

@@ -30,6 +30,11 @@ def anchor(id):
     return "claim-" + "".join(c if c.isalnum() else "-" for c in id)
 
 
+def named(id):
+    """An id that may break after each underscore."""
+    return text(id).replace("_", "_<wbr>")
+
+
 def badge(verdict):
     return f'<span class="badge {text(verdict)}"><span aria-hidden="true">{MARKS.get(verdict, "?")}</span> {text(words(verdict))}</span>'
 
@@ -48,7 +53,8 @@ def figure_html(picture):
 def predicted(point):
     """The prediction as text; where it is a bound, or zero, the tolerance that goes with it."""
     relation = {"equal": "", "at_most": "≤ ", "at_least": "≥ "}[point["relation"]]
-    slack = f" ± {number(point['tolerance'], 2)}" if point["tolerance"] and (relation or not point["predicted"]) else ""
+    sign = {"equal": "±", "at_most": "+", "at_least": "−"}[point["relation"]]
+    slack = f" {sign} {number(point['tolerance'], 2)}" if point["tolerance"] and (relation or not point["predicted"]) else ""
     return relation + number(point["predicted"]) + slack
 
 
@@ -65,7 +71,7 @@ def points_table(claim):
         f'<td class="num">{predicted(p)}</td>'
         f'<td class="num">{number(p["standard_error"], 2) if p["standard_error"] else "exact"}</td>'
         f'<td class="num">{number(p["tolerance"], 2)}</td><td>{text(words(p["verdict"]))}</td></tr>' for p in ranked[:MOST_POINTS])
-    more = f"<p class='muted'>{len(ranked) - MOST_POINTS} more points, each nearer to its prediction, are in the file.</p>" if len(ranked) > MOST_POINTS else ""
+    more = f"<p class='muted'>{len(ranked) - MOST_POINTS} more points are in the file.</p>" if len(ranked) > MOST_POINTS else ""
     head = "".join(f"<th scope='col'>{h}</th>" for h in ("tier", "at", "measured", "predicted", "std. error", "tolerance", "verdict"))
     return f'<div class="scroll"><table class="points"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{more}'
 
@@ -86,7 +92,7 @@ def verdict_row(claim):
     key = " ".join([claim["id"], claim["id"].replace("_", "-"), claim["source"], claim["statement"], claim["scope"], *claim["covers"]]).lower()
     return (
         f'<tr id="{anchor(claim["id"])}" class="{text(outcome)}" data-paper="{text(figures.paper_of(claim))}" data-outcome="{text(outcome)}" data-key="{text(key)}">'
-        f'<td data-label="Claim"><a class="id" href="#{anchor(claim["id"])}">{text(claim["id"])}</a><br><span class="muted">{text(claim["source"])}</span></td>'
+        f'<td data-label="Claim"><a class="id" href="#{anchor(claim["id"])}">{named(claim["id"])}</a><div class="muted">{text(claim["source"])}</div></td>'
         f'<td data-label="Statement">{text(claim["statement"])}{failed}<details><summary>{len(claim["points"])} points, exact form</summary>'
         f'{exact}{points_table(claim)}</details></td>'
         f'<td data-label="Verdict">{badge(claim["verdict"])}{scope}<br>{expected}<br>{result}<br>{control}{more}</td>'
@@ -116,9 +122,15 @@ def verdict_section(results):
         f'standard error. A control is the same check made wrong on purpose: it must come out refuted.</p>')
 
 
+def failure(claim, picture):
+    reasons = "".join(f"<p>{text(s)}</p>" for s in explain.why_failed(claim))
+    return (f'<h3><a class="id" href="#{anchor(claim["id"])}">{named(claim["id"])}</a></h3><p class="source">{text(claim["source"])}: {text(claim["statement"])}</p>{reasons}'
+            + (figure_html(picture) if picture else ""))
+
+
 def explanation(claim, picture):
     sentences = "".join(f"<p>{text(s)}</p>" for s in explain.explain(claim))
-    return (f'<article id="why-{anchor(claim["id"])}"><h3><a href="#{anchor(claim["id"])}">{text(claim["id"])}</a> {badge(figures.outcome(claim))}</h3>'
+    return (f'<article id="why-{anchor(claim["id"])}"><h3><a href="#{anchor(claim["id"])}">{named(claim["id"])}</a> {badge(claim["verdict"])}</h3>'
             f'<p class="source">{text(claim["source"])}</p><blockquote>{text(claim["statement"])}</blockquote>{sentences}'
             + (f'<p class="exact"><b>{"What is true instead." if claim["verdict"] == "refuted" else "Exact form."}</b> {text(claim["exact"])}</p>' if claim["exact"] else "")
             + (figure_html(picture) if picture else "") + "</article>")
@@ -145,16 +157,16 @@ def typo_section(results):
         return missing("No file holds verdicts.", VERIFY)
     if not typos:
         return "<p>No claim in these files is about notation only.</p>"
-    return "<ul>" + "".join(f'<li><a class="id" href="#{anchor(c["id"])}">{text(c["id"])}</a> <span class="muted">{text(c["source"])}</span> {text(c["statement"])} '
+    return "<ul>" + "".join(f'<li><a class="id" href="#{anchor(c["id"])}">{named(c["id"])}</a> <span class="muted">{text(c["source"])}</span> {text(c["statement"])} '
                             f'→ {text(c["exact"])}</li>' for c in typos) + "</ul>"
 
 
 def out_of_reach_section(results):
     untrained = [c for c in results["claims"] if c["scope"] == "untrained"]
     rows = "".join(f'<li><b>{text(t["source"])}</b>: {text(t["what"])}; {text(t["instead"])}.</li>' for t in explain.TEXTS["out_of_reach"])
-    named = ("<p>Claims here that look at the untrained side of a trained result: " + ", ".join(
-        f'<a class="id" href="#{anchor(c["id"])}">{text(c["id"])}</a>' for c in untrained) + ".</p>") if untrained else ""
-    return f"<p>Nothing is trained here. These results of the papers need training, or are not numbers, and no verdict above speaks on them:</p><ul>{rows}</ul>{named}"
+    links = ", ".join(f'<a class="id" href="#{anchor(c["id"])}">{named(c["id"])}</a>' for c in untrained)
+    looked = f"<p>Claims here that look at the untrained side of a trained result: {links}.</p>" if links else ""
+    return f"<p>Nothing is trained here. These results of the papers need training, or are not numbers, and no verdict above speaks on them:</p><ul>{rows}</ul>{looked}"
 
 
 def matrix_section(results, pictures):
@@ -237,8 +249,7 @@ def cards(results):
 def page(results, pictures, sections):
     """The whole page. pictures: name -> {svg, alt, caption}; sections: (id, title, short title, figure names, sentence and command if none)."""
     failed = [c for c in results["claims"] if not c["passed"]]
-    alarm = ("<section id='failed' class='alarm'><h2>Failed</h2><ul>" + "".join(
-        f'<li><a class="id" href="#{anchor(c["id"])}">{text(c["id"])}</a>: {" ".join(text(s) for s in explain.why_failed(c))}</li>' for c in failed) + "</ul></section>") if failed else ""
+    alarm = f"<section id='failed' class='alarm'><h2>Failed</h2>{''.join(failure(c, pictures.get('claim_' + c['id'])) for c in failed)}</section>" if failed else ""
     blocks = [("verdicts", "Verdicts", "Verdicts", (figure_html(pictures["verdicts_by_paper"]) if "verdicts_by_paper" in pictures else "") + verdict_section(results)),
               ("explained", "Refuted and conditional claims", "Refuted", explained_section(results, pictures))]
     for id, title, short, names, what, command in sections:

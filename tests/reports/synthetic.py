@@ -28,10 +28,13 @@ def header(file, command):
         meta.attrs[name] = np.bytes_(value)
 
 
-def write_runs(path, seed=0, steps=400):
+SMALL = {"additive": 2, "persistent memory": 1}
+
+
+def write_runs(path, seed=0, steps=400, families=FAMILIES):
     """Every family's variants on every task, with meaningless, failed and not-run cells among them."""
     draw = np.random.default_rng(seed)
-    variants = [(family, f"{family.split()[0]}_{i}") for family, count in FAMILIES.items() for i in range(count)]
+    variants = [(family, f"{family.split()[0]}_{i}") for family, count in families.items() for i in range(count)]
     plan, records, metrics, samples, parameters, series = [], [], [], [], [], {}
     for task, metric in TASKS.items():
         for number, (family, variant) in enumerate(variants):
@@ -95,14 +98,15 @@ def equivalence_points(draw, variants):
             for _, v in variants for form in ("chunked", "parallel") for real, eps in (("f32", 1e-7), ("f64", 1e-16)) for C in (1, 16, 32, 64, 65)]
 
 
-def write_claims(path, variants, count=200, failing=1, seed=0):
+def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear", "relu", "exp", "solu")):
     """`count` claims of four papers, among them snr_*, chunk_equals_recurrent, every verdict and scope; the last `failing` fail."""
     draw = np.random.default_rng(seed)
     findings = []
-    for kernel in ("linear", "relu", "exp", "solu"):
+    for kernel in kernels:
         findings.append((f"snr_{kernel}", "000 Eq 7", f"SNR^-1 of the {kernel} kernel is about N / d_k.", "holds_asymptotically", "", snr_points(draw, kernel)))
     findings.append(("chunk_equals_recurrent", "000 D.3", "The chunked form equals the recurrence.", "holds", "", equivalence_points(draw, variants)))
-    kinds = [("holds", ""), ("refuted", "paper"), ("holds_asymptotically", ""), ("refuted", "boundary"), ("refuted", "typo"), ("refuted", "untrained")]
+    told = [("refuted", "paper"), ("holds_asymptotically", ""), ("refuted", "boundary"), ("refuted", "untrained")]
+    kinds = [("refuted", "typo"), ("holds", "")] + told + [("holds", "")] * 30
     while len(findings) < count:
         i = len(findings)
         verdict, scope = kinds[i % len(kinds)]
