@@ -38,7 +38,7 @@ double input_condition(const Variant &variant, const Sequence &sequence, const P
     }
     kappa = std::max(kappa, deviation(forward(variant, moved, run), base).largest() / delta);
   }
-  return kappa;
+  return variant.solved_condition ? kappa + variant.solved_condition(sequence, params) : kappa;
 }
 
 double accumulated_terms(const Shape &shape, int chunk) { return double(shape.T) + shape.Dk + chunk; }

@@ -5,7 +5,9 @@
 // |(I + A)^{-1}| |dA| |U| in the solution. The same sensitivity is measured here for any variant, as the definition's own
 // response to relative perturbations of its inputs: kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|), r random signs, in
 // float64, the largest of several draws. A form that is backward stable over n accumulated terms then errs by at most about
-// n eps kappa, in units of the largest |o|.
+// n eps kappa, in units of the largest |o|. A layer that solves with a matrix made from its inputs, such as a Gram matrix, has
+// rounding in each of that matrix's elements, which no change of the inputs produces: it adds that matrix's own condition
+// number (Variant::solved_condition).
 #pragma once
 #include "forward.hpp"
 
@@ -17,7 +19,7 @@ struct Deviation {
 };
 Deviation deviation(const Output &measured, const Output &reference);
 
-/// kappa as above, at least 1; `draws` recurrent float64 passes.
+/// kappa as above, at least 1, plus the variant's solved_condition; `draws` recurrent float64 passes.
 double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws = 4);
 
 /// Rounding units lost by sums over T steps, Dk channels and a chunk: the n of the bound above.

@@ -31,6 +31,9 @@ Variant intention() {
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
   v.state_shape = stacked_state;
+  v.solved_condition = [](const Sequence &s, const Params &p) {
+    return gram_condition(s, p.real("ridge"), false, false);
+  };
   return v;
 }
 

@@ -13,7 +13,9 @@
 // A block ends early once D_t is below 1/16: dividing by it at the end costs at most that factor and one alpha in
 // rounding.
 #pragma once
+#include "../harness/linalg.hpp"
 #include "regression.hpp"
+#include <algorithm>
 
 namespace recollect::variants {
 
@@ -134,6 +136,25 @@ inline std::vector<double> inverse_ridge_state(const Shape &s, double ridge) {
   std::vector<double> state(size_t(s.Dv + s.Dk) * s.Dk, 0.0);
   for (int i = 0; i < s.Dk; ++i) state[size_t(s.Dv + i) * s.Dk + i] = 1 / ridge;
   return state;
+}
+
+/// Largest condition number of G_t + r_t I over all heads and prefixes, G_t = alpha_t G_{t-1} + k_t k_t^T (alpha = 1
+/// unless the layer decays), r_t = ridge or, where it decays too, ridge times the alphas so far.
+inline double gram_condition(const Sequence &s, double ridge, bool decays, bool ridge_decays) {
+  const int Dk = s.shape.Dk;
+  double largest = 1;
+  for (size_t head = 0; head < s.shape.heads(); ++head) {
+    Dense G = (ridge_decays ? ridge : 0) * Dense::identity(Dk);
+    for (int t = 0; t < s.shape.T; ++t) {
+      const size_t step = head * s.shape.T + t;
+      const std::vector<double> k(s.k.begin() + step * Dk, s.k.begin() + (step + 1) * Dk);
+      G = (decays && !s.alpha.empty() ? s.alpha[step] : 1) * G + outer(k, k);
+      const std::vector<double> spectrum = symmetric_eigenvalues(G);
+      const double least = std::max(spectrum.front(), 0.0), shift = ridge_decays ? 0 : ridge;
+      largest = std::max(largest, (spectrum.back() + shift) / (least + shift));
+    }
+  }
+  return largest;
 }
 
 } // namespace recollect::variants

@@ -37,6 +37,9 @@ Variant mesa() {
              {"chunked", chunked<float>, chunked<double>},
              {"conjugate_gradients", iterative<float>, iterative<double>}};
   v.state_shape = stacked_state;
+  v.solved_condition = [](const Sequence &s, const Params &p) {
+    return gram_condition(s, p.real("ridge"), true, false);
+  };
   return v;
 }
 

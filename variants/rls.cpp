@@ -31,6 +31,9 @@ Variant rls() {
   v.traits.order_invariant = true;
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
+  v.solved_condition = [](const Sequence &s, const Params &p) {
+    return gram_condition(s, p.real("ridge"), false, false);
+  };
   return v;
 }
 

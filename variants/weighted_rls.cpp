@@ -37,6 +37,9 @@ Variant weighted_rls() {
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
+  v.solved_condition = [](const Sequence &s, const Params &p) {
+    return gram_condition(s, p.real("ridge"), true, true);
+  };
   return v;
 }
 

@@ -149,6 +149,7 @@ BOOST_AUTO_TEST_CASE(edges) {
     every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
       const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}), out = forward(variant, s, {form.name, real, 8, params});
       const double error = deviation(out, reference).largest(), allowed = bound(variant, params, s, real);
+      if (!(allowed < 1)) return; // past 1 / eps a condition number promises no digit
       BOOST_TEST_INFO(label(variant, form, real) << " at " << name << ": error " << error << ", allowed " << allowed);
       BOOST_TEST(error <= allowed);
     });

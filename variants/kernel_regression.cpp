@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel ridge regression on every prefix (003 Eq 42-43), the dual of intention with features phi of any, even
+// infinite, width.
+//
+//   o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t),   kappa(x, y) = exp(scale x . y) or scale x . y
+//
+// The prefix's matrix is factorised as L diag(d) L^T, one row (recurrent) or C rows (chunked, blocked substitution) at
+// a time; with rows a = L^{-1} V and y = L^{-1} kappa(K_t, q_t), o_t = sum_i (y_i / d_i) a_i. No finite state: L [T,T]
+// a head. Cost at step t: recurrent 2 t^2 + t (4 Dk + 4 Dv); chunked the same flops, as matrix products.
+#include "../harness/linalg.hpp"
+#include "kernels.hpp"
+#include "regression.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> struct Factor {
+  Kind kind;
+  Real scale, ridge;
+
+  KOKKOS_FUNCTION Real kappa(const Real *x, const Real *y, int n) const {
+    return similarity(kind, scale * dot(x, y, n), Real(1));
+  }
+};
+
+template <class Real> struct Recurrent {
+  Factor<Real> factor;
+
+  static size_t work_size(size_t T, int Dv) { return T * T + T * Dv + 3 * T; }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int T = h.T, F = h.Dk, Dv = h.Dv;
+    const Factor<Real> factor = this->factor;
+    Real *L = h.work;             // [T,T] unit lower
+    Real *a = L + size_t(T) * T;  // [T,Dv] L^{-1} V
+    Real *X = a + size_t(T) * Dv; // [T,2] L^{-1} kappa(K, k_t) and L^{-1} kappa(K, q_t)
+    Real *d = X + size_t(2) * T;  // [T] pivots
+    for (int t = 0; t < T; ++t) {
+      const Real *k = h.k(t), *q = h.q(t);
+      team.team_barrier();
+      each(team, t + 1, [=](int i) {
+        X[2 * i] = factor.kappa(h.k(i), k, F);
+        X[2 * i + 1] = factor.kappa(h.k(i), q, F);
+      });
+      team.team_barrier();
+      tile::solve_unit_lower(team, t, 2, L, T, X, 2);
+      team.team_barrier();
+      each(team, t, [=](int i) { L[size_t(t) * T + i] = X[2 * i] / d[i]; });
+      team.team_barrier();
+      Real pivot = X[2 * t] + factor.ridge, y = X[2 * t + 1];
+      for (int i = 0; i < t; ++i) {
+        pivot -= L[size_t(t) * T + i] * X[2 * i];
+        y -= L[size_t(t) * T + i] * X[2 * i + 1];
+      }
+      each(team, Dv, [=](int c) {
+        Real rest = h.v(t)[c], o = 0;
+        for (int i = 0; i < t; ++i) {
+          rest -= L[size_t(t) * T + i] * a[size_t(i) * Dv + c];
+          o += X[2 * i + 1] / d[i] * a[size_t(i) * Dv + c];
+        }
+        a[size_t(t) * Dv + c] = rest;
+        h.o(t)[c] = o + y / pivot * rest;
+      });
+      Kokkos::single(Kokkos::PerTeam(team), [=] { d[t] = pivot; });
+    }
+  }
+};
+
+template <class Real> struct Chunked {
+  Factor<Real> factor;
+
+  static size_t work_size(size_t T, int C, int Dv) { return T * T + T * 2 * C + 2 * T * Dv + T; }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int T = h.T, F = h.Dk, Dv = h.Dv, C = h.chunk;
+    const Factor<Real> factor = this->factor;
+    Real *L = h.work;                  // [T,T] unit lower
+    Real *X = L + size_t(T) * T;       // [T,2n] L^{-1} kappa(K, k) of the chunk's keys, then of its queries
+    Real *a = X + size_t(T) * 2 * C;   // [T,Dv] L^{-1} V
+    Real *scaled = a + size_t(T) * Dv; // [T,Dv] a_i / d_i
+    Real *d = scaled + size_t(T) * Dv; // [T] pivots
+    for (int t0 = 0; t0 < T; t0 += C) {
+      const int n = T - t0 < C ? T - t0 : C, width = 2 * n;
+      const Real *k = h.k(t0), *q = h.q(t0), *v = h.v(t0);
+      Real *rows = L + size_t(t0) * T, *own = X + size_t(t0) * width, *a0 = a + size_t(t0) * Dv;
+      team.team_barrier();
+      each(team, t0 + n, [=](int i) {
+        for (int c = 0; c < n; ++c) {
+          X[size_t(i) * width + c] = factor.kappa(h.k(i), k + size_t(c) * F, F);
+          X[size_t(i) * width + n + c] = factor.kappa(h.k(i), q + size_t(c) * F, F);
+        }
+        if (i >= t0) X[size_t(i) * width + i - t0] += factor.ridge;
+      });
+      for (int b = 0; b < t0; b += C) { // earlier chunks are full
+        team.team_barrier();
+        tile::gemm(team, C, width, b, Real(-1), tile::rows(L + size_t(b) * T, T), X, width, Real(1),
+                   X + size_t(b) * width, width);
+        team.team_barrier();
+        tile::solve_unit_lower(team, C, width, L + size_t(b) * T + b, T, X + size_t(b) * width, width);
+      }
+      team.team_barrier();
+      each(team, n, [=](int c) {
+        for (int i = 0; i < t0; ++i) rows[size_t(c) * T + i] = X[size_t(i) * width + c] / d[i];
+        for (int j = 0; j < Dv; ++j) a0[size_t(c) * Dv + j] = v[size_t(c) * Dv + j];
+      });
+      team.team_barrier();
+      tile::gemm(team, n, width, t0, Real(-1), tile::rows(rows, T), X, width, Real(1), own, width);
+      tile::gemm(team, n, Dv, t0, Real(-1), tile::rows(rows, T), a, Dv, Real(1), a0, Dv);
+      factorise(team, n, own, width);
+      tile::solve_unit_lower(team, n, n, own, width, own + n, width);
+      tile::solve_unit_lower(team, n, Dv, own, width, a0, Dv);
+      each(team, n, [=](int c) {
+        for (int i = 0; i < c; ++i) rows[size_t(c) * T + t0 + i] = own[size_t(c) * width + i];
+        d[t0 + c] = own[size_t(c) * width + c];
+      });
+      team.team_barrier();
+      each(team, n, [=](int c) {
+        for (int j = 0; j < Dv; ++j) scaled[size_t(t0 + c) * Dv + j] = a0[size_t(c) * Dv + j] / d[t0 + c];
+        for (int later = 0; later < c; ++later) own[size_t(c) * width + n + later] = 0; // a query sees no later key
+      });
+      team.team_barrier();
+      tile::gemm(team, n, Dv, t0 + n, Real(1), tile::transposed(X + n, width), scaled, Dv, Real(0), h.o(t0), Dv);
+    }
+  }
+};
+
+template <class Real> Factor<Real> factor_of(const Call<Real> &call) {
+  const Real scale = call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)));
+  return {call.params.text("kernel") == "exp" ? Kind::exp : Kind::linear, scale, Real(call.params.real("ridge"))};
+}
+template <class Real> void recurrent(const Call<Real> &call) {
+  each_head("kernel_regression::recurrent", call, Recurrent<Real>::work_size(call.shape.T, call.shape.Dv),
+            Recurrent<Real>{factor_of(call)});
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  each_head("kernel_regression::chunked", call, Chunked<Real>::work_size(call.shape.T, call.chunk, call.shape.Dv),
+            Chunked<Real>{factor_of(call)});
+}
+
+/// Of kappa(K_T, K_T) + ridge I; every prefix's matrix is a principal part of it, so none is worse.
+double condition(const Sequence &s, const Params &p) {
+  const int T = s.shape.T, Dk = s.shape.Dk;
+  const double scale = p.real_or("scale", 1 / std::sqrt(double(Dk))), ridge = p.real("ridge");
+  double largest = 1;
+  for (size_t head = 0; head < s.shape.heads(); ++head) {
+    const auto begin = s.k.begin() + head * T * Dk;
+    const Dense K(T, Dk, std::vector<double>(begin, begin + size_t(T) * Dk));
+    Dense M = scale * (K * transpose(K));
+    for (double &z : M.data) z = p.text("kernel") == "exp" ? std::exp(z) : z;
+    const std::vector<double> spectrum = symmetric_eigenvalues(M);
+    largest = std::max(largest, (spectrum.back() + ridge) / (std::max(spectrum.front(), 0.0) + ridge));
+  }
+  return largest;
+}
+
+} // namespace
+
+Variant kernel_regression() {
+  Variant v;
+  v.family = "exact regression";
+  v.update = "every pair is kept; o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t)";
+  v.objective = "sum_i |S phi(k_i) - v_i|^2 / 2 + ridge |S|^2 / 2, minimised exactly, phi . phi = kappa";
+  v.source = "003 Eq 42-43";
+  v.cost = "2 t^2 + t (4 Dk + 4 Dv) flops at step t";
+  v.params = {real_param("ridge", 0.1, 1e-12, 1e12, "weight of |S|^2"),
+              choice_param("kernel", {"exp", "linear"}, "kappa: exp(scale x.y) or scale x.y"),
+              automatic_param("scale", "1/sqrt(Dk)", 0, 1e6, "factor on x.y")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.order_invariant = true;
+  v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
+  v.solved_condition = condition;
+  v.unsuitable = [](const Shape &s, const Params &) {
+    return s.T > 8192 ? "it keeps a T x T matrix a head, and T > 8192" : "";
+  };
+  return v;
+}
+
+} // namespace recollect::variants

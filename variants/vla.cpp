@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variational linear attention, VLAv3 (004 Algorithm 1): a delta rule that writes along A_t x_t, away from penalised
+// directions.
+//
+//   A_t = (lambda0 I + sum_{i<=t} u_i u_i^T)^{-1} by Sherman-Morrison, eta I added every `refresh` steps
+//   S_t = S_{t-1} + (v_t - S_{t-1} x_t) a_t^T,   x_t = phi(k_t) / |phi(k_t)|,   a_t = A_t x_t / |A_t x_t|
+//   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4),   phi = elu + 1
+//
+// u_t = w_t scaled to length u_norm (k_t where w is absent). State: (Dv + Dk + 2) x Dk: S, A, the sum, a step count.
+// Cost a token: recurrent 6 Dv Dk + 7 Dk^2; chunked 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11 Dk) flops, as matrix products. See
+// variational.hpp.
+#include "variational.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) { variational_recurrent("vla::recurrent", call, true); }
+template <class Real> void chunked(const Call<Real> &call) { variational_chunked("vla::chunked", call, true); }
+
+} // namespace
+
+Variant vla() {
+  Variant v;
+  v.family = "exact regression";
+  v.update =
+      "A_t = I - x_t a_t^T, b_t k_t^T -> v_t a_t^T, a_t ~ (lambda0 I + sum u u^T)^{-1} x_t of length 1, phi = elu + 1";
+  v.objective = "stated as |S k - v|^2 + tr(S M_t S^T), which its recursion does not minimise (004 Eq 7)";
+  v.source = "004 Eq 8-11, Algorithm 1";
+  v.cost = "6 Dv Dk + 7 Dk^2 flops";
+  v.params = {
+      real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; A starts at I / lambda0"),
+      integer_param("refresh", 20, 0, 1e6, "steps between two additions of eta I to A, 0: never"),
+      real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to A's diagonal"),
+      choice_param("phi", {"elu", "identity"}, "feature map; identity also leaves the output undivided"),
+      automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6, "length of u (Algorithm 1: 1/sqrt(Dk), Eq 8: 1), 0: as w is")};
+  v.inputs = {{"w", false, "penalty direction u"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.state_shape = variational_state;
+  v.initial_state = variational_start;
+  return v;
+}
+
+} // namespace recollect::variants
