@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The feature map of a kernelised layer, read off its own state: after one step with v = 0 the normaliser row holds
+// phi(k).
+#pragma once
+#include "testing.hpp"
+
+namespace recollect {
+
+inline std::vector<double> features_of(const std::string &layer, const std::vector<double> &x,
+                                       const Assignments &given = {}) {
+  const Variant &variant = find_variant(layer);
+  const Output out =
+      forward(variant, one_head(1, x, x, {0}), {"recurrent", Real::f64, 1, variant_params(variant, given)});
+  return {out.state.begin() + out.state_shape.columns, out.state.begin() + 2 * out.state_shape.columns};
+}
+
+inline double inner_product(const std::vector<double> &a, const std::vector<double> &b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+} // namespace recollect

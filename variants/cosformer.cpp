@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// cosFormer (Qin et al. 2022, arXiv:2202.08791, Eq 10-13): relu features, and pairs weighted by cos(pi (t - i) / (2
+// length)), which falls from 1 to 0 over `length` steps. The state turns by theta = pi / (2 length) a step, so that it
+// needs no clock:
+//
+//   S_t = e^{i theta} S_{t-1} + v_t relu(k_t)^T,   z_t = e^{i theta} z_{t-1} + relu(k_t)
+//   o_t = Re(S_t relu(q_t)) / Re(z_t . relu(q_t))
+//
+// Beyond `length` steps the weights would turn negative. State: (Dv + 1) x 2 Dk, [real | imaginary] parts of S over z.
+// Cost a token: recurrent 10 (Dv + 1) Dk flops; chunked as linear with 2 Dk features.
+#include "rotation.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> Features<Real> features(const Call<Real> &call) {
+  return map_features(
+      call, call.shape.Dk, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
+        for (int j = 0; j < D; ++j) phi[j] = math::fmax(x[j], Real(0));
+      });
+}
+
+template <class Real> Real theta(const Call<Real> &call) { return std::acos(-1.0) / (2 * call.params.real("length")); }
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Complex<Real> turn = unit_phase(theta(call));
+  normalised_rows(
+      "cosformer::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, Real v, Real *s)->Real {
+        Real read = 0;
+        for (int j = 0; j < h.Dk; ++j)
+          read +=
+              math::fmax(h.q(t)[j], Real(0)) * rotate_and_write(s, j, h.Dk, turn, v * math::fmax(h.k(t)[j], Real(0)));
+        return read;
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const Real angle = theta(call);
+  const Turned<Real> turned = turn_back(
+      call, features(call), KOKKOS_LAMBDA(size_t, int) { return angle; });
+  normalised_sum("cosformer::chunked", call, {turned.features.width, turned.features.q, turned.features.k, {}, {}});
+  turn_state(call, turned);
+}
+
+} // namespace
+
+Variant cosformer() {
+  Variant v = feature_variant([](const Shape &s, const Params &) { return 2 * s.Dk; });
+  v.update = "A_t = e^{i theta}, b_t = v_t, phi = relu, theta = pi / (2 length), divided by Re(z_t . phi(q_t))";
+  v.source = "Qin et al. 2022 (arXiv:2202.08791) Eq 10-13";
+  v.cost = "10 (Dv + 1) Dk flops";
+  v.params = {real_param("length", 4096, 1, no_limit,
+                         "steps after which a pair's weight has fallen to 0, at least T (the paper's M)")};
+  v.unsuitable = [](const Shape &s, const Params &p) {
+    return s.T <= p.real("length")
+               ? ""
+               : "T is " + std::to_string(s.T) + ", more than its length; give --set length=" + std::to_string(s.T);
+  };
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.order_invariant = false;
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// DiJiang (Chen et al. 2024, arXiv:2403.19928, §3): positive features along the directions of the discrete cosine
+// transform, each stretched by one Gaussian number, in place of Performer's dense random matrix; the learned weights D
+// are at 1.
+//
+//   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
+//   phi(x)_j = exp(tau_j (C x)_j),   C the orthonormal DCT-II, tau_j ~ N(0, 1)
+//
+// State: (Dv + 1) x Dk, S over z. Cost a token: recurrent 4 (Dv + 1) Dk + 4 Dk^2 flops and 2 Dk exponentials.
+#include "arrays.hpp"
+#include "feature_map.hpp"
+#include "random.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+/// [D,D] rows tau_j C_j.
+std::vector<double> stretched_cosines(int D, std::uint64_t seed) {
+  std::vector<double> rows;
+  for (int j = 0; j < D; ++j)
+    for (int i = 0; i < D; ++i)
+      rows.push_back(Stream(seed, 33).normal(j) * std::sqrt((j ? 2.0 : 1.0) / D) *
+                     std::cos(std::acos(-1.0) * j * (i + 0.5) / D));
+  return rows;
+}
+
+template <class Real> Features<Real> features(const Call<Real> &call) {
+  const Array<Real> rows =
+      constants<Real>("stretched cosines", stretched_cosines(call.shape.Dk, call.params.integer("seed")));
+  return map_features(
+      call, call.shape.Dk, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
+        for (int j = 0; j < D; ++j) phi[j] = math::exp(dot(rows.data() + size_t(j) * D, x, D));
+      });
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  feature_recurrent("dijiang::recurrent", call, features(call));
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  feature_chunked("dijiang::chunked", call, features(call));
+}
+
+} // namespace
+
+Variant dijiang() {
+  Variant v = feature_variant([](const Shape &s, const Params &) { return s.Dk; });
+  v.update = "A_t = I, b_t = v_t, phi(x) = exp(diag(tau) DCT(x)), divided by z_t . phi(q_t)";
+  v.source = "Chen et al. 2024 (arXiv:2403.19928) §3, untrained weights";
+  v.cost = "4 (Dv + 1 + Dk) Dk flops, 2 Dk exponentials";
+  v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deterministic parameter-free projection (Schlag et al. 2021, arXiv:2102.11174, Eq 37): products of two entries of
+// r = relu((x, -x)), the second `shift` places on, so that few keys share an active feature.
+//
+//   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
+//   phi(x)_{2 Dk (shift - 1) + i} = r_i r_{(i + shift) mod 2 Dk},   i = 0 ... 2 Dk - 1, shift = 1 ... nu
+//
+// State: (Dv + 1) x 2 Dk nu, S over z. Cost a token: recurrent 8 (Dv + 1) Dk nu flops.
+#include "feature_map.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> Features<Real> features(const Call<Real> &call) {
+  const int nu = call.params.integer("nu");
+  return map_features(
+      call, 2 * call.shape.Dk * nu, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
+        const auto r = [=](int i) { return math::fmax(i < D ? x[i] : -x[i - D], Real(0)); };
+        for (int shift = 1; shift <= nu; ++shift)
+          for (int i = 0; i < 2 * D; ++i) *phi++ = r(i) * r((i + shift) % (2 * D));
+      });
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  feature_recurrent("dpfp::recurrent", call, features(call));
+}
+template <class Real> void chunked(const Call<Real> &call) { feature_chunked("dpfp::chunked", call, features(call)); }
+
+} // namespace
+
+Variant dpfp() {
+  Variant v = feature_variant([](const Shape &s, const Params &p) { return 2 * s.Dk * p.integer("nu"); });
+  v.update = "A_t = I, b_t = v_t, phi = products of neighbours in relu((x, -x)), divided by z_t . phi(q_t)";
+  v.source = "Schlag et al. 2021 (arXiv:2102.11174) Eq 37";
+  v.cost = "8 (Dv + 1) Dk nu flops";
+  v.params = {integer_param("nu", 1, 1, 1024, "shifts; at most 2 Dk - 1 of them differ")};
+  v.unsuitable = [](const Shape &s, const Params &p) {
+    return p.integer("nu") < 2 * s.Dk ? "" : "nu must be below 2 Dk, where the shifts begin to repeat";
+  };
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

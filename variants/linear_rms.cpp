@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear attention whose output is scaled to unit mean square per head, in place of a normaliser (NormAttention: Qin et
+// al. 2022, arXiv:2210.10340, §4.2; RMSNorm: Zhang and Sennrich 2019, arXiv:1910.07467, Eq 4).
+//
+//   S_t = S_{t-1} + v_t k_t^T,   y_t = S_t q_t
+//   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
+//
+// State: Dv x Dk. Cost a token: as linear, and 3 Dv flops.
+#include "decayed_sum.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> KOKKOS_FUNCTION void unit_mean_square(Real *y, int n, Real epsilon) {
+  const Real factor = 1 / math::sqrt(dot(y, y, n) / n + epsilon);
+  for (int i = 0; i < n; ++i) y[i] *= factor;
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Real epsilon = call.params.real("epsilon");
+  each_head(
+      "linear_rms::recurrent", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        for (int t = 0; t < h.T; ++t) {
+          each(team, h.Dv, [=](int i) {
+            Real *s = h.state + size_t(i) * h.Dk;
+            for (int j = 0; j < h.Dk; ++j) s[j] += h.v(t)[i] * h.k(t)[j];
+            h.o(t)[i] = dot(s, h.q(t), h.Dk);
+          });
+          team.team_barrier();
+          each(team, 1, [=](int) { unit_mean_square(h.o(t), h.Dv, epsilon); });
+        }
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const Real epsilon = call.params.real("epsilon");
+  const int Dv = call.shape.Dv;
+  const Array<Real> o = call.o;
+  decayed_sum("linear_rms::chunked", call, {call.shape.Dk, call.q, call.k, {}, {}});
+  Kokkos::parallel_for(
+      "linear_rms::norm", Kokkos::RangePolicy<Execution>(0, o.extent(0) / Dv),
+      KOKKOS_LAMBDA(const size_t t) { unit_mean_square(o.data() + t * Dv, Dv, epsilon); });
+}
+
+} // namespace
+
+Variant linear_rms() {
+  Variant v;
+  v.family = "additive";
+  v.update = "A_t = I, b_t = v_t, phi = identity; the output scaled to mean square 1";
+  v.objective = "-<S k, v>";
+  v.source = "Qin et al. 2022 (arXiv:2210.10340) §4.2; RMSNorm, arXiv:1910.07467, Eq 4";
+  v.cost = "4 Dv Dk + 3 Dv flops";
+  v.params = {real_param("epsilon", 1e-6, 1e-30, no_limit, "added to the mean square")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.linear_in_v = false;
+  v.traits.order_invariant = true;
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Performer (Choromanski et al. 2021, arXiv:2009.14794, Lemma 1 and §3): positive random features of the exponential
+// kernel, unbiased, E[phi(q) . phi(k)] = exp(scale q . k).
+//
+//   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
+//   phi(x)_i = exp(omega_i . y - |y|^2 / 2) / sqrt(F),   y = sqrt(scale) x
+//
+// omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 1) x F, S over z, F = features. Cost a
+// token: recurrent 4 (Dv + 1) F + 4 Dk F flops and 2 F exponentials.
+#include "arrays.hpp"
+#include "feature_map.hpp"
+#include "keys.hpp"
+#include "random.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+/// [F,D] rows of Gaussian length (chi with D degrees of freedom) along orthonormal directions: each is N(0, I) by
+/// itself.
+std::vector<double> orthogonal_gaussians(int F, int D, std::uint64_t seed) {
+  std::vector<double> rows = make_keys({"orthonormal", F, D}, 1, seed);
+  const std::vector<double> lengths = Stream(seed, 31).normals(size_t(F) * D);
+  for (int i = 0; i < F; ++i) {
+    double square = 0;
+    for (int j = 0; j < D; ++j) square += lengths[size_t(i) * D + j] * lengths[size_t(i) * D + j];
+    for (int j = 0; j < D; ++j) rows[size_t(i) * D + j] *= std::sqrt(square);
+  }
+  return rows;
+}
+
+template <class Real> Features<Real> features(const Call<Real> &call) {
+  const int F = call.params.integer("features");
+  const Real scale = call.params.real("scale"), root = math::sqrt(scale), weight = 1 / math::sqrt(Real(F));
+  const Array<Real> omega =
+      constants<Real>("omega", orthogonal_gaussians(F, call.shape.Dk, call.params.integer("seed")));
+  return map_features(
+      call, F, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
+        const Real half_square = scale * dot(x, x, D) / 2;
+        for (int i = 0; i < F; ++i)
+          phi[i] = weight * math::exp(root * dot(omega.data() + size_t(i) * D, x, D) - half_square);
+      });
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  feature_recurrent("performer::recurrent", call, features(call));
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  feature_chunked("performer::chunked", call, features(call));
+}
+
+} // namespace
+
+Variant performer() {
+  Variant v = feature_variant([](const Shape &, const Params &p) { return p.integer("features"); });
+  v.update =
+      "A_t = I, b_t = v_t, phi = positive orthogonal random features of exp(scale q . k), divided by z_t . phi(q_t)";
+  v.source = "Choromanski et al. 2021 (arXiv:2009.14794) Lemma 1, §3";
+  v.cost = "4 (Dv + 1 + Dk) F flops, 2 F exponentials";
+  v.params = {integer_param("features", 64, 1, 65536, "random features F"),
+              integer_param("seed", 1, 0, 1e9, "of the features"),
+              real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random feature attention (Peng et al. 2021, arXiv:2103.02143, Eq 3-5): trigonometric features of the exponential
+// kernel, unbiased, E[phi(q) . phi(k)] = exp(scale q . k).
+//
+//   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
+//   phi(x) = exp(|y|^2 / 2) (sin(Omega y), cos(Omega y)) / sqrt(features),   y = sqrt(scale) x, rows of Omega ~ N(0, I)
+//
+// The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike Performer's, single weights may be
+// negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features, S over z. Cost a token: 8 (Dv + 1)
+// features flops.
+#include "arrays.hpp"
+#include "feature_map.hpp"
+#include "random.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> Features<Real> features(const Call<Real> &call) {
+  const int n = call.params.integer("features");
+  const Real scale = call.params.real("scale"), root = math::sqrt(scale), weight = 1 / math::sqrt(Real(n));
+  const Array<Real> omega =
+      constants<Real>("omega", Stream(call.params.integer("seed"), 32).normals(size_t(n) * call.shape.Dk));
+  return map_features(
+      call, 2 * n, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
+        const Real length = weight * math::exp(scale * dot(x, x, D) / 2);
+        for (int i = 0; i < n; ++i) {
+          const Real angle = root * dot(omega.data() + size_t(i) * D, x, D);
+          phi[i] = length * math::sin(angle);
+          phi[n + i] = length * math::cos(angle);
+        }
+      });
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  feature_recurrent("random_feature::recurrent", call, features(call));
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  feature_chunked("random_feature::chunked", call, features(call));
+}
+
+} // namespace
+
+Variant random_feature() {
+  Variant v = feature_variant([](const Shape &, const Params &p) { return 2 * p.integer("features"); });
+  v.update = "A_t = I, b_t = v_t, phi = random sines and cosines of exp(scale q . k), divided by z_t . phi(q_t)";
+  v.source = "Peng et al. 2021 (arXiv:2103.02143) Eq 3-5";
+  v.cost = "8 (Dv + 1) features flops, 4 features sines and cosines";
+  v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),
+              integer_param("seed", 1, 0, 1e9, "of the frequencies"),
+              real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReBased (Aksenov et al. 2024, arXiv:2402.10644, §4): a quadratic kernel on layer-normed keys and queries after an
+// affine map, which can place the kernel's zero anywhere (Based's has none).
+//
+//   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
+//   phi(q) . phi(k) = (q' . k')^2,   x' = gain (x - mean(x)) / sqrt(var(x) + 1e-5) + shift
+//
+// gain and shift are the paper's gamma and beta, here one number for all channels. The paper starts from shift = 0,
+// where a query at right angles to all keys so far has the weight 0, as a sum of F terms of both signs, and its read is
+// lost in their rounding; with shift > gain, as by default, every weight is positive. State: (Dv + 1) x F, S over z, F
+// = Dk (Dk + 1) / 2. Cost a token: recurrent 4 (Dv + 1) F flops.
+#include "feature_map.hpp"
+#include "quadratic.hpp"
+
+namespace recollect::variants {
+namespace {
+
+/// x' as above, row by row.
+template <class Real> Array<Real> normed(const Call<Real> &call, const Array<Real> &x) {
+  const Real gain = call.params.real("gain"), shift = call.params.real("shift");
+  return map_rows(
+      "layer norm", x, call.shape.Dk, call.shape.Dk, KOKKOS_LAMBDA(const Real *row, int D, Real *out) {
+        Real mean = 0, variance = 0;
+        for (int j = 0; j < D; ++j) mean += row[j] / D;
+        for (int j = 0; j < D; ++j) variance += (row[j] - mean) * (row[j] - mean) / D;
+        const Real factor = gain / math::sqrt(variance + Real(1e-5));
+        for (int j = 0; j < D; ++j) out[j] = factor * (row[j] - mean) + shift;
+      });
+}
+
+template <class Real> Array<Real> squared(const Array<Real> &x, int D) {
+  return map_rows(
+      "phi", x, D, quadratic_features(D),
+      KOKKOS_LAMBDA(const Real *row, int n, Real *phi) { quadratic(row, n, Real(1), phi); });
+}
+
+template <class Real> Features<Real> features(const Call<Real> &call) {
+  const int D = call.shape.Dk;
+  return {quadratic_features(D), squared(normed(call, call.q), D), squared(normed(call, call.k), D)};
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  feature_recurrent("rebased::recurrent", call, features(call));
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  feature_chunked("rebased::chunked", call, features(call));
+}
+
+} // namespace
+
+Variant rebased() {
+  Variant v = feature_variant([](const Shape &s, const Params &) { return quadratic_features(s.Dk); });
+  v.update = "A_t = I, b_t = v_t, phi(x) = x' x'^T of the layer-normed x', divided by z_t . phi(q_t)";
+  v.source = "Aksenov et al. 2024 (arXiv:2402.10644) §4";
+  v.cost = "2 (Dv + 1) Dk (Dk + 1) flops";
+  v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
+              real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants
