@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear attention with forgetting (003 Eq 4, 16; 002 §5), the decay a scalar alpha_t, a factor lambda_t for each key channel
-// as in GLA (Yang et al. 2023, arXiv:2312.06635, Eq 3), or their product.
+// Linear attention with forgetting (003 Eq 4, 16; 002 §5), the decay a scalar alpha_t, a factor lambda_t for each key
+// channel as in GLA (Yang et al. 2023, arXiv:2312.06635, Eq 3), or their product.
 //
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //   o_t = S_t (scale q_t)
 //
-// State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with lambda
-// about 3 * 16 Dk more for the pairs inside secondary chunks.
+// State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
+// lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
 #include "decayed_sum.hpp"
 #include "rows.hpp"
 
@@ -15,16 +15,19 @@ namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
   const Real scale = call.params.real("scale");
-  recurrent_rows("gated_linear::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-    const Real alpha = h.alpha[t], *lambda = h.lambda(t), v = h.v(t)[i], *k = h.k(t);
-    for (int j = 0; j < h.Dk; ++j) s[j] = alpha * lambda[j] * s[j] + v * k[j];
-    return scale * dot(s, h.q(t), h.Dk);
-  });
+  recurrent_rows(
+      "gated_linear::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real alpha = h.alpha[t], *lambda = h.lambda(t), v = h.v(t)[i], *k = h.k(t);
+        for (int j = 0; j < h.Dk; ++j) s[j] = alpha * lambda[j] * s[j] + v * k[j];
+        return scale * dot(s, h.q(t), h.Dk);
+      });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const Array<Real> alpha = call.has("alpha") ? call.alpha : Array<Real>(), lambda = call.has("lambda") ? call.lambda : Array<Real>();
-  decayed_sum("gated_linear::chunked", call, {call.shape.Dk, call.q, call.k, alpha, lambda, Real(call.params.real("scale"))});
+  const Array<Real> alpha = call.has("alpha") ? call.alpha : Array<Real>(),
+                    lambda = call.has("lambda") ? call.lambda : Array<Real>();
+  decayed_sum("gated_linear::chunked", call,
+              {call.shape.Dk, call.q, call.k, alpha, lambda, Real(call.params.real("scale"))});
 }
 
 } // namespace
@@ -37,7 +40,8 @@ Variant gated_linear() {
   v.source = "003 Eq 4, 16; 002 §5; GLA, arXiv:2312.06635, Eq 3";
   v.cost = "5 Dv Dk flops";
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
-  v.inputs = {{"alpha", false, "decay of the whole state"}, {"lambda", false, "decay of each key channel; multiplies alpha"}};
+  v.inputs = {{"alpha", false, "decay of the whole state"},
+              {"lambda", false, "decay of each key channel; multiplies alpha"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   return v;

@@ -1,37 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.hpp"
-#include "random.hpp"
+#include "gates.hpp"
 #include "reductions.hpp"
-#include <cmath>
 
 namespace recollect {
-namespace {
-
-/// Positive inputs: every sum then has condition number 1, so that each output must be right to rounding by itself.
-Sequence positive_sequence(const Shape &shape) {
-  Sequence s = random_sequence(shape, 3);
-  for (auto *array : {&s.q, &s.k, &s.v})
-    for (double &x : *array) x = std::fabs(x) + 0.1;
-  return s;
-}
-
-/// Gates from 1 down to 1e-8, most of them 1: the differences of their summed logarithms would have lost all digits of float
-/// within a few hundred steps.
-std::vector<double> harsh_gates(size_t count) {
-  const std::vector<double> uniform = Stream(4, 1).uniforms(count, 0, 1);
-  std::vector<double> gates;
-  for (double u : uniform) gates.push_back(u < 0.1 ? 1e-8 : u < 0.3 ? 0.9 : 1.0);
-  return gates;
-}
-
-double largest_relative_error(const std::vector<double> &measured, const std::vector<double> &reference) {
-  double worst = 0;
-  for (size_t i = 0; i < reference.size(); ++i) worst = std::fmax(worst, std::fabs(measured[i] / reference[i] - 1));
-  return worst;
-}
-
-} // namespace
-
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(gated_linear)
 
@@ -63,8 +35,8 @@ BOOST_AUTO_TEST_CASE(gates_of_one_are_linear_attention) {
   check_reduction("linear", s, "gated_linear", s);
 }
 
-// Rounding units of one output against the float64 recurrence: each weight is a product of at most T gates and each sum has at
-// most T + Dk terms, all positive, and the inputs of float32 were rounded first (q, k, v and T gates).
+// Rounding units of one output against the float64 recurrence: each weight is a product of at most T gates and each sum
+// has at most T + Dk terms, all positive, and the inputs of float32 were rounded first (q, k, v and T gates).
 BOOST_AUTO_TEST_CASE(harsh_gates_cost_no_digits) {
   const Variant &variant = find_variant("gated_linear");
   const Shape shape{1, 1, 500, 9, 5};

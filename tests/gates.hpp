@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gates that ruin a chunked form built on logarithms, and inputs on which every digit counts.
+#pragma once
+#include "random.hpp"
+#include "testing.hpp"
+#include <cmath>
+
+namespace recollect {
+
+/// Positive q, k, v: every sum then has condition number 1, so that each output must be right to rounding by itself.
+inline Sequence positive_sequence(const Shape &shape) {
+  Sequence s = random_sequence(shape, 3);
+  for (auto *array : {&s.q, &s.k, &s.v})
+    for (double &x : *array) x = std::fabs(x) + 0.1;
+  return s;
+}
+
+/// From 1 down to 1e-8, most of them 1: the differences of their summed logarithms would have lost all digits of float
+/// within a few hundred steps.
+inline std::vector<double> harsh_gates(size_t count) {
+  std::vector<double> gates;
+  for (double u : Stream(4, 1).uniforms(count, 0, 1)) gates.push_back(u < 0.1 ? 1e-8 : u < 0.3 ? 0.9 : 1.0);
+  return gates;
+}
+
+/// max |measured / reference - 1|; NaN if any element is.
+inline double largest_relative_error(const std::vector<double> &measured, const std::vector<double> &reference) {
+  double worst = 0;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    const double error = std::fabs(measured[i] / reference[i] - 1);
+    if (std::isnan(error)) return error;
+    worst = std::fmax(worst, error);
+  }
+  return worst;
+}
+
+} // namespace recollect

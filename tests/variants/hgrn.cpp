@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates.hpp"
+#include "reductions.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(hgrn)
+
+BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
+  // Three value channels on two gate channels: the third takes the gates of the first.
+  // h_1 = (0.5*2, 0.75*4, 0.5*6) = (1,3,3); h_2 = (0.75*1 + 0.25*4, 3, 0.75*3 + 0.25*8) = (1.75, 3, 4.25); q_2 = (2,1).
+  Sequence s = one_head(2, {1, 1, 2, 1}, {9, 9, 9, 9}, {2, 4, 6, 4, 7, 8});
+  s.lambda = {0.5, 0.25, 0.75, 1};
+  const Output out = forward(find_variant("hgrn"), s);
+  check_close(out.o, {1, 3, 3, 3.5, 3, 8.5}, 0);
+  check_close(out.state, {1.75, 3, 4.25}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(one_channel_is_hgrn2) {
+  Sequence s = random_sequence({2, 2, 40, 1, 1}, 5);
+  check_reduction("hgrn", s, "hgrn2", s);
+  s.lambda.clear();
+  check_reduction("hgrn", s, "hgrn2", s, {{"lower", "0.3"}}, {{"lower", "0.3"}});
+}
+
+BOOST_AUTO_TEST_CASE(harsh_gates_cost_no_digits) { // over many groups of chunks; bound as in gated_linear's test
+  const Variant &variant = find_variant("hgrn");
+  Sequence s = positive_sequence({1, 1, 2000, 3, 4});
+  s.lambda = harsh_gates(s.lambda.size());
+  for (int j = 0; j < 3; ++j) s.lambda[j] = 0.5; // so that something is written from the first step on
+  const Output reference = forward(variant, s);
+  for (int C : {1, 16, 100, 2000}) {
+    const Output fast = forward(variant, s, {"chunked", Real::f64, C, {}});
+    BOOST_TEST(largest_relative_error(fast.o, reference.o) <= 4 * 2000 * epsilon_of(Real::f64));
+    BOOST_TEST(largest_relative_error(fast.state, reference.state) <= 4 * 2000 * epsilon_of(Real::f64));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// GateLoop (Katsch 2023, arXiv:2311.01927, Eq 4-8): a data-controlled complex decay for each key channel.
+//
+//   S_t = S_{t-1} diag(alpha_t lambda_t e^{i theta_t}) + v_t k_t^T
+//   o_t = Re(S_t q_t)
+//
+// The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gla. State: Dv x 2 Dk,
+// [real | imaginary] parts. Cost a token: recurrent 12 Dv Dk flops; chunked as gla with 2 Dk channels.
+#include "rotation.hpp"
+#include "rows.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const bool turns = call.has("w");
+  recurrent_rows(
+      "gateloop::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        Real read = 0;
+        for (int j = 0; j < h.Dk; ++j) {
+          const Complex<Real> turn = unit_phase(turns ? h.w(t)[j] : Real(0));
+          const Real decay = h.alpha[t] * h.lambda(t)[j];
+          read += h.q(t)[j] *
+                  rotate_and_write(s, j, h.Dk, Complex<Real>{decay * turn.re, decay * turn.im}, h.v(t)[i] * h.k(t)[j]);
+        }
+        return read;
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const int Dk = call.shape.Dk;
+  const bool turns = call.has("w");
+  const Array<Real> w = call.w, alpha = call.has("alpha") ? call.alpha : Array<Real>();
+  const Turned<Real> turned = turn_back(
+      call, Features<Real>{Dk, call.q, call.k},
+      KOKKOS_LAMBDA(size_t step, int j) { return turns ? w(step * Dk + j) : Real(0); });
+  decayed_sum("gateloop::chunked", call, {2 * Dk, turned.features.q, turned.features.k, alpha, twice(call.lambda, Dk)});
+  turn_state(call, turned);
+}
+
+} // namespace
+
+Variant gateloop() {
+  Variant v;
+  v.family = "gated";
+  v.update = "A_t = diag(lambda_t e^{i theta_t}), b_t = v_t, phi = identity, real part";
+  v.source = "Katsch 2023 (arXiv:2311.01927) Eq 4-8; 003 Eq 16";
+  v.cost = "12 Dv Dk flops";
+  v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
+              {"lambda", false, "modulus of each key channel's decay"},
+              {"w", false, "phase of each key channel's decay in radians; absent: 0"}};
+  v.needs_one_of = {"alpha", "lambda"};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
+  return v;
+}
+
+} // namespace recollect::variants

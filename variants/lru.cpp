@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349, Eq 3, 5-7, Lemma 3.2) as a memory: fixed complex
+// decays a channel, a_j = nu_j e^{i theta_j} drawn uniformly on a ring, and writes scaled so that the state's variance
+// stays put. k_t and q_t stand for its input and output matrices B and C, which the paper keeps fixed.
+//
+//   S_t = S_{t-1} diag(a) + v_t (g k_t)^T,   g_j = sqrt(1 - nu_j^2)
+//   o_t = Re(S_t q_t)
+//
+// nu_j^2 ~ U(r_min^2, r_max^2), theta_j ~ U(0, phase). State: Dv x 2 Dk, [real | imaginary] parts. Cost a token:
+// recurrent 10 Dv Dk flops; chunked as gateloop.
+#include "arrays.hpp"
+#include "random.hpp"
+#include "rotation.hpp"
+#include "rows.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> struct Ring {
+  Array<Real> modulus, phase, gain; // [Dk] nu, theta, g
+};
+
+template <class Real> Ring<Real> ring(const Call<Real> &call) {
+  const int D = call.shape.Dk, seed = call.params.integer("seed");
+  const double low = call.params.real("r_min"), high = call.params.real("r_max");
+  const std::vector<double> squares = Stream(seed, 34).uniforms(D, low * low, high * high);
+  std::vector<double> modulus, gain;
+  for (double square : squares) modulus.push_back(std::sqrt(square)), gain.push_back(std::sqrt(1 - square));
+  return {constants<Real>("modulus", modulus),
+          constants<Real>("phase", Stream(seed, 35).uniforms(D, 0, call.params.real("phase"))),
+          constants<Real>("gain", gain)};
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Ring<Real> a = ring(call);
+  recurrent_rows(
+      "lru::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        Real read = 0;
+        for (int j = 0; j < h.Dk; ++j) {
+          const Complex<Real> decay = Complex<Real>{a.modulus(j), 0} * unit_phase(a.phase(j));
+          read += h.q(t)[j] * rotate_and_write(s, j, h.Dk, decay, h.v(t)[i] * a.gain(j) * h.k(t)[j]);
+        }
+        return read;
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const int D = call.shape.Dk;
+  const Ring<Real> a = ring(call);
+  const Array<Real> written = map_rows(
+      "written", call.k, D, D, KOKKOS_LAMBDA(const Real *k, int n, Real *out) {
+        for (int j = 0; j < n; ++j) out[j] = a.gain(j) * k[j];
+      });
+  const Array<Real> decays = map_rows(
+      "decays", call.k, D, 2 * D, KOKKOS_LAMBDA(const Real *, int n, Real *out) {
+        for (int j = 0; j < n; ++j) out[j] = out[n + j] = a.modulus(j);
+      });
+  const Turned<Real> turned = turn_back(
+      call, Features<Real>{D, call.q, written}, KOKKOS_LAMBDA(size_t, int j) { return a.phase(j); });
+  decayed_sum("lru::chunked", call, {2 * D, turned.features.q, turned.features.k, {}, decays});
+  turn_state(call, turned);
+}
+
+} // namespace
+
+Variant lru() {
+  Variant v;
+  v.family = "gated";
+  v.update = "A_t = diag(nu e^{i theta}), b_t = v_t with keys scaled by sqrt(1 - nu^2), phi = identity, real part";
+  v.source = "Orvieto et al. 2023 (arXiv:2303.06349) Eq 3, 5-7; 003 Eq 16";
+  v.cost = "10 Dv Dk flops";
+  v.params = {real_param("r_min", 0.9, 0, 1, "smallest modulus of the ring"),
+              real_param("r_max", 0.999, 0, 1, "largest modulus"),
+              real_param("phase", 0.314, 0, 6.2832, "largest phase, radians"),
+              integer_param("seed", 1, 0, 1e9, "of the ring")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mamba-2's state-space duality layer (Dao and Gu 2024, arXiv:2405.21060, Eq 1 with scalar A; 002 §5): one
+// data-dependent decay for the whole state. In its names: v is the input x, k is B, q is C, alpha = exp(Delta A), beta
+// = Delta.
+//
+//   S_t = alpha_t S_{t-1} + beta_t v_t k_t^T
+//   o_t = S_t q_t
+//
+// State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+#include "decayed_sum.hpp"
+#include "feature_map.hpp"
+#include "rows.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_rows(
+      "mamba2::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        for (int j = 0; j < h.Dk; ++j) s[j] = h.alpha[t] * s[j] + h.beta[t] * h.v(t)[i] * h.k(t)[j];
+        return dot(s, h.q(t), h.Dk);
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  decayed_sum("mamba2::chunked", call,
+              {call.shape.Dk, call.q, scale_rows(call.k, call.shape.Dk, call.beta), call.alpha, {}});
+}
+
+} // namespace
+
+Variant mamba2() {
+  Variant v;
+  v.family = "gated";
+  v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity";
+  v.objective = "-beta <S k, v> + (1 - alpha) / 2 |S|^2";
+  v.source = "Dao and Gu 2024 (arXiv:2405.21060) Eq 1; 002 §5; 003 Eq 4, 16";
+  v.cost = "5 Dv Dk flops";
+  v.inputs = {{"beta", false, "step size Delta, the write's strength"},
+              {"alpha", true, "decay of the whole state, exp(Delta A)"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

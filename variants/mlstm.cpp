@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// mLSTM, the matrix memory of xLSTM (Beck et al. 2024, arXiv:2405.04517, Eq 19-27). In its names: beta is the
+// exponential input gate i = exp(i~), alpha the forget gate f; both are given as the factors themselves.
+//
+//   C_t = f_t C_{t-1} + i_t v_t k_t^T,   n_t = f_t n_{t-1} + i_t k_t
+//   o_t = C_t (scale q_t) / max(|n_t . scale q_t|, 1)
+//
+// Stabilised: with M_t = max(f_t M_{t-1}, |i_t|), the exponential of the paper's m_t, the state holds C_t / M_t and n_t
+// / M_t, so that both its gates f_t M_{t-1} / M_t and i_t / M_t are <= 1 and the 1 of the divisor becomes 1 / M_t. M is
+// kept as the factor and not as its logarithm, whose differences lose digits. State: (Dv + 2) x Dk: C over n over (M,
+// 0, ...); M = 0 is the empty memory. Cost a token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+#include "normalised.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> struct Gates {
+  Real keep, add, stabiliser; // f M_{t-1} / M_t, i / M_t, M_t
+};
+template <class Real> KOKKOS_FUNCTION Gates<Real> stabilised(Real f, Real i, Real before) {
+  const Real M = math::fmax(f * before, math::fabs(i));
+  return M > 0 ? Gates<Real>{f * before / M, i / M, M} : Gates<Real>{0, 0, 0};
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Real scale = call.params.real("scale");
+  each_head(
+      "mlstm::recurrent", call, call.shape.Dv + 1, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        Real *read = h.work, *M = h.state + size_t(h.Dv + 1) * h.Dk;
+        for (int t = 0; t < h.T; ++t) {
+          const Gates<Real> gate = stabilised(h.alpha[t], h.beta[t], *M);
+          each(team, h.Dv + 1, [=](int i) {
+            const Real v = i < h.Dv ? h.v(t)[i] : Real(1), *k = h.k(t);
+            Real *s = h.state + size_t(i) * h.Dk;
+            for (int j = 0; j < h.Dk; ++j) s[j] = gate.keep * s[j] + gate.add * v * k[j];
+            read[i] = scale * dot(s, h.q(t), h.Dk);
+          });
+          team.team_barrier();
+          each(team, h.Dv,
+               [=](int i) { h.o(t)[i] = read[i] / math::fmax(math::fabs(read[h.Dv]), 1 / gate.stabiliser); });
+          each(team, 1, [=](int) { *M = gate.stabiliser; });
+          team.team_barrier();
+        }
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const size_t steps = call.shape.heads() * call.shape.T;
+  const Array<Real> keep = allocate<Real>("keep", steps), add = allocate<Real>("add", steps),
+                    floor = allocate<Real>("floor", steps);
+  each_head(
+      "mlstm::stabilise", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        each(team, 1, [=](int) {
+          Real *M = h.state + size_t(h.Dv + 1) * h.Dk;
+          for (int t = 0; t < h.T; ++t) {
+            const Gates<Real> gate = stabilised(h.alpha[t], h.beta[t], *M);
+            const size_t at = h.index * h.T + t;
+            keep(at) = gate.keep, add(at) = gate.add, floor(at) = 1 / gate.stabiliser;
+            *M = gate.stabiliser;
+          }
+        });
+      });
+  normalised_sum("mlstm::chunked", call, {call.shape.Dk, call.q, call.k, keep, {}, Real(call.params.real("scale"))},
+                 add, floor);
+}
+
+} // namespace
+
+Variant mlstm() {
+  Variant v;
+  v.family = "gated";
+  v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity, divided by max(|n_t . q_t|, 1)";
+  v.source = "Beck et al. 2024 (arXiv:2405.04517) Eq 19-27; 003 Eq 16";
+  v.cost = "5 (Dv + 1) Dk flops";
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T; the paper's is 1/sqrt(Dk)")};
+  v.inputs = {{"beta", false, "exponential input gate i = exp(i~) as the factor, any positive number"},
+              {"alpha", false, "forget gate f"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.linear_in_v = false; // the normaliser does not scale with v
+  v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// RetNet's retention (Sun et al. 2023, arXiv:2307.08621, Eq 5-7): one fixed decay. Its rotation of q and k by the
+// position (xPos) is a fixed map of the inputs and left to them.
+//
+//   S_t = gamma S_{t-1} + v_t k_t^T
+//   o_t = S_t (scale q_t)
+//
+// The paper gives head h the decay 1 - 2^{-5-h}; here all heads share gamma, by default that of the first one, 31/32.
+// State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+#include "arrays.hpp"
+#include "decayed_sum.hpp"
+#include "rows.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Real scale = call.params.real("scale"), gamma = call.params.real("gamma");
+  recurrent_rows(
+      "retnet::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        for (int j = 0; j < h.Dk; ++j) s[j] = gamma * s[j] + h.v(t)[i] * h.k(t)[j];
+        return scale * dot(s, h.q(t), h.Dk);
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const Array<Real> gamma = allocate<Real>("gamma", call.shape.heads() * call.shape.T);
+  Kokkos::deep_copy(gamma, Real(call.params.real("gamma")));
+  decayed_sum("retnet::chunked", call, {call.shape.Dk, call.q, call.k, gamma, {}, Real(call.params.real("scale"))});
+}
+
+} // namespace
+
+Variant retnet() {
+  Variant v;
+  v.family = "gated";
+  v.update = "A_t = gamma I, b_t = v_t, phi = identity";
+  v.objective = "-<S k, v> + (1 - gamma) / 2 |S|^2";
+  v.source = "Sun et al. 2023 (arXiv:2307.08621) Eq 5-7, without xPos; 003 Eq 4, 16";
+  v.cost = "5 Dv Dk flops";
+  v.params = {real_param("gamma", 0.96875, 0, 1, "decay of the whole state"),
+              real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// RWKV-6 "Finch" (Peng et al. 2024, arXiv:2404.05892, Eq 18-19): a data-dependent decay for each key channel, read
+// before the write, the step's own pair weighted by a bonus u. In its names: q is r, lambda is w.
+//
+//   o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t
+//   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
+//
+// The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
+// channels otherwise. State: Dv x Dk. Cost a token: recurrent 7 Dv Dk flops; chunked as gla.
+#include "arrays.hpp"
+#include "decayed_sum.hpp"
+#include "rows.hpp"
+
+namespace recollect::variants {
+namespace {
+
+/// u_t of every step and channel.
+template <class Real> Array<Real> bonus(const Call<Real> &call) {
+  if (call.has("w")) return call.w;
+  const Array<Real> u = allocate<Real>("u", call.k.extent(0));
+  Kokkos::deep_copy(u, Real(call.params.real("u")));
+  return u;
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Array<Real> bonuses = bonus(call);
+  recurrent_rows(
+      "rwkv6::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *q = h.q(t), *k = h.k(t), *lambda = h.lambda(t), *u = bonuses.data() + (h.index * h.T + t) * h.Dk;
+        Real read = 0;
+        for (int j = 0; j < h.Dk; ++j) {
+          const Real written = h.v(t)[i] * k[j];
+          read += (s[j] + u[j] * written) * q[j];
+          s[j] = h.alpha[t] * lambda[j] * s[j] + written;
+        }
+        return read;
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const Array<Real> alpha = call.has("alpha") ? call.alpha : Array<Real>();
+  decayed_sum("rwkv6::chunked", call, {call.shape.Dk, call.q, call.k, alpha, call.lambda, Real(1), bonus(call)});
+}
+
+} // namespace
+
+Variant rwkv6() {
+  Variant v;
+  v.family = "gated";
+  v.update = "A_t = diag(lambda_t), b_t = v_t, phi = identity; o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t";
+  v.source = "Peng et al. 2024 (arXiv:2404.05892) Eq 18-19; 003 Eq 16";
+  v.cost = "7 Dv Dk flops";
+  v.params = {real_param("u", 1, -no_limit, no_limit, "bonus on all channels where w is absent")};
+  v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
+              {"lambda", false, "decay of each key channel"},
+              {"w", false, "bonus u of each key channel, in place of the parameter"}};
+  v.needs_one_of = {"alpha", "lambda"};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  return v;
+}
+
+} // namespace recollect::variants
