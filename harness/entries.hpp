@@ -28,7 +28,7 @@ struct Input {
 /// Properties of the map (q,k,v,...) -> (o, state). A test shows each declared one to hold and each undeclared one to fail.
 struct Traits {
   bool causal = true;          // o_t depends on steps <= t only
-  bool linear_in_v = true;     // o and state are linear in (v, initial state)
+  bool linear_in_v = true;     // o is linear in v
   bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
   bool stable = true;          // float32 stays within its conditioning bound on ill-conditioned keys
 };

@@ -132,20 +132,20 @@ template <class Real> struct DecayedSumKernel {
       team.team_barrier();
       tile::gemm(team, end - begin, begin, F, Real(1), tile::rows<Real>(c.q_block, F), c.kT, n, Real(0),
                  c.A + begin * n, n);
-      each(team, end - begin,
-           [=](int row) { // pairs inside: key i meets the queries of steps i, i+1, ... on its way down
-             const int i = begin + row;
-             Real *key = c.key + row * F;
-             for (int j = 0; j < F; ++j) key[j] = c.k[size_t(i) * F + j];
-             c.A[i * n + i] = c.bonus ? weighted_dot(c.q + size_t(i) * F, c.bonus + size_t(i) * F, key, F)
-                                      : dot(c.q + size_t(i) * F, key, F);
-             for (int t = i + 1; t < end; ++t) {
-               if (c.bonus) c.A[t * n + i] = dot(c.q + size_t(t) * F, key, F);
-               for (int j = 0; j < F; ++j) key[j] *= decay[size_t(t) * F + j];
-               if (!c.bonus) c.A[t * n + i] = dot(c.q + size_t(t) * F, key, F);
-             }
-             for (int after = i + 1; after < n; ++after) c.A[i * n + after] = 0;
-           });
+      // Pairs inside: key i meets the queries of steps i, i+1, ... on its way down.
+      each(team, end - begin, [=](int row) {
+        const int i = begin + row;
+        Real *key = c.key + row * F;
+        for (int j = 0; j < F; ++j) key[j] = c.k[size_t(i) * F + j];
+        c.A[i * n + i] = c.bonus ? weighted_dot(c.q + size_t(i) * F, c.bonus + size_t(i) * F, key, F)
+                                 : dot(c.q + size_t(i) * F, key, F);
+        for (int t = i + 1; t < end; ++t) {
+          if (c.bonus) c.A[t * n + i] = dot(c.q + size_t(t) * F, key, F);
+          for (int j = 0; j < F; ++j) key[j] *= decay[size_t(t) * F + j];
+          if (!c.bonus) c.A[t * n + i] = dot(c.q + size_t(t) * F, key, F);
+        }
+        for (int after = i + 1; after < n; ++after) c.A[i * n + after] = 0;
+      });
       team.team_barrier();
       each(team, F, [=](int j) { // earlier keys and the state move on to this block's end
         for (int i = 0; i < begin; ++i) c.kT[j * n + i] *= c.step[j];

@@ -68,7 +68,6 @@ inline Variant feature_variant(std::function<int(const Shape &, const Params &)>
   v.family = "additive";
   v.objective = "-<S phi(k), v>";
   v.state_shape = [width](const Shape &s, const Params &p) { return StateShape{s.Dv + 1, width(s, p)}; };
-  v.traits.linear_in_v = false; // the normaliser does not scale with v
   v.traits.order_invariant = true;
   return v;
 }

@@ -2,12 +2,11 @@
 // HGRN (Qin et al. 2023, arXiv:2311.04823, Eq 2-6), the gated element-wise recurrence, without its fixed phases: one
 // number of state a value channel. In its names: v is the input c, q the output gate g.
 //
-//   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f = lower + (1 - lower) gate
+//   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = q_t * h_t
 //
-// All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv).
-// gate is lambda where it is given, and k is then not used; otherwise it is sigmoid(-k): k is the pre-activation of the
-// write. State: Dv x 1. Cost a token: 4 Dv flops.
+// All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). k
+// is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x 1. Cost a token: 4 Dv flops.
 #include "forget_gate.hpp"
 #include "rows.hpp"
 #include "scan.hpp"

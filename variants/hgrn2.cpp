@@ -2,12 +2,13 @@
 // HGRN2 (Qin et al. 2024, arXiv:2404.07904, Eq 6 and Table 1): the key is the complement of the forget gate, so that a
 // channel writes exactly as strongly as it forgets. In its names: v is the input i, q the output gate.
 //
-//   S_t = S_{t-1} diag(f_t) + v_t (1 - f_t)^T,   f = lower + (1 - lower) gate
+//   S_t = S_{t-1} diag(f_t) + v_t (1 - f_t)^T,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = S_t q_t
 //
-// gate is lambda where it is given, and k is then not used; otherwise it is sigmoid(-k): k is the pre-activation of the
-// write. State: Dv x Dk, each row a running mean of the values. Cost a token: recurrent 5 Dv Dk flops; chunked as gla.
+// k is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x Dk, each row a running mean of the
+// values. Cost a token: recurrent 5 Dv Dk flops; chunked as gla.
 #include "arrays.hpp"
+#include "decayed_sum.hpp"
 #include "forget_gate.hpp"
 #include "rows.hpp"
 

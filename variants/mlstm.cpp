@@ -76,7 +76,6 @@ Variant mlstm() {
   v.inputs = {{"beta", false, "exponential input gate i = exp(i~) as the factor, any positive number"},
               {"alpha", false, "forget gate f"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
-  v.traits.linear_in_v = false; // the normaliser does not scale with v
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
   return v;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReBased (Aksenov et al. 2024, arXiv:2402.10644, §4): a quadratic kernel on layer-normed keys and queries, whose zero
-// the affine map can place, so that unlike Based's it can give a pair no weight at all.
+// ReBased (Aksenov et al. 2024, arXiv:2402.10644, §4): a quadratic kernel on layer-normed keys and queries after an
+// affine map, which can place the kernel's zero anywhere (Based's has none).
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(q) . phi(k) = (q' . k')^2,   x' = gain (x - mean(x)) / sqrt(var(x) + 1e-5) + shift
 //
-// gain and shift are the paper's gamma and beta, here one number for all channels. A query at right angles to all keys
-// so far has the weight 0 as a sum of F terms of both signs: its read is lost in their rounding (`stable` is false).
-// State: (Dv + 1) x F, S over z, F = Dk (Dk + 1) / 2. Cost a token: recurrent 4 (Dv + 1) F flops.
+// gain and shift are the paper's gamma and beta, here one number for all channels. The paper starts from shift = 0,
+// where a query at right angles to all keys so far has the weight 0, as a sum of F terms of both signs, and its read is
+// lost in their rounding; with shift > gain, as by default, every weight is positive. State: (Dv + 1) x F, S over z, F
+// = Dk (Dk + 1) / 2. Cost a token: recurrent 4 (Dv + 1) F flops.
 #include "feature_map.hpp"
 #include "quadratic.hpp"
 
@@ -53,8 +54,7 @@ Variant rebased() {
   v.source = "Aksenov et al. 2024 (arXiv:2402.10644) §4";
   v.cost = "2 (Dv + 1) Dk (Dk + 1) flops";
   v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
-              real_param("shift", 0, -no_limit, no_limit, "beta, added after the factor")};
-  v.traits.stable = false;
+              real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   return v;
 }

@@ -7,19 +7,19 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(hgrn)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // Three value channels on two gate channels: the third takes the gates of the first.
-  // h_1 = (0.5*2, 0.75*4, 0.5*6) = (1,3,3); h_2 = (0.75*1 + 0.25*4, 3, 0.75*3 + 0.25*8) = (1.75, 3, 4.25); q_2 = (2,1).
-  Sequence s = one_head(2, {1, 1, 2, 1}, {9, 9, 9, 9}, {2, 4, 6, 4, 7, 8});
-  s.lambda = {0.5, 0.25, 0.75, 1};
+  // Three value channels on two gate channels: the third takes the gates of the first. sigmoid(0) = 1/2: f_1 = (1/2,
+  // 1/4), f_2 = (1/4, 1/2).  h_1 = (0.5*2, 0.75*4, 0.5*6) = (1, 3, 3). h_2 = (0.25*1 + 0.75*4, 0.5*3 + 0.5*7, 0.25*3 +
+  // 0.75*8) = (3.25, 5, 6.75), read with q_2 = (2, 1).
+  Sequence s = one_head(2, {1, 1, 2, 1}, {0, 0, 0, 0}, {2, 4, 6, 4, 7, 8});
+  s.lambda = {1, 0.5, 0.5, 1};
   const Output out = forward(find_variant("hgrn"), s);
-  check_close(out.o, {1, 3, 3, 3.5, 3, 8.5}, 0);
-  check_close(out.state, {1.75, 3, 4.25}, 0);
+  check_close(out.o, {1, 3, 3, 6.5, 5, 13.5}, 0);
+  check_close(out.state, {3.25, 5, 6.75}, 0);
 }
 
 BOOST_AUTO_TEST_CASE(one_channel_is_hgrn2) {
-  Sequence s = random_sequence({2, 2, 40, 1, 1}, 5);
+  const Sequence s = random_sequence({2, 2, 40, 1, 1}, 5);
   check_reduction("hgrn", s, "hgrn2", s);
-  s.lambda.clear();
   check_reduction("hgrn", s, "hgrn2", s, {{"lower", "0.3"}}, {{"lower", "0.3"}});
 }
 
@@ -27,6 +27,7 @@ BOOST_AUTO_TEST_CASE(harsh_gates_cost_no_digits) { // over many groups of chunks
   const Variant &variant = find_variant("hgrn");
   Sequence s = positive_sequence({1, 1, 2000, 3, 4});
   s.lambda = harsh_gates(s.lambda.size());
+  s.k.assign(s.k.size(), -800);                  // f = lambda
   for (int j = 0; j < 3; ++j) s.lambda[j] = 0.5; // so that something is written from the first step on
   const Output reference = forward(variant, s);
   for (int C : {1, 16, 100, 2000}) {

@@ -129,7 +129,10 @@ BOOST_AUTO_TEST_CASE(order_of_the_stored_pairs) {
     for (int i = 0; i < shape.Dv; ++i) change = std::max(change, std::fabs(a.o[a.o.size() - 1 - i] - b.o[b.o.size() - 1 - i]) / max_abs(a.o));
     const double allowed = 2 * bound(variant, params, s, real);
     BOOST_TEST_INFO(label(variant, form, real) << ": change of the last read " << change << ", allowed " << allowed);
-    BOOST_TEST((variant.traits.order_invariant ? change <= allowed : change > 1e-3));
+    if (variant.traits.order_invariant)
+      BOOST_TEST(change <= allowed);
+    else if (real == Real::f64) // a slow clock, as cosformer's, moves nine steps by less than float can tell
+      BOOST_TEST(change > 1e3 * allowed);
   });
 }
 

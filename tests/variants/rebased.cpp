@@ -19,7 +19,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 BOOST_AUTO_TEST_CASE(kernel_is_the_square_of_the_normed_inner_product) {
   // Mean 2, variance 2/3 and mean 0, variance 8/3: x' = (-1, 0, 1) g, y' = (2, -2, 0) h, x' . y' = -2 g h.
   const double g = 1 / std::sqrt(2.0 / 3 + 1e-5), h = 1 / std::sqrt(8.0 / 3 + 1e-5);
-  const double measured = inner_product(features_of("rebased", {1, 2, 3}), features_of("rebased", {2, -2, 0}));
+  const double measured = inner_product(features_of("rebased", {1, 2, 3}, {{"shift", "0"}}),
+                                        features_of("rebased", {2, -2, 0}, {{"shift", "0"}}));
   BOOST_TEST(std::fabs(measured - 4 * g * g * h * h) <= 100 * epsilon_of(Real::f64));
 }
 
@@ -29,7 +30,8 @@ BOOST_AUTO_TEST_CASE(chunked_errs_by_the_cancellation_in_its_weights) {
   const int T = 65, D = 6, F = 21;
   const Variant &variant = find_variant("rebased");
   const Sequence s = random_sequence({1, 1, T, D, 1}, 9);
-  const Output reference = forward(variant, s);
+  const Params params = variant_params(variant, {{"shift", "0"}});
+  const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
   const auto normed = [&](const std::vector<double> &x, int t) {
     std::vector<double> row(x.begin() + t * D, x.begin() + (t + 1) * D);
     double mean = 0, variance = 0;
@@ -40,7 +42,7 @@ BOOST_AUTO_TEST_CASE(chunked_errs_by_the_cancellation_in_its_weights) {
   };
   for (Real real : {Real::f32, Real::f64})
     for (int C : {1, 16, 65}) {
-      const Output fast = forward(variant, s, {"chunked", real, C, {}});
+      const Output fast = forward(variant, s, {"chunked", real, C, params});
       for (int t = 0; t < T; ++t) {
         double weight = 0, size = 0;
         for (int i = 0; i <= t; ++i) {
@@ -58,10 +60,10 @@ BOOST_AUTO_TEST_CASE(a_query_at_right_angles_is_lost_in_rounding) {
   // x' . y' = 1e-4 at |x'|^2 |y'|^2 = 16: the true read is v = 3 at a weight of 1e-8, below float's rounding of 16.
   const Variant &variant = find_variant("rebased");
   const Sequence s = one_head(1, {1, -1, 1, -1.0001}, {1, 1.00003, -1, -1}, {3});
-  BOOST_TEST(std::fabs(forward(variant, s).o[0] - 3) <= 1e-4);
-  const double error = std::fabs(forward(variant, s, {"recurrent", Real::f32, 1, {}}).o[0] - 3);
-  BOOST_TEST(error > accumulated_terms(s.shape, 1) * epsilon_of(Real::f32) *
-                         input_condition(variant, s, variant_params(variant)) * 3);
+  const Params params = variant_params(variant, {{"shift", "0"}});
+  BOOST_TEST(std::fabs(forward(variant, s, {"recurrent", Real::f64, 1, params}).o[0] - 3) <= 1e-4);
+  const double error = std::fabs(forward(variant, s, {"recurrent", Real::f32, 1, params}).o[0] - 3);
+  BOOST_TEST(error > accumulated_terms(s.shape, 1) * epsilon_of(Real::f32) * input_condition(variant, s, params) * 3);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
