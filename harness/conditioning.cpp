@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conditioning.hpp"
-#include "linalg.hpp"
 #include "random.hpp"
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace recollect {
 namespace {
@@ -39,6 +39,20 @@ double input_condition(const Variant &variant, const Sequence &sequence, const P
     kappa = std::max(kappa, deviation(forward(variant, moved, run), base).largest() / delta);
   }
   return variant.solved_condition ? kappa + variant.solved_condition(sequence, params) : kappa;
+}
+
+ElementResponse element_response(const Dense &M, const Dense &B, const std::vector<double> &q) {
+  const Stream signs(17, 1);
+  Dense moved = M;
+  for (int i = 0; i < M.rows; ++i)
+    for (int j = 0; j < M.columns; ++j)
+      if (signs.bits(size_t(std::min(i, j)) * M.columns + std::max(i, j)) & 1) moved(i, j) *= -1;
+  try {
+    const Dense BM = B * inverse(M), column(M.columns, 1, q);
+    return {max_abs((BM * moved * inverse(M) * column).data), max_abs((BM * column).data)};
+  } catch (const std::runtime_error &) {
+    return {std::numeric_limits<double>::infinity(), 0};
+  }
 }
 
 double accumulated_terms(const Shape &shape, int chunk) { return double(shape.T) + shape.Dk + chunk; }

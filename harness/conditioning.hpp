@@ -6,10 +6,11 @@
 // response to relative perturbations of its inputs: kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|), r random signs, in
 // float64, the largest of several draws. A form that is backward stable over n accumulated terms then errs by at most about
 // n eps kappa, in units of the largest |o|. A layer that solves with a matrix made from its inputs, such as a Gram matrix, has
-// rounding in each of that matrix's elements, which no change of the inputs produces: it adds that matrix's own condition
-// number (Variant::solved_condition).
+// rounding in each of that matrix's elements, which no change of the inputs produces: it adds its response to those
+// (Variant::solved_condition).
 #pragma once
 #include "forward.hpp"
+#include "linalg.hpp"
 
 namespace recollect {
 
@@ -21,6 +22,12 @@ Deviation deviation(const Output &measured, const Output &reference);
 
 /// kappa as above, at least 1, plus the variant's solved_condition; `draws` recurrent float64 passes.
 double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws = 4);
+
+/// The read o = B M^{-1} q, and its first-order change B M^{-1} (M o s) M^{-1} q for a symmetric matrix s of random signs.
+struct ElementResponse {
+  double change, size; // largest elements; an infinite change where M is singular
+};
+ElementResponse element_response(const Dense &M, const Dense &B, const std::vector<double> &q);
 
 /// Rounding units lost by sums over T steps, Dk channels and a chunk: the n of the bound above.
 double accumulated_terms(const Shape &shape, int chunk);

@@ -51,8 +51,8 @@ struct Variant {
   };
   /// One head's initial state, row-major; null means zeros.
   std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
-  /// Largest condition number of the linear systems that a layer solves on this input; null: it solves none. It is larger than
-  /// the layer's response to its inputs, which moves these systems only within their structure (conditioning.hpp).
+  /// Response of the reads to relative changes of the elements of the matrices that the layer solves with; null: it solves with
+  /// none. Changes of the inputs move such a matrix only within its structure (conditioning.hpp).
   std::function<double(const Sequence &, const Params &)> solved_condition;
   /// Why the variant cannot take this shape with these parameters, "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;

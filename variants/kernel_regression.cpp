@@ -7,7 +7,7 @@
 // The prefix's matrix is factorised as L diag(d) L^T, one row (recurrent) or C rows (chunked, blocked substitution) at
 // a time; with rows a = L^{-1} V and y = L^{-1} kappa(K_t, q_t), o_t = sum_i (y_i / d_i) a_i. No finite state: L [T,T]
 // a head. Cost at step t: recurrent 2 t^2 + t (4 Dk + 4 Dv); chunked the same flops, as matrix products.
-#include "../harness/linalg.hpp"
+#include "../harness/conditioning.hpp"
 #include "kernels.hpp"
 #include "regression.hpp"
 #include <algorithm>
@@ -139,20 +139,28 @@ template <class Real> void chunked(const Call<Real> &call) {
             Chunked<Real>{factor_of(call)});
 }
 
-/// Of kappa(K_T, K_T) + ridge I; every prefix's matrix is a principal part of it, so none is worse.
+/// Response of the last read to changes of the kernel matrix's elements: every earlier matrix is a principal part of
+/// the last.
 double condition(const Sequence &s, const Params &p) {
-  const int T = s.shape.T, Dk = s.shape.Dk;
-  const double scale = p.real_or("scale", 1 / std::sqrt(double(Dk))), ridge = p.real("ridge");
-  double largest = 1;
-  for (size_t head = 0; head < s.shape.heads(); ++head) {
-    const auto begin = s.k.begin() + head * T * Dk;
-    const Dense K(T, Dk, std::vector<double>(begin, begin + size_t(T) * Dk));
-    Dense M = scale * (K * transpose(K));
-    for (double &z : M.data) z = p.text("kernel") == "exp" ? std::exp(z) : z;
-    const std::vector<double> spectrum = symmetric_eigenvalues(M);
-    largest = std::max(largest, (spectrum.back() + ridge) / (std::max(spectrum.front(), 0.0) + ridge));
+  const Shape &n = s.shape;
+  const double scale = p.real_or("scale", 1 / std::sqrt(double(n.Dk)));
+  const auto kappa = [&](Dense M) {
+    for (double &z : M.data) z = p.text("kernel") == "exp" ? std::exp(scale * z) : scale * z;
+    return M;
+  };
+  double change = 0, size = 0;
+  for (size_t head = 0; head < n.heads(); ++head) {
+    const auto rows = [&](const std::vector<double> &x, int width) {
+      const auto begin = x.begin() + head * n.T * width;
+      return Dense(n.T, width, std::vector<double>(begin, begin + size_t(n.T) * width));
+    };
+    const Dense K = rows(s.k, n.Dk), V = rows(s.v, n.Dv), Q = rows(s.q, n.Dk);
+    const Dense last(n.Dk, 1, std::vector<double>(Q.data.end() - n.Dk, Q.data.end()));
+    const Dense M = kappa(K * transpose(K)) + p.real("ridge") * Dense::identity(n.T);
+    const ElementResponse read = element_response(M, transpose(V), kappa(K * last).data);
+    change = std::max(change, read.change), size = std::max(size, read.size);
   }
-  return largest;
+  return change / size;
 }
 
 } // namespace

@@ -13,7 +13,7 @@
 // A block ends early once D_t is below 1/16: dividing by it at the end costs at most that factor and one alpha in
 // rounding.
 #pragma once
-#include "../harness/linalg.hpp"
+#include "../harness/conditioning.hpp"
 #include "regression.hpp"
 #include <algorithm>
 
@@ -138,23 +138,29 @@ inline std::vector<double> inverse_ridge_state(const Shape &s, double ridge) {
   return state;
 }
 
-/// Largest condition number of G_t + r_t I over all heads and prefixes, G_t = alpha_t G_{t-1} + k_t k_t^T (alpha = 1
-/// unless the layer decays), r_t = ridge or, where it decays too, ridge times the alphas so far.
+/// Response of the reads o_t = B_t M_t^{-1} q_t to a relative change of M_t's elements by random signs, the largest
+/// over heads and prefixes in units of the largest |o|: M_t = r_t I + G_t, B_t and G_t the sums of v k^T and k k^T,
+/// which alpha decays where `decays`, r_t the ridge, which it decays too where `ridge_decays`. Infinite where some M_t
+/// is singular.
 inline double gram_condition(const Sequence &s, double ridge, bool decays, bool ridge_decays) {
-  const int Dk = s.shape.Dk;
-  double largest = 1;
-  for (size_t head = 0; head < s.shape.heads(); ++head) {
-    Dense G = (ridge_decays ? ridge : 0) * Dense::identity(Dk);
-    for (int t = 0; t < s.shape.T; ++t) {
-      const size_t step = head * s.shape.T + t;
-      const std::vector<double> k(s.k.begin() + step * Dk, s.k.begin() + (step + 1) * Dk);
-      G = (decays && !s.alpha.empty() ? s.alpha[step] : 1) * G + outer(k, k);
-      const std::vector<double> spectrum = symmetric_eigenvalues(G);
-      const double least = std::max(spectrum.front(), 0.0), shift = ridge_decays ? 0 : ridge;
-      largest = std::max(largest, (spectrum.back() + shift) / (least + shift));
+  const Shape &n = s.shape;
+  double change = 0, scale = 0;
+  for (size_t head = 0; head < n.heads(); ++head) {
+    Dense G = (ridge_decays ? ridge : 0) * Dense::identity(n.Dk), B(n.Dv, n.Dk);
+    const Dense constant = (ridge_decays ? 0 : ridge) * Dense::identity(n.Dk);
+    for (int t = 0; t < n.T; ++t) {
+      const size_t step = head * n.T + t;
+      const auto row = [&](const std::vector<double> &x, int width) {
+        return std::vector<double>(x.begin() + step * width, x.begin() + (step + 1) * width);
+      };
+      const std::vector<double> k = row(s.k, n.Dk);
+      const double alpha = decays && !s.alpha.empty() ? s.alpha[step] : 1;
+      G = alpha * G + outer(k, k), B = alpha * B + outer(row(s.v, n.Dv), k);
+      const ElementResponse read = element_response(G + constant, B, row(s.q, n.Dk));
+      change = std::max(change, read.change), scale = std::max(scale, read.size);
     }
   }
-  return largest;
+  return change / scale;
 }
 
 } // namespace recollect::variants

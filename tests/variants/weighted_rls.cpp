@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing.hpp"
+#include <cmath>
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(weighted_rls)
+
+BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
+  // ridge 1. k_1 = [1,0], alpha 1: S_1 = [2,0], P_1 = diag(1/2, 1); o_1 = 2.
+  // k_2 = [1,1], alpha 1/2: z = [1/2,1], d = 1/2 + 3/2 = 2, residual 5, S_2 = [2,0] + 5/2 z, P_2 = 2 (P_1 - z z^T / 2);
+  // o_2 = 18.
+  Sequence s = one_head(2, {1, 1, 4, 2}, {1, 0, 1, 1}, {4, 7});
+  s.alpha = {1, 0.5};
+  const Variant &variant = find_variant("weighted_rls");
+  for (const Form &form : variant.forms) {
+    const Output out = forward(variant, s, {form.name, Real::f64, 2, variant_params(variant, {{"ridge", "1"}})});
+    check_close(out.o, {2, 18}, 64 * epsilon_of(Real::f64));
+    check_close(out.state, {3.25, 2.5, 0.75, -0.5, -0.5, 1}, 16 * epsilon_of(Real::f64));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_decay_it_is_rls) {
+  Sequence s = random_sequence({2, 2, 70, 9, 5}, 83);
+  s.alpha.assign(s.alpha.size(), 1);
+  const Variant &weighted = find_variant("weighted_rls"), &plain = find_variant("rls");
+  for (const char *form : {"recurrent", "chunked"}) {
+    const Output a = forward(weighted, s, {form, Real::f64, 32, {}}), b = forward(plain, s, {form, Real::f64, 32, {}});
+    const double kappa = input_condition(plain, s, variant_params(plain));
+    BOOST_TEST(deviation(a, b).largest() <= accumulated_terms(s.shape, 32) * epsilon_of(Real::f64) * kappa);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(solves_the_weighted_normal_equations) {
+  // Weight of pair i: the product of the alphas after it; of the ridge: of all.
+  const Sequence s = random_sequence({1, 1, 30, 7, 4}, 84);
+  const Variant &variant = find_variant("weighted_rls");
+  const Params params = variant_params(variant, {{"ridge", "0.5"}});
+  Dense G = 0.5 * Dense::identity(7), B(4, 7);
+  for (int t = 0; t < 30; ++t) {
+    const std::vector<double> k(s.k.begin() + t * 7, s.k.begin() + (t + 1) * 7),
+        v(s.v.begin() + t * 4, s.v.begin() + (t + 1) * 4);
+    G = s.alpha[t] * G + outer(k, k), B = s.alpha[t] * B + outer(v, k);
+  }
+  const Dense P = inverse(G), S = B * P;
+  std::vector<double> expected = S.data;
+  expected.insert(expected.end(), P.data.begin(), P.data.end());
+  const double bound =
+      accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * input_condition(variant, s, params) * max_abs(expected);
+  for (const Form &form : variant.forms)
+    check_close(forward(variant, s, {form.name, Real::f64, 8, params}).state, expected, bound);
+}
+
+BOOST_AUTO_TEST_CASE(winds_up_where_no_key_comes_and_mesa_does_not) {
+  // Only e1 is ever written; alpha = 1/2 doubles P along e2 at every step, exactly.
+  Sequence s = one_head(20, std::vector<double>(40, 1), {}, std::vector<double>(20, 1));
+  s.shape.Dk = 2, s.k.clear(), s.alpha.assign(20, 0.5);
+  for (int t = 0; t < 20; ++t) s.k.push_back(1), s.k.push_back(0);
+  const Variant &weighted = find_variant("weighted_rls"), &mesa = find_variant("mesa");
+  const Output wound = forward(weighted, s, {"chunked", Real::f64, 16, variant_params(weighted, {{"ridge", "1"}})});
+  BOOST_TEST(wound.state[2 + 3] == std::ldexp(1.0, 20));
+  BOOST_TEST(max_abs(forward(mesa, s, {"chunked", Real::f64, 16, variant_params(mesa, {{"ridge", "1"}})}).state) <= 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
