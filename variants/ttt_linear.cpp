@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// TTT-Linear: a linear map behind a layer norm and a residual, trained by one gradient step a token (Sun et al. 2024,
+// arXiv:2407.04620, §2; 003 Vignette 3).
+//
+//   f(x; S) = P x + norm(S x)                        norm and P as in online_memory.hpp
+//   S_t = S_{t-1} - lr beta_t d/dS 1/2 |f(k_t; S) - v_t|^2 at S_{t-1},   o_t = f(q_t; S_t)
+//
+// State: Dv x Dk, at the start N(0,1): norm makes a step's effect on f lr beta_t whatever the length of the keys.
+// Cost a token: 8 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before them, and is then
+// matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
+#include "../harness/random.hpp"
+#include "online_memory.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> struct OneByOne {
+  Real lr;
+  NormedResidualRead<Real> memory;
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int Dk = h.Dk, Dv = h.Dv;
+    Real *S = h.state, *y = h.work;
+    const auto apply = [&](const Real *x) {
+      team.team_barrier();
+      each(team, Dv, [=](int i) { y[i] = dot(S + i * Dk, x, Dk); });
+      team.team_barrier();
+    };
+    for (int t = 0; t < h.T; ++t) {
+      const Real *k = h.k(t), step = lr * h.beta[t];
+      apply(k);
+      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.gradient(Dk, Dv, k, h.v(t), y, y); });
+      team.team_barrier();
+      each(team, Dv, [=](int i) {
+        for (int j = 0; j < Dk; ++j) S[i * Dk + j] -= step * y[i] * k[j];
+      });
+      apply(h.q(t));
+      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.read(Dk, Dv, h.q(t), y, h.o(t)); });
+    }
+  }
+};
+
+/// Work of a head: E [b,Dv], A [b,b], kT [Dk,b], ST [Dk,Dv].
+template <class Real> struct Batches {
+  Real lr;
+  int batch;
+  NormedResidualRead<Real> memory;
+  static size_t work_size(int b, int Dk, int Dv) { return size_t(b) * (Dv + b + Dk) + size_t(Dk) * Dv; }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int Dk = h.Dk, Dv = h.Dv, b = batch;
+    const Real rate = lr;
+    const NormedResidualRead<Real> m = memory;
+    Real *E = h.work, *A = E + b * Dv, *kT = A + b * b, *ST = kT + Dk * b;
+    tile::transpose(team, Dv, Dk, h.state, Dk, ST, Dv);
+    for (int t0 = 0; t0 < h.T; t0 += b) {
+      const int n = h.T - t0 < b ? h.T - t0 : b;
+      const Real *q = h.q(t0), *k = h.k(t0), *v = h.v(t0), *beta = h.beta + t0;
+      Real *o = h.o(t0);
+      tile::transpose(team, n, Dk, k, Dk, kT, n);
+      team.team_barrier();
+      tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(k, Dk), ST, Dv, Real(0), E, Dv);
+      tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), kT, n, Real(0), A, n);
+      tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(q, Dk), ST, Dv, Real(0), o, Dv);
+      team.team_barrier();
+      each(team, n, [=](int t) { // E: gradient times step size; A: only steps up to t have been taken
+        Real *e = E + t * Dv;
+        m.gradient(Dk, Dv, k + t * Dk, v + t * Dv, e, e);
+        for (int c = 0; c < Dv; ++c) e[c] *= rate * beta[t];
+        for (int s = t + 1; s < n; ++s) A[t * n + s] = 0;
+      });
+      team.team_barrier();
+      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(A, n), E, Dv, Real(1), o, Dv);
+      tile::gemm(team, Dk, Dv, n, Real(-1), tile::transposed(k, Dk), E, Dv, Real(1), ST, Dv);
+      team.team_barrier();
+      each(team, n, [=](int t) { m.read(Dk, Dv, q + t * Dk, o + t * Dv, o + t * Dv); });
+      team.team_barrier();
+    }
+    tile::transpose(team, Dk, Dv, ST, Dv, h.state, Dk);
+  }
+};
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  each_head("ttt_linear::recurrent", call, call.shape.Dv, OneByOne<Real>{Real(call.params.real("lr")), {}});
+}
+template <class Real> void minibatch(const Call<Real> &call) {
+  const int batch = std::min(call.params.integer("minibatch"), call.shape.T);
+  using Kernel = Batches<Real>;
+  each_head("ttt_linear::minibatch", call, Kernel::work_size(batch, call.shape.Dk, call.shape.Dv), Kernel{Real(call.params.real("lr")), batch, {}});
+}
+
+} // namespace
+
+Variant ttt_linear() {
+  Variant v;
+  v.family = "online nonlinear";
+  v.update = "S_t = S_{t-1} - lr beta_t grad 1/2 |P k_t + norm(S k_t) - v_t|^2, o_t = P q_t + norm(S_t q_t)";
+  v.objective = "1/2 |P k + norm(S k) - v|^2";
+  v.source = "Sun et al. 2024 (arXiv:2407.04620); 003 Vignette 3; 002 outlook";
+  v.cost = "8 Dv Dk flops";
+  v.params = {real_param("lr", 0.5, 0, no_limit, "step size"), integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients share a state in `minibatch`"),
+              integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
+  v.inputs = {{"beta", false, "factor on the step size"}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.traits.linear_in_v = false;
+  v.initial_state = [](const Shape &s, const Params &p) { return Stream(p.integer("seed"), 0).normals(size_t(s.Dv) * s.Dk); };
+  v.unsuitable = [](const Shape &s, const Params &) -> std::string { return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : ""; };
+  return v;
+}
+
+} // namespace recollect::variants
