@@ -6,11 +6,6 @@
 
 namespace recollect::theory {
 
-/// A measured number and a bound on its error.
-struct Integral {
-  double value, error;
-};
-
 inline Point integral_point(Integral measured, double predicted, double resolution) {
   return exact_point(measured.value, predicted, measured.error / epsilon_of(Real::f64), resolution);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2.2, Eq 45-48: the optimal memory S* of fixed weights against the least-squares solution on data, and against
-// where DeltaNet goes (delta_paths.hpp has the laws, stationarity.cpp the claims about them one by one).
+// where DeltaNet goes (delta_paths.hpp has the laws, convergence.cpp the claims about them one by one).
 #include "optimum.hpp"
-#include "delta_paths.hpp"
-#include "ledger_row.hpp"
+#include "path_points.hpp"
 #include "verdict.hpp"
 
 namespace recollect::theory {
@@ -117,49 +116,17 @@ std::vector<Point> depends_on_data(const Protocol &protocol) {
   return points;
 }
 
-/// Mean square error of DeltaNet after T steps on isotropic keys with v = S* k, against the exact law.
-Point path_point(const DeltaPaths &law, int runs, int T, std::uint64_t seed, const std::string &tier) {
-  const Dense target(law.dv, law.d, Stream(seed, 145).normals(law.dv * law.d));
-  const double start = std::pow(frobenius_norm(target), 2), expected = law.square_after(T, start) / start;
-  std::vector<double> errors = squared_errors(final_states(draw_paths(law, runs, T, target, seed)), target);
-  for (double &e : errors) e /= start;
-  const Mean mean = mean_of(errors);
-  Params p;
-  p.set("keys", name_of(law.keys))
-      .set("d", law.d)
-      .set("dv", law.dv)
-      .set("beta", law.beta)
-      .set("T", T)
-      .set("quantity", "mean of |S - S*|^2 / |S*|^2");
-  return at(sampled_point(mean.mean, expected, mean.standard_error, 0.3 * expected), tier, p);
-}
-
-/// Every run ends at S*: by Markov's inequality |S_T - S*|^2 > 1e10 f^T |S*|^2 has probability below 1e-10 a run.
-Point arrival_point(const DeltaPaths &law, int runs, int T, std::uint64_t seed) {
-  const Dense target(law.dv, law.d, Stream(seed, 145).normals(law.dv * law.d));
-  const double start = std::pow(frobenius_norm(target), 2), bound = std::sqrt(1e10 * runs * law.square_after(T, 1));
-  const std::vector<double> errors = squared_errors(final_states(draw_paths(law, runs, T, target, seed)), target);
-  Params p;
-  p.set("keys", name_of(law.keys))
-      .set("d", law.d)
-      .set("dv", law.dv)
-      .set("beta", law.beta)
-      .set("T", T)
-      .set("quantity", "largest |S - S*| / |S*| of all runs");
-  return at(bounded_point(std::sqrt(max_abs(errors) / start), Point::at_most, bound, 0, 1e-3), "convergence", p);
-}
-
 std::vector<Point> single_head(const Protocol &protocol) {
   std::vector<Point> points = equation_46(protocol);
   append(points, equation_47(protocol));
   const int d = 8, dv = 4;
   for (double beta : {0.5, 1.0, 1.5, 2.5})
-    points.push_back(
-        path_point({KeyLaw::unit, d, dv, beta, 0}, 3000, 2 * d, protocol.seed, beta < 2 ? "convergence" : "boundary"));
+    points.push_back(square_point({KeyLaw::unit, d, dv, beta, 0}, 3000, 2 * d, protocol.seed,
+                                  beta < 2 ? "convergence" : "boundary"));
   points.push_back(arrival_point({KeyLaw::unit, d, dv, 1, 0}, 50, 60 * d, protocol.seed));
   for (double beta : {0.1, 0.15, 0.25, 1.0}) // stable below 2/(d+2) = 0.2
-    points.push_back(path_point({KeyLaw::gaussian, d, dv, beta, 0}, 20000, 1, protocol.seed,
-                                beta < 0.2 ? "convergence" : "boundary"));
+    points.push_back(square_point({KeyLaw::gaussian, d, dv, beta, 0}, 20000, 1, protocol.seed,
+                                  beta < 0.2 ? "convergence" : "boundary"));
   return points;
 }
 

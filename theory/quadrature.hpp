@@ -54,6 +54,30 @@ inline Quadrature gamma_quadrature(int n, double shape) {
       n, [=](int k) { return 2 * k + shape; }, [=](int k) { return std::sqrt(k * (k + shape - 1)); });
 }
 
+/// A number and a bound on its error.
+struct Integral {
+  double value, error;
+};
+
+/// Integral of f over [a, b] by the double exponential rule (Takahasi and Mori 1974): f may be singular, though
+/// integrable, at the ends. The error is the last halving's change.
+inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
+  const auto sum = [&](double h) {
+    double total = 0;
+    for (int i = -int(3.6 / h); i * h <= 3.6; ++i) { // the weights beyond are below 1e-22
+      const double t = i * h, u = M_PI / 2 * std::sinh(t);
+      const double from_end =
+          (b - a) / (1 + std::exp(2 * std::fabs(u))); // distance to the nearer end, without cancellation
+      const double x = u < 0 ? a + from_end : b - from_end,
+                   weight = (b - a) / 2 * M_PI / 2 * std::cosh(t) / std::pow(std::cosh(u), 2);
+      if (x > a && x < b) total += weight * f(x);
+    }
+    return total * h;
+  };
+  const double coarse = sum(1.0 / 16), fine = sum(1.0 / 32);
+  return {fine, std::fabs(fine - coarse)};
+}
+
 struct Limit {
   double value;
   double
