@@ -61,7 +61,7 @@ void compare(const Variant &variant, const Size &size, std::uint64_t seed, bool 
   if (fast.empty() || (variant.unsuitable && !variant.unsuitable(shape, params).empty())) return;
   const Sequence sequence = random_sequence(shape, seed), run_on = control ? with_one_wrong_step(sequence) : sequence;
   const Output reference = forward(variant, sequence, {"recurrent", Real::f64, 1, params});
-  const double kappa = input_condition(variant, sequence, params, 2);
+  const double kappa = input_condition(variant, sequence, params);
   for (const Form *form : fast)
     for (Real real : {Real::f32, Real::f64})
       for (int C : size.chunks) {

@@ -7,10 +7,10 @@
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
 #include "statistics.hpp"
 #include "swaps.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -227,64 +227,57 @@ std::vector<Point> chunked_swaps(const Protocol &protocol, double sign) {
   return points;
 }
 
+std::vector<Point> parallel_blocks(const Protocol &protocol) {
+  const int T = 96, C = 16, d = 8;
+  const Dense K = gaussian(T, d, protocol.seed, 1), V = gaussian(T, d, protocol.seed, 2), A = softmax_weights(K),
+              U = substitute(A, V);
+  const double apart = max_difference(listing1(K, V, C, T).data, U.data) / max_abs(U.data);
+  return {at(exact_point(apart, 0, units_of(A), 1e-3), "exact", sized(T, C, d))};
+}
+
 } // namespace
 
 std::vector<Claim> chunking() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.cost = "quick", c.variants = {"delta_former"};
-    return c;
-  };
-  Claim listing = claim("listing1_equivalence", "listing1-equivalence", "000 Listing 1, verify_equivalence");
-  listing.statement = "The chunked program gives what the naive one gives, allclose with atol 1e-5 at B = H = 2, T = "
-                      "1024, D = 64, C = 32.";
-  listing.exact = "Identity. The printed text has a docstring on the def line and lost brackets; its logic is right.";
-  listing.measure = [](const Protocol &p) { return listing_equivalence(p, Block::whole_row); };
+  Claim listing =
+      ledger_row("listing1-equivalence", "000 Listing 1, verify_equivalence",
+                 "The chunked program gives what the naive one gives, allclose with atol 1e-5 at B = H = 2, T = "
+                 "1024, D = 64, C = 32.",
+                 "Identity. The printed text has a docstring on the def line and lost brackets; its logic is right.",
+                 [](const Protocol &p) { return listing_equivalence(p, Block::whole_row); });
   listing.control = [](const Protocol &p) { return listing_equivalence(p, Block::own_mass_only); };
 
-  Claim tail = claim("listing1_tail", "listing1-tail", "000 Listing 1 (chunk_nums = T // C)");
-  tail.statement = "The chunked program gives what the naive one gives, for any T.";
-  tail.exact = "The last T mod C rows are left zero; a ragged last chunk mends it.";
-  tail.expected = Verdict::refuted;
-  tail.scope = "paper";
-  tail.measure = listing_tail;
+  Claim tail = refuted_row("listing1-tail", "paper", "000 Listing 1 (chunk_nums = T // C)",
+                           "The chunked program gives what the naive one gives, for any T.",
+                           "The last T mod C rows are left zero; a ragged last chunk mends it.", listing_tail);
 
-  Claim blocks = claim("listing1_parallel_blocks", "listing1-parallel-blocks", "000 Listing 1, comment at the inverse");
-  blocks.statement = "Each block can be solved in parallel if the normalisation of softmax is not used.";
-  blocks.exact = "True, and the condition is not needed: Z_t depends on the keys alone, so the softmax blocks can all "
-                 "be inverted beforehand as well.";
-  blocks.measure = [](const Protocol &p) {
-    const int T = 96, C = 16, d = 8;
-    const Dense K = gaussian(T, d, p.seed, 1), V = gaussian(T, d, p.seed, 2), A = softmax_weights(K),
-                U = substitute(A, V);
-    return std::vector<Point>{
-        at(exact_point(max_difference(listing1(K, V, C, T).data, U.data) / max_abs(U.data), 0, units_of(A), 1e-3),
-           "exact", sized(T, C, d))};
-  };
+  Claim blocks =
+      ledger_row("listing1-parallel-blocks", "000 Listing 1, comment at the inverse",
+                 "Each block can be solved in parallel if the normalisation of softmax is not used.",
+                 "True, and the condition is not needed: Z_t depends on the keys alone, so the softmax blocks can all "
+                 "be inverted beforehand as well.",
+                 parallel_blocks);
   blocks.control = [](const Protocol &p) { return listing_equivalence(p, Block::own_mass_only); };
 
-  Claim form = claim("eq97_matrix_form", "eq97-matrix-form", "000 Eq 96-97");
-  form.statement = "U = V - A U is U = (I + A)^{-1} V.";
-  form.exact = "Identity; A is strictly lower triangular (the text says lower triangular).";
-  form.variants = {};
-  form.measure = [](const Protocol &p) { return matrix_form(p, 1); };
+  Claim form = ledger_row("eq97-matrix-form", "000 Eq 96-97", "U = V - A U is U = (I + A)^{-1} V.",
+                          "Identity; A is strictly lower triangular (the text says lower triangular).",
+                          [](const Protocol &p) { return matrix_form(p, 1); });
   form.control = [](const Protocol &p) { return matrix_form(p, -1); };
 
   Claim condition =
-      claim("deltaformer_exp_conditioning", "deltaformer-exp-conditioning", "000 §3.2 (perturbation of an inverse)");
-  condition.statement = "With an unsuited kernel I + A is likely to be ill-conditioned.";
-  condition.exact = "cond(I + A) then grows exponentially in T: by |1 - e| a step for one unit key and exp. Softmax "
-                    "rows and unit keys with the linear kernel stay well behaved.";
-  condition.variants = {};
-  condition.measure = conditioning;
+      ledger_row("deltaformer-exp-conditioning", "000 §3.2 (perturbation of an inverse)",
+                 "With an unsuited kernel I + A is likely to be ill-conditioned.",
+                 "cond(I + A) then grows exponentially in T: by |1 - e| a step for one unit key and exp. Softmax "
+                 "rows and unit keys with the linear kernel stay well behaved.",
+                 conditioning);
 
-  Claim swaps = claim("chunked_round_swaps", "chunked-round-swaps", "000 D.3 with f = round");
-  swaps.statement = "Chunked and sequential agree on the swap construction.";
-  swaps.exact = "Identity, bit for bit with integer values in every form, the doubling inverse included; within n eps "
-                "cond(I + A) otherwise.";
+  Claim swaps = ledger_row(
+      "chunked-round-swaps", "000 D.3 with f = round", "Chunked and sequential agree on the swap construction.",
+      "Identity, bit for bit with integer values in every form, the doubling inverse included; within n eps "
+      "cond(I + A) otherwise.",
+      [](const Protocol &p) { return chunked_swaps(p, -1); });
   swaps.tasks = {"swap"};
-  swaps.measure = [](const Protocol &p) { return chunked_swaps(p, -1); };
   swaps.control = [](const Protocol &p) { return chunked_swaps(p, +1); };
+  for (Claim *c : {&listing, &tail, &swaps}) c->variants = {"delta_former"};
   return {listing, tail, blocks, form, condition, swaps};
 }
 

@@ -2,9 +2,9 @@
 // The circuit classes that 000 §2.2.1 leans on. Inclusions between classes are statements about limits and cannot be
 // measured; what is finite in them can: derived series of permutation groups, which inputs a gate depends on, how many
 // swaps there are.
+#include "ledger_row.hpp"
 #include "random.hpp"
 #include "swaps.hpp"
-#include "verdict.hpp"
 #include <functional>
 #include <map>
 #include <numeric>
@@ -200,34 +200,30 @@ std::vector<Point> vocabulary(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> circuits() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source, auto measure) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.cost = "quick", c.measure = measure;
-    return c;
-  };
-  Claim solvable = claim("s5_nonsolvable", "s5-nonsolvable", "000 §2.2.1, n >= 5", solvability);
-  solvable.statement = "Tracking the exchange of n >= 5 elements is beyond TC0.";
-  solvable.exact = "Measured: the algebraic premise, S_n is solvable exactly for n <= 4 (S_5, A_5, A_5, ...), which "
-                   "makes the word problem of S_5 NC1-complete. "
-                   "That NC1 exceeds TC0 is a conjecture and not numeric.";
+  Claim solvable =
+      ledger_row("s5-nonsolvable", "000 §2.2.1, n >= 5", "Tracking the exchange of n >= 5 elements is beyond TC0.",
+                 "Measured: the algebraic premise, S_n is solvable exactly for n <= 4 (S_5, A_5, A_5, ...), which "
+                 "makes the word problem of S_5 NC1-complete. "
+                 "That NC1 exceeds TC0 is a conjecture and not numeric.",
+                 solvability);
 
-  Claim near = claim("tc0_neighbourhood", "tc0-neighbourhood", "000 §2.2.1, TC0 vs NC1", neighbourhood);
-  near.statement = "TC0 has constant depth: each output can only depend on information within a constant-sized "
-                   "neighbourhood of the input.";
-  near.exact = "That is NC0, with bounded fan-in: depth D sees at most 2^D inputs. One majority gate of depth 1 "
-               "depends on all n. The paper's conclusion rests on S_5, not on this.";
-  near.expected = Verdict::refuted;
-  near.scope = "paper";
+  Claim near =
+      refuted_row("tc0-neighbourhood", "paper", "000 §2.2.1, TC0 vs NC1",
+                  "TC0 has constant depth: each output can only depend on information within a constant-sized "
+                  "neighbourhood of the input.",
+                  "That is NC0, with bounded fan-in: depth D sees at most 2^D inputs. One majority gate of depth 1 "
+                  "depends on all n. The paper's conclusion rests on S_5, not on this.",
+                  neighbourhood);
 
-  Claim classes = claim("circuit_hierarchy", "circuit-hierarchy", "000 Eq 43", hierarchy);
-  classes.statement = "NC0 c AC0 c TC0 c= NC1 c= AC1 c= TC1 c= NC2 c= ... c= P.";
-  classes.exact = "Not numeric: the inclusions are known, and those between unbounded classes cannot be measured. "
-                  "Measured: one AND gate depends on more inputs than NC0 of that depth can, "
-                  "and fan-in 2 reaches it at depth ceil(log2 n).";
+  Claim classes =
+      ledger_row("circuit-hierarchy", "000 Eq 43", "NC0 c AC0 c TC0 c= NC1 c= AC1 c= TC1 c= NC2 c= ... c= P.",
+                 "Not numeric: the inclusions are known, and those between unbounded classes cannot be measured. "
+                 "Measured: one AND gate depends on more inputs than NC0 of that depth can, "
+                 "and fan-in 2 reaches it at depth ceil(log2 n).",
+                 hierarchy);
 
-  Claim ten = claim("vocab_10", "vocab-10", "000 Fig 3", vocabulary);
-  ten.statement = "Swapping five elements has C(5,2) = 10 inputs and 5 outputs.";
-  ten.exact = "10 transpositions and 5 values.";
+  Claim ten = ledger_row("vocab-10", "000 Fig 3", "Swapping five elements has C(5,2) = 10 inputs and 5 outputs.",
+                         "10 transpositions and 5 values.", vocabulary);
   ten.tasks = {"swap"};
   return {solvable, near, classes, ten};
 }

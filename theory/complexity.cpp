@@ -3,9 +3,9 @@
 // timed.
 #include "counted.hpp"
 #include "forward.hpp"
+#include "ledger_row.hpp"
 #include "random.hpp"
 #include "registry.hpp"
-#include "verdict.hpp"
 #include <array>
 #include <cmath>
 
@@ -245,37 +245,35 @@ std::vector<Point> compression(const Protocol &) {
 } // namespace
 
 std::vector<Claim> complexity() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source, auto measure) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.cost = "quick", c.measure = measure;
-    return c;
-  };
-  Claim chunked = claim("complexity_chunked", "complexity-chunked", "000 D.3, §2.2.1", chunked_cost);
-  chunked.statement = "The sequential recursion costs O(T^2 d), the chunked one O(T^2 d + T C d + T C^2) "
-                      "multiplications in T / C sequential steps.";
-  chunked.exact = "T (T-1) d, and T (T-C) d + 2 T C d + T C^2 with C^3 for the explicit inverse; a triangular solve "
-                  "has no T C^2. Multiplications counted on the algorithms themselves.";
+  Claim chunked =
+      ledger_row("complexity-chunked", "000 D.3, §2.2.1",
+                 "The sequential recursion costs O(T^2 d), the chunked one O(T^2 d + T C d + T C^2) "
+                 "multiplications in T / C sequential steps.",
+                 "T (T-1) d, and T (T-C) d + 2 T C d + T C^2 with C^3 for the explicit inverse; a triangular solve "
+                 "has no T C^2. Multiplications counted on the algorithms themselves.",
+                 chunked_cost);
 
-  Claim inverse = claim("complexity_full_inverse", "complexity-full-inverse", "000 D.3", inverse_cost);
-  inverse.statement = "U = (I + A)^{-1} V costs O(T^3).";
-  inverse.exact = "T^3 by a general inverse, T (T-1) (T-2) / 6 by a triangular one; not required: the triangular solve "
-                  "costs T (T-1) d / 2.";
+  Claim inverse =
+      ledger_row("complexity-full-inverse", "000 D.3", "U = (I + A)^{-1} V costs O(T^3).",
+                 "T^3 by a general inverse, T (T-1) (T-2) / 6 by a triangular one; not required: the triangular solve "
+                 "costs T (T-1) d / 2.",
+                 inverse_cost);
 
   Claim inference =
-      claim("complexity_inference", "complexity-inference", "000 §2.2.1, Inference phase", inference_cost);
-  inference.statement = "At inference o_t is recalled from S_t in O(d^2).";
-  inference.exact = "S_t has no finite matrix for the exp kernel: o_t costs t (d_k + d_v) and u_t (t-1) (d_k + d_v). "
-                    "d^2 is right for the linear kernel; the total O(T d + d^2) remains an upper bound.";
-  inference.expected = Verdict::refuted;
-  inference.scope = "paper";
+      refuted_row("complexity-inference", "paper", "000 §2.2.1, Inference phase",
+                  "At inference o_t is recalled from S_t in O(d^2).",
+                  "S_t has no finite matrix for the exp kernel: o_t costs t (d_k + d_v) and u_t (t-1) (d_k + d_v). "
+                  "d^2 is right for the linear kernel; the total O(T d + d^2) remains an upper bound.",
+                  inference_cost);
 
-  Claim token = claim("blog_cost_per_token", "blog-cost-per-token", "002 §2", cost_per_token);
-  token.statement = "A token costs O(d_v d_phi), regardless of the sequence's length.";
-  token.exact = "d_v d_phi to write and d_v d_phi to read.";
+  Claim token =
+      ledger_row("blog-cost-per-token", "002 §2", "A token costs O(d_v d_phi), regardless of the sequence's length.",
+                 "d_v d_phi to write and d_v d_phi to read.", cost_per_token);
 
-  Claim cache = claim("blog_compression", "blog-compression", "002 §3", compression);
-  cache.statement = "|KV cache| / |S| = t (d_k + d_v) / (d_k d_v) ~ 2 t / d.";
-  cache.exact = "Exactly 2 t / d at d_k = d_v = d; in general t (1/d_k + 1/d_v). They are of equal size at t = d / 2.";
+  Claim cache =
+      ledger_row("blog-compression", "002 §3", "|KV cache| / |S| = t (d_k + d_v) / (d_k d_v) ~ 2 t / d.",
+                 "Exactly 2 t / d at d_k = d_v = d; in general t (1/d_k + 1/d_v). They are of equal size at t = d / 2.",
+                 compression);
   cache.variants = {"linear"};
   return {chunked, inverse, inference, token, cache};
 }

@@ -6,8 +6,8 @@
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -232,54 +232,46 @@ std::vector<Point> exp_stability(const Protocol &) {
 } // namespace
 
 std::vector<Claim> deltaformer() {
-  const auto claim = [](const std::string &id, std::vector<std::string> rows, const std::string &source) {
-    Claim c;
-    c.id = id, c.covers = std::move(rows), c.source = source, c.cost = "quick";
-    c.variants = {"delta_former"};
-    return c;
-  };
-  Claim special = claim("deltaformer_special_cases",
-                        {"deltaformer-u-form", "deltaformer-special-deltanet", "deltaformer-special-transformer"},
-                        "000 Eq 37-42, 82-90, text after Eq 42");
-  special.statement = "Eq 37 and Eq 39-40 are the same memory; beta = 0, alpha = 1 with a normalised exp read-out is "
-                      "attention; alpha = 1, w = k with linear kernels is DeltaNet.";
-  special.exact =
-      "Identities. DeltaNet also needs beta_t = 1, or alpha_t = beta_t for a step beta_t, which the text leaves out.";
+  Claim special = ledger_row(
+      "deltaformer-u-form", "000 Eq 37-42, 82-90, text after Eq 42",
+      "Eq 37 and Eq 39-40 are the same memory; beta = 0, alpha = 1 with a normalised exp read-out is "
+      "attention; alpha = 1, w = k with linear kernels is DeltaNet.",
+      "Identities. DeltaNet also needs beta_t = 1, or alpha_t = beta_t for a step beta_t, which the text leaves out.",
+      [](const Protocol &p) { return special_cases(p, false); });
+  special.id = "deltaformer_special_cases";
+  special.covers = {"deltaformer-u-form", "deltaformer-special-deltanet", "deltaformer-special-transformer"};
   special.variants = {"delta_former", "softmax", "delta_net"};
-  special.measure = [](const Protocol &p) { return special_cases(p, false); };
   special.control = [](const Protocol &p) { return special_cases(p, true); };
 
-  Claim sums = claim("eq93_deltanet", {"eq93-deltanet"}, "000 Eq 91-93");
-  sums.statement = "u_t = v_t - sum_{i<t} (k_i . k_t) u_i written as S = S + u k^T is DeltaNet.";
-  sums.exact = "Identity, on reads and final state.";
+  Claim sums = ledger_row(
+      "eq93-deltanet", "000 Eq 91-93", "u_t = v_t - sum_{i<t} (k_i . k_t) u_i written as S = S + u k^T is DeltaNet.",
+      "Identity, on reads and final state.", [](const Protocol &p) { return sums_are_delta_net(p, 1); });
   sums.variants = {"delta_net"};
-  sums.measure = [](const Protocol &p) { return sums_are_delta_net(p, 1); };
   sums.control = [](const Protocol &p) { return sums_are_delta_net(p, -1); };
 
-  Claim typo = claim("eq94_z_typo", {"eq94-z-typo"}, "000 after Eq 94 and Eq 95");
-  typo.statement = "Z1_t = sum_{i<t} exp(k_i . k_i), Z2_t = sum_{i<=t} exp(k_i . q_i).";
-  typo.exact = "Z1_t = sum_{i<t} exp(k_i . k_t), Z2_t = sum_{i<=t} exp(k_i . q_t), as in Listing 1 (which also scales "
-               "by 1/sqrt d).";
-  typo.expected = Verdict::refuted;
-  typo.scope = "typo";
-  typo.measure = normaliser_typo;
+  Claim typo = refuted_row(
+      "eq94-z-typo", "typo", "000 after Eq 94 and Eq 95",
+      "Z1_t = sum_{i<t} exp(k_i . k_i), Z2_t = sum_{i<=t} exp(k_i . q_i).",
+      "Z1_t = sum_{i<t} exp(k_i . k_t), Z2_t = sum_{i<=t} exp(k_i . q_t), as in Listing 1 (which also scales "
+      "by 1/sqrt d).",
+      normaliser_typo);
 
-  Claim normaliser = claim("normaliser_independent", {"normaliser-independent"}, "000 footnote 9, §2.2.1");
-  normaliser.statement = "The normaliser scales A_t and C_t by a factor related to 1/t, which is independent and does "
-                         "not influence the derivation.";
-  normaliser.exact = "Eq 94 takes out a convex average of the old u: weights sum to exactly 1 for t >= 2, even for "
-                     "keys that the exp kernel holds to be unrelated. "
-                     "Normalised DeltaFormer is a different model.";
-  normaliser.expected = Verdict::refuted;
-  normaliser.scope = "paper";
-  normaliser.measure = normaliser_changes_the_model;
+  Claim normaliser =
+      refuted_row("normaliser-independent", "paper", "000 footnote 9, §2.2.1",
+                  "The normaliser scales A_t and C_t by a factor related to 1/t, which is independent and does "
+                  "not influence the derivation.",
+                  "Eq 94 takes out a convex average of the old u: weights sum to exactly 1 for t >= 2, even for "
+                  "keys that the exp kernel holds to be unrelated. "
+                  "Normalised DeltaFormer is a different model.",
+                  normaliser_changes_the_model);
 
-  Claim stability = claim("deltaformer_exp_stability", {"deltaformer-exp-stability"}, "000 §2.2.1");
-  stability.statement =
-      "The normaliser is left out of the derivation and needed in practice against numerical instability.";
-  stability.exact = "Writing one pair again multiplies its residual by |1 - beta kappa(k,k)|: stable for |k|^2/tau < "
-                    "ln 2, or beta < 2/kappa(k,k). Unit keys give e - 1 = 1.718 a write.";
-  stability.measure = exp_stability;
+  Claim stability =
+      ledger_row("deltaformer-exp-stability", "000 §2.2.1",
+                 "The normaliser is left out of the derivation and needed in practice against numerical instability.",
+                 "Writing one pair again multiplies its residual by |1 - beta kappa(k,k)|: stable for |k|^2/tau < "
+                 "ln 2, or beta < 2/kappa(k,k). Unit keys give e - 1 = 1.718 a write.",
+                 exp_stability);
+  for (Claim *c : {&typo, &normaliser, &stability}) c->variants = {"delta_former"};
   return {special, sums, typo, normaliser, stability};
 }
 

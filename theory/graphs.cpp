@@ -5,10 +5,10 @@
 // and linear kernels: then A[t,i] = s where i is a parent of t, u_t is row t of (I + A)^{-1}, and the read q_t = e_t
 // returns it. With s = -1 it is (I - adjacency)^{-1} and counts paths; with s = +1 it is Eq 97 as it stands.
 #include "forward.hpp"
+#include "ledger_row.hpp"
 #include "linalg.hpp"
 #include "random.hpp"
 #include "registry.hpp"
-#include "verdict.hpp"
 #include <cmath>
 
 namespace recollect::theory {
@@ -128,33 +128,24 @@ std::vector<Point> printed_sign(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> graphs() {
-  Claim counts;
-  counts.id = "dag_neumann";
-  counts.covers = {"dag-neumann"};
-  counts.source = "000 §3.3";
-  counts.statement = "(I - A)^{-1} can be seen as an approximation of I + A + ... + A^n; its entry (i, j) is positive "
-                     "where j reaches i.";
-  counts.exact = "Equality, not approximation, for a graph in topological order (A^n = 0); entries count paths.";
+  Claim counts =
+      ledger_row("dag-neumann", "000 §3.3",
+                 "(I - A)^{-1} can be seen as an approximation of I + A + ... + A^n; its entry (i, j) is positive "
+                 "where j reaches i.",
+                 "Equality, not approximation, for a graph in topological order (A^n = 0); entries count paths.",
+                 [](const Protocol &p) { return path_counts(p, -1); });
   counts.variants = {"delta_former"};
   counts.tasks = {"reachability"};
-  counts.cost = "quick";
-  counts.measure = [](const Protocol &p) { return path_counts(p, -1); };
   counts.control = [](const Protocol &p) { return path_counts(p, +1); };
 
-  Claim sign;
-  sign.id = "dag_deltaformer_sign";
-  sign.covers = {"dag-deltaformer-sign"};
-  sign.source = "000 §3.3 with Eq 97";
-  sign.statement = "The inverse of Eq 97 gives reachability.";
-  sign.exact = "(I + A)^{-1} counts paths with the sign of their length and cancels where odd and even paths are equal "
-               "in number; beta = -1 (or a kernel of -1) mends it. "
-               "On the forests of the experiment there is one path, so the entry is +-1 and the sign does no harm.";
-  sign.expected = Verdict::refuted;
-  sign.scope = "paper";
+  Claim sign = refuted_row(
+      "dag-deltaformer-sign", "paper", "000 §3.3 with Eq 97", "The inverse of Eq 97 gives reachability.",
+      "(I + A)^{-1} counts paths with the sign of their length and cancels where odd and even paths are equal "
+      "in number; beta = -1 (or a kernel of -1) mends it. "
+      "On the forests of the experiment there is one path, so the entry is +-1 and the sign does no harm.",
+      printed_sign);
   sign.variants = {"delta_former"};
   sign.tasks = {"reachability"};
-  sign.cost = "quick";
-  sign.measure = printed_sign;
   return {counts, sign};
 }
 

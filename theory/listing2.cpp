@@ -3,8 +3,8 @@
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -89,31 +89,22 @@ std::vector<Point> softmax_mask(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> listing2() {
-  Claim sign;
-  sign.id = "listing2_solve_sign";
-  sign.covers = {"listing2-solve-sign"};
-  sign.source = "000 Listing 2, solve_triangular";
-  sign.statement =
-      "solve_triangular(beta A, alpha v, lower, unitriangular) gives u_t = alpha v_t - beta sum_{i<t} A_ti u_i.";
-  sign.exact = "It solves (I + beta tril(A, -1)) u = alpha v: the sign agrees with Eq 41, and what is stored on and "
-               "above the diagonal is not read.";
+  Claim sign = ledger_row(
+      "listing2-solve-sign", "000 Listing 2, solve_triangular",
+      "solve_triangular(beta A, alpha v, lower, unitriangular) gives u_t = alpha v_t - beta sum_{i<t} A_ti u_i.",
+      "It solves (I + beta tril(A, -1)) u = alpha v: the sign agrees with Eq 41, and what is stored on and "
+      "above the diagonal is not read.",
+      [](const Protocol &p) { return solve_sign(p, 1); });
   sign.variants = {"delta_former"};
-  sign.cost = "quick";
-  sign.measure = [](const Protocol &p) { return solve_sign(p, 1); };
   sign.control = [](const Protocol &p) { return solve_sign(p, -1); };
 
-  Claim mask;
-  mask.id = "listing2_softmax_mask";
-  mask.covers = {"listing2-softmax-mask"};
-  mask.source = "000 Listing 2, kernel_1 = 'softmax'";
-  mask.statement = "kernel_1 = softmax is the normalisation of Eq 94.";
-  mask.exact = "Masked entries hold 0 and not -inf, so each adds e^0 to the mass: rows sum to less than 1 and depend "
-               "on the total length. Listing 1 has the causal normaliser.";
-  mask.expected = Verdict::refuted;
-  mask.scope = "paper";
+  Claim mask = refuted_row(
+      "listing2-softmax-mask", "paper", "000 Listing 2, kernel_1 = 'softmax'",
+      "kernel_1 = softmax is the normalisation of Eq 94.",
+      "Masked entries hold 0 and not -inf, so each adds e^0 to the mass: rows sum to less than 1 and depend "
+      "on the total length. Listing 1 has the causal normaliser.",
+      softmax_mask);
   mask.variants = {"delta_former"};
-  mask.cost = "quick";
-  mask.measure = softmax_mask;
   return {sign, mask};
 }
 

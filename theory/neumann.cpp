@@ -4,9 +4,9 @@
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
+#include "ledger_row.hpp"
 #include "random.hpp"
 #include "registry.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -166,43 +166,31 @@ std::vector<Point> rounding(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> neumann() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.cost = "quick";
-    return c;
-  };
-  Claim doubling = claim("neumann_doubling", "neumann-doubling", "000 Eq 98-100");
-  doubling.statement = "(I + A)^{-1} = (I - A) prod_{i=1}^{log2 C - 1} (I + A^{2^i}), by log2 C - 1 iterations.";
-  doubling.exact = "Identity for C a power of two, since A^C = 0 (Eq 99 prints the limit as log2 C^{-1}). It costs 2 "
-                   "log2 C - 2 products of C^3.";
-  doubling.measure = [](const Protocol &p) { return identity_points(p, 0); };
+  Claim doubling =
+      ledger_row("neumann-doubling", "000 Eq 98-100",
+                 "(I + A)^{-1} = (I - A) prod_{i=1}^{log2 C - 1} (I + A^{2^i}), by log2 C - 1 iterations.",
+                 "Identity for C a power of two, since A^C = 0 (Eq 99 prints the limit as log2 C^{-1}). It costs 2 "
+                 "log2 C - 2 products of C^3.",
+                 [](const Protocol &p) { return identity_points(p, 0); });
   doubling.control = [](const Protocol &p) { return identity_points(p, 1); };
 
-  Claim powers = claim("neumann_non_power2", "neumann-non-power2", "000 Eq 99-100");
-  powers.statement = "log2 C - 1 iterations invert I + A.";
-  powers.exact = "For C not a power of two it takes ceil(log2 C) - 1; with floor a power of A is left over. The paper "
-                 "has C = 64 in mind.";
-  powers.expected = Verdict::refuted;
-  powers.scope = "paper";
-  powers.measure = non_powers;
+  Claim powers =
+      refuted_row("neumann-non-power2", "paper", "000 Eq 99-100", "log2 C - 1 iterations invert I + A.",
+                  "For C not a power of two it takes ceil(log2 C) - 1; with floor a power of A is left over. The paper "
+                  "has C = 64 in mind.",
+                  non_powers);
 
-  Claim comment =
-      claim("listing1_comment_iteration", "listing1-comment-iteration", "000 Listing 1, comment at the inverse");
-  comment.statement = "a_{i+1}, b_{i+1} = a_i b_i + b_i b_i.";
-  comment.exact = "a_{i+1} = a_i + a_i b_i and b_{i+1} = b_i b_i, as in Eq 100.";
-  comment.expected = Verdict::refuted;
-  comment.scope = "typo";
-  comment.measure = comment_iteration;
+  Claim comment = refuted_row("listing1-comment-iteration", "typo", "000 Listing 1, comment at the inverse",
+                              "a_{i+1}, b_{i+1} = a_i b_i + b_i b_i.",
+                              "a_{i+1} = a_i + a_i b_i and b_{i+1} = b_i b_i, as in Eq 100.", comment_iteration);
 
-  Claim error = claim("neumann_fp_error", "neumann-fp-error", "000 D.3.1");
-  error.statement = "Doubling is an efficient substitute for forward substitution.";
-  error.exact = "Exact algebra, not backward stable: with one key repeated and the linear kernel the powers hold "
-                "binomials up to C(62,31) = 4.65e17 and every digit is lost at C = 64, "
-                "where substitution is exact. Safe for softmax rows and nearly orthogonal keys.";
-  error.expected = Verdict::refuted;
-  error.scope = "boundary";
+  Claim error = refuted_row(
+      "neumann-fp-error", "boundary", "000 D.3.1", "Doubling is an efficient substitute for forward substitution.",
+      "Exact algebra, not backward stable: with one key repeated and the linear kernel the powers hold "
+      "binomials up to C(62,31) = 4.65e17 and every digit is lost at C = 64, "
+      "where substitution is exact. Safe for softmax rows and nearly orthogonal keys.",
+      rounding);
   error.variants = {"delta_former"};
-  error.measure = rounding;
   return {doubling, powers, comment, error};
 }
 

@@ -5,9 +5,9 @@
 // probability above 1 - p once d > 2 ln(n (n-1) / p) / eps^2. Every set: coherence >= sqrt((n-d) / (d (n-1))) (Welch).
 #include "forward.hpp"
 #include "inputs.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
 #include "swaps.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -193,52 +193,47 @@ std::vector<Point> space(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> packing() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.cost = "quick";
-    return c;
-  };
-  Claim random = claim("packing_random", "packing-random", "000 E.2, its Theorem 5.2.1");
-  random.statement = "eps < 1/8 needs only d = O(log n).";
-  random.exact = "d of about 256 ln n suffices for random keys, which beats the orthonormal n = d only for n >= 1938. "
-                 "The text says 'required'; what is shown is sufficiency.";
+  Claim random =
+      ledger_row("packing-random", "000 E.2, its Theorem 5.2.1", "eps < 1/8 needs only d = O(log n).",
+                 "d of about 256 ln n suffices for random keys, which beats the orthonormal n = d only for n >= 1938. "
+                 "The text says 'required'; what is shown is sufficiency.",
+                 random_sets);
   random.expected = Verdict::holds_asymptotically;
-  random.measure = random_sets;
 
-  Claim structured = claim("packing_structured", "packing-structured", "000 E.2, §3.2");
-  structured.statement = "More than d vectors have eps < 1/8.";
-  structured.exact = "The identity and Hadamard rows give n = 2 d at eps = 1/sqrt d, below 1/8 exactly for d > 64; d = "
-                     "64 is the excluded tie. Welch's bound holds for every set.";
-  structured.measure = structured_sets;
+  Claim structured =
+      ledger_row("packing-structured", "000 E.2, §3.2", "More than d vectors have eps < 1/8.",
+                 "The identity and Hadamard rows give n = 2 d at eps = 1/sqrt d, below 1/8 exactly for d > 64; d = "
+                 "64 is the excluded tie. Welch's bound holds for every set.",
+                 structured_sets);
 
-  Claim optimised = claim("packing_optimised_512_128", "packing-optimised-512-128", "000 §3.2 (d = 128, n = 512)");
-  optimised.statement = "512 almost orthogonal keys exist at d = 128.";
-  optimised.exact = "Found by gradient steps from random keys, coherence below 1/8 (Welch: at least 0.0766), and 300 "
-                    "swaps tracked with round.";
+  Claim optimised = ledger_row(
+      "packing-optimised-512-128", "000 §3.2 (d = 128, n = 512)", "512 almost orthogonal keys exist at d = 128.",
+      "Found by gradient steps from random keys, coherence below 1/8 (Welch: at least 0.0766), and 300 "
+      "swaps tracked with round.",
+      [](const Protocol &p) { return optimised_set(p, -1); });
   optimised.variants = {"delta_former"};
   optimised.tasks = {"swap"};
-  optimised.measure = [](const Protocol &p) { return optimised_set(p, -1); };
   optimised.control = [](const Protocol &p) { return optimised_set(p, +1); };
 
-  Claim choice = claim("alpha_eps_choice", "alpha-eps-choice", "000 E.2");
-  choice.statement = "alpha = 0.01, eps = 0.1 give |inner product| <= 0.11 < 1/8.";
-  choice.exact = "max(|0.01 - 0.1|, |0.01 + 0.1|) = 0.11, and 4 x 0.11 = 0.44 < 1/2.";
-  choice.measure = alpha_and_epsilon;
+  Claim choice =
+      ledger_row("alpha-eps-choice", "000 E.2", "alpha = 0.01, eps = 0.1 give |inner product| <= 0.11 < 1/8.",
+                 "max(|0.01 - 0.1|, |0.01 + 0.1|) = 0.11, and 4 x 0.11 = 0.44 < 1/2.", alpha_and_epsilon);
 
-  Claim rewrite = claim("e3_rewrite", "e3-rewrite", "000 E.3");
-  rewrite.statement = "Reading all values every O(n) steps and writing them anew keeps a cache of length O(n).";
-  rewrite.exact = "At most 2 n steps, 2 n (d_k + d_v) numbers, and every value exact after any number of swaps.";
+  Claim rewrite =
+      ledger_row("e3-rewrite", "000 E.3",
+                 "Reading all values every O(n) steps and writing them anew keeps a cache of length O(n).",
+                 "At most 2 n steps, 2 n (d_k + d_v) numbers, and every value exact after any number of swaps.",
+                 [](const Protocol &p) { return rewriting(p, -1); });
   rewrite.variants = {"delta_former"};
   rewrite.tasks = {"swap"};
-  rewrite.measure = [](const Protocol &p) { return rewriting(p, -1); };
   rewrite.control = [](const Protocol &p) { return rewriting(p, +1); };
 
-  Claim saved = claim("e3_space", "e3-space", "000 E.3");
-  saved.statement = "O(n log n) space is much smaller than the O(n^2) of the linear kernel.";
-  saved.exact = "n d < n^2 exactly where n > d(n): from n = 1938 with random keys; half with the identity and Hadamard "
-                "rows. At n = 5 the 5 x 5 matrix is far smaller. The width of the values is not counted.";
+  Claim saved = ledger_row(
+      "e3-space", "000 E.3", "O(n log n) space is much smaller than the O(n^2) of the linear kernel.",
+      "n d < n^2 exactly where n > d(n): from n = 1938 with random keys; half with the identity and Hadamard "
+      "rows. At n = 5 the 5 x 5 matrix is far smaller. The width of the values is not counted.",
+      space);
   saved.expected = Verdict::holds_asymptotically;
-  saved.measure = space;
   return {random, structured, optimised, choice, rewrite, saved};
 }
 

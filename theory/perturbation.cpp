@@ -4,9 +4,9 @@
 //   (A + dA)^{-1} V - A^{-1} V = -(I + A^{-1} dA)^{-1} A^{-1} dA A^{-1} V,
 //
 // so with x = |A^{-1} dA| < 1 the first-order form is right up to factors 1/(1 + x) ... 1/(1 - x). Norms are spectral.
+#include "ledger_row.hpp"
 #include "linalg.hpp"
 #include "random.hpp"
-#include "verdict.hpp"
 #include <cmath>
 
 namespace recollect::theory {
@@ -90,30 +90,22 @@ std::vector<Point> perturbed_product(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> perturbation() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.cost = "quick";
-    return c;
-  };
-  Claim inverse = claim("eq51_perturbation", "eq51-perturbation", "000 Eq 51");
-  inverse.statement = "|(A + dA)^{-1} V - A^{-1} V| ~ |A^{-1} dA A^{-1} V| <= |A^{-1}|^2 |dA| |V|.";
-  inverse.exact = "First order, with ratio 1 + O(|dA|). As a strict inequality it fails (A = 1, dA = -1/2: 1 > 1/2); "
-                  "dividing by 1 - |A^{-1}| |dA| makes it strict.";
+  Claim inverse = ledger_row(
+      "eq51-perturbation", "000 Eq 51", "|(A + dA)^{-1} V - A^{-1} V| ~ |A^{-1} dA A^{-1} V| <= |A^{-1}|^2 |dA| |V|.",
+      "First order, with ratio 1 + O(|dA|). As a strict inequality it fails (A = 1, dA = -1/2: 1 > 1/2); "
+      "dividing by 1 - |A^{-1}| |dA| makes it strict.",
+      [](const Protocol &p) { return perturbed_inverse(p, false); });
   inverse.expected = Verdict::holds_asymptotically;
-  inverse.measure = [](const Protocol &p) { return perturbed_inverse(p, false); };
 
-  Claim lower = claim("eq51_strict_lower", "eq51-strict-lower", "000 Eq 51, strictly lower triangular dA");
-  lower.statement = "|(A + dA)^{-1} V - A^{-1} V| <= |A^{-1}|^2 |dA| |V| for the triangular matrices in use.";
-  lower.exact = "Violated by A = I, dA = -1/2 below the diagonal of 3 x 3: the square of dA adds an entry. First order "
-                "only, or over 1 - |A^{-1}| |dA|.";
-  lower.expected = Verdict::refuted;
-  lower.scope = "boundary";
-  lower.measure = [](const Protocol &p) { return perturbed_inverse(p, true); };
+  Claim lower = refuted_row(
+      "eq51-strict-lower", "boundary", "000 Eq 51, strictly lower triangular dA",
+      "|(A + dA)^{-1} V - A^{-1} V| <= |A^{-1}|^2 |dA| |V| for the triangular matrices in use.",
+      "Violated by A = I, dA = -1/2 below the diagonal of 3 x 3: the square of dA adds an entry. First order "
+      "only, or over 1 - |A^{-1}| |dA|.",
+      [](const Protocol &p) { return perturbed_inverse(p, true); });
 
-  Claim product = claim("eq52_perturbation", "eq52-perturbation", "000 Eq 52");
-  product.statement = "|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|.";
-  product.exact = "For dA of any size.";
-  product.measure = perturbed_product;
+  Claim product = ledger_row("eq52-perturbation", "000 Eq 52", "|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|.",
+                             "For dA of any size.", perturbed_product);
   return {inverse, lower, product};
 }
 

@@ -4,9 +4,9 @@
 #include "delta_recursion.hpp"
 #include "forward.hpp"
 #include "inputs.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
 #include "swaps.hpp"
-#include "verdict.hpp"
 #include <array>
 
 namespace recollect::theory {
@@ -76,11 +76,12 @@ std::vector<Point> four_points(const Protocol &) {
   return points;
 }
 
-std::vector<double> reads_with(const Kernel &f, const Sequence &s) {
-  const Dense k = head_rows(s.k, s.shape, 0, s.shape.Dk), q = head_rows(s.q, s.shape, 0, s.shape.Dk),
-              v = head_rows(s.v, s.shape, 0, 1);
-  return (causal_weights(k, q, f, Triangle::with_diagonal) * substitute(causal_weights(k, k, f, Triangle::strict), v))
-      .data;
+/// Worst read over 16 swaps by DeltaFormer itself with the fitted sum of four exponentials in its erase.
+double track(const Dense &keys, std::uint64_t seed, Order order) {
+  const SwapStory story = tell_swaps(keys, 16, seed, order);
+  const Variant &v = find_variant("delta_former");
+  const Params four = variant_params(v, {{"kappa1", "exp"}, {"groups", "4"}, {"kappa2", "round"}});
+  return worst_read(forward(v, story.sequence, {"recurrent", Real::f64, 1, four}).o, story);
 }
 
 std::vector<Point> fit_and_assumption_2(const Protocol &protocol) {
@@ -99,17 +100,17 @@ std::vector<Point> fit_and_assumption_2(const Protocol &protocol) {
   points.push_back(at(bounded_point(std::fabs(fitted(-2) + 2), Point::at_least, 0.1, 0, 0.05), "corrected",
                       labelled("|f(-2) + 2|", -2)));
   const int n = 5;
-  const auto track = [&](const Dense &keys, Order order) {
-    const SwapStory story = tell_swaps(keys, 16, protocol.seed, order);
-    return worst_read(reads_with(fitted, story.sequence), story);
-  };
   // Orthonormal keys (eps = 0): every weight is an integer up to the fit's rounding, which each of T steps passes on to
   // all later ones.
   const int T = n + 16;
-  points.push_back(
-      at(exact_point(track(Dense::identity(n), Order::later_minus_earlier), 0, fit_units() * n * T * T * T, 0.5),
-         "corrected", labelled("worst read, orthonormal keys, 16 swaps", 0, "eps")));
-  const double spoilt = track(key_rows({"equicorrelated", n, n, 0.1}, protocol.seed), Order::later_minus_earlier);
+  points.push_back(at(exact_point(track(Dense::identity(n), protocol.seed, Order::later_minus_earlier), 0,
+                                  fit_units() * n * T * T * T, 0.5),
+                      "corrected", labelled("worst read, orthonormal keys, 16 swaps", 0, "eps")));
+  const double disordered = track(Dense::identity(n), protocol.seed, Order::random);
+  points.push_back(at(bounded_point(disordered, Point::at_least, 0.5, 0, 0.1), "corrected",
+                      labelled("worst read, orthonormal keys, 16 swaps in any order", 0, "eps")));
+  const double spoilt =
+      track(key_rows({"equicorrelated", n, n, 0.1}, protocol.seed), protocol.seed, Order::later_minus_earlier);
   points.push_back(at(bounded_point(spoilt, Point::at_least, 0.5, 0, 0.1), "corrected",
                       labelled("worst read, coherence 0.1, 16 swaps", 0.1, "eps")));
   return points;
@@ -188,40 +189,33 @@ std::vector<Point> rounding_satisfies(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> round_kernels() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.cost = "quick";
-    return c;
-  };
-  Claim fit = claim("gqa_four_point_fit", "gqa-four-point-fit", "000 E.2, Eq 111");
-  fit.statement = "a_1 ... a_4 exist with sum_j a_j exp(j x) = x on {-1, 0, 1, 2}.";
-  fit.exact = "They are unique: a generalised Vandermonde system in the distinct nodes e^-1, 1, e, e^2.";
-  fit.measure = four_points;
+  Claim fit = ledger_row(
+      "gqa-four-point-fit", "000 E.2, Eq 111", "a_1 ... a_4 exist with sum_j a_j exp(j x) = x on {-1, 0, 1, 2}.",
+      "They are unique: a generalised Vandermonde system in the distinct nodes e^-1, 1, e, e^2.", four_points);
 
-  Claim assumption = claim("gqa_fit_assumption2", "gqa-fit-assumption2", "000 E.2");
-  assumption.statement = "Four shared heads can express an f that fulfils Assumption 2.";
-  assumption.exact = "The fit meets the four points with a slope, so f(x + delta) != x nearby: valid at eps = 0 only. "
-                     "It tracks S_d with orthonormal keys, as the next sentence of E.2 says, "
-                     "and f(-2) != -2, so the order t2 < t1 matters.";
-  assumption.expected = Verdict::refuted;
-  assumption.scope = "paper";
+  Claim assumption = refuted_row(
+      "gqa-fit-assumption2", "paper", "000 E.2", "Four shared heads can express an f that fulfils Assumption 2.",
+      "The fit meets the four points with a slope, so f(x + delta) != x nearby: valid at eps = 0 only. "
+      "It tracks S_d with orthonormal keys, as the next sentence of E.2 says, "
+      "and f(-2) != -2, so the order t2 < t1 matters.",
+      fit_and_assumption_2);
   assumption.tasks = {"swap"};
-  assumption.measure = fit_and_assumption_2;
 
-  Claim linear = claim("gqa_linear_stays_linear", "gqa-linear-stays-linear", "000 E.2, Eq 111");
-  linear.statement = "Grouped queries do not improve the linear kernel: a combination of linear kernels is linear.";
-  linear.exact = "Identity: one linear kernel with w = sum_j a_j w^j.";
+  Claim linear =
+      ledger_row("gqa-linear-stays-linear", "000 E.2, Eq 111",
+                 "Grouped queries do not improve the linear kernel: a combination of linear kernels is linear.",
+                 "Identity: one linear kernel with w = sum_j a_j w^j.",
+                 [](const Protocol &p) { return stays_linear(p, linear_kernel); });
   linear.variants = {"delta_former"};
-  linear.measure = [](const Protocol &p) { return stays_linear(p, linear_kernel); };
   linear.control = [](const Protocol &p) { return stays_linear(p, exp_kernel); };
 
-  Claim round = claim("round_assumption2", "round-assumption2", "000 E.2, Assumption 2");
-  round.statement = "f = round satisfies Assumption 2.";
-  round.exact = "For 4 eps < 1/2; at the tie round(1.5) = 2 already fails. Listing 2 divides by sqrt(head_dim) first, "
-                "so keys need norm head_dim^(1/4); the two-decimal rounding of Fig 4 needs 4 eps < 0.005.";
+  Claim round =
+      ledger_row("round-assumption2", "000 E.2, Assumption 2", "f = round satisfies Assumption 2.",
+                 "For 4 eps < 1/2; at the tie round(1.5) = 2 already fails. Listing 2 divides by sqrt(head_dim) first, "
+                 "so keys need norm head_dim^(1/4); the two-decimal rounding of Fig 4 needs 4 eps < 0.005.",
+                 rounding_satisfies);
   round.variants = {"delta_former"};
   round.tasks = {"swap"};
-  round.measure = rounding_satisfies;
   return {fit, assumption, linear, round};
 }
 

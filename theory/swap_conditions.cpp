@@ -3,9 +3,9 @@
 // threshold 1/8 and its tie, and keys that are really that orthogonal.
 #include "delta_recursion.hpp"
 #include "forward.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
 #include "swaps.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -203,51 +203,47 @@ std::vector<Point> measure_tie(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> swap_conditions() {
-  const auto claim = [](const std::string &id, const std::string &row, const std::string &source, auto measure) {
-    Claim c;
-    c.id = id, c.covers = {row}, c.source = source, c.measure = measure;
-    c.variants = {"delta_former"}, c.tasks = {"swap"}, c.cost = "quick";
-    return c;
-  };
-  Claim order = claim("theorem1_order", "theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2", measure_order);
-  order.statement = "The difference must be taken in the order t2 < t1.";
-  order.exact = "Needed where f satisfies Assumption 2 only, which leaves f(-2) free; f = round tracks in any order.";
+  Claim order = ledger_row(
+      "theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2", "The difference must be taken in the order t2 < t1.",
+      "Needed where f satisfies Assumption 2 only, which leaves f(-2) free; f = round tracks in any order.",
+      measure_order);
   order.control = [](const Protocol &p) { return order_of_the_difference(p, +1); };
 
   Claim query =
-      claim("theorem1_query_step", "theorem1-query-step", "000 Theorem 1 (repeated queries)", measure_query_step);
-  query.statement = "Reading a key any number of times leaves the tracked state as it is.";
-  query.exact = "A read writes nothing; a step that also writes (q, 0) erases that key, (q, its value) changes "
-                "nothing, and k = 0 is neutral where "
-                "kappa(0) = 0 (round), not for the exp kernel.";
+      ledger_row("theorem1-query-step", "000 Theorem 1 (repeated queries)",
+                 "Reading a key any number of times leaves the tracked state as it is.",
+                 "A read writes nothing; a step that also writes (q, 0) erases that key, (q, its value) changes "
+                 "nothing, and k = 0 is neutral where "
+                 "kappa(0) = 0 (round), not for the exp kernel.",
+                 measure_query_step);
 
-  Claim threshold =
-      claim("theorem1_eps_threshold", "theorem1-eps-threshold", "000 Assumption 1 (eps < 1/8)", measure_threshold);
-  threshold.statement = "Coherence below 1/8 lets f = round track every exchange.";
-  threshold.exact =
-      "Sharp in the worst case, (k1 - k2) . (k3 - k4) = 4 eps; not necessary: two keys at eps = 0.24 are tracked.";
+  Claim threshold = ledger_row(
+      "theorem1-eps-threshold", "000 Assumption 1 (eps < 1/8)",
+      "Coherence below 1/8 lets f = round track every exchange.",
+      "Sharp in the worst case, (k1 - k2) . (k3 - k4) = 4 eps; not necessary: two keys at eps = 0.24 are tracked.",
+      measure_threshold);
 
-  Claim random = claim("theorem1_random_keys", "theorem1-random-keys",
-                       "000 Theorem 1, E.2, §3.2 (d = 128, n = 128 ... 512)", measure_random_keys);
-  random.statement = "Keys drawn at random on the sphere are almost orthogonal enough at the sizes of the stress test.";
-  random.exact = "At d = 128 their coherence is far above 1/8 and reads are wrong; random keys need d of about 256 ln "
-                 "n, d = 128 needs a structured set. "
-                 "The paper does not say how its keys were made.";
-  random.expected = Verdict::refuted;
-  random.scope = "boundary";
+  Claim random =
+      refuted_row("theorem1-random-keys", "boundary", "000 Theorem 1, E.2, §3.2 (d = 128, n = 128 ... 512)",
+                  "Keys drawn at random on the sphere are almost orthogonal enough at the sizes of the stress test.",
+                  "At d = 128 their coherence is far above 1/8 and reads are wrong; random keys need d of about 256 ln "
+                  "n, d = 128 needs a structured set. "
+                  "The paper does not say how its keys were made.",
+                  measure_random_keys);
 
   Claim typo =
-      claim("theorem1_typo_fkiki", "theorem1-typo-fkiki", "000 Theorem 1, text before the construction", measure_typo);
-  typo.statement = "Since f(k_i . k_i) = 0, u_i = v_i for i <= n.";
-  typo.exact = "f(k_i . k_j) = 0 for i != j, while f(k_i . k_i) = f(1) = 1; u_i = v_i holds.";
-  typo.expected = Verdict::refuted;
-  typo.scope = "typo";
+      refuted_row("theorem1-typo-fkiki", "typo", "000 Theorem 1, text before the construction",
+                  "Since f(k_i . k_i) = 0, u_i = v_i for i <= n.",
+                  "f(k_i . k_j) = 0 for i != j, while f(k_i . k_i) = f(1) = 1; u_i = v_i holds.", measure_typo);
 
-  Claim tie = claim("theorem1_tie_mode", "theorem1-tie-mode", "000 Assumption 1 (strict < 1/8)", measure_tie);
-  tie.statement = "Coherence of exactly 1/8 is excluded.";
-  tie.exact = "There 4 eps is the tie 1/2: rounding half to even still tracks, half away from zero does not; below 1/8 "
-              "the two agree.";
-  return {order, query, threshold, random, typo, tie};
+  Claim tie = ledger_row(
+      "theorem1-tie-mode", "000 Assumption 1 (strict < 1/8)", "Coherence of exactly 1/8 is excluded.",
+      "There 4 eps is the tie 1/2: rounding half to even still tracks, half away from zero does not; below 1/8 "
+      "the two agree.",
+      measure_tie);
+  std::vector<Claim> claims{order, query, threshold, random, typo, tie};
+  for (Claim &c : claims) c.variants = {"delta_former"}, c.tasks = {"swap"};
+  return claims;
 }
 
 } // namespace recollect::theory

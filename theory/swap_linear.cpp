@@ -2,9 +2,9 @@
 // The linear kernel in the swap construction of 000 Theorem 1: k = k_a - k_b is a reflection, exact as long as the keys
 // are orthonormal, which ends at n = d; the round kernel goes on (000 §3.2, Fig 5 without its training).
 #include "forward.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
 #include "swaps.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -91,31 +91,25 @@ std::vector<Point> measure_householder(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> swap_linear() {
-  Claim stress;
-  stress.id = "stress_linear_vs_round";
-  stress.source = "000 §3.2, Fig 5";
-  stress.statement = "With d fixed at 128, the linear kernel degrades as n grows past d and the round kernel does not.";
-  stress.exact = "Linear is exact exactly for orthonormal keys, so at most n = d; round for coherence below 1/8. With "
+  Claim stress =
+      ledger_row("stress-linear-vs-round", "000 §3.2, Fig 5",
+                 "With d fixed at 128, the linear kernel degrades as n grows past d and the round kernel does not.",
+                 "Linear is exact exactly for orthonormal keys, so at most n = d; round for coherence below 1/8. With "
                  "random keys linear is wrong even for n < d. "
-                 "The paper's curves are of trained models; here the keys are fixed and nothing is trained.";
-  stress.covers = {"stress-linear-vs-round"};
+                 "The paper's curves are of trained models; here the keys are fixed and nothing is trained.",
+                 [](const Protocol &p) { return measure_stress(p, -1); });
   stress.variants = {"delta_net", "delta_former"};
   stress.tasks = {"swap"};
-  stress.cost = "quick";
-  stress.measure = [](const Protocol &p) { return measure_stress(p, -1); };
   stress.control = [](const Protocol &p) { return measure_stress(p, +1); };
 
-  Claim reflection;
-  reflection.id = "swap_householder";
-  reflection.source = "000 Theorem 1 with the linear kernel";
-  reflection.statement = "In DeltaNet with beta = 1, k_t = k_a - k_b and v_t = 0 exchange two values.";
-  reflection.exact = "I - k k^T is a Householder reflection, eigenvalue 1 - beta |k|^2 = -1 along k: it needs beta "
-                     "|k|^2 = 2 and orthonormal keys.";
-  reflection.covers = {"swap-householder"};
+  Claim reflection =
+      ledger_row("swap-householder", "000 Theorem 1 with the linear kernel",
+                 "In DeltaNet with beta = 1, k_t = k_a - k_b and v_t = 0 exchange two values.",
+                 "I - k k^T is a Householder reflection, eigenvalue 1 - beta |k|^2 = -1 along k: it needs beta "
+                 "|k|^2 = 2 and orthonormal keys.",
+                 measure_householder);
   reflection.variants = {"delta_net"};
   reflection.tasks = {"swap"};
-  reflection.cost = "quick";
-  reflection.measure = measure_householder;
   reflection.control = [](const Protocol &p) { return std::vector<Point>{one_exchange(p, 1, +1, true)}; };
   return {stress, reflection};
 }

@@ -5,9 +5,9 @@
 // at all: the reads must be right to the last bit, in every form and real type. The theorem's premise is measured on
 // the same keys. Control: the same run with k_a + k_b in place of k_a - k_b.
 #include "forward.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
 #include "swaps.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -188,34 +188,29 @@ std::vector<Point> control_lemma(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> swap_theorem() {
-  Claim theorem;
+  Claim theorem =
+      ledger_row("theorem1-round", "000 Theorem 1, Appendix E.1",
+                 "With unit keys of coherence below 1/8 and f = round, the step k_t = k_a - k_b, v_t = 0 "
+                 "exchanges the values of a and b, "
+                 "however many exchanges went before.",
+                 "Every read is exact, as a sum of integers. Without the premise it fails (random keys at d = 128), "
+                 "and the linear kernel fails "
+                 "beyond n = d, where no state of d columns holds n free values.",
+                 measure_swaps);
   theorem.id = "swap_theorem";
-  theorem.source = "000 Theorem 1, Appendix E.1";
-  theorem.statement = "With unit keys of coherence below 1/8 and f = round, the step k_t = k_a - k_b, v_t = 0 "
-                      "exchanges the values of a and b, "
-                      "however many exchanges went before.";
-  theorem.exact = "Every read is exact, as a sum of integers. Without the premise it fails (random keys at d = 128), "
-                  "and the linear kernel fails "
-                  "beyond n = d, where no state of d columns holds n free values.";
-  theorem.covers = {"theorem1-round"};
   theorem.variants = {"delta_former", "delta_net"};
   theorem.tasks = {"swap"};
-  theorem.cost = "quick";
   theorem.params = {integer_param("n", 10, 2, 100000, "elements"), integer_param("d", 10, 1, 65536, "key width"),
                     integer_param("swaps", 1000, 1, 1e6, "exchanges"), keys_param("equicorrelated"),
                     real_param("cosine", 0.12, -1, 1, "inner product of equicorrelated keys")};
-  theorem.measure = measure_swaps;
   theorem.control = control_swaps;
 
-  Claim lemma;
-  lemma.id = "lemma1";
-  lemma.source = "000 Lemma 1, Appendix E.1.1";
-  lemma.statement = "For j < i and every l, f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l).";
-  lemma.exact = "Identity for coherence below 1/8. The argument strays from its integer by at most 4 eps at 0, 3 eps "
-                "at +-1 and 2 eps at 2.";
-  lemma.covers = {"lemma1"};
-  lemma.cost = "quick";
-  lemma.measure = measure_lemma;
+  Claim lemma =
+      ledger_row("lemma1", "000 Lemma 1, Appendix E.1.1",
+                 "For j < i and every l, f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l).",
+                 "Identity for coherence below 1/8. The argument strays from its integer by at most 4 eps at 0, 3 eps "
+                 "at +-1 and 2 eps at 2.",
+                 measure_lemma);
   lemma.control = control_lemma;
   return {theorem, lemma};
 }
