@@ -7,6 +7,7 @@ import numpy as np
 import style
 from style import CYCLE, INK, MARKERS, MUTED, VERDICTS, words
 
+
 def outcome(claim):
     """How a claim is coloured: failed, or its verdict."""
     return claim["verdict"] if claim["passed"] else "failed"
@@ -29,10 +30,27 @@ def verdicts_by_paper(results):
         counts = np.array([sum(paper_of(c) == p and outcome(c) == name for c in claims) for p in papers])
         if not counts.any():
             continue
-        ax.barh(papers, counts, left=left, color=colour, height=0.62, label=f"{words(name)} ({counts.sum()})", edgecolor="white")
+        ax.barh(
+            papers,
+            counts,
+            left=left,
+            color=colour,
+            height=0.62,
+            label=f"{words(name)} ({counts.sum()})",
+            edgecolor="white",
+        )
         for row, count in enumerate(counts):
             if count > 0.02 * len(claims):
-                ax.text(left[row] + count / 2, row, str(count), ha="center", va="center", color="white", fontweight="bold", fontsize=8)
+                ax.text(
+                    left[row] + count / 2,
+                    row,
+                    str(count),
+                    ha="center",
+                    va="center",
+                    color="white",
+                    fontweight="bold",
+                    fontsize=8,
+                )
         left += counts
     ax.invert_yaxis()
     ax.grid(False)
@@ -44,8 +62,14 @@ def verdicts_by_paper(results):
 
 def snr_points(claim):
     """The points that measure SNR^-1 itself over the key width d."""
-    return [p for p in claim["points"] if p["params"].get("quantity", "snr_inverse") == "snr_inverse" and "d" in p["params"] and
-            style.finite(p["measured"], p["predicted"]) and p["relation"] == "equal"]
+    return [
+        p
+        for p in claim["points"]
+        if p["params"].get("quantity", "snr_inverse") == "snr_inverse"
+        and "d" in p["params"]
+        and style.finite(p["measured"], p["predicted"])
+        and p["relation"] == "equal"
+    ]
 
 
 def snr_claims(results):
@@ -64,25 +88,54 @@ def snr_curves(results):
         return None
     figure, axes = style.panels(len(claims), 2 if len(claims) < 5 else 3, height=2.7)
     for ax, (claim, points) in zip(axes, claims):
-        for tier, label, dash in [("expectation", "exact in expectation", "-"), ("paper", "as printed", "--"), ("conditional", "given the probe key", ":")]:
+        for tier, label, dash in [
+            ("expectation", "exact in expectation", "-"),
+            ("paper", "as printed", "--"),
+            ("conditional", "given the probe key", ":"),
+        ]:
             mine = [p for p in points if p["tier"] == tier]
             colour = style.TIERS[tier]
             on_line = sorted((p for p in mine if p["standard_error"] == 0), key=lambda p: p["params"]["d"])
-            ax.plot([p["params"]["d"] for p in on_line], [per_pair(p, p["predicted"]) for p in on_line], dash, color=colour,
-                    label=f"theory: {label}" if on_line else None)
+            ax.plot(
+                [p["params"]["d"] for p in on_line],
+                [per_pair(p, p["predicted"]) for p in on_line],
+                dash,
+                color=colour,
+                label=f"theory: {label}" if on_line else None,
+            )
             if tier == "paper" and any(p["tier"] != "paper" for p in points):
                 continue  # the measurements are those of the exact tier
             sampled = [p for p in mine if p["standard_error"] > 0]
             if on_line:
-                ax.plot([p["params"]["d"] for p in on_line], [per_pair(p, p["measured"]) for p in on_line], "D", color=colour, markersize=3.5,
-                        label="measured: quadrature")
+                ax.plot(
+                    [p["params"]["d"] for p in on_line],
+                    [per_pair(p, p["measured"]) for p in on_line],
+                    "D",
+                    color=colour,
+                    markersize=3.5,
+                    label="measured: quadrature",
+                )
             if sampled:
                 d = np.array([p["params"]["d"] for p in sampled])
-                ax.plot(d, [per_pair(p, p["predicted"]) for p in sampled], "_", color=colour, markersize=13, markeredgewidth=1.2,
-                        label=f"theory: {label}, at the n and dv sampled")
-                ax.errorbar(d, [per_pair(p, p["measured"]) for p in sampled], yerr=[per_pair(p, p["standard_error"]) for p in sampled],
-                            fmt="s" if tier == "conditional" else "o", color=colour, markerfacecolor="white", capsize=2.5,
-                            label=f"measured: sampled, {'given the probe' if tier == 'conditional' else 'over the probe too'} (± 1 s.e.)")
+                ax.plot(
+                    d,
+                    [per_pair(p, p["predicted"]) for p in sampled],
+                    "_",
+                    color=colour,
+                    markersize=13,
+                    markeredgewidth=1.2,
+                    label=f"theory: {label}, at the n and dv sampled",
+                )
+                ax.errorbar(
+                    d,
+                    [per_pair(p, p["measured"]) for p in sampled],
+                    yerr=[per_pair(p, p["standard_error"]) for p in sampled],
+                    fmt="s" if tier == "conditional" else "o",
+                    color=colour,
+                    markerfacecolor="white",
+                    capsize=2.5,
+                    label=f"measured: sampled, {'given the probe' if tier == 'conditional' else 'over the probe too'} (± 1 s.e.)",
+                )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
         ax.set_title(style.label(f"{claim['id']} ({claim['source']})"))
@@ -100,9 +153,15 @@ def paper_error(results):
     """|exact / printed - 1| against d, for every claim whose printed form is an approximation in d."""
     lines = []
     for claim, points in snr_claims(results):
-        printed = sorted((p for p in points if p["tier"] == "paper" and p["predicted"]), key=lambda p: (p["params"]["d"], p["standard_error"]))
+        printed = sorted(
+            (p for p in points if p["tier"] == "paper" and p["predicted"]),
+            key=lambda p: (p["params"]["d"], p["standard_error"]),
+        )
         steady = [p for p in printed if p["standard_error"] == 0] or printed
-        pairs = [(p["params"]["d"], abs(p["measured"] / p["predicted"] - 1), p["standard_error"] / abs(p["predicted"])) for p in steady]
+        pairs = [
+            (p["params"]["d"], abs(p["measured"] / p["predicted"] - 1), p["standard_error"] / abs(p["predicted"]))
+            for p in steady
+        ]
         if len({d for d, _, _ in pairs}) > 2:
             lines.append((claim["id"], pairs))
     if not lines:
@@ -112,10 +171,28 @@ def paper_error(results):
     for i, (id, pairs) in enumerate(lines):
         d, error, spread = map(np.array, zip(*pairs))
         colour = CYCLE[i % len(CYCLE)]
-        ax.errorbar(d, error, yerr=spread if spread.any() else None, color=colour, marker=MARKERS[i % len(MARKERS)], capsize=2.5, label=id,
-                    linestyle="-" if i < len(CYCLE) else "--", markersize=max(3.5, 9 - 2 * i), markerfacecolor="white")
+        ax.errorbar(
+            d,
+            error,
+            yerr=spread if spread.any() else None,
+            color=colour,
+            marker=MARKERS[i % len(MARKERS)],
+            capsize=2.5,
+            label=id,
+            linestyle="-" if i < len(CYCLE) else "--",
+            markersize=max(3.5, 9 - 2 * i),
+            markerfacecolor="white",
+        )
     ax.axhline(1, color=MUTED, linewidth=0.8, linestyle=":")
-    ax.annotate("off by as much as the value itself", (1, 1), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=MUTED, fontsize=7.5)
+    ax.annotate(
+        "off by as much as the value itself",
+        (1, 1),
+        xycoords=("axes fraction", "data"),
+        ha="right",
+        va="bottom",
+        color=MUTED,
+        fontsize=7.5,
+    )
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.xaxis.set_major_formatter("{x:.0f}")
@@ -150,7 +227,15 @@ def curves(cases, name, logarithmic):
 
 def below(ax, **legend):
     """A legend under the panel, where it hides nothing."""
-    ax.legend(loc="upper left", bbox_to_anchor=(-0.05, -0.2), fontsize=7.5, handlelength=1.4, labelspacing=0.25, columnspacing=1, **legend)
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=(-0.05, -0.2),
+        fontsize=7.5,
+        handlelength=1.4,
+        labelspacing=0.25,
+        columnspacing=1,
+        **legend,
+    )
 
 
 def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, most=7):
@@ -167,7 +252,13 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
         parts = -(-len(variants) // most)
         size = -(-len(variants) // parts)
         for i in range(parts):
-            groups.append((family, f"{family} ({i + 1} of {parts})" if parts > 1 else family, sorted(variants)[i * size:(i + 1) * size]))
+            groups.append(
+                (
+                    family,
+                    f"{family} ({i + 1} of {parts})" if parts > 1 else family,
+                    sorted(variants)[i * size : (i + 1) * size],
+                )
+            )
     ground = curves(cases, baseline, logarithmic) if baseline else {}
     columns = 3 if len(groups) > 2 else 2
     figure, axes = style.panels(len(groups), columns, height=2.3, between=1.45, sharey=True)
@@ -180,7 +271,9 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
             ax.plot(steps, middle[1], color="#aeb6be", linewidth=1, zorder=1)
         for i, variant in enumerate(variants):
             x, y = found[family, variant]
-            ax.plot(x, y, color=CYCLE[i % len(CYCLE)], label=variant, zorder=3, linewidth=3.4 - 0.4 * i)  # equal curves show as stripes
+            ax.plot(
+                x, y, color=CYCLE[i % len(CYCLE)], label=variant, zorder=3, linewidth=3.4 - 0.4 * i
+            )  # equal curves show as stripes
         if ground:
             x, y = next(iter(ground.values()))
             ax.plot(x, y, color=INK, linewidth=1, linestyle="--", label="baseline", zorder=2)
@@ -198,14 +291,23 @@ def swap_accuracy(results):
 
 
 def regression_loss(results):
-    return by_family(results, "online_regression", ["loss_by_step"], "squared error", logarithmic=True, baseline="naive_by_step")
+    return by_family(
+        results, "online_regression", ["loss_by_step"], "squared error", logarithmic=True, baseline="naive_by_step"
+    )
 
 
 def pulls(results):
     """Sampled obligations: (measured - predicted) / standard error, beside the normal law that a right theory gives."""
-    values = [(p["measured"] - p["predicted"]) / p["standard_error"] for c in results["claims"] for p in c["points"]
-              if p["standard_error"] > 0 and p["relation"] == "equal" and p["tier"] != "paper" and style.finite(p["measured"], p["predicted"])
-              and p["tolerance"] < 6.5 * p["standard_error"]]  # a wider tolerance allows for a known bias
+    values = [
+        (p["measured"] - p["predicted"]) / p["standard_error"]
+        for c in results["claims"]
+        for p in c["points"]
+        if p["standard_error"] > 0
+        and p["relation"] == "equal"
+        and p["tier"] != "paper"
+        and style.finite(p["measured"], p["predicted"])
+        and p["tolerance"] < 6.5 * p["standard_error"]
+    ]  # a wider tolerance allows for a known bias
     if len(values) < 10:
         return None
     figure = style.new_figure(6.5, 3.0)
@@ -224,7 +326,13 @@ def pulls(results):
 
 def equivalence(results, id="chunk_equals_recurrent"):
     """Error of every fast form against its recurrence over the chunk length C: the worst over T, small multiples by family."""
-    points = [p for c in results["claims"] if c["id"] == id for p in c["points"] if "C" in p["params"] and "variant" in p["params"]]
+    points = [
+        p
+        for c in results["claims"]
+        if c["id"] == id
+        for p in c["points"]
+        if "C" in p["params"] and "variant" in p["params"]
+    ]
     if not points:
         return None
     family_of = {c["variant"]: c["family"] for c in results["cases"]}
@@ -247,17 +355,31 @@ def equivalence(results, id="chunk_equals_recurrent"):
             worst = max(mine, key=lambda k: max(mine[k].values()))
             for key, errors in mine.items():
                 C = sorted(errors)
-                ax.plot(C, [max(errors[c], floor) for c in C], color=colour, marker="o" if key == worst else None, markersize=3,
-                        linewidth=1.6 if key == worst else 0.6, alpha=1 if key == worst else 0.45,
-                        label=f"{real}: worst is {worst[1]} ({worst[2]}) of {len(mine)}" if key == worst else None)
+                ax.plot(
+                    C,
+                    [max(errors[c], floor) for c in C],
+                    color=colour,
+                    marker="o" if key == worst else None,
+                    markersize=3,
+                    linewidth=1.6 if key == worst else 0.6,
+                    alpha=1 if key == worst else 0.45,
+                    label=f"{real}: worst is {worst[1]} ({worst[2]}) of {len(mine)}" if key == worst else None,
+                )
             C = sorted(bound[family, real])
-            ax.plot(C, [bound[family, real][c] for c in C], color=colour, linestyle=":", linewidth=1, label=f"{real}: loosest bound")
+            ax.plot(
+                C,
+                [bound[family, real][c] for c in C],
+                color=colour,
+                linestyle=":",
+                linewidth=1,
+                label=f"{real}: loosest bound",
+            )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
         ax.xaxis.set_major_formatter("{x:.0f}")
         ax.set_title(family)
         ax.set_xlabel("chunk length C")
-        ax.set_ylabel("largest error" if ax in axes[::3 if len(families) > 2 else 2] else "")
+        ax.set_ylabel("largest error" if ax in axes[:: 3 if len(families) > 2 else 2] else "")
         below(ax)
     return figure
 
@@ -268,7 +390,10 @@ def bound_used(results, id="chunk_equals_recurrent", most=40):
     for c in results["claims"]:
         for p in c["points"] if c["id"] == id else []:
             if "variant" in p["params"] and p["tolerance"] > 0 and style.finite(p["measured"]):
-                key = (f"{p['params']['variant']} {p['params'].get('form', '')}".strip(), p["params"].get("real", "f64"))
+                key = (
+                    f"{p['params']['variant']} {p['params'].get('form', '')}".strip(),
+                    p["params"].get("real", "f64"),
+                )
                 used[key] = max(used.get(key, 0.0), abs(p["measured"] - p["predicted"]) / p["tolerance"])
     if not used:
         return None
@@ -283,6 +408,8 @@ def bound_used(results, id="chunk_equals_recurrent", most=40):
     ax.set_xscale("log")
     ax.set_yticks(range(len(shown)), shown)
     ax.invert_yaxis()
-    ax.set_xlabel("error / bound" + (f"; {len(names) - most} more forms stay further below" if len(names) > most else ""))
+    ax.set_xlabel(
+        "error / bound" + (f"; {len(names) - most} more forms stay further below" if len(names) > most else "")
+    )
     ax.legend(loc="lower right")
     return figure

@@ -45,6 +45,7 @@ def write_report(paths, folder):
     results = read.read(paths)
     import draw  # the drawing library takes seconds to load: a refusal does not wait for it
     import page
+
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
     new = tempfile.mkdtemp(prefix=".report-", dir=parent)
