@@ -32,7 +32,7 @@ def name_of(tier, params, leave_out=(), most=66):
 
 
 def sweep(points):
-    """(x, the points along it): a numeric parameter with at least 4 values, among points of one quantity; (None, []) without one."""
+    """(x, the points along it): a number that takes at least 4 values among points of one quantity, else (None, [])."""
     best = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
         mine = [p for p in points if measures(p) == what and p["relation"] == "equal"]
@@ -191,6 +191,6 @@ def claim_figure(claim):
 def alt_text(claim):
     worst = max(claim["points"], key=strain)
     return (
-        f"Measured against predicted values of {claim['id']}; the decisive point ({worst['tier']}) measured {number(worst['measured'])}, "
-        f"predicted {number(worst['predicted'])}."
+        f"Measured against predicted values of {claim['id']}; the decisive point ({worst['tier']}) measured "
+        f"{number(worst['measured'])}, predicted {number(worst['predicted'])}."
     )

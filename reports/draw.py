@@ -4,6 +4,8 @@ import multiprocessing
 import os
 
 import claim_figures
+import curves
+import equivalence
 import explain
 import figures
 import matrix
@@ -19,37 +21,43 @@ FIGURES = [
     (
         "snr_curves",
         figures.snr_curves,
-        "Retrieval noise over signal against key width, a stored pair. Lines and ticks are theory, marks are measured; ± 1 standard error.",
+        "Retrieval noise over signal against key width, a stored pair. Lines and ticks are theory, marks are measured; "
+        "± 1 standard error.",
     ),
     (
         "paper_error",
         figures.paper_error,
-        "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat one keeps its error.",
+        "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat one "
+        "keeps its error.",
     ),
     (
         "swap_accuracy",
-        figures.swap_accuracy,
-        "Share of memories whose whole assignment is right after each swap. One panel a family; grey: median and middle 80% of all variants.",
+        curves.swap_accuracy,
+        "Share of memories whose whole assignment is right after each swap. One panel a family; grey: median and "
+        "middle 80% of all variants.",
     ),
     (
         "regression_loss",
-        figures.regression_loss,
-        "Squared error of the one-step prediction; the process switches at a quarter of the sequence. Grey: median and middle 80% of all variants.",
+        curves.regression_loss,
+        "Squared error of the one-step prediction; the process switches at a quarter of the sequence. Grey: median and "
+        "middle 80% of all variants.",
     ),
     (
         "equivalence",
-        figures.equivalence,
+        equivalence.equivalence,
         "Largest difference between each fast form and its recurrence, over all T, against chunk length.",
     ),
     (
         "bound_used",
-        figures.bound_used,
-        "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not rounding.",
+        equivalence.bound_used,
+        "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not "
+        "rounding.",
     ),
     (
         "pulls",
         figures.pulls,
-        "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars would leave the curve.",
+        "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars would "
+        "leave the curve.",
     ),
     ("matrix", matrix.figure, "One headline metric a task."),
 ]
@@ -110,7 +118,7 @@ def draw_one(index):
 
 
 def draw(results, folder):
-    """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}. Drawing is slow: all cores share it."""
+    """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}. All cores work."""
     os.makedirs(folder)
     _jobs[:] = [(name, make, results, caption, caption, folder) for name, make, caption in FIGURES]
     _jobs.extend(

@@ -9,8 +9,10 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "texts.json")
     TEXTS = json.load(_file)
 
 FAIRNESS = {
-    "boundary": "This is a stricter reading than the paper's own: it marks where the statement stops and does not contradict the text.",
-    "untrained": "The paper trained its models and this check trains nothing: it shows what the layer does untrained and says nothing on the trained number.",
+    "boundary": "This is a stricter reading than the paper's own: it marks where the statement stops "
+    "and does not contradict the text.",
+    "untrained": "The paper trained its models and this check trains nothing: it shows what the layer does untrained "
+    "and says nothing on the trained number.",
     "typo": "This is a slip of notation; the argument around it stands.",
 }
 
@@ -20,12 +22,12 @@ def holds(point):
 
 
 def needs_explaining(claim):
-    """Refuted or true in a limit, as expected. Where the verdict is not the expected one our own theory or code is in doubt first."""
+    """Refuted or true in a limit, as expected. Any other verdict puts our own work in doubt first."""
     return claim["verdict"] == claim["expected"] in ("refuted", "holds_asymptotically") and claim["scope"] != "typo"
 
 
 def compared(point):
-    """ "1.5 ± 0.1 was measured where 2 is predicted"; of the paper's own statement: "... where the statement gives 2"."""
+    """ "1.5 ± 0.1 was measured where 2 is predicted"; for tier "paper": "... where the statement gives 2"."""
     error = f" ± {number(point['standard_error'], 2)}" if point["standard_error"] else ""
     given = (
         {"equal": "gives ", "at_most": "allows at most ", "at_least": "asks for at least "}
@@ -33,7 +35,7 @@ def compared(point):
         else {"equal": "", "at_most": "at most ", "at_least": "at least "}
     )
     value = given[point["relation"]] + number(point["predicted"])
-    if point["tolerance"] and not point["predicted"]:
+    if point["tolerance"] and not point["predicted"] and point["tier"] != "paper":
         value += f" (tolerance {number(point['tolerance'], 2)})"
     return f"{number(point['measured'])}{error} was measured where " + (
         f"the statement {value}" if point["tier"] == "paper" else f"{value} is predicted"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the report, one function each: results -> a matplotlib figure, or None where the files hold no data for it."""
+"""Figures of claims, one function each: results -> a matplotlib figure, or None where the files hold no data for it."""
 import math
 
 import numpy as np
@@ -82,7 +82,7 @@ def per_pair(point, value):
 
 
 def snr_curves(results):
-    """SNR^-1 a stored pair against d: measured points, each theory tier as a line where n and dv follow d, as a tick elsewhere."""
+    """SNR^-1 a stored pair against d. Theory is a line where n and dv follow d, a tick at each other point."""
     claims = snr_claims(results)
     if not claims:
         return None
@@ -134,7 +134,7 @@ def snr_curves(results):
                     color=colour,
                     markerfacecolor="white",
                     capsize=2.5,
-                    label=f"measured: sampled, {'given the probe' if tier == 'conditional' else 'over the probe too'} (± 1 s.e.)",
+                    label=f"measured: sampled, {'given' if tier == 'conditional' else 'over'} the probe (± 1 s.e.)",
                 )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
@@ -202,100 +202,6 @@ def paper_error(results):
     return figure
 
 
-def binned(values, bins=100, logarithmic=False):
-    """(steps, values) of a long curve as the means of at most `bins` runs of steps; geometric means where asked."""
-    values = np.asarray(values, float)
-    edges = np.unique(np.linspace(0, len(values), min(bins, len(values)) + 1).astype(int))
-    if logarithmic:
-        values = np.log(np.maximum(values, 1e-300))
-    means = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
-    return (edges[:-1] + edges[1:] - 1) / 2 + 1, np.exp(means) if logarithmic else means
-
-
-def curves(cases, name, logarithmic):
-    """Each variant's curve: the mean over its cases (seeds, forms) of equal length, then binned; and its family."""
-    by_variant = {}
-    for case in cases:
-        if name in case["series"]:
-            by_variant.setdefault((case["family"], case["variant"]), []).append(case["series"][name])
-    found = {}
-    for key, list_ in by_variant.items():
-        longest = max(map(len, list_))
-        found[key] = binned(np.mean([c for c in list_ if len(c) == longest], axis=0), logarithmic=logarithmic)
-    return found
-
-
-def below(ax, **legend):
-    """A legend under the panel, where it hides nothing."""
-    ax.legend(
-        loc="upper left",
-        bbox_to_anchor=(-0.05, -0.2),
-        fontsize=7.5,
-        handlelength=1.4,
-        labelspacing=0.25,
-        columnspacing=1,
-        **legend,
-    )
-
-
-def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, most=7):
-    """Small multiples by family, at most `most` variants a panel; behind them the middle 80% and the median of all variants."""
-    cases = [c for c in results["cases"] if c["task"] == task and c["status"] == "ok"]
-    found = next((f for f in (curves(cases, s, logarithmic) for s in series) if f), None)
-    if not found:
-        return None
-    families = {}
-    for family, variant in found:
-        families.setdefault(family, []).append(variant)
-    groups = []
-    for family, variants in sorted(families.items()):
-        parts = -(-len(variants) // most)
-        size = -(-len(variants) // parts)
-        for i in range(parts):
-            groups.append(
-                (
-                    family,
-                    f"{family} ({i + 1} of {parts})" if parts > 1 else family,
-                    sorted(variants)[i * size : (i + 1) * size],
-                )
-            )
-    ground = curves(cases, baseline, logarithmic) if baseline else {}
-    columns = 3 if len(groups) > 2 else 2
-    figure, axes = style.panels(len(groups), columns, height=2.3, between=1.45, sharey=True)
-    length = min(len(y) for _, y in found.values())
-    middle = np.quantile([y[:length] for _, y in found.values()], [0.1, 0.5, 0.9], axis=0)
-    steps = next(x for x, y in found.values() if len(y) == length)
-    for ax, (family, title, variants) in zip(axes, groups):
-        if len(found) > 4:
-            ax.fill_between(steps, middle[0], middle[2], color="#e9ecef", linewidth=0, zorder=1)
-            ax.plot(steps, middle[1], color="#aeb6be", linewidth=1, zorder=1)
-        for i, variant in enumerate(variants):
-            x, y = found[family, variant]
-            ax.plot(
-                x, y, color=CYCLE[i % len(CYCLE)], label=variant, zorder=3, linewidth=3.4 - 0.4 * i
-            )  # equal curves show as stripes
-        if ground:
-            x, y = next(iter(ground.values()))
-            ax.plot(x, y, color=INK, linewidth=1, linestyle="--", label="baseline", zorder=2)
-        if logarithmic:
-            ax.set_yscale("log")
-        ax.set_title(title)
-        ax.set_xlabel("step")
-        ax.set_ylabel(ylabel if ax in axes[::columns] else "")
-        below(ax, ncol=2)
-    return figure
-
-
-def swap_accuracy(results):
-    return by_family(results, "swap", ["state_accuracy_by_step", "accuracy_by_step"], "share of states wholly right")
-
-
-def regression_loss(results):
-    return by_family(
-        results, "online_regression", ["loss_by_step"], "squared error", logarithmic=True, baseline="naive_by_step"
-    )
-
-
 def pulls(results):
     """Sampled obligations: (measured - predicted) / standard error, beside the normal law that a right theory gives."""
     values = [
@@ -321,95 +227,4 @@ def pulls(results):
     ax.set_xlabel("(measured − predicted) / standard error")
     ax.set_ylabel("points")
     ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return figure
-
-
-def equivalence(results, id="chunk_equals_recurrent"):
-    """Error of every fast form against its recurrence over the chunk length C: the worst over T, small multiples by family."""
-    points = [
-        p
-        for c in results["claims"]
-        if c["id"] == id
-        for p in c["points"]
-        if "C" in p["params"] and "variant" in p["params"]
-    ]
-    if not points:
-        return None
-    family_of = {c["variant"]: c["family"] for c in results["cases"]}
-    curves_, bound = {}, {}
-    for p in points:
-        v, C, real = p["params"]["variant"], p["params"]["C"], p["params"].get("real", "f64")
-        key = (family_of.get(v, "every variant"), v, p["params"].get("form", ""), real)
-        mine = curves_.setdefault(key, {})
-        mine[C] = max(mine.get(C, 0.0), p["measured"])
-        limit = bound.setdefault((key[0], real), {})
-        limit[C] = max(limit.get(C, 0.0), p["predicted"] + p["tolerance"])
-    families = sorted({key[0] for key in curves_})
-    figure, axes = style.panels(len(families), 3 if len(families) > 2 else 2, height=2.4, between=1.5, sharey=True)
-    floor = 1e-18  # a log axis has no zero: exact agreement is drawn here
-    for ax, family in zip(axes, families):
-        for real, colour in [("f32", CYCLE[1]), ("f64", CYCLE[0])]:
-            mine = {k: v for k, v in curves_.items() if k[0] == family and k[3] == real}
-            if not mine:
-                continue
-            worst = max(mine, key=lambda k: max(mine[k].values()))
-            for key, errors in mine.items():
-                C = sorted(errors)
-                ax.plot(
-                    C,
-                    [max(errors[c], floor) for c in C],
-                    color=colour,
-                    marker="o" if key == worst else None,
-                    markersize=3,
-                    linewidth=1.6 if key == worst else 0.6,
-                    alpha=1 if key == worst else 0.45,
-                    label=f"{real}: worst is {worst[1]} ({worst[2]}) of {len(mine)}" if key == worst else None,
-                )
-            C = sorted(bound[family, real])
-            ax.plot(
-                C,
-                [bound[family, real][c] for c in C],
-                color=colour,
-                linestyle=":",
-                linewidth=1,
-                label=f"{real}: loosest bound",
-            )
-        ax.set_xscale("log", base=2)
-        ax.set_yscale("log")
-        ax.xaxis.set_major_formatter("{x:.0f}")
-        ax.set_title(family)
-        ax.set_xlabel("chunk length C")
-        ax.set_ylabel("largest error" if ax in axes[:: 3 if len(families) > 2 else 2] else "")
-        below(ax)
-    return figure
-
-
-def bound_used(results, id="chunk_equals_recurrent", most=40):
-    """Share of its rounding bound that each fast form used, the nearest to the bound first."""
-    used = {}
-    for c in results["claims"]:
-        for p in c["points"] if c["id"] == id else []:
-            if "variant" in p["params"] and p["tolerance"] > 0 and style.finite(p["measured"]):
-                key = (
-                    f"{p['params']['variant']} {p['params'].get('form', '')}".strip(),
-                    p["params"].get("real", "f64"),
-                )
-                used[key] = max(used.get(key, 0.0), abs(p["measured"] - p["predicted"]) / p["tolerance"])
-    if not used:
-        return None
-    names = sorted({n for n, _ in used}, key=lambda n: -max(used.get((n, r), 0) for r in ("f32", "f64")))
-    shown = names[:most]
-    figure = style.new_figure(8.5, 1.1 + 0.2 * len(shown))
-    ax = figure.subplots()
-    for real, colour, marker in [("f32", CYCLE[1], "s"), ("f64", CYCLE[0], "o")]:
-        rows = [i for i, n in enumerate(shown) if (n, real) in used]
-        ax.plot([max(used[shown[i], real], 1e-8) for i in rows], rows, marker, color=colour, label=real)
-    ax.axvline(1, color=VERDICTS["failed"], linestyle="--", linewidth=1, label="bound")
-    ax.set_xscale("log")
-    ax.set_yticks(range(len(shown)), shown)
-    ax.invert_yaxis()
-    ax.set_xlabel(
-        "error / bound" + (f"; {len(names) - most} more forms stay further below" if len(names) > most else "")
-    )
-    ax.legend(loc="lower right")
     return figure

@@ -30,7 +30,7 @@ def headline(cases):
 
 
 def build(results):
-    """{tasks, variants: [(family, variant)], metric: {task: name}, cell: {(variant, task): {...}}} or None without a run.
+    """{tasks, variants: [(family, variant)], metric: {task: name}, cell: {(variant, task): {...}}}; None without a run.
 
     A cell is {status, value, count, reason}; its value is the mean over the cell's cases (seeds, forms, real types)."""
     cases = results["cases"]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """report.py RESULTS.h5 ... -o DIR: writes DIR/index.html, which needs no other file, and DIR/figures/*.svg and *.png.
 
-Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written, one line on standard error."""
+Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
+standard error, nothing left behind)."""
 import argparse
 import os
 import shutil

@@ -84,6 +84,19 @@ def panels(count, columns, height=2.5, between=0.75, **subplots):
     return figure, axes[:count]
 
 
+def below(ax, **legend):
+    """A legend under the panel, where it hides nothing."""
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=(-0.05, -0.2),
+        fontsize=7.5,
+        handlelength=1.4,
+        labelspacing=0.25,
+        columnspacing=1,
+        **legend,
+    )
+
+
 def save(figure, folder, name):
     """NAME.png and NAME.svg in folder, cropped to the drawing; the SVG's text."""
     box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.08)

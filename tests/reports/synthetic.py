@@ -178,7 +178,7 @@ def equivalence_points(draw, variants):
 
 
 def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear", "relu", "exp", "solu")):
-    """`count` claims of four papers, among them snr_*, chunk_equals_recurrent, every verdict and scope; the last `failing` fail."""
+    """`count` claims: snr_*, chunk_equals_recurrent, every verdict and scope; the last `failing` of them fail."""
     draw = np.random.default_rng(seed)
     findings = []
     for kernel in kernels:
