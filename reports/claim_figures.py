@@ -6,7 +6,7 @@ from style import CYCLE, INK, MARKERS, MUTED, TIERS, number
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
 FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis
-NAMING = ("quantity", "case")             # parameters that say what a point measures
+NAMING = ("quantity", "case")  # parameters that say what a point measures
 
 
 def colour_of(tier):
@@ -28,11 +28,11 @@ def name_of(tier, params, leave_out=(), most=66):
     rest = style.params_text(params, (*leave_out, *NAMING))
     text = ", ".join([*said, *([rest] if rest else [])])
     text = f"{tier}: {text}" if text else tier
-    return style.label(text if len(text) <= most else text[:most - 1] + "…")
+    return style.label(text if len(text) <= most else text[: most - 1] + "…")
 
 
 def sweep(points):
-    """(x, the points along it): a numeric parameter with at least 4 values, among points of one quantity; (None, []) without one."""
+    """(x, the points along it): a number that takes at least 4 values among points of one quantity, else (None, [])."""
     best = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
         mine = [p for p in points if measures(p) == what and p["relation"] == "equal"]
@@ -44,7 +44,10 @@ def sweep(points):
         long_ = [n for n in sorted(values) if len(values[n]) >= 4]
         x = next((n for n in FIRST_CHOICE if n in long_), max(long_, key=lambda n: len(values[n]), default=None))
         along = [p for p in mine if x in p["params"]]
-        if x and (any(p["tier"] == "paper" for p in along), len(along)) > (any(p["tier"] == "paper" for p in best[1]), len(best[1])):
+        if x and (any(p["tier"] == "paper" for p in along), len(along)) > (
+            any(p["tier"] == "paper" for p in best[1]),
+            len(best[1]),
+        ):
             best = (x, along)
     return best
 
@@ -72,15 +75,37 @@ def swept(points, x):
         mine = sorted(mine, key=lambda p: p["params"][x])
         at = [p["params"][x] for p in mine]
         colour = CYCLE[i % len(CYCLE)] if len(shown) > 3 else colour_of(tier)
-        ax.plot(at, [p["predicted"] for p in mine], "--" if len(set(at)) == len(at) > 1 else "_", color=colour, markersize=12, linewidth=1.1)
-        ax.errorbar(at, [p["measured"] for p in mine], yerr=[p["standard_error"] for p in mine], fmt=MARKERS[i % len(MARKERS)], color=colour,
-                    capsize=2.5, label=name_of(tier, dict(telling), same), markerfacecolor="white" if tier == "paper" else colour)
+        ax.plot(
+            at,
+            [p["predicted"] for p in mine],
+            "--" if len(set(at)) == len(at) > 1 else "_",
+            color=colour,
+            markersize=12,
+            linewidth=1.1,
+        )
+        ax.errorbar(
+            at,
+            [p["measured"] for p in mine],
+            yerr=[p["standard_error"] for p in mine],
+            fmt=MARKERS[i % len(MARKERS)],
+            color=colour,
+            capsize=2.5,
+            label=name_of(tier, dict(telling), same),
+            markerfacecolor="white" if tier == "paper" else colour,
+        )
     values = [v for _, mine in shown for p in mine for v in (p["measured"], p["predicted"])]
     if style.spread_log([p["params"][x] for p in points]):
         ax.set_xscale("log")
     if style.spread_log(values):
         ax.set_yscale("log")
-    ax.plot([], [], "--", color=MUTED, label="dashes: predicted; marks: measured" + (f"; {len(lines) - MOST_LINES} more lines in the file" if len(lines) > len(shown) else ""))
+    ax.plot(
+        [],
+        [],
+        "--",
+        color=MUTED,
+        label="dashes: predicted; marks: measured"
+        + (f"; {len(lines) - MOST_LINES} more lines in the file" if len(lines) > len(shown) else ""),
+    )
     ax.set_xlabel(x)
     ax.set_ylabel(style.label(next((same[n] for n in NAMING if n in same), "measured"))[:48])
     ax.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.17), fontsize=7.5, labelspacing=0.25)
@@ -117,10 +142,31 @@ def one_row_a_point(points, rank):
     for row, p in enumerate(shown):
         colour = colour_of(p["tier"])
         ax.plot([p["predicted"], p["measured"]], [row, row], color=colour, linewidth=1, alpha=0.5)
-        ax.plot(p["predicted"], row, {"equal": "|", "at_most": "<", "at_least": ">"}[p["relation"]], color=INK, markersize=8, markeredgewidth=1.5)
-        ax.errorbar(p["measured"], row, xerr=p["standard_error"] or None, fmt="o", color=colour, capsize=2.5,
-                    markerfacecolor="white" if p["verdict"] == "refuted" else colour)
-        ax.text(0, row - 0.25, name_of(p["tier"], p["params"], same, most=92), transform=ax.get_yaxis_transform(), fontsize=7.5, va="bottom")
+        ax.plot(
+            p["predicted"],
+            row,
+            {"equal": "|", "at_most": "<", "at_least": ">"}[p["relation"]],
+            color=INK,
+            markersize=8,
+            markeredgewidth=1.5,
+        )
+        ax.errorbar(
+            p["measured"],
+            row,
+            xerr=p["standard_error"] or None,
+            fmt="o",
+            color=colour,
+            capsize=2.5,
+            markerfacecolor="white" if p["verdict"] == "refuted" else colour,
+        )
+        ax.text(
+            0,
+            row - 0.25,
+            name_of(p["tier"], p["params"], same, most=92),
+            transform=ax.get_yaxis_transform(),
+            fontsize=7.5,
+            va="bottom",
+        )
     set_scale(ax, [v for p in shown for v in (p["measured"], p["predicted"])])
     ax.set_ylim(len(shown) - 0.6, -0.85)
     ax.set_yticks([])
@@ -144,5 +190,7 @@ def claim_figure(claim):
 
 def alt_text(claim):
     worst = max(claim["points"], key=strain)
-    return (f"Measured against predicted values of {claim['id']}; the decisive point ({worst['tier']}) measured {number(worst['measured'])}, "
-            f"predicted {number(worst['predicted'])}.")
+    return (
+        f"Measured against predicted values of {claim['id']}; the decisive point ({worst['tier']}) measured "
+        f"{number(worst['measured'])}, predicted {number(worst['predicted'])}."
+    )

@@ -4,6 +4,8 @@ import multiprocessing
 import os
 
 import claim_figures
+import curves
+import equivalence
 import explain
 import figures
 import matrix
@@ -11,30 +13,97 @@ import style
 
 # name, how it is drawn, caption
 FIGURES = [
-    ("verdicts_by_paper", figures.verdicts_by_paper, "Claims by paper and outcome. Refuted as expected is a pass; failed is not."),
-    ("snr_curves", figures.snr_curves,
-     "Retrieval noise over signal against key width, a stored pair. Lines and ticks are theory, marks are measured; ± 1 standard error."),
-    ("paper_error", figures.paper_error,
-     "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat one keeps its error."),
-    ("swap_accuracy", figures.swap_accuracy,
-     "Share of memories whose whole assignment is right after each swap. One panel a family; grey: median and middle 80% of all variants."),
-    ("regression_loss", figures.regression_loss,
-     "Squared error of the one-step prediction; the process switches at a quarter of the sequence. Grey: median and middle 80% of all variants."),
-    ("equivalence", figures.equivalence, "Largest difference between each fast form and its recurrence, over all T, against chunk length."),
-    ("bound_used", figures.bound_used, "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not rounding."),
-    ("pulls", figures.pulls, "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars would leave the curve."),
+    (
+        "verdicts_by_paper",
+        figures.verdicts_by_paper,
+        "Claims by paper and outcome. Refuted as expected is a pass; failed is not.",
+    ),
+    (
+        "snr_curves",
+        figures.snr_curves,
+        "Retrieval noise over signal against key width, a stored pair. Lines and ticks are theory, marks are measured; "
+        "± 1 standard error.",
+    ),
+    (
+        "paper_error",
+        figures.paper_error,
+        "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat one "
+        "keeps its error.",
+    ),
+    (
+        "swap_accuracy",
+        curves.swap_accuracy,
+        "Share of memories whose whole assignment is right after each swap. One panel a family; grey: median and "
+        "middle 80% of all variants.",
+    ),
+    (
+        "regression_loss",
+        curves.regression_loss,
+        "Squared error of the one-step prediction; the process switches at a quarter of the sequence. Grey: median and "
+        "middle 80% of all variants.",
+    ),
+    (
+        "equivalence",
+        equivalence.equivalence,
+        "Largest difference between each fast form and its recurrence, over all T, against chunk length.",
+    ),
+    (
+        "bound_used",
+        equivalence.bound_used,
+        "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not "
+        "rounding.",
+    ),
+    (
+        "pulls",
+        figures.pulls,
+        "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars would "
+        "leave the curve.",
+    ),
     ("matrix", matrix.figure, "One headline metric a task."),
 ]
 
 # id, title, name in the navigation, figures, and what to do where there is none
 SECTIONS = [
-    ("snr", "Retrieval noise", "Noise", ["snr_curves", "paper_error"], "No file holds the claims snr_* over several key widths.", "recollect verify 'snr*' -o v.h5"),
-    ("swap", "Swap tracking", "Swaps", ["swap_accuracy"], "No file holds runs of the task swap.", "recollect run --variants all --tasks swap -o r.h5"),
-    ("regression", "Online regression", "Regression", ["regression_loss"], "No file holds runs of the task online_regression.",
-     "recollect run --variants all --tasks online_regression -o r.h5"),
-    ("equivalence", "Fast forms against their recurrence", "Fast forms", ["equivalence", "bound_used"], "No file holds the claim chunk_equals_recurrent.",
-     "recollect verify chunk_equals_recurrent -o v.h5"),
-    ("statistics", "Are the standard errors right?", "Statistics", ["pulls"], "No file holds at least ten sampled points.", "recollect verify -o v.h5"),
+    (
+        "snr",
+        "Retrieval noise",
+        "Noise",
+        ["snr_curves", "paper_error"],
+        "No file holds the claims snr_* over several key widths.",
+        "recollect verify 'snr*' -o v.h5",
+    ),
+    (
+        "swap",
+        "Swap tracking",
+        "Swaps",
+        ["swap_accuracy"],
+        "No file holds runs of the task swap.",
+        "recollect run --variants all --tasks swap -o r.h5",
+    ),
+    (
+        "regression",
+        "Online regression",
+        "Regression",
+        ["regression_loss"],
+        "No file holds runs of the task online_regression.",
+        "recollect run --variants all --tasks online_regression -o r.h5",
+    ),
+    (
+        "equivalence",
+        "Fast forms against their recurrence",
+        "Fast forms",
+        ["equivalence", "bound_used"],
+        "No file holds the claim chunk_equals_recurrent.",
+        "recollect verify chunk_equals_recurrent -o v.h5",
+    ),
+    (
+        "statistics",
+        "Are the standard errors right?",
+        "Statistics",
+        ["pulls"],
+        "No file holds at least ten sampled points.",
+        "recollect verify -o v.h5",
+    ),
 ]
 
 
@@ -49,10 +118,13 @@ def draw_one(index):
 
 
 def draw(results, folder):
-    """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}. Drawing is slow: all cores share it."""
+    """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}. All cores work."""
     os.makedirs(folder)
     _jobs[:] = [(name, make, results, caption, caption, folder) for name, make, caption in FIGURES]
-    _jobs.extend(("claim_" + c["id"], claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
-                 for c in results["claims"] if c["points"] and (explain.needs_explaining(c) or not c["passed"]))
+    _jobs.extend(
+        ("claim_" + c["id"], claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
+        for c in results["claims"]
+        if c["points"] and (explain.needs_explaining(c) or not c["passed"])
+    )
     with multiprocessing.get_context("fork").Pool() as pool:
         return {picture["name"]: picture for picture in pool.imap(draw_one, range(len(_jobs))) if picture}

@@ -30,7 +30,7 @@ def headline(cases):
 
 
 def build(results):
-    """{tasks, variants: [(family, variant)], metric: {task: name}, cell: {(variant, task): {...}}} or None without a run.
+    """{tasks, variants: [(family, variant)], metric: {task: name}, cell: {(variant, task): {...}}}; None without a run.
 
     A cell is {status, value, count, reason}; its value is the mean over the cell's cases (seeds, forms, real types)."""
     cases = results["cases"]
@@ -52,14 +52,19 @@ def build(results):
                     break
             values = [c["metrics"][metric[task]] for c in those if metric[task] in c["metrics"]]
             table[variant, task] = {
-                "status": status if those else "not planned", "count": len(mine), "value": float(np.mean(values)) if values else None,
-                "reason": those[0]["reason"] if those else "this pair was not in the plan of any file"}
+                "status": status if those else "not planned",
+                "count": len(mine),
+                "value": float(np.mean(values)) if values else None,
+                "reason": those[0]["reason"] if those else "this pair was not in the plan of any file",
+            }
     return {"tasks": tasks, "variants": variants, "metric": metric, "cell": table}
 
 
 def shade(matrix, task):
     """{variant: 0 ... 1} for a task's values, 1 the best (or the largest where neither end is better)."""
-    values = {v: matrix["cell"][v, task]["value"] for _, v in matrix["variants"] if matrix["cell"][v, task]["status"] == "ok"}
+    values = {
+        v: matrix["cell"][v, task]["value"] for _, v in matrix["variants"] if matrix["cell"][v, task]["status"] == "ok"
+    }
     values = {v: x for v, x in values.items() if x is not None and math.isfinite(x)}
     if not values:
         return {}
@@ -98,14 +103,21 @@ def figure(results):
                 back, ink = colours(shades[variant]) if variant in shades else ("#ffffff", INK)
                 text = style.number(cell["value"], 3) if cell["value"] is not None else ""
             else:
-                back, ink, text = {"meaningless": ("#eceef1", MUTED, "–"), "failed": (VERDICTS["failed"], "#ffffff", "failed")}.get(
-                    cell["status"], ("#ffffff", MUTED, "?"))
+                back, ink, text = {
+                    "meaningless": ("#eceef1", MUTED, "–"),
+                    "failed": (VERDICTS["failed"], "#ffffff", "failed"),
+                }.get(cell["status"], ("#ffffff", MUTED, "?"))
             ax.add_patch(Rectangle((column - 0.49, row - 0.47), 0.98, 0.94, color=back, linewidth=0))
             ax.text(column, row, text, ha="center", va="center", fontsize=6.5, color=ink)
     ax.set_xlim(-0.5, len(tasks) - 0.5)
     ax.set_ylim(len(variants) - 0.5, -0.5)
-    ax.set_xticks(range(len(tasks)), [f"{t}\n{matrix['metric'][t] or 'no metric'}{arrow(matrix['metric'][t])}" for t in tasks], rotation=40,
-                  ha="left", fontsize=7)
+    ax.set_xticks(
+        range(len(tasks)),
+        [f"{t}\n{matrix['metric'][t] or 'no metric'}{arrow(matrix['metric'][t])}" for t in tasks],
+        rotation=40,
+        ha="left",
+        fontsize=7,
+    )
     ax.set_yticks(range(len(variants)), [v for _, v in variants], fontsize=7)
     ax.xaxis.tick_top()
     ax.grid(False)

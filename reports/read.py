@@ -41,8 +41,16 @@ def read_cases(file):
     """The runs of one file: one dictionary a planned case, with its parameters, record, metrics, seconds and series."""
     cases = {}
     for row in rows_of(file, "plan"):
-        cases[row["case"]] = dict(row, family=row.get("family") or "other", status="not run", reason="the run ended before it",
-                                  params={}, metrics={}, seconds=[], series={})
+        cases[row["case"]] = dict(
+            row,
+            family=row.get("family") or "other",
+            status="not run",
+            reason="the run ended before it",
+            params={},
+            metrics={},
+            seconds=[],
+            series={},
+        )
     for row in rows_of(file, "parameters"):
         cases[row["case"]]["params"].setdefault(row["owner"], {})[row["name"]] = value_of(row)
     for row in rows_of(file, "records"):
@@ -63,11 +71,25 @@ def read_claims(file):
     """The findings of one file by claim id. A claim without a single point was never measured: inconclusive, failed."""
     claims = {}
     for row in rows_of(file, "claim_texts"):
-        claims[row["claim"]] = dict(row, id=row["claim"], covers=row["covers"].split(), verdict="inconclusive", expected="",
-                                    control_verdict="inconclusive", passed=False, points=[], control=[])
+        claims[row["claim"]] = dict(
+            row,
+            id=row["claim"],
+            covers=row["covers"].split(),
+            verdict="inconclusive",
+            expected="",
+            control_verdict="inconclusive",
+            passed=False,
+            points=[],
+            control=[],
+        )
     for row in rows_of(file, "claims"):
         claim = claims[row["claim"]]
-        claim.update(verdict=row["claim_verdict"], expected=row["expected"], control_verdict=row["control"], passed=bool(row["passed"]))
+        claim.update(
+            verdict=row["claim_verdict"],
+            expected=row["expected"],
+            control_verdict=row["control"],
+            passed=bool(row["passed"]),
+        )
         claim["control" if row["is_control"] else "points"].append(dict(row, params={}))
     points = {(id, p["point"]): p for id, claim in claims.items() for p in claim["points"]}
     for row in rows_of(file, "claim_parameters"):
@@ -87,7 +109,9 @@ def read_file(path):
         try:
             schema, version = plain(file.attrs.get("schema", "")), int(np.ravel(file.attrs.get("schema_version", 0))[0])
             if schema != SCHEMA:
-                raise Unreadable(f"{path} holds no recollect results (its schema attribute is {schema!r}, not {SCHEMA!r})")
+                raise Unreadable(
+                    f"{path} holds no recollect results (its schema attribute is {schema!r}, not {SCHEMA!r})"
+                )
             if version != VERSION:
                 raise Unreadable(f"{path} has schema version {version}; this report reads version {VERSION}")
             meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}

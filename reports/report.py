@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """report.py RESULTS.h5 ... -o DIR: writes DIR/index.html, which needs no other file, and DIR/figures/*.svg and *.png.
 
-Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written, one line on standard error."""
+Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
+standard error, nothing left behind)."""
 import argparse
 import os
 import shutil
@@ -45,6 +46,7 @@ def write_report(paths, folder):
     results = read.read(paths)
     import draw  # the drawing library takes seconds to load: a refusal does not wait for it
     import page
+
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
     new = tempfile.mkdtemp(prefix=".report-", dir=parent)

@@ -11,18 +11,55 @@ from matplotlib.figure import Figure
 INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
 CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69F00", "#3B3B8F"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
-VERDICTS = {"holds": "#0072B2", "holds_asymptotically": "#009E73", "refuted": "#B8860B", "inconclusive": "#7f8790", "failed": "#C4320A"}
-TIERS = {"paper": "#D55E00", "expectation": "#0072B2", "exact": "#0072B2", "conditional": "#009E73", "corrected": "#0072B2",
-         "limit": "#009E73", "boundary": "#7A5C00", "premise": "#7f8790"}
+VERDICTS = {
+    "holds": "#0072B2",
+    "holds_asymptotically": "#009E73",
+    "refuted": "#B8860B",
+    "inconclusive": "#7f8790",
+    "failed": "#C4320A",
+}
+TIERS = {
+    "paper": "#D55E00",
+    "expectation": "#0072B2",
+    "exact": "#0072B2",
+    "conditional": "#009E73",
+    "corrected": "#0072B2",
+    "limit": "#009E73",
+    "boundary": "#7A5C00",
+    "premise": "#7f8790",
+}
 
-matplotlib.rcParams.update({
-    "svg.fonttype": "none", "svg.hashsalt": "recollect",  # selectable text, the same bytes every time
-    "font.family": ["DejaVu Sans"], "font.size": 9, "axes.titlesize": 9.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
-    "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8, "legend.frameon": False,
-    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": MUTED, "xtick.color": MUTED, "ytick.color": MUTED,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": RULE, "grid.linewidth": 0.6,
-    "axes.axisbelow": True, "lines.linewidth": 1.4, "lines.markersize": 4.5, "axes.unicode_minus": True, "axes.formatter.useoffset": False,
-})
+matplotlib.rcParams.update(
+    {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "recollect",  # selectable text, the same bytes every time
+        "font.family": ["DejaVu Sans"],
+        "font.size": 9,
+        "axes.titlesize": 9.5,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.labelsize": 9,
+        "xtick.labelsize": 8,
+        "ytick.labelsize": 8,
+        "legend.fontsize": 8,
+        "legend.frameon": False,
+        "text.color": INK,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": MUTED,
+        "xtick.color": MUTED,
+        "ytick.color": MUTED,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": RULE,
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 4.5,
+        "axes.unicode_minus": True,
+        "axes.formatter.useoffset": False,
+    }
+)
 
 
 def new_figure(width, height):
@@ -37,10 +74,27 @@ def panels(count, columns, height=2.5, between=0.75, **subplots):
     columns = max(1, min(columns, count))
     rows = -(-count // columns)
     figure = new_figure(10 if columns > 1 else 6.2, (height + between) * rows)
-    axes = list(figure.subplots(rows, columns, squeeze=False, gridspec_kw={"hspace": between / height, "wspace": 0.24}, **subplots).flat)
+    axes = list(
+        figure.subplots(
+            rows, columns, squeeze=False, gridspec_kw={"hspace": between / height, "wspace": 0.24}, **subplots
+        ).flat
+    )
     for extra in axes[count:]:
         extra.set_visible(False)
     return figure, axes[:count]
+
+
+def below(ax, **legend):
+    """A legend under the panel, where it hides nothing."""
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=(-0.05, -0.2),
+        fontsize=7.5,
+        handlelength=1.4,
+        labelspacing=0.25,
+        columnspacing=1,
+        **legend,
+    )
 
 
 def save(figure, folder, name):
@@ -48,7 +102,13 @@ def save(figure, folder, name):
     box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.08)
     figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
     text = io.StringIO()
-    figure.savefig(text, format="svg", facecolor="white", bbox_inches=box, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    figure.savefig(
+        text,
+        format="svg",
+        facecolor="white",
+        bbox_inches=box,
+        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+    )
     svg = text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
     with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
         f.write(svg)
@@ -73,7 +133,9 @@ def number(x, digits=4):
     text = f"{x:.{digits}g}"
     if "e" in text:
         mantissa, power = text.split("e")
-        return mantissa.replace("-", "−") + "×10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return (
+            mantissa.replace("-", "−") + "×10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        )
     return text.replace("-", "−")
 
 

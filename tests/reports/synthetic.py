@@ -3,12 +3,35 @@
 import h5py
 import numpy as np
 
-FAMILIES = {"additive": 12, "gated": 11, "delta rule": 9, "online nonlinear": 3, "exact regression": 7, "nonparametric": 10, "delta + kernel": 3,
-            "persistent memory": 4}
-TASKS = {"recall": "accuracy", "mqar": "accuracy", "swap": "state_accuracy", "online_regression": "loss_late", "overwrite": "accuracy",
-         "duplicate_write": "mse", "long_mqar": "accuracy", "needle": "accuracy", "reachability": "accuracy", "copy": "accuracy",
-         "selective_copy": "accuracy", "fuzzy_recall": "cosine", "state_growth": "norm_late", "stationarity": "distance", "stress": "accuracy",
-         "capacity": "capacity", "angles": "interference"}
+FAMILIES = {
+    "additive": 12,
+    "gated": 11,
+    "delta rule": 9,
+    "online nonlinear": 3,
+    "exact regression": 7,
+    "nonparametric": 10,
+    "delta + kernel": 3,
+    "persistent memory": 4,
+}
+TASKS = {
+    "recall": "accuracy",
+    "mqar": "accuracy",
+    "swap": "state_accuracy",
+    "online_regression": "loss_late",
+    "overwrite": "accuracy",
+    "duplicate_write": "mse",
+    "long_mqar": "accuracy",
+    "needle": "accuracy",
+    "reachability": "accuracy",
+    "copy": "accuracy",
+    "selective_copy": "accuracy",
+    "fuzzy_recall": "cosine",
+    "state_growth": "norm_late",
+    "stationarity": "distance",
+    "stress": "accuracy",
+    "capacity": "capacity",
+    "angles": "interference",
+}
 
 
 def table(file, name, columns, rows):
@@ -22,8 +45,17 @@ def header(file, command):
     file.attrs["schema"] = np.bytes_("recollect results")
     file.attrs["schema_version"] = np.int32(1)
     meta = file.create_group("meta")
-    facts = {"version": "0.1.0", "git_commit": "0123456789abcdef", "git_dirty": "true", "command_line": command, "start_utc": "2025-01-01T00:00:00Z",
-             "execution_space": "OpenMP", "device": "a test", "seed": "1", "environment": ""}
+    facts = {
+        "version": "0.1.0",
+        "git_commit": "0123456789abcdef",
+        "git_dirty": "true",
+        "command_line": command,
+        "start_utc": "2025-01-01T00:00:00Z",
+        "execution_space": "OpenMP",
+        "device": "a test",
+        "seed": "1",
+        "environment": "",
+    }
     for name, value in facts.items():
         meta.attrs[name] = np.bytes_(value)
 
@@ -57,14 +89,34 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
             if task in ("swap", "online_regression"):
                 name = "state_accuracy_by_step" if task == "swap" else "loss_by_step"
                 t = np.arange(steps)
-                curve = np.exp(-t / (40.0 * (1 + number))) if task == "swap" else 10 ** (1.5 * np.cos(number) - t / steps + 0.1 * draw.normal(size=steps))
+                curve = (
+                    np.exp(-t / (40.0 * (1 + number)))
+                    if task == "swap"
+                    else 10 ** (1.5 * np.cos(number) - t / steps + 0.1 * draw.normal(size=steps))
+                )
                 series.setdefault(name, []).extend(zip([case] * steps, t, curve))
                 if task == "online_regression":
                     series.setdefault("naive_by_step", []).extend(zip([case] * steps, t, 0.2 + 0 * curve))
     with h5py.File(path, "w") as file:
         header(file, "recollect run --variants all --tasks all -o r.h5")
-        table(file, "plan", [("case", "i8"), ("variant", 48), ("family", 32), ("form", 24), ("task", 48), ("real", 8), ("chunk", "i8"), ("seed", "i8")], plan)
-        table(file, "parameters", [("case", "i8"), ("owner", 48), ("name", 32), ("value", "f8"), ("text", 32)], parameters)
+        table(
+            file,
+            "plan",
+            [
+                ("case", "i8"),
+                ("variant", 48),
+                ("family", 32),
+                ("form", 24),
+                ("task", 48),
+                ("real", 8),
+                ("chunk", "i8"),
+                ("seed", "i8"),
+            ],
+            plan,
+        )
+        table(
+            file, "parameters", [("case", "i8"), ("owner", 48), ("name", 32), ("value", "f8"), ("text", 32)], parameters
+        )
         shape = [(n, "i8") for n in ("B", "H", "T", "Dk", "Dv")]
         table(file, "records", [("case", "i8"), *shape, ("status", 16), ("reason", 240)], records)
         table(file, "metrics", [("case", "i8"), ("metric", 48), ("value", "f8")], metrics)
@@ -76,8 +128,16 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
 
 def point(tier, params, measured, predicted, standard_error=0.0, verdict="holds", relation="equal", tolerance=None):
     tolerance = (6.47 * standard_error or 1e-12) if tolerance is None else tolerance
-    return dict(tier=tier, params=params, measured=measured, predicted=predicted, standard_error=standard_error, verdict=verdict, relation=relation,
-                tolerance=tolerance)
+    return dict(
+        tier=tier,
+        params=params,
+        measured=measured,
+        predicted=predicted,
+        standard_error=standard_error,
+        verdict=verdict,
+        relation=relation,
+        tolerance=tolerance,
+    )
 
 
 def snr_points(draw, kernel):
@@ -87,24 +147,61 @@ def snr_points(draw, kernel):
         at = {"kernel": kernel, "n": d, "d": d, "dv": d, "quantity": "snr_inverse", "method": "quadrature"}
         points += [point("expectation", at, exact, exact), point("paper", at, exact, printed, verdict="refuted")]
         error = 0.02 * exact
-        points.append(point("conditional", dict(at, n=16, dv=16, method="sampled"), 16 / d * (1 + 0.02 * draw.normal()), 16 / d, error * 16 / d))
+        points.append(
+            point(
+                "conditional",
+                dict(at, n=16, dv=16, method="sampled"),
+                16 / d * (1 + 0.02 * draw.normal()),
+                16 / d,
+                error * 16 / d,
+            )
+        )
     points.append(point("limit", {"kernel": kernel, "quantity": "exact_over_printed"}, 1.0001, 1.0, tolerance=1e-3))
     return points
 
 
 def equivalence_points(draw, variants):
-    return [point("exact", {"variant": v, "form": form, "real": real, "T": 65, "C": C}, eps * 10 ** draw.uniform(0, 2), 0.0, relation="at_most",
-                  tolerance=eps * 1e4)
-            for _, v in variants for form in ("chunked", "parallel") for real, eps in (("f32", 1e-7), ("f64", 1e-16)) for C in (1, 16, 32, 64, 65)]
+    return [
+        point(
+            "exact",
+            {"variant": v, "form": form, "real": real, "T": 65, "C": C},
+            eps * 10 ** draw.uniform(0, 2),
+            0.0,
+            relation="at_most",
+            tolerance=eps * 1e4,
+        )
+        for _, v in variants
+        for form in ("chunked", "parallel")
+        for real, eps in (("f32", 1e-7), ("f64", 1e-16))
+        for C in (1, 16, 32, 64, 65)
+    ]
 
 
 def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear", "relu", "exp", "solu")):
-    """`count` claims of four papers, among them snr_*, chunk_equals_recurrent, every verdict and scope; the last `failing` fail."""
+    """`count` claims: snr_*, chunk_equals_recurrent, every verdict and scope; the last `failing` of them fail."""
     draw = np.random.default_rng(seed)
     findings = []
     for kernel in kernels:
-        findings.append((f"snr_{kernel}", "000 Eq 7", f"SNR^-1 of the {kernel} kernel is about N / d_k.", "holds_asymptotically", "", snr_points(draw, kernel)))
-    findings.append(("chunk_equals_recurrent", "000 D.3", "The chunked form equals the recurrence.", "holds", "", equivalence_points(draw, variants)))
+        findings.append(
+            (
+                f"snr_{kernel}",
+                "000 Eq 7",
+                f"SNR^-1 of the {kernel} kernel is about N / d_k.",
+                "holds_asymptotically",
+                "",
+                snr_points(draw, kernel),
+            )
+        )
+    findings.append(
+        (
+            "chunk_equals_recurrent",
+            "000 D.3",
+            "The chunked form equals the recurrence.",
+            "holds",
+            "",
+            equivalence_points(draw, variants),
+        )
+    )
     told = [("refuted", "paper"), ("holds_asymptotically", ""), ("refuted", "boundary"), ("refuted", "untrained")]
     kinds = [("refuted", "typo"), ("holds", "")] + told + [("holds", "")] * 30
     while len(findings) < count:
@@ -113,24 +210,96 @@ def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear"
         points = [point("corrected", {"d": d, "beta": 0.5}, 1.0, 1.0) for d in (2, 4, 8, 16, 32)]
         if verdict != "holds":
             points.append(point("paper", {"d": 2, "case": "a < b & $c"}, 1.618, 1.0, verdict="refuted"))
-        findings.append((f"claim_{i}", f"{('000', '002', '003', '004')[i % 4]} §{i}, Eq {i}", f"Statement {i} holds for all x < y & every <key>.", verdict, scope, points))
+        findings.append(
+            (
+                f"claim_{i}",
+                f"{('000', '002', '003', '004')[i % 4]} §{i}, Eq {i}",
+                f"Statement {i} holds for all x < y & every <key>.",
+                verdict,
+                scope,
+                points,
+            )
+        )
     claims, parameters, texts = [], [], []
     for i, (id, source, statement, verdict, scope, points) in enumerate(findings):
         fails = i >= len(findings) - failing
         expected, passed = ("holds" if verdict != "holds" else "refuted", 0) if fails else (verdict, 1)
-        texts.append((id, source, statement, "The corrected form of it. With a second sentence.", scope, f"row-{i} row-{i}-b", 0.1))
+        texts.append(
+            (
+                id,
+                source,
+                statement,
+                "The corrected form of it. With a second sentence.",
+                scope,
+                f"row-{i} row-{i}-b",
+                0.1,
+            )
+        )
         for j, p in enumerate(points):
             text = ",".join(f"{k}={v}" for k, v in p["params"].items())
-            claims.append((id, j, p["tier"], text, p["measured"], p["predicted"], p["standard_error"], p["tolerance"], 0.1, p["relation"], p["verdict"], verdict,
-                           expected, "refuted", passed, 0))
+            claims.append(
+                (
+                    id,
+                    j,
+                    p["tier"],
+                    text,
+                    p["measured"],
+                    p["predicted"],
+                    p["standard_error"],
+                    p["tolerance"],
+                    0.1,
+                    p["relation"],
+                    p["verdict"],
+                    verdict,
+                    expected,
+                    "refuted",
+                    passed,
+                    0,
+                )
+            )
             for name, value in p["params"].items():
                 words = isinstance(value, str)
                 parameters.append((id, j, name, 0.0 if words else float(value), value if words else ""))
     with h5py.File(path, "w") as file:
         header(file, "recollect verify -o v.h5")
         numbers = [(n, "f8") for n in ("measured", "predicted", "standard_error", "tolerance", "resolution")]
-        table(file, "claims", [("claim", 64), ("point", "i8"), ("tier", 24), ("parameters", 160), *numbers, ("relation", 12), ("verdict", 24),
-                               ("claim_verdict", 24), ("expected", 24), ("control", 24), ("passed", "i8"), ("is_control", "i8")], claims)
-        table(file, "claim_parameters", [("claim", 64), ("point", "i8"), ("name", 32), ("value", "f8"), ("text", 48)], parameters)
-        table(file, "claim_texts", [("claim", 64), ("source", 160), ("statement", 1024), ("exact", 1536), ("scope", 16), ("covers", 1024), ("seconds", "f8")], texts)
+        table(
+            file,
+            "claims",
+            [
+                ("claim", 64),
+                ("point", "i8"),
+                ("tier", 24),
+                ("parameters", 160),
+                *numbers,
+                ("relation", 12),
+                ("verdict", 24),
+                ("claim_verdict", 24),
+                ("expected", 24),
+                ("control", 24),
+                ("passed", "i8"),
+                ("is_control", "i8"),
+            ],
+            claims,
+        )
+        table(
+            file,
+            "claim_parameters",
+            [("claim", 64), ("point", "i8"), ("name", 32), ("value", "f8"), ("text", 48)],
+            parameters,
+        )
+        table(
+            file,
+            "claim_texts",
+            [
+                ("claim", 64),
+                ("source", 160),
+                ("statement", 1024),
+                ("exact", 1536),
+                ("scope", 16),
+                ("covers", 1024),
+                ("seconds", "f8"),
+            ],
+            texts,
+        )
     return [f[0] for f in findings]

@@ -19,11 +19,23 @@ import read  # noqa: E402
 import style  # noqa: E402
 import synthetic  # noqa: E402
 
-FIGURES = ["verdicts_by_paper", "snr_curves", "paper_error", "swap_accuracy", "regression_loss", "equivalence", "bound_used", "pulls", "matrix"]
+FIGURES = [
+    "verdicts_by_paper",
+    "snr_curves",
+    "paper_error",
+    "swap_accuracy",
+    "regression_loss",
+    "equivalence",
+    "bound_used",
+    "pulls",
+    "matrix",
+]
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, os.path.join(REPORTS, "report.py"), *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, os.path.join(REPORTS, "report.py"), *arguments], capture_output=True, text=True
+    )
 
 
 class Page(html.parser.HTMLParser):
@@ -89,7 +101,9 @@ class Report(unittest.TestCase):
             for ending, least in (("png", 5000), ("svg", 4000)):
                 self.assertGreater(os.path.getsize(os.path.join(self.out, "figures", f"{name}.{ending}")), least, name)
         self.assertEqual(len(page.rows), len(ids))
-        self.assertEqual(page.source.count('loading="lazy"'), len(os.listdir(os.path.join(self.out, "figures"))) // 2 - 1)  # the matrix is a table
+        self.assertEqual(
+            page.source.count('loading="lazy"'), len(os.listdir(os.path.join(self.out, "figures"))) // 2 - 1
+        )  # the matrix is a table
         for variant in variants:
             self.says(page, variant[1])
         self.says(page, f"{len(variants)} variants × {len(synthetic.TASKS)} tasks")
@@ -140,7 +154,9 @@ class Report(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "matrix.png")))
 
     def test_refusals(self):
-        missing, text, foreign, cut, later, broken = (os.path.join(self.folder, n) for n in ("no.h5", "t.h5", "f.h5", "c.h5", "l.h5", "b.h5"))
+        missing, text, foreign, cut, later, broken = (
+            os.path.join(self.folder, n) for n in ("no.h5", "t.h5", "f.h5", "c.h5", "l.h5", "b.h5")
+        )
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=6, kernels=[])
         with open(text, "w") as f:
             f.write("not HDF5")
@@ -148,7 +164,10 @@ class Report(unittest.TestCase):
             f["o"] = [1.0]
         with open(self.verdicts, "rb") as whole, open(cut, "wb") as f:
             f.write(whole.read(4000))
-        for path, change in ((later, lambda f: f.attrs.modify("schema_version", 99)), (broken, lambda f: f.__delitem__("claim_texts"))):
+        for path, change in (
+            (later, lambda f: f.attrs.modify("schema_version", 99)),
+            (broken, lambda f: f.__delitem__("claim_texts")),
+        ):
             with open(self.verdicts, "rb") as whole, open(path, "wb") as f:
                 f.write(whole.read())
             with h5py.File(path, "a") as f:
@@ -171,9 +190,15 @@ class Report(unittest.TestCase):
         self.assertEqual(len(results["cases"]), len(variants) * len(synthetic.TASKS))
         self.assertEqual(len(results["claims"]), 9)  # a claim measured twice counts once
         case = next(c for c in results["cases"] if c["task"] == "swap" and c["status"] == "ok")
-        self.assertEqual((case["params"]["swap"]["n"], len(case["series"]["state_accuracy_by_step"]), case["family"]), (16, 12, "additive"))
+        self.assertEqual(
+            (case["params"]["swap"]["n"], len(case["series"]["state_accuracy_by_step"]), case["family"]),
+            (16, 12, "additive"),
+        )
         snr = results["claims"][0]
-        self.assertEqual(snr["points"][0]["params"], {"kernel": "linear", "n": 16, "d": 16, "dv": 16, "quantity": "snr_inverse", "method": "quadrature"})
+        self.assertEqual(
+            snr["points"][0]["params"],
+            {"kernel": "linear", "n": 16, "d": 16, "dv": 16, "quantity": "snr_inverse", "method": "quadrature"},
+        )
         self.assertEqual(read.decisive(snr)["tier"], "paper")
         self.assertEqual(snr["covers"], ["row-0", "row-0-b"])
 
@@ -194,11 +219,22 @@ class Report(unittest.TestCase):
         def claim(**changes):
             paper = synthetic.point("paper", {"d": 2}, 1.5, 1.0, verdict="refuted")
             wide = synthetic.point("paper", {"d": 64}, 9.0, 1.0, verdict="refuted")
-            base = dict(id="x", verdict="refuted", expected="refuted", scope="paper", passed=True, covers=[], control_verdict="refuted",
-                        points=[wide, paper, synthetic.point("corrected", {"d": 2}, 1.5, 1.5)])
+            base = dict(
+                id="x",
+                verdict="refuted",
+                expected="refuted",
+                scope="paper",
+                passed=True,
+                covers=[],
+                control_verdict="refuted",
+                points=[wide, paper, synthetic.point("corrected", {"d": 2}, 1.5, 1.5)],
+            )
             return dict(base, **changes)
+
         said = explain.explain(claim())
-        self.assertEqual(said[0], "At d = 2, 1.5 was measured where the statement gives 1.")  # the smallest counter-example
+        self.assertEqual(
+            said[0], "At d = 2, 1.5 was measured where the statement gives 1."
+        )  # the smallest counter-example
         self.assertIn("holds at the one point where it was measured", said[1])
         self.assertIn("trains nothing", " ".join(explain.explain(claim(scope="untrained"))))
         self.assertFalse(explain.needs_explaining(claim(scope="typo")))
@@ -213,8 +249,18 @@ class Report(unittest.TestCase):
             self.assertLessEqual(len(explain.explain(claim(id=row, scope="untrained"))), 5)
 
     def test_numbers(self):
-        shown = {0: "0", 12: "12", 1234567: "1\u2009234\u2009567", 0.5: "0.5", -1.5: "−1.5", 1.5e-7: "1.5×10⁻⁷", float("nan"): "not a number",
-                 float("inf"): "∞", 123456.0: "1.235×10⁵", "softmax": "softmax"}
+        shown = {
+            0: "0",
+            12: "12",
+            1234567: "1\u2009234\u2009567",
+            0.5: "0.5",
+            -1.5: "−1.5",
+            1.5e-7: "1.5×10⁻⁷",
+            float("nan"): "not a number",
+            float("inf"): "∞",
+            123456.0: "1.235×10⁵",
+            "softmax": "softmax",
+        }
         for value, text in shown.items():
             self.assertEqual(style.number(value), text)
 

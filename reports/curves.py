@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of curves over steps, the variants in small multiples by family."""
+import numpy as np
+
+import style
+from style import CYCLE, INK, below
+
+
+def binned(values, bins=100, logarithmic=False):
+    """(steps, values) of a long curve as the means of at most `bins` runs of steps; geometric means where asked."""
+    values = np.asarray(values, float)
+    edges = np.unique(np.linspace(0, len(values), min(bins, len(values)) + 1).astype(int))
+    if logarithmic:
+        values = np.log(np.maximum(values, 1e-300))
+    means = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+    return (edges[:-1] + edges[1:] - 1) / 2 + 1, np.exp(means) if logarithmic else means
+
+
+def curves(cases, name, logarithmic):
+    """Each variant's curve: the mean over its cases (seeds, forms) of equal length, then binned; and its family."""
+    by_variant = {}
+    for case in cases:
+        if name in case["series"]:
+            by_variant.setdefault((case["family"], case["variant"]), []).append(case["series"][name])
+    found = {}
+    for key, list_ in by_variant.items():
+        longest = max(map(len, list_))
+        found[key] = binned(np.mean([c for c in list_ if len(c) == longest], axis=0), logarithmic=logarithmic)
+    return found
+
+
+def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, most=7):
+    """Small multiples by family, at most `most` variants a panel, on the median and middle 80% of all variants."""
+    cases = [c for c in results["cases"] if c["task"] == task and c["status"] == "ok"]
+    found = next((f for f in (curves(cases, s, logarithmic) for s in series) if f), None)
+    if not found:
+        return None
+    families = {}
+    for family, variant in found:
+        families.setdefault(family, []).append(variant)
+    groups = []
+    for family, variants in sorted(families.items()):
+        parts = -(-len(variants) // most)
+        size = -(-len(variants) // parts)
+        for i in range(parts):
+            groups.append(
+                (
+                    family,
+                    f"{family} ({i + 1} of {parts})" if parts > 1 else family,
+                    sorted(variants)[i * size : (i + 1) * size],
+                )
+            )
+    ground = curves(cases, baseline, logarithmic) if baseline else {}
+    columns = 3 if len(groups) > 2 else 2
+    figure, axes = style.panels(len(groups), columns, height=2.3, between=1.45, sharey=True)
+    length = min(len(y) for _, y in found.values())
+    middle = np.quantile([y[:length] for _, y in found.values()], [0.1, 0.5, 0.9], axis=0)
+    steps = next(x for x, y in found.values() if len(y) == length)
+    for ax, (family, title, variants) in zip(axes, groups):
+        if len(found) > 4:
+            ax.fill_between(steps, middle[0], middle[2], color="#e9ecef", linewidth=0, zorder=1)
+            ax.plot(steps, middle[1], color="#aeb6be", linewidth=1, zorder=1)
+        for i, variant in enumerate(variants):
+            x, y = found[family, variant]
+            ax.plot(
+                x, y, color=CYCLE[i % len(CYCLE)], label=variant, zorder=3, linewidth=3.4 - 0.4 * i
+            )  # equal curves show as stripes
+        if ground:
+            x, y = next(iter(ground.values()))
+            ax.plot(x, y, color=INK, linewidth=1, linestyle="--", label="baseline", zorder=2)
+        if logarithmic:
+            ax.set_yscale("log")
+        ax.set_title(title)
+        ax.set_xlabel("step")
+        ax.set_ylabel(ylabel if ax in axes[::columns] else "")
+        below(ax, ncol=2)
+    return figure
+
+
+def swap_accuracy(results):
+    return by_family(results, "swap", ["state_accuracy_by_step", "accuracy_by_step"], "share of states wholly right")
+
+
+def regression_loss(results):
+    return by_family(
+        results, "online_regression", ["loss_by_step"], "squared error", logarithmic=True, baseline="naive_by_step"
+    )
