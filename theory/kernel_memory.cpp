@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel regression as 003's Vignette 4 begins it: Eq 43 is the least-squares memory in feature space, where its inverse exists,
-// and what taking k(K,K) for the identity means. The kernel with few features is (1 + x.y)^2.
+// Kernel regression as 003's Vignette 4 begins it: Eq 43 is the least-squares memory in feature space, where its
+// inverse exists, and what taking k(K,K) for the identity means. The kernel with few features is (1 + x.y)^2.
 #include "inputs.hpp"
 #include "keys.hpp"
 #include "one_head.hpp"
@@ -31,9 +31,7 @@ struct Data {
 };
 
 /// Reads [4,3] of the shortest least-squares memory over the features.
-Dense feature_reads(const Data &x) {
-  return quadratic_features(x.Q) * pseudo_inverse(quadratic_features(x.K)) * x.V;
-}
+Dense feature_reads(const Data &x) { return quadratic_features(x.Q) * pseudo_inverse(quadratic_features(x.K)) * x.V; }
 
 /// Solving with G loses its condition number, and the features' pseudo-inverse as much.
 double solve_units(const Data &x) {
@@ -41,7 +39,8 @@ double solve_units(const Data &x) {
   double least = values.front();
   for (double s : values)
     if (s > 1e-9 * values.front()) least = s;
-  return 16.0 * x.K.rows * std::pow(values.front() / least, 2) * frobenius_norm(quadratic_kernel(x.Q, x.K)) / (least * least) * frobenius_norm(x.V);
+  return 16.0 * x.K.rows * std::pow(values.front() / least, 2) * frobenius_norm(quadratic_kernel(x.Q, x.K)) /
+         (least * least) * frobenius_norm(x.V);
 }
 
 std::vector<Point> feature_memory(const Protocol &p, bool slip) {
@@ -50,8 +49,10 @@ std::vector<Point> feature_memory(const Protocol &p, bool slip) {
     const Data x(t, 3, p.seed); // rank 10 > t
     const Dense G = slip ? Dense::identity(t) : inverse(quadratic_kernel(x.K, x.K));
     const Dense reads = quadratic_kernel(x.Q, x.K) * G * x.V, at_keys = quadratic_kernel(x.K, x.K) * G * x.V;
-    points.push_back(at(exact_point(max_difference(reads.data, feature_reads(x).data), 0, solve_units(x), 1e-2), "exact", labels({{"t", num(t)}})));
-    points.push_back(at(exact_point(max_difference(at_keys.data, x.V.data), 0, solve_units(x), 1e-2), "interpolates", labels({{"t", num(t)}})));
+    points.push_back(at(exact_point(max_difference(reads.data, feature_reads(x).data), 0, solve_units(x), 1e-2),
+                        "exact", labels({{"t", num(t)}})));
+    points.push_back(at(exact_point(max_difference(at_keys.data, x.V.data), 0, solve_units(x), 1e-2), "interpolates",
+                        labels({{"t", num(t)}})));
   }
   return points;
 }
@@ -66,7 +67,8 @@ std::vector<Point> no_inverse(const Protocol &p) {
     const Params label = labels({{"t", num(x->K.rows)}, {"case", txt(x == &many ? "rank 6" : "repeated key")}});
     points.push_back(at(bounded_point(values.front() / values.back(), Point::at_least, 1e-9, 0, 1e-9), "paper", label));
     const Dense reads = quadratic_kernel(x->Q, x->K) * pseudo_inverse(G) * x->V;
-    points.push_back(at(exact_point(max_difference(reads.data, feature_reads(*x).data), 0, solve_units(*x), 1e-2), "corrected", label));
+    points.push_back(at(exact_point(max_difference(reads.data, feature_reads(*x).data), 0, solve_units(*x), 1e-2),
+                        "corrected", label));
   }
   return points;
 }
@@ -83,9 +85,10 @@ std::vector<Point> identity_approximation(const Protocol &p) {
   for (int i = 0; i < D; ++i)
     for (int j = 0; j <= i; ++j) worst = std::max(worst, std::fabs(G(i, j) - (i == j ? one : 1)));
   const auto entry = [](const char *what) { return labels({{"D", num(64)}, {"entry", txt(what)}}); };
-  std::vector<Point> points{at(exact_point(G(1, 0), 0, 64, 0.05), "paper", entry("two orthonormal keys")),
-                            at(exact_point(G(0, 0), 1, 64, 0.05), "paper", entry("a unit key with itself")),
-                            at(exact_point(worst, 0, 64 * D, 0.05), "corrected", entry("k(K,K) - (e^(1/8) - 1) I - 1 1^T"))};
+  std::vector<Point> points{
+      at(exact_point(G(1, 0), 0, 64, 0.05), "paper", entry("two orthonormal keys")),
+      at(exact_point(G(0, 0), 1, 64, 0.05), "paper", entry("a unit key with itself")),
+      at(exact_point(worst, 0, 64 * D, 0.05), "corrected", entry("k(K,K) - (e^(1/8) - 1) I - 1 1^T"))};
   const Sequence random = random_sequence({1, 1, 20, 6, 3}, p.seed); // Eq 45-47 as algebra: V^T k(K,q) is the layer
   Dense scores = rows_of(random.q, 20, 6) * transpose(rows_of(random.k, 20, 6));
   for (int t = 0; t < 20; ++t)
@@ -98,16 +101,21 @@ std::vector<Point> identity_approximation(const Protocol &p) {
 } // namespace
 
 std::vector<Claim> kernel_memory() {
-  Claim approximation =
-      refuted_row("kernel-approx-identity-eq44-47", "boundary", "003 Eq 44-47", "k(K,K) ~ I turns kernel regression into unnormalised softmax attention.",
-                  "Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: orthonormal keys give (e^(1/sqrt D) - 1) I + 1 1^T, never I.",
-                  identity_approximation);
+  Claim approximation = refuted_row("kernel-approx-identity-eq44-47", "boundary", "003 Eq 44-47",
+                                    "k(K,K) ~ I turns kernel regression into unnormalised softmax attention.",
+                                    "Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: "
+                                    "orthonormal keys give (e^(1/sqrt D) - 1) I + 1 1^T, never I.",
+                                    identity_approximation);
   approximation.variants = {"exp_unnormalized"};
   return {
-      identity_row("kernel-regression-eq43", "003 Eq 42-43", "V^T k(K,K)^{-1} k(K,q) is the prediction of the least-squares memory in feature space.",
+      identity_row("kernel-regression-eq43", "003 Eq 42-43",
+                   "V^T k(K,K)^{-1} k(K,q) is the prediction of the least-squares memory in feature space.",
                    "The shortest one, where k(K,K) is invertible: independent features.", {}, feature_memory),
-      refuted_row("kernel-regression-overdetermined", "boundary", "003 Eq 43", "Eq 43 holds for any finite feature map.",
-                  "With more pairs than features, or a repeated key, k(K,K) has no inverse; its pseudo-inverse gives the least-squares memory.", no_inverse),
+      refuted_row("kernel-regression-overdetermined", "boundary", "003 Eq 43",
+                  "Eq 43 holds for any finite feature map.",
+                  "With more pairs than features, or a repeated key, k(K,K) has no inverse; its pseudo-inverse gives "
+                  "the least-squares memory.",
+                  no_inverse),
       approximation,
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local polynomial regression in 003's Vignette 4: softmax attention as a locally constant fit, what query-key normalisation has
-// to do with it, and the locally linear fit of Eq 52-54. Weights are s_i = exp(-|k_i - q|^2 / (2 sqrt Dk)) unless said otherwise.
+// Local polynomial regression in 003's Vignette 4: softmax attention as a locally constant fit, what query-key
+// normalisation has to do with it, and the locally linear fit of Eq 52-54. Weights are s_i = exp(-|k_i - q|^2 / (2 sqrt
+// Dk)) unless said otherwise.
 #include "inputs.hpp"
 #include "one_head.hpp"
 #include <cmath>
@@ -66,7 +67,8 @@ std::vector<Point> constant_fit(const Protocol &p, bool slip) {
     }
   }
   // Losses of up to |v|^2 a pair are subtracted to find a curvature of one weight a pair.
-  return {same(minimisers, "softmax_qknorm", s, {}, "exact", labels({{"slip", num(slip)}}), 16 * std::pow(1 + max_abs(s.v), 2))};
+  return {same(minimisers, "softmax_qknorm", s, {}, "exact", labels({{"slip", num(slip)}}),
+               16 * std::pow(1 + max_abs(s.v), 2))};
 }
 
 std::vector<Point> gaussian_is_exponential(const Protocol &p, bool slip) {
@@ -74,14 +76,16 @@ std::vector<Point> gaussian_is_exponential(const Protocol &p, bool slip) {
   const Sequence raw = with_lengths(random_sequence(small, p.seed), 3, {0.5, 2, 4});
   Sequence unit = raw;
   if (!slip) normalise_rows(unit.q, small.Dk), normalise_rows(unit.k, small.Dk);
-  points.push_back(same(smoothed(unit), "softmax_qknorm", raw, {}, "exact", labels({{"quantity", txt("layer against Nadaraya-Watson")}})));
+  points.push_back(same(smoothed(unit), "softmax_qknorm", raw, {}, "exact",
+                        labels({{"quantity", txt("layer against Nadaraya-Watson")}})));
   for (int D : {4, 16, 64}) {
     const Sequence s = random_sequence({1, 1, 8, D, 1}, p.seed);
     double worst = 0;
     for (int i = 0; i < 8; ++i) {
       const Dense k = column(s.k, i, D), q = (slip ? 2.0 : 1.0) * column(s.q, i, D);
       const double dot = (transpose(k) * q).data[0];
-      worst = std::max(worst, std::fabs(near(k, q) / std::exp(dot / std::sqrt(double(D))) * std::exp(1 / std::sqrt(double(D))) - 1));
+      worst = std::max(
+          worst, std::fabs(near(k, q) / std::exp(dot / std::sqrt(double(D))) * std::exp(1 / std::sqrt(double(D))) - 1));
     }
     points.push_back(at(exact_point(worst, 0, 64 + 8 * D, 1e-2), "ratio e^(-1/sqrt D)", labels({{"D", num(D)}})));
   }
@@ -93,10 +97,14 @@ std::vector<Point> what_must_be_normalised(const Protocol &p) {
   const Sequence raw_queries = with_lengths(base, 3, {2}), raw_keys = with_lengths(base, 1, {0.5, 2, 4});
   const auto apart = [](const Sequence &s) { return deviation({run("softmax", s).o, {}, {}}, smoothed(s)).outputs; };
   const auto label = [](const char *what) { return labels({{"case", txt(what)}}); };
-  return {at(bounded_point(apart(raw_queries), Point::at_least, 0.02, 0, 0.01), "paper", label("keys of one length 2, queries of length 3: not a local fit")),
-          same(smoothed(raw_queries), "softmax", raw_queries, {}, "corrected", label("keys of one length 2, queries of length 3")),
-          at(bounded_point(apart(raw_keys), Point::at_least, 0.02, 0, 0.01), "corrected", label("unequal keys: not the plain local fit")),
-          same(smoothed(raw_keys, [](const Dense &k) { return std::exp(square(k) / (2 * std::sqrt(double(k.rows)))); }), "softmax", raw_keys, {}, "corrected",
+  return {at(bounded_point(apart(raw_queries), Point::at_least, 0.02, 0, 0.01), "paper",
+             label("keys of one length 2, queries of length 3: not a local fit")),
+          same(smoothed(raw_queries), "softmax", raw_queries, {}, "corrected",
+               label("keys of one length 2, queries of length 3")),
+          at(bounded_point(apart(raw_keys), Point::at_least, 0.02, 0, 0.01), "corrected",
+             label("unequal keys: not the plain local fit")),
+          same(smoothed(raw_keys, [](const Dense &k) { return std::exp(square(k) / (2 * std::sqrt(double(k.rows)))); }),
+               "softmax", raw_keys, {}, "corrected",
                label("unequal keys: a local fit with weights exp(|k|^2 / (2 sqrt D)) more"))};
 }
 
@@ -104,7 +112,8 @@ std::vector<Point> what_must_be_normalised(const Protocol &p) {
 struct LocalData {
   Dense X, V;
   Weights w;
-  LocalData(const Sequence &s, int t) : X(t + 1, s.shape.Dk + 1), V(rows_of(s.v, t + 1, s.shape.Dv)), w(weights_at(s, t)) {
+  LocalData(const Sequence &s, int t)
+      : X(t + 1, s.shape.Dk + 1), V(rows_of(s.v, t + 1, s.shape.Dv)), w(weights_at(s, t)) {
     for (int i = 0; i <= t; ++i) {
       X(i, 0) = 1;
       for (int c = 0; c < s.shape.Dk; ++c) X(i, 1 + c) = s.k[i * s.shape.Dk + c] - s.q[t * s.shape.Dk + c];
@@ -141,7 +150,8 @@ struct LocalData {
     double least = values.front();
     for (double s : values)
       if (s > 1e-9 * values.front()) least = s;
-    return 16.0 * X.rows * X.columns * std::pow(values.front() / least, 2) * (1 + frobenius_norm(M)) * (1 + max_abs(X.data));
+    return 16.0 * X.rows * X.columns * std::pow(values.front() / least, 2) * (1 + frobenius_norm(M)) *
+           (1 + max_abs(X.data));
   }
 };
 
@@ -154,7 +164,8 @@ std::vector<Point> linear_fit(const Protocol &p, bool slip) {
     if (slip) used.w.assign(t + 1, 1);
     const Dense M = used.eq52();
     const Params label = labels({{"t", num(t + 1)}});
-    points.push_back(at(exact_point(max_difference(M.data, x.shortest().data), 0, x.units(M), 1e-3), "Eq 52 minimises", label));
+    points.push_back(
+        at(exact_point(max_difference(M.data, x.shortest().data), 0, x.units(M), 1e-3), "Eq 52 minimises", label));
     points.push_back(at(exact_point(x.eq54_gap(M), 0, x.units(M), 1e-3), "Eq 54", label));
   }
   return points;
@@ -166,7 +177,10 @@ std::vector<Point> affine_maps(const Protocol &p, bool slip) {
   const Dense B = gaussian(small.Dv, small.Dk, p.seed, 131), c = gaussian(small.Dv, 1, p.seed, 132);
   for (int i = 0; i < small.T; ++i) {
     Dense v = B * column(s.k, i, small.Dk) + c;
-    if (slip) v = v + 0.5 * (v + transpose(Dense(1, small.Dv, {v.data[0] * v.data[0], v.data[1] * v.data[1], v.data[2] * v.data[2]}))); // no longer affine
+    if (slip)
+      v = v + 0.5 * (v + transpose(Dense(1, small.Dv,
+                                         {v.data[0] * v.data[0], v.data[1] * v.data[1],
+                                          v.data[2] * v.data[2]}))); // no longer affine
     std::copy(v.data.begin(), v.data.end(), s.v.begin() + i * small.Dv);
   }
   const std::vector<double> means = run("softmax_qknorm", s).o;
@@ -182,7 +196,8 @@ std::vector<Point> affine_maps(const Protocol &p, bool slip) {
     points.push_back(at(exact_point(max_difference(M0.data, right.data), 0, x.units(M), 1e-3), "M0 = B q + c", label));
     points.push_back(at(exact_point(max_difference(M1.data, B.data), 0, x.units(M), 1e-3), "M1 = B", label));
     const Dense read = column(means, t, small.Dv);
-    points.push_back(at(exact_point(max_difference((read - right).data, (B * dbar).data), 0, x.units(M), 1e-3), "p = 0 errs by B dbar", label));
+    points.push_back(at(exact_point(max_difference((read - right).data, (B * dbar).data), 0, x.units(M), 1e-3),
+                        "p = 0 errs by B dbar", label));
   }
   return points;
 }
@@ -196,38 +211,51 @@ std::vector<Point> too_few_pairs(const Protocol &p) {
     const std::vector<double> values = symmetric_eigenvalues(LocalData(s, t).gram());
     const double ratio = values.front() / values.back();
     singular += ratio < 1e-12;
-    if (t == 0 || t == shape.Dk - 1) points.push_back(at(bounded_point(ratio, Point::at_least, 1e-12, 0, 1e-12), "paper", labels({{"t", num(t + 1)}, {"Dk", num(6)}})));
+    if (t == 0 || t == shape.Dk - 1)
+      points.push_back(at(bounded_point(ratio, Point::at_least, 1e-12, 0, 1e-12), "paper",
+                          labels({{"t", num(t + 1)}, {"Dk", num(6)}})));
   }
-  points.push_back(at(exact_point(singular, shape.Dk, 0, 0.5), "corrected", labels({{"quantity", txt("prefixes without an inverse")}, {"Dk", num(6)}})));
+  points.push_back(at(exact_point(singular, shape.Dk, 0, 0.5), "corrected",
+                      labels({{"quantity", txt("prefixes without an inverse")}, {"Dk", num(6)}})));
   const LocalData few(s, 3);
   const Dense shortest = few.shortest(), slopes = few.penalised(0.1, 0), all = few.penalised(0.1, 0.5);
-  points.push_back(at(exact_point(few.eq54_gap(shortest), 0, few.units(shortest), 1e-3), "corrected", labels({{"quantity", txt("Eq 54 by pseudo-inverse")}})));
-  points.push_back(at(exact_point(few.eq54_gap(slopes), 0, few.units(slopes), 1e-3), "corrected", labels({{"quantity", txt("Eq 54 with a ridge on the slopes")}})));
-  points.push_back(at(bounded_point(few.eq54_gap(all), Point::at_least, 1e-2, 0, 1e-3), "corrected", labels({{"quantity", txt("Eq 54 fails with a penalised constant")}})));
+  points.push_back(at(exact_point(few.eq54_gap(shortest), 0, few.units(shortest), 1e-3), "corrected",
+                      labels({{"quantity", txt("Eq 54 by pseudo-inverse")}})));
+  points.push_back(at(exact_point(few.eq54_gap(slopes), 0, few.units(slopes), 1e-3), "corrected",
+                      labels({{"quantity", txt("Eq 54 with a ridge on the slopes")}})));
+  points.push_back(at(bounded_point(few.eq54_gap(all), Point::at_least, 1e-2, 0, 1e-3), "corrected",
+                      labels({{"quantity", txt("Eq 54 fails with a penalised constant")}})));
   return points;
 }
 
 } // namespace
 
 std::vector<Claim> kernel_smoothing() {
-  Claim necessity =
-      refuted_row("qknorm-necessity", "paper", "003 abstract, §1, Eq 51", "Query-key normalisation is mathematically necessary for softmax attention to be a local constant regressor.",
-                  "Only |k_i| = const is needed: the query's norm cancels in the normaliser. Unequal keys give the same regressor with weights exp(|k|^2 / (2 sqrt D)) more. "
-                  "Unit norms for both are sufficient.",
-                  what_must_be_normalised);
+  Claim necessity = refuted_row(
+      "qknorm-necessity", "paper", "003 abstract, §1, Eq 51",
+      "Query-key normalisation is mathematically necessary for softmax attention to be a local constant regressor.",
+      "Only |k_i| = const is needed: the query's norm cancels in the normaliser. Unequal keys give the same regressor "
+      "with weights exp(|k|^2 / (2 sqrt D)) more. "
+      "Unit norms for both are sufficient.",
+      what_must_be_normalised);
   necessity.variants = {"softmax"};
   return {
-      identity_row("nadaraya-watson-eq50", "003 Eq 50", "The weighted constant fit is the normalised weighted mean.", "Identity; M0 lies in R^Dv (the paper writes R^Dk).",
-                   {"softmax_qknorm"}, constant_fit),
-      identity_row("qknorm-eq51", "003 Eq 51", "For unit q and k exp(-|k-q|^2/(2 sqrt D)) is proportional to exp(k.q/sqrt D), and softmax attention is Nadaraya-Watson.",
+      identity_row("nadaraya-watson-eq50", "003 Eq 50", "The weighted constant fit is the normalised weighted mean.",
+                   "Identity; M0 lies in R^Dv (the paper writes R^Dk).", {"softmax_qknorm"}, constant_fit),
+      identity_row("qknorm-eq51", "003 Eq 51",
+                   "For unit q and k exp(-|k-q|^2/(2 sqrt D)) is proportional to exp(k.q/sqrt D), and softmax "
+                   "attention is Nadaraya-Watson.",
                    "The factor is exp(-1/sqrt D).", {"softmax_qknorm"}, gaussian_is_exponential),
       necessity,
       identity_row("local-linear-eq52-54", "003 Eq 52-54", "[M0 M1] = (V^T W X)(X^T W X)^{-1} and M0 = vbar - M1 dbar.",
                    "Needs positive weights on Dk + 1 affinely independent keys.", {}, linear_fit),
-      identity_row("local-linear-affine-exact", "003 §4, p = 1", "The local linear fit reproduces affine maps; the local constant one does not.",
+      identity_row("local-linear-affine-exact", "003 §4, p = 1",
+                   "The local linear fit reproduces affine maps; the local constant one does not.",
                    "M0 = B q + c and M1 = B; the constant fit errs by B dbar.", {"softmax_qknorm"}, affine_maps),
-      refuted_row("local-linear-underdetermined", "boundary", "003 Eq 52 for t < Dk + 1", "Eq 52 can be used on every prefix.",
-                  "The first Dk prefixes have no inverse (a quarter of Fig 2). Eq 54 holds for any solution of the normal equations, with a ridge on the slopes too, "
+      refuted_row("local-linear-underdetermined", "boundary", "003 Eq 52 for t < Dk + 1",
+                  "Eq 52 can be used on every prefix.",
+                  "The first Dk prefixes have no inverse (a quarter of Fig 2). Eq 54 holds for any solution of the "
+                  "normal equations, with a ridge on the slopes too, "
                   "but not with a penalised constant.",
                   too_few_pairs),
   };
