@@ -15,26 +15,26 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  const ForgetGate<Real> gate(call);
+  const ForgetGates<Real> f = forget_gates(call);
   recurrent_rows(
       "hgrn::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         const int j = i % h.Dk;
-        *s = gate.keep(h, t, j) * *s + gate.write(h, t, j) * h.v(t)[i];
+        const size_t at = (h.index * h.T + t) * h.Dk + j;
+        *s = f.keep(at) * *s + f.write(at) * h.v(t)[i];
         return h.q(t)[j] * *s;
       });
 }
 
 template <class Real> struct Rule {
-  ForgetGate<Real> gate;
-  KOKKOS_FUNCTION Real decay(const Head<Real> &h, int t, int i, int) const { return gate.keep(h, t, i % h.Dk); }
-  KOKKOS_FUNCTION Real write(const Head<Real> &h, int t, int i, int) const {
-    return gate.write(h, t, i % h.Dk) * h.v(t)[i];
-  }
+  ForgetGates<Real> f;
+  KOKKOS_FUNCTION size_t at(const Head<Real> &h, int t, int i) const { return (h.index * h.T + t) * h.Dk + i % h.Dk; }
+  KOKKOS_FUNCTION Real decay(const Head<Real> &h, int t, int i, int) const { return f.keep(at(h, t, i)); }
+  KOKKOS_FUNCTION Real write(const Head<Real> &h, int t, int i, int) const { return f.write(at(h, t, i)) * h.v(t)[i]; }
   KOKKOS_FUNCTION Real read(const Head<Real> &h, int t, int i, int) const { return h.q(t)[i % h.Dk]; }
 };
 
 template <class Real> void chunked(const Call<Real> &call) {
-  chunked_scan("hgrn::chunked", call, Rule<Real>{ForgetGate<Real>(call)});
+  chunked_scan("hgrn::chunked", call, Rule<Real>{forget_gates(call)});
 }
 
 } // namespace
