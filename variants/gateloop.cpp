@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GateLoop (Katsch 2023, arXiv:2311.01927, Eq 4-8): a data-controlled complex decay for each key channel.
+// GateLoop (Katsch 2023, arXiv:2311.01927): a data-controlled complex decay for each key channel.
 //
 //   S_t = S_{t-1} diag(alpha_t lambda_t e^{i theta_t}) + v_t k_t^T
 //   o_t = Re(S_t q_t)
@@ -60,7 +60,7 @@ Variant gateloop() {
   Variant v;
   v.family = "gated";
   v.update = "A_t = diag(lambda_t e^{i theta_t}), b_t = v_t, phi = identity, real part";
-  v.source = "Katsch 2023 (arXiv:2311.01927) Eq 4-8; 003 Eq 16";
+  v.source = "Katsch 2023 (arXiv:2311.01927); 003 Eq 16";
   v.cost = "12 Dv Dk flops";
   v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
               {"lambda", false, "modulus of each key channel's decay"},

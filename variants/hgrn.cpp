@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HGRN (Qin et al. 2023, arXiv:2311.04823, Eq 2-6), the gated element-wise recurrence, without its fixed phases: one
+// HGRN (Qin et al. 2023, arXiv:2311.04823), the gated element-wise recurrence, without its fixed phases: one
 // number of state a value channel. In its names: v is the input c, q the output gate g.
 //
 //   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
@@ -43,7 +43,7 @@ Variant hgrn() {
   Variant v;
   v.family = "gated";
   v.update = "h_t = f_t * h_{t-1} + (1 - f_t) * v_t, o_t = q_t * h_t, element-wise";
-  v.source = "Qin et al. 2023 (arXiv:2311.04823) Eq 2-6, without phases; 003 Eq 16";
+  v.source = "Qin et al. 2023 (arXiv:2311.04823), without phases; 003 Eq 16";
   v.cost = "4 Dv flops";
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HGRN2 (Qin et al. 2024, arXiv:2404.07904, Eq 6 and Table 1): the key is the complement of the forget gate, so that a
+// HGRN2 (Qin et al. 2024, arXiv:2404.07904): the key is the complement of the forget gate, so that a
 // channel writes exactly as strongly as it forgets. In its names: v is the input i, q the output gate.
 //
 //   S_t = S_{t-1} diag(f_t) + v_t (1 - f_t)^T,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
@@ -35,7 +35,7 @@ Variant hgrn2() {
   Variant v;
   v.family = "gated";
   v.update = "A_t = diag(f_t), b_t = v_t with key 1 - f_t, phi = identity";
-  v.source = "Qin et al. 2024 (arXiv:2404.07904) Eq 6, Table 1; 003 Eq 16";
+  v.source = "Qin et al. 2024 (arXiv:2404.07904); 003 Eq 16";
   v.cost = "5 Dv Dk flops";
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();

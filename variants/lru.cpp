@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349, Eq 3, 5-7, Lemma 3.2) as a memory: fixed complex
+// The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349) as a memory: fixed complex
 // decays a channel, a_j = nu_j e^{i theta_j} drawn uniformly on a ring, and writes scaled so that the state's variance
 // stays put. k_t and q_t stand for its input and output matrices B and C, which the paper keeps fixed.
 //
@@ -73,7 +73,7 @@ Variant lru() {
   Variant v;
   v.family = "gated";
   v.update = "A_t = diag(nu e^{i theta}), b_t = v_t with keys scaled by sqrt(1 - nu^2), phi = identity, real part";
-  v.source = "Orvieto et al. 2023 (arXiv:2303.06349) Eq 3, 5-7; 003 Eq 16";
+  v.source = "Orvieto et al. 2023 (arXiv:2303.06349); 003 Eq 16";
   v.cost = "10 Dv Dk flops";
   v.params = {real_param("r_min", 0.9, 0, 1, "smallest modulus of the ring"),
               real_param("r_max", 0.999, 0, 1, "largest modulus"),
