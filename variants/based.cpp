@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Based's linear attention (Arora et al. 2024, arXiv:2402.18668, §4.1): the exponential kernel's Taylor series to
+// Based's linear attention (Arora et al. 2024, arXiv:2402.18668): the exponential kernel's Taylor series to
 // second order,
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
@@ -34,7 +34,7 @@ template <class Real> void chunked(const Call<Real> &call) { feature_chunked("ba
 Variant based() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return width(s.Dk); });
   v.update = "A_t = I, b_t = v_t, phi(x) = (1, x, x x^T / sqrt 2), divided by z_t . phi(q_t)";
-  v.source = "Arora et al. 2024 (arXiv:2402.18668) §4.1, Taylor feature map";
+  v.source = "Arora et al. 2024 (arXiv:2402.18668), Taylor feature map";
   v.cost = "4 (Dv + 1) (1 + Dk + Dk (Dk + 1) / 2) flops";
   v.params = {real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cosFormer (Qin et al. 2022, arXiv:2202.08791, Eq 10-13): relu features, and pairs weighted by cos(pi (t - i) / (2
+// cosFormer (Qin et al. 2022, arXiv:2202.08791): relu features, and pairs weighted by cos(pi (t - i) / (2
 // length)), which falls from 1 to 0 over `length` steps. The state turns by theta = pi / (2 length) a step, so that it
 // needs no clock:
 //
@@ -48,7 +48,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 Variant cosformer() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return 2 * s.Dk; });
   v.update = "A_t = e^{i theta}, b_t = v_t, phi = relu, theta = pi / (2 length), divided by Re(z_t . phi(q_t))";
-  v.source = "Qin et al. 2022 (arXiv:2202.08791) Eq 10-13";
+  v.source = "Qin et al. 2022 (arXiv:2202.08791), cos-based re-weighting";
   v.cost = "10 (Dv + 1) Dk flops";
   v.params = {real_param("length", 4096, 1, no_limit,
                          "steps after which a pair's weight has fallen to 0, at least T (the paper's M)")};

@@ -11,8 +11,8 @@
 //
 // D is built from products of factors <= 1, never from exponentials of differences of summed logarithms: nothing can
 // overflow, and a pair whose decay is 1 keeps full precision after any earlier gate, however small. Per-channel decays
-// use secondary chunks (GLA, Yang et al. 2023, §4.3): pairs in the same one are weighted directly, pairs of two through
-// the later one's start.
+// use secondary chunks (GLA, Yang et al. 2023, secondary chunking): pairs in the same one are weighted directly, pairs
+// of two through the later one's start.
 //
 // With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. Pairs then
 // meet D(t-1,i), and the step's own pair the weight q_t . u_t k_t.

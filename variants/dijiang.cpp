@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DiJiang (Chen et al. 2024, arXiv:2403.19928, §3): positive features along the directions of the discrete cosine
+// DiJiang (Chen et al. 2024, arXiv:2403.19928): positive features along the directions of the discrete cosine
 // transform, each stretched by one Gaussian number, in place of Performer's dense random matrix; the learned weights D
 // are at 1.
 //
@@ -46,7 +46,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 Variant dijiang() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return s.Dk; });
   v.update = "A_t = I, b_t = v_t, phi(x) = exp(diag(tau) DCT(x)), divided by z_t . phi(q_t)";
-  v.source = "Chen et al. 2024 (arXiv:2403.19928) §3, untrained weights";
+  v.source = "Chen et al. 2024 (arXiv:2403.19928), untrained weights";
   v.cost = "4 (Dv + 1 + Dk) Dk flops, 2 Dk exponentials";
   v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deterministic parameter-free projection (Schlag et al. 2021, arXiv:2102.11174, Eq 37): products of two entries of
+// Deterministic parameter-free projection (Schlag et al. 2021, arXiv:2102.11174): products of two entries of
 // r = relu((x, -x)), the second `shift` places on, so that few keys share an active feature.
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
@@ -31,7 +31,7 @@ template <class Real> void chunked(const Call<Real> &call) { feature_chunked("dp
 Variant dpfp() {
   Variant v = feature_variant([](const Shape &s, const Params &p) { return 2 * s.Dk * p.integer("nu"); });
   v.update = "A_t = I, b_t = v_t, phi = products of neighbours in relu((x, -x)), divided by z_t . phi(q_t)";
-  v.source = "Schlag et al. 2021 (arXiv:2102.11174) Eq 37";
+  v.source = "Schlag et al. 2021 (arXiv:2102.11174), DPFP";
   v.cost = "8 (Dv + 1) Dk nu flops";
   v.params = {integer_param("nu", 1, 1, 1024, "shifts; at most 2 Dk - 1 of them differ")};
   v.unsuitable = [](const Shape &s, const Params &p) {

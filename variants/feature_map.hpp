@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernelised attention by a finite feature map phi (Katharopoulos et al. 2020, arXiv:2006.16236, Eq 9-10; 003 Eq 3):
+// Kernelised attention by a finite feature map phi (Katharopoulos et al. 2020, arXiv:2006.16236, causal form; 003 Eq
+// 3):
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear attention with forgetting (003 Eq 4, 16; 002 §5), the decay a scalar alpha_t, a factor lambda_t for each key
-// channel as in GLA (Yang et al. 2023, arXiv:2312.06635, Eq 3), or their product.
+// channel as in GLA (Yang et al. 2023, arXiv:2312.06635), or their product.
 //
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //   o_t = S_t (scale q_t)
@@ -37,7 +37,7 @@ Variant gated_linear() {
   v.family = "gated";
   v.update = "A_t = alpha_t diag(lambda_t), b_t = v_t, phi = identity";
   v.objective = "-<S k, v> + 1/2 ||S diag(1 - alpha lambda)^(1/2)||_F^2";
-  v.source = "003 Eq 4, 16; 002 §5; GLA, arXiv:2312.06635, Eq 3";
+  v.source = "003 Eq 4, 16; 002 §5; GLA, arXiv:2312.06635";
   v.cost = "5 Dv Dk flops";
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.inputs = {{"alpha", false, "decay of the whole state"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GateLoop (Katsch 2023, arXiv:2311.01927, Eq 4-8): a data-controlled complex decay for each key channel.
+// GateLoop (Katsch 2023, arXiv:2311.01927): a data-controlled complex decay for each key channel.
 //
 //   S_t = S_{t-1} diag(alpha_t lambda_t e^{i theta_t}) + v_t k_t^T
 //   o_t = Re(S_t q_t)
@@ -12,17 +12,33 @@
 namespace recollect::variants {
 namespace {
 
-template <class Real> void recurrent(const Call<Real> &call) {
+/// alpha_t lambda_t e^{i theta_t} as [B,H,T,Dk,2].
+template <class Real> Array<Real> complex_decays(const Call<Real> &call) {
   const bool turns = call.has("w");
+  const Array<Real> a = allocate<Real>("decays", 2 * call.k.extent(0));
+  each_head(
+      "gateloop::decays", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        each(team, h.T, [=](int t) {
+          for (int j = 0; j < h.Dk; ++j) {
+            const Complex<Real> turn = unit_phase(turns ? h.w(t)[j] : Real(0));
+            const Real decay = h.alpha[t] * h.lambda(t)[j];
+            const size_t at = 2 * ((h.index * h.T + t) * h.Dk + j);
+            a(at) = decay * turn.re, a(at + 1) = decay * turn.im;
+          }
+        });
+      });
+  return a;
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Array<Real> decays = complex_decays(call);
   recurrent_rows(
       "gateloop::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *a = decays.data() + 2 * (h.index * h.T + t) * h.Dk;
         Real read = 0;
-        for (int j = 0; j < h.Dk; ++j) {
-          const Complex<Real> turn = unit_phase(turns ? h.w(t)[j] : Real(0));
-          const Real decay = h.alpha[t] * h.lambda(t)[j];
-          read += h.q(t)[j] *
-                  rotate_and_write(s, j, h.Dk, Complex<Real>{decay * turn.re, decay * turn.im}, h.v(t)[i] * h.k(t)[j]);
-        }
+        for (int j = 0; j < h.Dk; ++j)
+          read +=
+              h.q(t)[j] * rotate_and_write(s, j, h.Dk, Complex<Real>{a[2 * j], a[2 * j + 1]}, h.v(t)[i] * h.k(t)[j]);
         return read;
       });
 }
@@ -44,7 +60,7 @@ Variant gateloop() {
   Variant v;
   v.family = "gated";
   v.update = "A_t = diag(lambda_t e^{i theta_t}), b_t = v_t, phi = identity, real part";
-  v.source = "Katsch 2023 (arXiv:2311.01927) Eq 4-8; 003 Eq 16";
+  v.source = "Katsch 2023 (arXiv:2311.01927); 003 Eq 16";
   v.cost = "12 Dv Dk flops";
   v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
               {"lambda", false, "modulus of each key channel's decay"},

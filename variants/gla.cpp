@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gated linear attention (Yang et al. 2023, arXiv:2312.06635, Eq 3): a data-dependent decay for each key channel. (000
+// Gated linear attention (Yang et al. 2023, arXiv:2312.06635): a data-dependent decay for each key channel. (000
 // Table 2 gates the value side under this name; the layer's own paper gates the keys.)
 //
 //   S_t = S_{t-1} diag(lambda_t) + v_t k_t^T
@@ -36,7 +36,7 @@ Variant gla() {
   v.family = "gated";
   v.update = "A_t = diag(lambda_t), b_t = v_t, phi = identity";
   v.objective = "-<S k, v> + 1/2 |S diag(1 - lambda)^(1/2)|^2";
-  v.source = "Yang et al. 2023 (arXiv:2312.06635) Eq 3; 003 Eq 16; 000 Table 2";
+  v.source = "Yang et al. 2023 (arXiv:2312.06635); 003 Eq 16; 000 Table 2";
   v.cost = "5 Dv Dk flops";
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hedgehog (Zhang et al. 2024, arXiv:2402.04347, §4.2): exponential features of both signs, with its learned projection
+// Hedgehog (Zhang et al. 2024, arXiv:2402.04347): exponential features of both signs, with its learned projection
 // at its initial value, the identity. The kernel is phi(q) . phi(k) = 2 sum_j cosh(q_j + k_j): peaked, positive,
 // growing with q . k.
 //
@@ -34,7 +34,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 Variant hedgehog() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return 2 * s.Dk; });
   v.update = "A_t = I, b_t = v_t, phi(x) = (exp(x), exp(-x)), divided by z_t . phi(q_t)";
-  v.source = "Zhang et al. 2024 (arXiv:2402.04347) §4.2, untrained";
+  v.source = "Zhang et al. 2024 (arXiv:2402.04347), untrained";
   v.cost = "8 (Dv + 1) Dk flops, 4 Dk exponentials";
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   return v;

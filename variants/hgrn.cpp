@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HGRN (Qin et al. 2023, arXiv:2311.04823, Eq 2-6), the gated element-wise recurrence, without its fixed phases: one
+// HGRN (Qin et al. 2023, arXiv:2311.04823), the gated element-wise recurrence, without its fixed phases: one
 // number of state a value channel. In its names: v is the input c, q the output gate g.
 //
 //   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
@@ -15,26 +15,26 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  const ForgetGate<Real> gate(call);
+  const ForgetGates<Real> f = forget_gates(call);
   recurrent_rows(
       "hgrn::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         const int j = i % h.Dk;
-        *s = gate.keep(h, t, j) * *s + gate.write(h, t, j) * h.v(t)[i];
+        const size_t at = (h.index * h.T + t) * h.Dk + j;
+        *s = f.keep(at) * *s + f.write(at) * h.v(t)[i];
         return h.q(t)[j] * *s;
       });
 }
 
 template <class Real> struct Rule {
-  ForgetGate<Real> gate;
-  KOKKOS_FUNCTION Real decay(const Head<Real> &h, int t, int i, int) const { return gate.keep(h, t, i % h.Dk); }
-  KOKKOS_FUNCTION Real write(const Head<Real> &h, int t, int i, int) const {
-    return gate.write(h, t, i % h.Dk) * h.v(t)[i];
-  }
+  ForgetGates<Real> f;
+  KOKKOS_FUNCTION size_t at(const Head<Real> &h, int t, int i) const { return (h.index * h.T + t) * h.Dk + i % h.Dk; }
+  KOKKOS_FUNCTION Real decay(const Head<Real> &h, int t, int i, int) const { return f.keep(at(h, t, i)); }
+  KOKKOS_FUNCTION Real write(const Head<Real> &h, int t, int i, int) const { return f.write(at(h, t, i)) * h.v(t)[i]; }
   KOKKOS_FUNCTION Real read(const Head<Real> &h, int t, int i, int) const { return h.q(t)[i % h.Dk]; }
 };
 
 template <class Real> void chunked(const Call<Real> &call) {
-  chunked_scan("hgrn::chunked", call, Rule<Real>{ForgetGate<Real>(call)});
+  chunked_scan("hgrn::chunked", call, Rule<Real>{forget_gates(call)});
 }
 
 } // namespace
@@ -43,7 +43,7 @@ Variant hgrn() {
   Variant v;
   v.family = "gated";
   v.update = "h_t = f_t * h_{t-1} + (1 - f_t) * v_t, o_t = q_t * h_t, element-wise";
-  v.source = "Qin et al. 2023 (arXiv:2311.04823) Eq 2-6, without phases; 003 Eq 16";
+  v.source = "Qin et al. 2023 (arXiv:2311.04823), without phases; 003 Eq 16";
   v.cost = "4 Dv flops";
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HGRN2 (Qin et al. 2024, arXiv:2404.07904, Eq 6 and Table 1): the key is the complement of the forget gate, so that a
+// HGRN2 (Qin et al. 2024, arXiv:2404.07904): the key is the complement of the forget gate, so that a
 // channel writes exactly as strongly as it forgets. In its names: v is the input i, q the output gate.
 //
 //   S_t = S_{t-1} diag(f_t) + v_t (1 - f_t)^T,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
@@ -7,7 +7,6 @@
 //
 // k is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x Dk, each row a running mean of the
 // values. Cost a token: recurrent 5 Dv Dk flops; chunked as gla.
-#include "arrays.hpp"
 #include "decayed_sum.hpp"
 #include "forget_gate.hpp"
 #include "rows.hpp"
@@ -16,27 +15,18 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  const ForgetGate<Real> gate(call);
+  const ForgetGates<Real> f = forget_gates(call);
   recurrent_rows(
       "hgrn2::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        for (int j = 0; j < h.Dk; ++j) s[j] = gate.keep(h, t, j) * s[j] + gate.write(h, t, j) * h.v(t)[i];
+        const size_t at = (h.index * h.T + t) * h.Dk;
+        for (int j = 0; j < h.Dk; ++j) s[j] = f.keep(at + j) * s[j] + f.write(at + j) * h.v(t)[i];
         return dot(s, h.q(t), h.Dk);
       });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const ForgetGate<Real> gate(call);
-  const Array<Real> keep = allocate<Real>("keep", call.k.extent(0)), write = allocate<Real>("write", call.k.extent(0));
-  each_head(
-      "hgrn2::gates", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
-        each(team, h.T, [=](int t) {
-          for (int j = 0; j < h.Dk; ++j) {
-            const size_t at = (h.index * h.T + t) * h.Dk + j;
-            keep(at) = gate.keep(h, t, j), write(at) = gate.write(h, t, j);
-          }
-        });
-      });
-  decayed_sum("hgrn2::chunked", call, {call.shape.Dk, call.q, write, {}, keep});
+  const ForgetGates<Real> f = forget_gates(call);
+  decayed_sum("hgrn2::chunked", call, {call.shape.Dk, call.q, f.write, {}, f.keep});
 }
 
 } // namespace
@@ -45,7 +35,7 @@ Variant hgrn2() {
   Variant v;
   v.family = "gated";
   v.update = "A_t = diag(f_t), b_t = v_t with key 1 - f_t, phi = identity";
-  v.source = "Qin et al. 2024 (arXiv:2404.07904) Eq 6, Table 1; 003 Eq 16";
+  v.source = "Qin et al. 2024 (arXiv:2404.07904); 003 Eq 16";
   v.cost = "5 Dv Dk flops";
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear attention whose output is scaled to unit mean square per head, in place of a normaliser (NormAttention: Qin et
-// al. 2022, arXiv:2210.10340, §4.2; RMSNorm: Zhang and Sennrich 2019, arXiv:1910.07467, Eq 4).
+// al. 2022, arXiv:2210.10340; RMSNorm: Zhang and Sennrich 2019, arXiv:1910.07467).
 //
 //   S_t = S_{t-1} + v_t k_t^T,   y_t = S_t q_t
 //   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
@@ -49,7 +49,7 @@ Variant linear_rms() {
   v.family = "additive";
   v.update = "A_t = I, b_t = v_t, phi = identity; the output scaled to mean square 1";
   v.objective = "-<S k, v>";
-  v.source = "Qin et al. 2022 (arXiv:2210.10340) §4.2; RMSNorm, arXiv:1910.07467, Eq 4";
+  v.source = "Qin et al. 2022 (arXiv:2210.10340), NormAttention; RMSNorm, arXiv:1910.07467";
   v.cost = "4 Dv Dk + 3 Dv flops";
   v.params = {real_param("epsilon", 1e-6, 1e-30, no_limit, "added to the mean square")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349, Eq 3, 5-7, Lemma 3.2) as a memory: fixed complex
+// The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349) as a memory: fixed complex
 // decays a channel, a_j = nu_j e^{i theta_j} drawn uniformly on a ring, and writes scaled so that the state's variance
 // stays put. k_t and q_t stand for its input and output matrices B and C, which the paper keeps fixed.
 //
@@ -18,18 +18,23 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> struct Ring {
-  Array<Real> modulus, phase, gain; // [Dk] nu, theta, g
+  Array<Real> modulus, phase, re, im, gain; // [Dk] nu, theta, the parts of a, g
 };
 
 template <class Real> Ring<Real> ring(const Call<Real> &call) {
   const int D = call.shape.Dk, seed = call.params.integer("seed");
   const double low = call.params.real("r_min"), high = call.params.real("r_max");
   const std::vector<double> squares = Stream(seed, 34).uniforms(D, low * low, high * high);
-  std::vector<double> modulus, gain;
-  for (double square : squares) modulus.push_back(std::sqrt(square)), gain.push_back(std::sqrt(1 - square));
-  return {constants<Real>("modulus", modulus),
-          constants<Real>("phase", Stream(seed, 35).uniforms(D, 0, call.params.real("phase"))),
-          constants<Real>("gain", gain)};
+  const std::vector<double> phase = Stream(seed, 35).uniforms(D, 0, call.params.real("phase"));
+  std::vector<double> modulus, re, im, gain;
+  for (int j = 0; j < D; ++j) {
+    modulus.push_back(std::sqrt(squares[j]));
+    re.push_back(modulus[j] * std::cos(phase[j]));
+    im.push_back(modulus[j] * std::sin(phase[j]));
+    gain.push_back(std::sqrt(1 - squares[j]));
+  }
+  return {constants<Real>("modulus", modulus), constants<Real>("phase", phase), constants<Real>("re", re),
+          constants<Real>("im", im), constants<Real>("gain", gain)};
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
@@ -38,7 +43,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
       "lru::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         Real read = 0;
         for (int j = 0; j < h.Dk; ++j) {
-          const Complex<Real> decay = Complex<Real>{a.modulus(j), 0} * unit_phase(a.phase(j));
+          const Complex<Real> decay{a.re(j), a.im(j)};
           read += h.q(t)[j] * rotate_and_write(s, j, h.Dk, decay, h.v(t)[i] * a.gain(j) * h.k(t)[j]);
         }
         return read;
@@ -68,7 +73,7 @@ Variant lru() {
   Variant v;
   v.family = "gated";
   v.update = "A_t = diag(nu e^{i theta}), b_t = v_t with keys scaled by sqrt(1 - nu^2), phi = identity, real part";
-  v.source = "Orvieto et al. 2023 (arXiv:2303.06349) Eq 3, 5-7; 003 Eq 16";
+  v.source = "Orvieto et al. 2023 (arXiv:2303.06349); 003 Eq 16";
   v.cost = "10 Dv Dk flops";
   v.params = {real_param("r_min", 0.9, 0, 1, "smallest modulus of the ring"),
               real_param("r_max", 0.999, 0, 1, "largest modulus"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mamba-2's state-space duality layer (Dao and Gu 2024, arXiv:2405.21060, Eq 1 with scalar A; 002 §5): one
+// Mamba-2's state-space duality layer (Dao and Gu 2024, arXiv:2405.21060, scalar A; 002 §5): one
 // data-dependent decay for the whole state. In its names: v is the input x, k is B, q is C, alpha = exp(Delta A), beta
 // = Delta.
 //
@@ -34,7 +34,7 @@ Variant mamba2() {
   v.family = "gated";
   v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity";
   v.objective = "-beta <S k, v> + (1 - alpha) / 2 |S|^2";
-  v.source = "Dao and Gu 2024 (arXiv:2405.21060) Eq 1; 002 §5; 003 Eq 4, 16";
+  v.source = "Dao and Gu 2024 (arXiv:2405.21060), scalar A; 002 §5; 003 Eq 4, 16";
   v.cost = "5 Dv Dk flops";
   v.inputs = {{"beta", false, "step size Delta, the write's strength"},
               {"alpha", true, "decay of the whole state, exp(Delta A)"}};

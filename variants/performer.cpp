@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Performer (Choromanski et al. 2021, arXiv:2009.14794, Lemma 1 and §3): positive random features of the exponential
+// Performer (Choromanski et al. 2021, arXiv:2009.14794, Lemma 1): positive random features of the exponential
 // kernel, unbiased, E[phi(q) . phi(k)] = exp(scale q . k).
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
@@ -55,7 +55,7 @@ Variant performer() {
   Variant v = feature_variant([](const Shape &, const Params &p) { return p.integer("features"); });
   v.update =
       "A_t = I, b_t = v_t, phi = positive orthogonal random features of exp(scale q . k), divided by z_t . phi(q_t)";
-  v.source = "Choromanski et al. 2021 (arXiv:2009.14794) Lemma 1, §3";
+  v.source = "Choromanski et al. 2021 (arXiv:2009.14794) Lemma 1, orthogonal features";
   v.cost = "4 (Dv + 1 + Dk) F flops, 2 F exponentials";
   v.params = {integer_param("features", 64, 1, 65536, "random features F"),
               integer_param("seed", 1, 0, 1e9, "of the features"),

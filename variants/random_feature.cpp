@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random feature attention (Peng et al. 2021, arXiv:2103.02143, Eq 3-5): trigonometric features of the exponential
-// kernel, unbiased, E[phi(q) . phi(k)] = exp(scale q . k).
+// Random feature attention (Peng et al. 2021, arXiv:2103.02143, after Rahimi and Recht): trigonometric features of the
+// exponential kernel, unbiased, E[phi(q) . phi(k)] = exp(scale q . k).
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x) = exp(|y|^2 / 2) (sin(Omega y), cos(Omega y)) / sqrt(features),   y = sqrt(scale) x, rows of Omega ~ N(0, I)
@@ -43,7 +43,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 Variant random_feature() {
   Variant v = feature_variant([](const Shape &, const Params &p) { return 2 * p.integer("features"); });
   v.update = "A_t = I, b_t = v_t, phi = random sines and cosines of exp(scale q . k), divided by z_t . phi(q_t)";
-  v.source = "Peng et al. 2021 (arXiv:2103.02143) Eq 3-5";
+  v.source = "Peng et al. 2021 (arXiv:2103.02143), RFA";
   v.cost = "8 (Dv + 1) features flops, 4 features sines and cosines";
   v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),
               integer_param("seed", 1, 0, 1e9, "of the frequencies"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReBased (Aksenov et al. 2024, arXiv:2402.10644, §4): a quadratic kernel on layer-normed keys and queries after an
+// ReBased (Aksenov et al. 2024, arXiv:2402.10644): a quadratic kernel on layer-normed keys and queries after an
 // affine map, which can place the kernel's zero anywhere (Based's has none).
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
@@ -51,7 +51,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 Variant rebased() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return quadratic_features(s.Dk); });
   v.update = "A_t = I, b_t = v_t, phi(x) = x' x'^T of the layer-normed x', divided by z_t . phi(q_t)";
-  v.source = "Aksenov et al. 2024 (arXiv:2402.10644) §4";
+  v.source = "Aksenov et al. 2024 (arXiv:2402.10644)";
   v.cost = "2 (Dv + 1) Dk (Dk + 1) flops";
   v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
               real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor")};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RetNet's retention (Sun et al. 2023, arXiv:2307.08621, Eq 5-7): one fixed decay. Its rotation of q and k by the
+// RetNet's retention (Sun et al. 2023, arXiv:2307.08621): one fixed decay. Its rotation of q and k by the
 // position (xPos) is a fixed map of the inputs and left to them.
 //
 //   S_t = gamma S_{t-1} + v_t k_t^T
@@ -36,7 +36,7 @@ Variant retnet() {
   v.family = "gated";
   v.update = "A_t = gamma I, b_t = v_t, phi = identity";
   v.objective = "-<S k, v> + (1 - gamma) / 2 |S|^2";
-  v.source = "Sun et al. 2023 (arXiv:2307.08621) Eq 5-7, without xPos; 003 Eq 4, 16";
+  v.source = "Sun et al. 2023 (arXiv:2307.08621), without xPos; 003 Eq 4, 16";
   v.cost = "5 Dv Dk flops";
   v.params = {real_param("gamma", 0.96875, 0, 1, "decay of the whole state"),
               real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RWKV-6 "Finch" (Peng et al. 2024, arXiv:2404.05892, Eq 18-19): a data-dependent decay for each key channel, read
+// RWKV-6 "Finch" (Peng et al. 2024, arXiv:2404.05892): a data-dependent decay for each key channel, read
 // before the write, the step's own pair weighted by a bonus u. In its names: q is r, lambda is w.
 //
 //   o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t
@@ -48,7 +48,7 @@ Variant rwkv6() {
   Variant v;
   v.family = "gated";
   v.update = "A_t = diag(lambda_t), b_t = v_t, phi = identity; o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t";
-  v.source = "Peng et al. 2024 (arXiv:2404.05892) Eq 18-19; 003 Eq 16";
+  v.source = "Peng et al. 2024 (arXiv:2404.05892), Finch; 003 Eq 16";
   v.cost = "7 Dv Dk flops";
   v.params = {real_param("u", 1, -no_limit, no_limit, "bonus on all channels where w is absent")};
   v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},

@@ -2,7 +2,7 @@
 // Chunked scan of element-wise recurrences, where every (row, column) of the state has a decay of its own and no matrix
 // product can carry the chunk: s_t = decay_t s_{t-1} + write_t, o_t = sum over columns of read_t s_t.
 //
-// The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023, §3.3), so a chunk is first run
+// The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023), so a chunk is first run
 // from zero, together with the product of its decays; the starts follow from these one after the other; then all chunks
 // run again from their starts. Rows times `group` chunks are the parallel axis. Decays are multiplied, never their
 // logarithms added.
