@@ -5,10 +5,11 @@
 //   p(t,i) = kernel(head, t, i, z)                 elementwise; 0 where query t does not see key i
 //   sum_t  = sum_i p(t,i) value_i                  a matrix product (BLAS)
 //
-// A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is gathered online
-// (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit - peak_t) and sum_t are rescaled
-// whenever the peak grows. A kernel is a small functor
-//   KOKKOS_FUNCTION bool normalised() const;   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
+// A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is gathered
+// online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit - peak_t) and
+// sum_t are rescaled whenever the peak grows. A kernel is a small functor
+//   KOKKOS_FUNCTION bool normalised() const;
+//   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
 #pragma once
 #include "../harness/device.hpp"
 #include <KokkosBlas3_gemm.hpp>
@@ -25,7 +26,9 @@ template <class Real> struct Rows {
   int count, width;
   Real *at(size_t head, int row) const { return data.data() + (head * count + row) * width; }
 };
-template <class Real> Rows<Real> rows_of(const Array<Real> &data, const Shape &shape, int width) { return {data, shape.T, width}; }
+template <class Real> Rows<Real> rows_of(const Array<Real> &data, const Shape &shape, int width) {
+  return {data, shape.T, width};
+}
 
 /// C[m,n] = beta C + alpha A[m,k] op(B), all contiguous; op(B) is B[k,n], or B[n,k]^T for "T".
 template <class Real>
@@ -44,8 +47,11 @@ struct Range {
 /// Logits p[0 ... n-1] of one query to its softmax. Called by the whole team; barriers inside.
 template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real *p) {
   Real peak, mass;
-  Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, n), [=](int i, Real &best) { best = p[i] > best ? p[i] : best; }, Kokkos::Max<Real>(peak));
-  Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, n), [=](int i, Real &total) { total += p[i] = math::exp(p[i] - peak); }, mass);
+  Kokkos::parallel_reduce(
+      Kokkos::TeamThreadRange(team, n), [=](int i, Real &best) { best = p[i] > best ? p[i] : best; },
+      Kokkos::Max<Real>(peak));
+  Kokkos::parallel_reduce(
+      Kokkos::TeamThreadRange(team, n), [=](int i, Real &total) { total += p[i] = math::exp(p[i] - peak); }, mass);
   team.team_barrier();
   each(team, n, [=](int i) { p[i] = mass == 0 ? 0 : p[i] / mass; });
 }
@@ -54,7 +60,7 @@ template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real 
 template <class Real, class Kernel> struct Weigh {
   Kernel kernel;
   Sees sees;
-  size_t head;  // first of the group
+  size_t head; // first of the group
   Range rows, keys;
   int stride, width; // rows between two heads of the group in sum, peak and mass; columns of sum
   Real *scores, *sum, *peak, *mass;
@@ -72,9 +78,12 @@ template <class Real, class Kernel> struct Weigh {
     if (!kernel.normalised() || seen == 0) return;
     team.team_barrier();
     Real highest, added;
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, seen), [=](int j, Real &best) { best = p[j] > best ? p[j] : best; }, Kokkos::Max<Real>(highest));
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, seen), [=](int j, Real &best) { best = p[j] > best ? p[j] : best; },
+        Kokkos::Max<Real>(highest));
     const Real old = peak[slot], now = highest > old ? highest : old;
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, seen), [=](int j, Real &total) { total += p[j] = math::exp(p[j] - now); }, added);
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, seen), [=](int j, Real &total) { total += p[j] = math::exp(p[j] - now); }, added);
     const Real shrink = math::exp(old - now);
     Real *row_sum = sum + slot * width;
     each(team, width, [=](int c) { row_sum[c] *= shrink; });
@@ -93,21 +102,25 @@ template <class Real> struct Divide {
   KOKKOS_FUNCTION void operator()(int i) const {
     const int g = i / (rows * width), r = i / width % rows, c = i % width;
     const size_t slot = size_t(g) * stride + r;
-    out[(size_t(g) * count + r) * width + c] = mass[slot] == 0 ? Real(0) : sum[slot * width + c] / mass[slot]; // nothing seen: 0
+    out[(size_t(g) * count + r) * width + c] =
+        mass[slot] == 0 ? Real(0) : sum[slot * width + c] / mass[slot]; // nothing seen: 0
   }
 };
 
 /// The tiles of one layer. Heads are taken in groups, so that many small heads share each elementwise kernel.
 template <class Real, class Kernel> class Attention {
 public:
-  Attention(std::string label, const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys, Rows<Real> values, size_t heads, int chunk)
-      : tile_rows(std::min({8 * std::min(chunk, 64), queries.count})), tile_keys(std::min({16 * std::min(chunk, 64), keys.count})),
-        label_(std::move(label)), kernel_(kernel), sees_(sees), queries_(queries), keys_(keys), values_(values), heads_(heads) {
+  Attention(std::string label, const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys, Rows<Real> values,
+            size_t heads, int chunk)
+      : tile_rows(std::min({8 * std::min(chunk, 64), queries.count})),
+        tile_keys(std::min({16 * std::min(chunk, 64), keys.count})), label_(std::move(label)), kernel_(kernel),
+        sees_(sees), queries_(queries), keys_(keys), values_(values), heads_(heads) {
     tile_rows = std::max(tile_rows, std::min(chunk, queries.count)); // a chunk is never cut
     tile_keys = std::max(tile_keys, std::min(chunk, keys.count));
     constexpr size_t budget = size_t(1) << 20; // numbers held at once
     group_ = std::clamp<size_t>(budget / (size_t(tile_rows) * (tile_keys + values.width)), 1, heads);
-    scores_ = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label_ + "::scores"), group_ * tile_rows * tile_keys);
+    scores_ = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label_ + "::scores"),
+                          group_ * tile_rows * tile_keys);
     sum_ = Array<Real>(label_ + "::sum", group_ * tile_rows * values.width);
     peak_ = Array<Real>(label_ + "::peak", group_ * tile_rows);
     mass_ = Array<Real>(label_ + "::mass", group_ * tile_rows);
@@ -133,11 +146,11 @@ public:
   void weigh(Range rows, Range keys) {
     const int width = queries_.width;
     for (size_t g = 0; g < now_; ++g)
-      product("T", rows.size(), keys.size(), width, Real(1), queries_.at(head_ + g, rows.begin), keys_.at(head_ + g, keys.begin), Real(0),
-              scores(g, rows, keys));
+      product("T", rows.size(), keys.size(), width, Real(1), queries_.at(head_ + g, rows.begin),
+              keys_.at(head_ + g, keys.begin), Real(0), scores(g, rows, keys));
     Kokkos::parallel_for(label_, Kokkos::TeamPolicy<Execution>(int(now_) * rows.size(), on_host ? 1 : 128),
-                         Weigh<Real, Kernel>{kernel_, sees_, head_, rows, keys, tile_rows, values_.width, scores_.data(), sum(0, rows),
-                                             peak(0, rows), mass(0, rows)});
+                         Weigh<Real, Kernel>{kernel_, sees_, head_, rows, keys, tile_rows, values_.width,
+                                             scores_.data(), sum(0, rows), peak(0, rows), mass(0, rows)});
   }
 
   /// Adds what the queries `rows` read at `keys`, tile by tile.
@@ -146,14 +159,16 @@ public:
       const Range tile{key, std::min(key + tile_keys, keys.end)};
       weigh(rows, tile);
       for (size_t g = 0; g < now_; ++g)
-        product("N", rows.size(), values_.width, tile.size(), Real(1), scores(g, rows, tile), values_.at(head_ + g, tile.begin), Real(1), sum(g, rows));
+        product("N", rows.size(), values_.width, tile.size(), Real(1), scores(g, rows, tile),
+                values_.at(head_ + g, tile.begin), Real(1), sum(g, rows));
     }
   }
 
   /// out_t = sum_t / mass_t.
   void finish(Range rows, const Rows<Real> &out) {
     Kokkos::parallel_for(label_ + "::finish", Kokkos::RangePolicy<Execution>(0, int(now_) * rows.size() * out.width),
-                         Divide<Real>{rows.size(), tile_rows, out.width, out.count, sum(0, rows), mass(0, rows), out.at(head_, rows.begin)});
+                         Divide<Real>{rows.size(), tile_rows, out.width, out.count, sum(0, rows), mass(0, rows),
+                                      out.at(head_, rows.begin)});
   }
 
   Real *scores(size_t g, Range rows, Range keys) const { return scores_.data() + g * rows.size() * keys.size(); }
@@ -171,10 +186,11 @@ private:
   Array<Real> scores_, sum_, peak_, mass_;
 };
 
-/// o_t = sum over the keys seen of p(t,i) values_i, tile by tile. `chunk` C sets the tile: up to 8 C queries by 16 C keys.
+/// o_t = sum over the keys seen of p(t,i) values_i, tile by tile. `chunk` C sets the tile: up to 8 C queries by 16 C
+/// keys.
 template <class Real, class Kernel>
-void attend(const std::string &label, const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys, Rows<Real> values, Rows<Real> out,
-            size_t heads, int chunk) {
+void attend(const std::string &label, const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys,
+            Rows<Real> values, Rows<Real> out, size_t heads, int chunk) {
   Attention<Real, Kernel> tiles(label, kernel, sees, queries, keys, values, heads, chunk);
   tiles.each_group([&](size_t head, size_t count) {
     for (int t = 0; t < queries.count; t += tiles.tile_rows) {
@@ -186,10 +202,11 @@ void attend(const std::string &label, const Kernel &kernel, Sees sees, Rows<Real
   });
 }
 
-template <class Real, class Kernel> void attend(const std::string &label, const Call<Real> &call, const Kernel &kernel, Sees sees = Sees::through_self) {
+template <class Real, class Kernel>
+void attend(const std::string &label, const Call<Real> &call, const Kernel &kernel, Sees sees = Sees::through_self) {
   const Shape &s = call.shape;
-  attend(label, kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), rows_of(call.o, s, s.Dv), s.heads(),
-         call.chunk);
+  attend(label, kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv),
+         rows_of(call.o, s, s.Dv), s.heads(), call.chunk);
 }
 
 /// The same as a plain loop over the queries: the definition.
@@ -216,7 +233,8 @@ template <class Real, class Kernel> struct OneQueryAtATime {
 };
 
 template <class Real, class Kernel>
-void attend_one_by_one(const std::string &label, const Call<Real> &call, const Kernel &kernel, Sees sees = Sees::through_self) {
+void attend_one_by_one(const std::string &label, const Call<Real> &call, const Kernel &kernel,
+                       Sees sees = Sees::through_self) {
   each_head(label, call, call.shape.T, OneQueryAtATime<Real, Kernel>{kernel, sees});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention to a few blocks of keys for every query (000 Eq 25-27): blocks of `block` consecutive rows are scored by
-// s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Selection is by index: of two equal scores the earlier
-// block wins, so that never more than topk are chosen.
+// s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Selection is by index: of two equal
+// scores the earlier block wins, so that never more than topk are chosen.
 #pragma once
 #include "../harness/device.hpp"
 
@@ -11,20 +11,9 @@ template <class Real> struct Blocks {
   int T, width, block, count;
   Array<Real> means; // [heads,count,width]
 
-  Blocks(const Array<Real> &router, const Shape &s, int block)
-      : T(s.T), width(s.Dk), block(block), count((s.T + block - 1) / block), means("block means", s.heads() * count * width) {
-    const int T = this->T, width = this->width, n = count;
-    const Array<Real> rows = router, out = means;
-    Kokkos::parallel_for(
-        "blocks::means", Kokkos::RangePolicy<Execution>(0, out.extent(0)), KOKKOS_LAMBDA(size_t at) {
-          const size_t head = at / (size_t(n) * width), c = at % width;
-          const int begin = int(at / width % n) * block, end = begin + block < T ? begin + block : T;
-          Real sum = 0;
-          for (int i = begin; i < end; ++i) sum += rows((head * T + i) * width + c);
-          out(at) = sum / Real(end - begin);
-        });
+  KOKKOS_FUNCTION Real score(size_t head, int e, const Real *q) const {
+    return dot(q, means.data() + (head * count + e) * width, width);
   }
-  KOKKOS_FUNCTION Real score(size_t head, int e, const Real *q) const { return dot(q, means.data() + (head * count + e) * width, width); }
 
   /// The definition: e is among the `wanted` best of blocks 0 ... n-1.
   KOKKOS_FUNCTION bool among_best(size_t head, int e, const Real *q, int n, int wanted) const {
@@ -37,7 +26,8 @@ template <class Real> struct Blocks {
     return better < wanted;
   }
 
-  /// The same for all at once: indices of the `wanted` best of blocks 0 ... n-1 into best, and how many there are. scores: [wanted] work.
+  /// The same for all at once: indices of the `wanted` best of blocks 0 ... n-1 into best, and how many there are.
+  /// scores: [wanted] work.
   KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores) const {
     int found = 0;
     for (int e = 0; e < n; ++e) {
@@ -52,5 +42,20 @@ template <class Real> struct Blocks {
     return found;
   }
 };
+
+/// Blocks of `block` rows of router [heads,T,Dk].
+template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
+  const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
+  const Array<Real> means("block means", s.heads() * count * width);
+  Kokkos::parallel_for(
+      "blocks::means", Kokkos::RangePolicy<Execution>(0, means.extent(0)), KOKKOS_LAMBDA(size_t at) {
+        const size_t head = at / (size_t(count) * width), c = at % width;
+        const int begin = int(at / width % count) * block, end = begin + block < T ? begin + block : T;
+        Real sum = 0;
+        for (int i = begin; i < end; ++i) sum += router((head * T + i) * width + c);
+        means(at) = sum / Real(end - begin);
+      });
+  return {T, width, block, count, means};
+}
 
 } // namespace recollect::variants

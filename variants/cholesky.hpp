@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric positive definite systems inside one team. Row-major; barriers inside, before and after every use of the result.
+// Symmetric positive definite systems inside one team. Row-major; barriers inside, before and after every use of the
+// result.
 #pragma once
 #include "../harness/device.hpp"
 
@@ -9,7 +10,8 @@ namespace recollect::variants {
 template <class Real> KOKKOS_FUNCTION void cholesky(const Team &team, int n, Real *A, int lda) {
   for (int j = 0; j < n; ++j) {
     team.team_barrier();
-    each(team, n - j, [=](int r) { A[size_t(j + r) * lda + j] -= dot(A + size_t(j + r) * lda, A + size_t(j) * lda, j); });
+    each(team, n - j,
+         [=](int r) { A[size_t(j + r) * lda + j] -= dot(A + size_t(j + r) * lda, A + size_t(j) * lda, j); });
     team.team_barrier();
     const Real pivot = math::sqrt(A[size_t(j) * lda + j]);
     team.team_barrier();
@@ -19,7 +21,8 @@ template <class Real> KOKKOS_FUNCTION void cholesky(const Team &team, int n, Rea
 }
 
 /// X [n,columns] = L^{-1} X. Columns are shared among the threads. No barrier.
-template <class Real> KOKKOS_FUNCTION void solve_lower(const Team &team, int n, int columns, const Real *L, int lda, Real *X, int ldx) {
+template <class Real>
+KOKKOS_FUNCTION void solve_lower(const Team &team, int n, int columns, const Real *L, int lda, Real *X, int ldx) {
   each(team, columns, [=](int c) {
     for (int i = 0; i < n; ++i) {
       Real sum = X[size_t(i) * ldx + c];
@@ -30,7 +33,9 @@ template <class Real> KOKKOS_FUNCTION void solve_lower(const Team &team, int n, 
 }
 
 /// X [n,columns] = L^{-T} X. No barrier.
-template <class Real> KOKKOS_FUNCTION void solve_lower_transposed(const Team &team, int n, int columns, const Real *L, int lda, Real *X, int ldx) {
+template <class Real>
+KOKKOS_FUNCTION void solve_lower_transposed(const Team &team, int n, int columns, const Real *L, int lda, Real *X,
+                                            int ldx) {
   each(team, columns, [=](int c) {
     for (int i = n - 1; i >= 0; --i) {
       Real sum = X[size_t(i) * ldx + c];

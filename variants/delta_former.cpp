@@ -4,16 +4,21 @@
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i
 //   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// kappa(x, y) of z = scale x.y: linear z; round to the nearest integer, ties to even; exp(z/tau); softmax: exp(z/tau) divided by
-// its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95 with the indices of Z^(1), Z^(2) corrected to
-// exp(k_i.k_t) and exp(k_i.q_t)); relu max(0, z).
-// Linear and linear by default: with w = k and unit keys that is DeltaNet, the one choice whose writes contract at scale = tau = 1.
-// (exp has kappa(k,k) = e > 2 there and diverges, softmax over unit keys is nearly uniform, round needs coherence below 1/8.)
-// Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w, and a_1 ... a_G fit z on {-1, 0, 1, 2} as in
-// 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp meet all four points.
-// State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops.
-// Chunked form: 000 Appendix D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix
-// products alone, but it loses digits where powers of A grow (repeated keys).
+// kappa(x, y) of z = scale x.y: linear z; round to the nearest integer, ties to even; exp(z/tau); softmax: exp(z/tau)
+// divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95 with the indices of Z^(1), Z^(2)
+// corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu max(0, z).
+//
+// Linear and linear by default: with w = k and unit keys that is DeltaNet, the one choice whose writes contract at
+// scale = tau = 1. (exp has kappa(k,k) = e > 2 there and diverges, softmax over unit keys is nearly uniform, round
+// needs coherence below 1/8.)
+//
+// Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w, and a_1 ... a_G fit z on {-1, 0, 1,
+// 2} as in 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp meet all four
+// points.
+//
+// State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
+// D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it
+// loses digits where powers of A grow (repeated keys).
 #include "delta_former.hpp"
 #include "../harness/linalg.hpp"
 #include "kernels.hpp"
@@ -41,7 +46,8 @@ template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Rea
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  step_by_step("delta_former::recurrent", call, grouped(call, kernel_param<Real>(call.params, "kappa1")), kernel_param<Real>(call.params, "kappa2"));
+  step_by_step("delta_former::recurrent", call, grouped(call, kernel_param<Real>(call.params, "kappa1")),
+               kernel_param<Real>(call.params, "kappa2"));
 }
 
 template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
@@ -49,7 +55,8 @@ template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
   const Array<Real> u = empty_u(call);
   const bool plain = call.params.integer("groups") == 1;
   with_fixed(kernel_param<Real>(call.params, "kappa1"), [&](const auto &kappa1) {
-    plain ? write_by_chunks(label, call, kappa1, inverse, u) : write_by_chunks(label, call, grouped(call, kappa1), inverse, u);
+    plain ? write_by_chunks(label, call, kappa1, inverse, u)
+          : write_by_chunks(label, call, grouped(call, kappa1), inverse, u);
   });
   with_fixed(kernel_param<Real>(call.params, "kappa2"), [&](const auto &kappa2) { read_back(label, call, kappa2, u); });
 }
@@ -71,13 +78,18 @@ Variant delta_former() {
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
               integer_param("groups", 1, 1, most_groups, "lookups G of the erase, at w, 2 w, ... G w")};
   for (int j = 0; j < most_groups; ++j)
-    v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit, "weight of lookup " + std::to_string(j + 1) + " where G > 1"));
-  v.inputs = {{"beta", false, "strength of the erase"}, {"alpha", false, "strength of the write"}, {"w", false, "key to erase at"}};
+    v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit,
+                                       "weight of lookup " + std::to_string(j + 1) + " where G > 1"));
+  v.inputs = {{"beta", false, "strength of the erase"},
+              {"alpha", false, "strength of the write"},
+              {"w", false, "key to erase at"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"chunked", chunked<float>, chunked<double>},
              {"doubling", doubling<float>, doubling<double>}};
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
-    return p.integer("groups") > 1 && p.text("kappa1") == "softmax" ? "groups above 1 need a kappa1 that is not normalised" : "";
+    return p.integer("groups") > 1 && p.text("kappa1") == "softmax"
+               ? "groups above 1 need a kappa1 that is not normalised"
+               : "";
   };
   v.traits.order_invariant = false;
   return v;

@@ -3,9 +3,9 @@
 //
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// What a chunk reads of earlier u is a matrix product; inside it (I + A) U = X with A(t,i) = beta_t kappa1(k_i, w_t) strictly
-// lower triangular and X = alpha v - beta (reads). A softmax kappa1 is divided by its row's whole mass, old keys and the chunk's
-// own, which is known before the solve.
+// What a chunk reads of earlier u is a matrix product; inside it (I + A) U = X with A(t,i) = beta_t kappa1(k_i, w_t)
+// strictly lower triangular and X = alpha v - beta (reads). A softmax kappa1 is divided by its row's whole mass, old
+// keys and the chunk's own, which is known before the solve.
 #pragma once
 #include "../harness/tile.hpp"
 #include "attention.hpp"
@@ -84,13 +84,16 @@ template <class Real> struct Substitute {
 /// (I + A)^{-1} = (I - A)(I + A^2)(I + A^4) ...: ceil(log2 n) - 1 doublings (000 Eq 99-100), then U = (I + A)^{-1} X.
 template <class Real> class Doubling {
 public:
-  Doubling(int chunk, int Dv) : width_(Dv), work_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "doubling"), size_t(chunk) * (3 * size_t(chunk) + Dv)) {}
+  Doubling(int chunk, int Dv)
+      : width_(Dv),
+        work_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "doubling"), size_t(chunk) * (3 * size_t(chunk) + Dv)) {}
 
   void solve(int n, const Real *A, Real *u) {
     const int square = n * n, width = width_;
     Real *X = work_.data(), *Y = X + square, *Z = Y + square, *rhs = Z + square;
-    Kokkos::parallel_for("doubling::start", Kokkos::RangePolicy<Execution>(0, square),
-                         KOKKOS_LAMBDA(int i) { X[i] = (i / n == i % n ? Real(1) : Real(0)) - A[i]; });
+    Kokkos::parallel_for(
+        "doubling::start", Kokkos::RangePolicy<Execution>(0, square),
+        KOKKOS_LAMBDA(int i) { X[i] = (i / n == i % n ? Real(1) : Real(0)) - A[i]; });
     product("N", n, n, n, Real(1), A, A, Real(0), Y);
     for (int power = 2; power < n; power *= 2) { // Y = A^power
       copy(square, X, Z);
@@ -113,11 +116,14 @@ private:
 };
 
 /// Fills u [heads,T,Dv] from the call's k, w, v, alpha, beta.
-template <class Real, class Kernel> void write_by_chunks(const std::string &label, const Call<Real> &call, const Kernel &kernel, Inverse inverse, const Array<Real> &u) {
+template <class Real, class Kernel>
+void write_by_chunks(const std::string &label, const Call<Real> &call, const Kernel &kernel, Inverse inverse,
+                     const Array<Real> &u) {
   const Shape &s = call.shape;
   const int C = call.chunk;
   const Rows<Real> values = rows_of(u, s, s.Dv);
-  Attention<Real, Kernel> tiles(label, kernel, Sees::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk), values, s.heads(), C);
+  Attention<Real, Kernel> tiles(label, kernel, Sees::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk),
+                                values, s.heads(), C);
   Doubling<Real> doubling(inverse == Inverse::doubling ? C : 0, s.Dv);
   const int stretch = tiles.tile_rows / C * C; // whole chunks whose reads of older u are one product
   tiles.each_group([&](size_t head, size_t heads) {
@@ -132,8 +138,9 @@ template <class Real, class Kernel> void write_by_chunks(const std::string &labe
         tiles.weigh(chunk, chunk);
         Real *A = tiles.scores(0, chunk, chunk);
         Kokkos::parallel_for(label + "::system", Kokkos::RangePolicy<Execution>(0, int(heads) * n),
-                             ChunkSystem<Real>{s.T, s.Dv, n, t, tiles.tile_rows, head, call.v.data(), call.alpha.data(), call.beta.data(),
-                                               tiles.mass(0, chunk), tiles.sum(0, chunk), A, u.data()});
+                             ChunkSystem<Real>{s.T, s.Dv, n, t, tiles.tile_rows, head, call.v.data(), call.alpha.data(),
+                                               call.beta.data(), tiles.mass(0, chunk), tiles.sum(0, chunk), A,
+                                               u.data()});
         if (inverse == Inverse::doubling)
           for (size_t g = 0; g < heads; ++g) doubling.solve(n, A + g * n * n, values.at(head + g, t));
         else
@@ -145,14 +152,16 @@ template <class Real, class Kernel> void write_by_chunks(const std::string &labe
 }
 
 /// o_t = sum_{i<=t} kappa2(k_i, q_t) u_i.
-template <class Real, class Kernel> void read_back(const std::string &label, const Call<Real> &call, const Kernel &kernel, const Array<Real> &u) {
+template <class Real, class Kernel>
+void read_back(const std::string &label, const Call<Real> &call, const Kernel &kernel, const Array<Real> &u) {
   const Shape &s = call.shape;
-  attend(label, kernel, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv), rows_of(call.o, s, s.Dv),
-         s.heads(), call.chunk);
+  attend(label, kernel, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv),
+         rows_of(call.o, s, s.Dv), s.heads(), call.chunk);
 }
 
 template <class Real> Array<Real> empty_u(const Call<Real> &call) {
-  return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "u"), call.shape.heads() * call.shape.T * call.shape.Dv);
+  return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "u"),
+                     call.shape.heads() * call.shape.T * call.shape.Dv);
 }
 
 } // namespace recollect::variants

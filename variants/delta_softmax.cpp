@@ -4,9 +4,9 @@
 //   u_t = v_t - sum_{i<t} softmax_{i<t}(scale k_i . k_t / tau) u_i
 //   o_t = sum_{i<=t} softmax_{i<=t}(scale k_i . q_t / tau) u_i
 //
-// DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on exactly the weight 1 of old values is
-// taken out, however dissimilar their keys. State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops.
-// Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
+// DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on exactly the weight 1 of
+// old values is taken out, however dissimilar their keys. State: none that is finite; every k and u is kept. Cost of
+// token t: 4 t (Dk + Dv) flops. Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
 #include "delta_former.hpp"
 #include "kernels.hpp"
 
@@ -25,7 +25,9 @@ template <class Real> Call<Real> plain(Call<Real> call) {
   return call;
 }
 
-template <class Real> void recurrent(const Call<Real> &call) { step_by_step("delta_softmax::recurrent", plain(call), kernel(call), kernel(call)); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  step_by_step("delta_softmax::recurrent", plain(call), kernel(call), kernel(call));
+}
 
 template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
   const std::string label = "delta_softmax::chunked";

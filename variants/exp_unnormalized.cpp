@@ -14,8 +14,12 @@ namespace {
 template <class Real> FixedKernel<Real, Kind::exp> kernel(const Call<Real> &call) {
   return {Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))), Real(call.params.real("tau"))};
 }
-template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("exp_unnormalized::recurrent", call, kernel(call)); }
-template <class Real> void parallel(const Call<Real> &call) { attend("exp_unnormalized::parallel", call, kernel(call)); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("exp_unnormalized::recurrent", call, kernel(call));
+}
+template <class Real> void parallel(const Call<Real> &call) {
+  attend("exp_unnormalized::parallel", call, kernel(call));
+}
 
 } // namespace
 

@@ -4,9 +4,10 @@
 //   e(i) = i / block,   s_e(q) = q . mean_{i in e} w_i
 //   o_t = sum over rows i of the topk best experts of v_i max(0, k_i . q_t)
 //
-// Expert e is `block` consecutive rows of W_K, W_V; its router row is the mean of its rows of w (of k where w is absent). Gates are
-// 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense ffn_relu. Not causal: k, v and w are
-// weights, not context. State: none but them. Cost a token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
+// Expert e is `block` consecutive rows of W_K, W_V; its router row is the mean of its rows of w (of k where w is
+// absent). Gates are 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense
+// ffn_relu. Not causal: k, v and w are weights, not context. State: none but them. Cost a token: parallel 2 Dk T /
+// block + 2 topk block (Dk + Dv) flops.
 #include "blocks.hpp"
 #include "persistent.hpp"
 
@@ -50,17 +51,21 @@ template <class Real> struct RunExperts {
   }
 };
 
-template <class Real> Blocks<Real> experts(const Call<Real> &call) { return {call.w, call.shape, call.params.integer("block")}; }
+template <class Real> Blocks<Real> experts(const Call<Real> &call) {
+  return blocks_of(call.w, call.shape, call.params.integer("block"));
+}
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  attend_one_by_one("ffn_moe::recurrent", call, Routed<Real>{call.params.integer("topk"), experts(call), call.q}, Sees::everything);
+  attend_one_by_one("ffn_moe::recurrent", call, Routed<Real>{call.params.integer("topk"), experts(call), call.q},
+                    Sees::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
   const size_t steps = call.shape.heads() * call.shape.T;
   const Blocks<Real> all = experts(call);
   const int topk = std::min(call.params.integer("topk"), all.count);
   Kokkos::parallel_for("ffn_moe::parallel", Kokkos::RangePolicy<Execution>(0, steps),
-                       RunExperts<Real>{topk, call.shape.Dv, all, call.q, call.k, call.v, call.o, Array<Real>("ffn_moe::scores", steps * topk),
+                       RunExperts<Real>{topk, call.shape.Dv, all, call.q, call.k, call.v, call.o,
+                                        Array<Real>("ffn_moe::scores", steps * topk),
                                         Kokkos::View<int *, Execution>("ffn_moe::best", steps * topk)});
 }
 
@@ -71,7 +76,8 @@ Variant ffn_moe() {
   v.update = "o_t = sum over rows i of the topk best experts of max(0, k_i . q_t) v_i";
   v.source = "000 Eq 24, 26";
   v.cost = "2 Dk T / block + 2 topk block (Dk + Dv) flops";
-  v.params = {integer_param("block", 4, 1, 1 << 20, "rows an expert"), integer_param("topk", 1, 1, 1 << 20, "experts a query")};
+  v.params = {integer_param("block", 4, 1, 1 << 20, "rows an expert"),
+              integer_param("topk", 1, 1, 1 << 20, "experts a query")};
   v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
   v.traits.order_invariant = false;

@@ -13,7 +13,9 @@ namespace {
 template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("ffn_relu::recurrent", call, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything);
 }
-template <class Real> void parallel(const Call<Real> &call) { attend("ffn_relu::parallel", call, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything); }
+template <class Real> void parallel(const Call<Real> &call) {
+  attend("ffn_relu::parallel", call, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything);
+}
 
 } // namespace
 

@@ -3,7 +3,8 @@
 //
 //   o_t = W_V^T silu(W_K q_t) = sum_i v_i silu(k_i . q_t)   over all T rows i,   silu(z) = z / (1 + exp(-z))
 //
-// Not causal: k and v are weights, not context. State: none but them. Cost a token: 2 T (Dk + Dv) flops, T exponentials.
+// Not causal: k and v are weights, not context. State: none but them. Cost a token: 2 T (Dk + Dv) flops, T
+// exponentials.
 #include "persistent.hpp"
 
 namespace recollect::variants {
@@ -13,8 +14,12 @@ template <class Real> struct Silu {
   KOKKOS_FUNCTION bool normalised() const { return false; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real z) const { return math::silu(z); }
 };
-template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("ffn_silu::recurrent", call, Silu<Real>{}, Sees::everything); }
-template <class Real> void parallel(const Call<Real> &call) { attend("ffn_silu::parallel", call, Silu<Real>{}, Sees::everything); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("ffn_silu::recurrent", call, Silu<Real>{}, Sees::everything);
+}
+template <class Real> void parallel(const Call<Real> &call) {
+  attend("ffn_silu::parallel", call, Silu<Real>{}, Sees::everything);
+}
 
 } // namespace
 

@@ -18,9 +18,15 @@ template <class Real> struct Swiglu {
     return dot(w.data() + (head * T + i) * width, q.data() + (head * T + t) * width, width) * math::silu(z);
   }
 };
-template <class Real> Swiglu<Real> kernel(const Call<Real> &call) { return {call.shape.T, call.shape.Dk, call.q, call.w}; }
-template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("ffn_swiglu::recurrent", call, kernel(call), Sees::everything); }
-template <class Real> void parallel(const Call<Real> &call) { attend("ffn_swiglu::parallel", call, kernel(call), Sees::everything); }
+template <class Real> Swiglu<Real> kernel(const Call<Real> &call) {
+  return {call.shape.T, call.shape.Dk, call.q, call.w};
+}
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("ffn_swiglu::recurrent", call, kernel(call), Sees::everything);
+}
+template <class Real> void parallel(const Call<Real> &call) {
+  attend("ffn_swiglu::parallel", call, kernel(call), Sees::everything);
+}
 
 } // namespace
 

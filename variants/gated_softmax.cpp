@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention that forgets: each weight is multiplied by the gates since its write (000 Eq 30-31; FoX, Lin et al. 2025).
+// Softmax attention that forgets: each weight is multiplied by the gates since its write (000 Eq 30-31; FoX, Lin et al.
+// 2025).
 //
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale q_t . k_i) prod_{j=i+1..t} alpha_j,   scale = 1/sqrt(Dk)
 //
-// normalised over i <= t, so that alpha = 1 is softmax attention. State: none that is finite. Cost of token t: 2 t (Dk + Dv)
-// flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with their rounding
-// carried along, because a short product late in a long sequence is a small difference of large sums.
+// normalised over i <= t, so that alpha = 1 is softmax attention. State: none that is finite. Cost of token t: 2 t (Dk
+// + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with their
+// rounding carried along, because a short product late in a long sequence is a small difference of large sums.
 #include "attention.hpp"
 #include <cmath>
 
@@ -41,7 +42,8 @@ template <class Real> struct ForgettingBySums {
 template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Real scale) {
   const int T = call.shape.T;
   const size_t size = call.shape.heads() * T;
-  const ForgettingBySums<Real> sums{scale, T, Kokkos::View<double *, Execution>("high", size), Kokkos::View<double *, Execution>("low", size),
+  const ForgettingBySums<Real> sums{scale, T, Kokkos::View<double *, Execution>("high", size),
+                                    Kokkos::View<double *, Execution>("low", size),
                                     Kokkos::View<double *, Execution>("zeros", size)};
   const Array<Real> alpha = call.alpha;
   Kokkos::parallel_for(
@@ -59,11 +61,15 @@ template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Rea
   return sums;
 }
 
-template <class Real> Real scale(const Call<Real> &call) { return Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))); }
+template <class Real> Real scale(const Call<Real> &call) {
+  return Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk))));
+}
 template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("gated_softmax::recurrent", call, Forgetting<Real>{scale(call), call.alpha, call.shape.T});
 }
-template <class Real> void parallel(const Call<Real> &call) { attend("gated_softmax::parallel", call, by_sums(call, scale(call))); }
+template <class Real> void parallel(const Call<Real> &call) {
+  attend("gated_softmax::parallel", call, by_sums(call, scale(call)));
+}
 
 } // namespace
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Gaussian kernel exp(-|q - k|^2 / bandwidth), exactly and through landmarks (Nystrom 1930; Williams and Seeger 2001):
+// The Gaussian kernel exp(-|q - k|^2 / bandwidth), exactly and through landmarks (Nystrom 1930; Williams and Seeger
+// 2001):
 //
-//   kappa(q, k) ~ kappa(q, L) (kappa(L, L) + ridge I)^{-1} kappa(L, k) = f(q) . f(k),   f(x) = R^{-1} kappa(L, x),  R R^T = kappa(L, L) + ridge I
+//   kappa(q, k) ~ kappa(q, L) G^{-1} kappa(L, k) = f(q) . f(k),   G = kappa(L, L) + ridge I
+//   f(x) = R^{-1} kappa(L, x),   R R^T = G
 //
 // so that m landmarks make it linear attention over m features.
 #pragma once
@@ -36,7 +38,8 @@ template <class Real> Array<Real> squared_lengths(const Array<Real> &rows, int w
   return squares;
 }
 
-/// From the inner product: |q - k|^2 = |q|^2 + |k|^2 - 2 q.k, as the logit of a normalised kernel or as the kernel itself.
+/// From the inner product: |q - k|^2 = |q|^2 + |k|^2 - 2 q.k, as the logit of a normalised kernel or as the kernel
+/// itself.
 template <class Real, bool as_logit> struct GaussianByProduct {
   Real bandwidth;
   int T;
@@ -48,9 +51,12 @@ template <class Real, bool as_logit> struct GaussianByProduct {
   }
 };
 
-template <class Real> Real bandwidth_param(const Call<Real> &call) { return Real(call.params.real_or("bandwidth", 2 * std::sqrt(double(call.shape.Dk)))); }
+template <class Real> Real bandwidth_param(const Call<Real> &call) {
+  return Real(call.params.real_or("bandwidth", 2 * std::sqrt(double(call.shape.Dk))));
+}
 inline ParamSpec bandwidth_spec() {
-  return automatic_param("bandwidth", "2 sqrt(Dk)", std::numeric_limits<double>::min(), no_limit, "B in exp(-|q - k|^2 / B)");
+  return automatic_param("bandwidth", "2 sqrt(Dk)", std::numeric_limits<double>::min(), no_limit,
+                         "B in exp(-|q - k|^2 / B)");
 }
 
 template <class Real> void gaussian_recurrent(const std::string &label, const Call<Real> &c) {
@@ -59,7 +65,9 @@ template <class Real> void gaussian_recurrent(const std::string &label, const Ca
 template <class Real, bool as_logit> GaussianByProduct<Real, as_logit> gaussian_by_product(const Call<Real> &c) {
   return {bandwidth_param(c), c.shape.T, squared_lengths(c.q, c.shape.Dk), squared_lengths(c.k, c.shape.Dk)};
 }
-template <class Real> void gaussian_parallel(const std::string &label, const Call<Real> &c) { attend(label, c, gaussian_by_product<Real, false>(c)); }
+template <class Real> void gaussian_parallel(const std::string &label, const Call<Real> &c) {
+  attend(label, c, gaussian_by_product<Real, false>(c));
+}
 
 /// Fills features f(q) and f(k), [heads,T,m], for landmarks [heads,m,Dk].
 template <class Real> struct Nystrom {
@@ -94,7 +102,8 @@ template <class Real> void nystrom(const std::string &label, Call<Real> call, co
   const Shape &s = call.shape;
   const size_t steps = s.heads() * s.T;
   const Array<Real> fq(label + "::fq", steps * m), fk(label + "::fk", steps * m);
-  each_head(label + "::features", call, size_t(m) * m, Nystrom<Real>{m, bandwidth_param(call), Real(call.params.real("ridge")), landmarks, fq, fk});
+  each_head(label + "::features", call, size_t(m) * m,
+            Nystrom<Real>{m, bandwidth_param(call), Real(call.params.real("ridge")), landmarks, fq, fk});
   call.state_shape = {s.Dv, m};
   call.state = Array<Real>(label + "::state", s.heads() * call.state_shape.size());
   decayed_sum(label, call, {m, fq, fk, {}, {}, Real(1)});

@@ -10,11 +10,16 @@ inline const std::vector<std::string> kind_names{"linear", "round", "exp", "soft
 
 template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real similarity(Kind kind, Real z, Real tau) {
   switch (kind) {
-  case Kind::linear: return z;
-  case Kind::round: return math::round_half_even(z);
-  case Kind::exp: return math::exp(z / tau);
-  case Kind::softmax: return z / tau; // the logit
-  case Kind::relu: return z > 0 ? z : Real(0);
+  case Kind::linear:
+    return z;
+  case Kind::round:
+    return math::round_half_even(z);
+  case Kind::exp:
+    return math::exp(z / tau);
+  case Kind::softmax:
+    return z / tau; // the logit
+  case Kind::relu:
+    return z > 0 ? z : Real(0);
   }
   return z;
 }
@@ -44,11 +49,16 @@ template <class Real> AnyKernel<Real> kernel_param(const Params &params, const s
 /// visit(FixedKernel) for the kernel asked for.
 template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, const Visit &visit) {
   switch (any.kind) {
-  case Kind::linear: return visit(FixedKernel<Real, Kind::linear>{any.scale, any.tau});
-  case Kind::round: return visit(FixedKernel<Real, Kind::round>{any.scale, any.tau});
-  case Kind::exp: return visit(FixedKernel<Real, Kind::exp>{any.scale, any.tau});
-  case Kind::softmax: return visit(FixedKernel<Real, Kind::softmax>{any.scale, any.tau});
-  case Kind::relu: return visit(FixedKernel<Real, Kind::relu>{any.scale, any.tau});
+  case Kind::linear:
+    return visit(FixedKernel<Real, Kind::linear>{any.scale, any.tau});
+  case Kind::round:
+    return visit(FixedKernel<Real, Kind::round>{any.scale, any.tau});
+  case Kind::exp:
+    return visit(FixedKernel<Real, Kind::exp>{any.scale, any.tau});
+  case Kind::softmax:
+    return visit(FixedKernel<Real, Kind::softmax>{any.scale, any.tau});
+  case Kind::relu:
+    return visit(FixedKernel<Real, Kind::relu>{any.scale, any.tau});
   }
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local polynomial regression at every query: softmax attention's neighbours, with a slope (003 Eq 48-54, p = `order`).
 //
-//   s_i = exp(-|k_i - q_t|^2 / bandwidth),   x_i = d (p = 2: d and all d_a d_b, a <= b) with d = k_i - q_t,   bandwidth = 2 sqrt(Dk)
+//   s_i = exp(-|k_i - q_t|^2 / bandwidth),   bandwidth = 2 sqrt(Dk)
+//   x_i = d (p = 2: d and all d_a d_b, a <= b) with d = k_i - q_t
 //   M0, M1 = argmin sum_{i<=t} s_i |v_i - M0 - M1 x_i|^2 + ridge |M1|^2
 //   o_t = M0 = vbar - M1 xbar,   M1 = cov(v, x) (cov(x, x) + ridge / sum s)^{-1},   bars and covariances weighted by s
 //
-// The ridge is on the slopes alone (003 has none): up to t = Dk the equations are singular without it, and a penalised constant
-// would bend Eq 54. State: none that is finite. Cost of token t: t n (n + 2 Dv) + n^3 / 3 flops, n = Dk slopes a value (p = 1).
-// Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as values, taken about the
-// first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory.
+// The ridge is on the slopes alone (003 has none): up to t = Dk the equations are singular without it, and a penalised
+// constant would bend Eq 54. State: none that is finite. Cost of token t: t n (n + 2 Dv) + n^3 / 3 flops, n = Dk slopes
+// a value (p = 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as
+// values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory.
 #include "gaussian.hpp"
 
 namespace recollect::variants {
@@ -26,18 +27,22 @@ struct Basis {
       for (int b = a; b < Dk; ++b, ++at) out[at] = out[a] * out[b];
   }
 
-  /// A moment of each monomial at y - z from those at y: out[a * to] from in[b * from] and `constant`, the same moment of 1.
-  template <class Real> KOKKOS_FUNCTION void move_origin(const Real *z, Real constant, const Real *in, int from, Real *out, int to) const {
+  /// A moment of each monomial at y - z from those at y: out[a * to] from in[b * from] and `constant`, the same moment
+  /// of 1.
+  template <class Real>
+  KOKKOS_FUNCTION void move_origin(const Real *z, Real constant, const Real *in, int from, Real *out, int to) const {
     for (int c = 0; c < Dk; ++c) out[c * to] = in[c * from] - z[c] * constant;
     for (int a = 0, at = Dk; order == 2 && a < Dk; ++a)
-      for (int b = a; b < Dk; ++b, ++at) out[at * to] = in[at * from] - z[a] * in[b * from] - z[b] * in[a * from] + z[a] * z[b] * constant;
+      for (int b = a; b < Dk; ++b, ++at)
+        out[at * to] = in[at * from] - z[a] * in[b * from] - z[b] * in[a * from] + z[a] * z[b] * constant;
   }
 };
 
-/// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. The weights behind
-/// them sum to exp(peak) mass; the ridge in their units is kept finite where every key is far away.
+/// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. The
+/// weights behind them sum to exp(peak) mass; the ridge in their units is kept finite where every key is far away.
 template <class Real>
-KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real ridge, Real peak, Real mass, const Real *xbar, const Real *vbar, Real *N, Real *R, Real *out) {
+KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real ridge, Real peak, Real mass,
+                                       const Real *xbar, const Real *vbar, Real *N, Real *R, Real *out) {
   const Real penalty = math::fmin(ridge * math::exp(-peak) / mass, Real(1e30));
   each(team, n, [=](int a) { N[a * n + a] += penalty; });
   cholesky(team, n, N, n);
@@ -73,8 +78,11 @@ template <class Real> struct StepByStepRegression {
       });
       team.team_barrier();
       Real peak, mass;
-      Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, seen), [=](int i, Real &best) { best = p[i] > best ? p[i] : best; }, Kokkos::Max<Real>(peak));
-      Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, seen), [=](int i, Real &total) { total += math::exp(p[i] - peak); }, mass);
+      Kokkos::parallel_reduce(
+          Kokkos::TeamThreadRange(team, seen), [=](int i, Real &best) { best = p[i] > best ? p[i] : best; },
+          Kokkos::Max<Real>(peak));
+      Kokkos::parallel_reduce(
+          Kokkos::TeamThreadRange(team, seen), [=](int i, Real &total) { total += math::exp(p[i] - peak); }, mass);
       each(team, seen, [=](int i) { p[i] = math::exp(p[i] - peak) / mass; });
       team.team_barrier();
       each(team, n + Dv, [=](int a) {
@@ -122,7 +130,8 @@ template <class Real> struct SolveTile {
   int T, Dv, width, rows, stride, t0;
   size_t head;
   const Real *sum, *peak, *mass;
-  Array<Real> q, k, o, work; // work of a row: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]
+  Array<Real> q, k, o,
+      work; // work of a row: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]
 
   static size_t work_size(int n, int Dk, int Dv) { return size_t(2 * n + 1) * (n + Dv) + n + Dk; }
 
@@ -130,18 +139,21 @@ template <class Real> struct SolveTile {
     const int g = team.league_rank() / rows, r = team.league_rank() % rows, n = basis.size(), D = Dv, Dk = basis.Dk;
     const size_t slot = size_t(g) * stride + r, step = (head + g) * T + t0 + r;
     const Basis x = basis;
-    const Real total = mass[slot], *first = sum + slot * width, *second = first + n, *values = second + n * (n + 1) / 2, *cross = values + D;
+    const Real total = mass[slot], *first = sum + slot * width, *second = first + n, *values = second + n * (n + 1) / 2,
+               *cross = values + D;
     const Real *query = q.data() + step * Dk, *origin = k.data() + (head + g) * T * Dk;
-    Real *N = work.data() + team.league_rank() * work_size(n, Dk, D), *P = N + n * n, *R = P + n * n, *Q = R + n * D, *ybar = Q + n * D,
-         *xbar = ybar + n, *vbar = xbar + n, *z = vbar + D;
+    Real *N = work.data() + team.league_rank() * work_size(n, Dk, D), *P = N + n * n, *R = P + n * n, *Q = R + n * D,
+         *ybar = Q + n * D, *xbar = ybar + n, *vbar = xbar + n, *z = vbar + D;
     each(team, Dk, [=](int c) { z[c] = query[c] - origin[c]; });
     each(team, n, [=](int a) { ybar[a] = first[a] / total; });
     each(team, D, [=](int c) { vbar[c] = values[c] / total; });
     team.team_barrier();
-    each(team, n, [=](int a) { // both triangles from the packed upper one, whose row a starts after rows of length n, n-1, ...
-      for (int b = a; b < n; ++b) N[a * n + b] = N[b * n + a] = second[a * n - a * (a - 1) / 2 + b - a] / total - ybar[a] * ybar[b];
-      for (int c = 0; c < D; ++c) R[a * D + c] = cross[a * D + c] / total - ybar[a] * vbar[c];
-    });
+    each(team, n,
+         [=](int a) { // both triangles from the packed upper one, whose row a starts after rows of length n, n-1, ...
+           for (int b = a; b < n; ++b)
+             N[a * n + b] = N[b * n + a] = second[a * n - a * (a - 1) / 2 + b - a] / total - ybar[a] * ybar[b];
+           for (int c = 0; c < D; ++c) R[a * D + c] = cross[a * D + c] / total - ybar[a] * vbar[c];
+         });
     team.team_barrier();
     each(team, n, [=](int column) { x.move_origin(z, Real(0), N + column, n, P + column, n); });
     each(team, D, [=](int column) { x.move_origin(z, Real(0), R + column, D, Q + column, D); });
@@ -173,18 +185,20 @@ template <class Real> void parallel(const Call<Real> &call) {
   const auto kernel = gaussian_by_product<Real, true>(call);
   using Weights = GaussianByProduct<Real, true>;
   const int chunk = std::min(call.chunk, 8); // a query's result is wide: small tiles
-  Attention<Real, Weights> tiles("local_linear::parallel", kernel, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk),
-                                 rows_of(moments, s, width), s.heads(), chunk);
+  Attention<Real, Weights> tiles("local_linear::parallel", kernel, Sees::through_self, rows_of(call.q, s, s.Dk),
+                                 rows_of(call.k, s, s.Dk), rows_of(moments, s, width), s.heads(), chunk);
   using Solve = SolveTile<Real>;
-  const Array<Real> work(Kokkos::view_alloc(Kokkos::WithoutInitializing, "systems"), tiles.group() * tiles.tile_rows * Solve::work_size(n, s.Dk, s.Dv));
+  const Array<Real> work(Kokkos::view_alloc(Kokkos::WithoutInitializing, "systems"),
+                         tiles.group() * tiles.tile_rows * Solve::work_size(n, s.Dk, s.Dv));
   tiles.each_group([&](size_t head, size_t heads) {
     for (int t = 0; t < s.T; t += tiles.tile_rows) {
       const Range rows{t, std::min(t + tiles.tile_rows, s.T)};
       tiles.begin(head, heads, rows);
       tiles.gather(rows, {0, rows.end});
-      Kokkos::parallel_for("local_linear::solve", Kokkos::TeamPolicy<Execution>(int(heads) * rows.size(), on_host ? 1 : 64),
-                           Solve{basis, Real(call.params.real("ridge")), s.T, s.Dv, width, rows.size(), tiles.tile_rows, t, head, tiles.sum(0, rows),
-                                 tiles.peak(0, rows), tiles.mass(0, rows), call.q, call.k, call.o, work});
+      Kokkos::parallel_for(
+          "local_linear::solve", Kokkos::TeamPolicy<Execution>(int(heads) * rows.size(), on_host ? 1 : 64),
+          Solve{basis, Real(call.params.real("ridge")), s.T, s.Dv, width, rows.size(), tiles.tile_rows, t, head,
+                tiles.sum(0, rows), tiles.peak(0, rows), tiles.mass(0, rows), call.q, call.k, call.o, work});
     }
   });
 }
@@ -193,11 +207,14 @@ template <class Real> void parallel(const Call<Real> &call) {
 
 Variant local_linear() {
   Variant v = attention_variant();
-  v.update = "o_t = M0 of the weighted least-squares fit of v_i by M0 + M1 (k_i - q_t), weights exp(-|k_i - q_t|^2 / bandwidth)";
+  v.update = "o_t = M0 of the weighted least-squares fit of v_i by M0 + M1 (k_i - q_t), weights exp(-|k_i - q_t|^2 / "
+             "bandwidth)";
   v.objective = "sum_{i<=t} s(k_i, q_t) |M0 + M1 (k_i - q_t) - v_i|^2 + ridge |M1|^2, solved at each query";
   v.source = "003 Eq 48-54";
   v.cost = "t n (n + 2 Dv) + n^3 / 3 flops, n = Dk";
-  v.params = {bandwidth_spec(), real_param("ridge", 0.1, std::numeric_limits<float>::min(), no_limit, "penalty on the slopes, in units of one full-weight pair"),
+  v.params = {bandwidth_spec(),
+              real_param("ridge", 0.1, std::numeric_limits<float>::min(), no_limit,
+                         "penalty on the slopes, in units of one full-weight pair"),
               integer_param("order", 1, 1, 2, "degree p of the local polynomial")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
   v.unsuitable = [](const Shape &s, const Params &p) -> std::string {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A two-layer network as memory, M(x) = sum_j a_j(x) act(b_j . x), trained by gradient descent with momentum and decay:
 //
-//   Z_t = eta Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t        (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14)
+//   Z_t = eta Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t
 //
-// with grad that of 1/2 |read(k_t) - v_t|^2 at M_{t-1}. State: row j < width holds hidden unit j, its input weights b_j (Dk) and its
-// output weights a_j (Dv); with momentum, as many rows of Z follow. Without it (eta = 0) Z is minus the gradient step alone.
+// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14) with grad that of 1/2 |read(k_t) - v_t|^2 at M_{t-1}. State: row j
+// < width holds hidden unit j, its input weights b_j (Dk) and its output weights a_j (Dv); with momentum, as many rows
+// of Z follow. Without it (eta = 0) Z is minus the gradient step alone.
 //
-// Minibatch form: gradients of n tokens at the state M', Z' before them. Then M_t is linear in M', Z' and the gradients,
+// Minibatch form: gradients of n tokens at the state M', Z' before them. Then M_t is linear in M', Z' and the
+// gradients,
 //   M_t = c_t M' + d_t Z' - sum_{s<=t} w(t,s) lr beta_s grad_s,   c, d, w from the scalar recurrence above,
 // and since each gradient is an outer product, reads are matrix products of [n,n] weights: hidden units of q_t are
 //   B_t q_t = c_t B' q_t + d_t Z' q_t - sum_s w(t,s) (q_t . k_s) lr beta_s dh_s, and likewise for the second layer.
@@ -100,36 +102,39 @@ template <class Real, class Act, class Read> struct TrainByBatches {
     Real *M = head.state, *Z = m.momentum ? M + W * row : nullptr;
     Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // transposes: B^T [Dk,W], A [Dv,W], Z's input part [Dk,W]
     Real *h = ZT + Dk * W, *a = h + b * W, *dh = a + b * W, *hq = dh + b * W, *aT = hq + b * W; // [n,W], aT [W,n]
-    Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk, *yZ = y + b * Dv; // [n,Dv], w and G [n,n], [Dk,n], [n,Dv]
+    Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk,
+         *yZ = y + b * Dv;                                               // [n,Dv], w and G [n,n], [Dk,n], [n,Dv]
     Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b; // [n]
     for (int t0 = 0; t0 < head.T; t0 += b) {
       const int n = head.T - t0 < b ? head.T - t0 : b;
-      const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0, *alpha = head.alpha ? head.alpha + t0 : nullptr;
+      const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0,
+                 *alpha = head.alpha ? head.alpha + t0 : nullptr;
       team.team_barrier();
       tile::transpose(team, W, Dk, M, row, BT, W);
       tile::transpose(team, W, Dv, M + Dk, row, A, W);
       if (Z) tile::transpose(team, W, Dk, Z, row, ZT, W);
       tile::transpose(team, n, Dk, k, Dk, kT, n);
-      each(team, n + 1, [=](int s) { // column s of w, or c and d: what a unit gradient at s, M' and Z' amount to at every later step
-        Real weight = 0, impulse = 1, from_state = 1, from_momentum = 0;
-        for (int t = 0; t < n; ++t) {
-          const Real keep = alpha ? alpha[t] : Real(1);
-          if (s < n) {
-            weight = t < s ? Real(0) : keep * weight + impulse;
-            if (t >= s) impulse *= memory.eta;
-            w[t * n + s] = weight;
-          } else {
-            impulse *= memory.eta;
-            c[t] = from_state *= keep;
-            d[t] = from_momentum = keep * from_momentum + impulse;
-          }
-        }
-        if (s < n) {
-          last[s] = weight;
-          lastZ[s] = 1;
-          for (int t = s + 1; t < n; ++t) lastZ[s] *= memory.eta;
-        }
-      });
+      each(team, n + 1,
+           [=](int s) { // column s of w, or c and d: what a unit gradient at s, M' and Z' amount to at every later step
+             Real weight = 0, impulse = 1, from_state = 1, from_momentum = 0;
+             for (int t = 0; t < n; ++t) {
+               const Real keep = alpha ? alpha[t] : Real(1);
+               if (s < n) {
+                 weight = t < s ? Real(0) : keep * weight + impulse;
+                 if (t >= s) impulse *= memory.eta;
+                 w[t * n + s] = weight;
+               } else {
+                 impulse *= memory.eta;
+                 c[t] = from_state *= keep;
+                 d[t] = from_momentum = keep * from_momentum + impulse;
+               }
+             }
+             if (s < n) {
+               last[s] = weight;
+               lastZ[s] = 1;
+               for (int t = s + 1; t < n; ++t) lastZ[s] *= memory.eta;
+             }
+           });
       team.team_barrier();
       tile::gemm(team, n, W, Dk, Real(1), tile::rows(k, Dk), BT, W, Real(0), h, W);
       team.team_barrier();
@@ -195,10 +200,12 @@ template <class Real, class Act, class Read> struct TrainByBatches {
   }
 };
 
-template <class Real, class Act, class Read> void train_one_by_one(const std::string &label, const Call<Real> &call, const MlpMemory<Real, Act, Read> &m) {
+template <class Real, class Act, class Read>
+void train_one_by_one(const std::string &label, const Call<Real> &call, const MlpMemory<Real, Act, Read> &m) {
   each_head(label, call, 2 * size_t(m.width) + call.shape.Dv, TrainOneByOne<Real, Act, Read>{m});
 }
-template <class Real, class Act, class Read> void train_by_batches(const std::string &label, const Call<Real> &call, const MlpMemory<Real, Act, Read> &m) {
+template <class Real, class Act, class Read>
+void train_by_batches(const std::string &label, const Call<Real> &call, const MlpMemory<Real, Act, Read> &m) {
   const int batch = std::min(call.params.integer("minibatch"), call.shape.T);
   using Kernel = TrainByBatches<Real, Act, Read>;
   each_head(label, call, Kernel::work_size(batch, m.width, call.shape.Dk, call.shape.Dv), Kernel{m, batch});

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixture of block attention: softmax attention to the few blocks of keys whose mean is nearest (000 Eq 25-27; Lu et al. 2025).
+// Mixture of block attention: softmax attention to the few blocks of keys whose mean is nearest (000 Eq 25-27; Lu et
+// al. 2025).
 //
 //   e(i) = i / block,   s_e(q) = q . mean_{i in e} k_i
 //   o_t = sum_{i<=t, e(i) in G_t} softmax(scale q_t . k_i) v_i,   scale = 1/sqrt(Dk)
 //
-// G_t holds the block of t itself, read causally and never scored (its mean would need later keys), and the topk - 1 best of the
-// complete blocks before it, ties to the earlier block (blocks.hpp). The papers' Eq 25-27 leave the current block open.
-// State: none that is finite. Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
+// G_t holds the block of t itself, read causally and never scored (its mean would need later keys), and the topk - 1
+// best of the complete blocks before it, ties to the earlier block (blocks.hpp). The papers' Eq 25-27 leave the current
+// block open. State: none that is finite. Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk
+// block (Dk + Dv) flops.
 #include "attention.hpp"
 #include "blocks.hpp"
 #include <cmath>
@@ -48,7 +50,8 @@ template <class Real> struct ReadBlocks {
     for (int b = 0; b <= past; ++b) {
       const int begin = chosen[b] * blocks.block, end = begin + blocks.block < t + 1 ? begin + blocks.block : t + 1;
       for (int i = begin; i < end; ++i) {
-        const Real logit = scale * dot(query, k.data() + (head * T + i) * Dk, Dk), now = mass == 0 || logit > peak ? logit : peak;
+        const Real logit = scale * dot(query, k.data() + (head * T + i) * Dk, Dk),
+                   now = mass == 0 || logit > peak ? logit : peak;
         const Real keep = mass == 0 ? Real(0) : math::exp(peak - now), add = math::exp(logit - now);
         const Real *value = v.data() + (head * T + i) * Dv;
         for (int c = 0; c < Dv; ++c) out[c] = out[c] * keep + add * value[c];
@@ -60,11 +63,16 @@ template <class Real> struct ReadBlocks {
   }
 };
 
-template <class Real> Real scale(const Call<Real> &call) { return Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))); }
-template <class Real> Blocks<Real> blocks(const Call<Real> &call) { return {call.k, call.shape, call.params.integer("block")}; }
+template <class Real> Real scale(const Call<Real> &call) {
+  return Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk))));
+}
+template <class Real> Blocks<Real> blocks(const Call<Real> &call) {
+  return blocks_of(call.k, call.shape, call.params.integer("block"));
+}
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  attend_one_by_one("moba::recurrent", call, ChosenBlocks<Real>{scale(call), call.params.integer("topk"), blocks(call), call.q});
+  attend_one_by_one("moba::recurrent", call,
+                    ChosenBlocks<Real>{scale(call), call.params.integer("topk"), blocks(call), call.q});
 }
 template <class Real> void parallel(const Call<Real> &call) {
   const size_t steps = call.shape.heads() * call.shape.T;
@@ -72,7 +80,8 @@ template <class Real> void parallel(const Call<Real> &call) {
   const int topk = std::min(call.params.integer("topk"), all.count);
   Kokkos::parallel_for("moba::parallel", Kokkos::RangePolicy<Execution>(0, steps),
                        ReadBlocks<Real>{scale(call), topk, call.shape.Dv, all, call.q, call.k, call.v, call.o,
-                                        Array<Real>("moba::scores", steps * topk), Kokkos::View<int *, Execution>("moba::best", steps * topk)});
+                                        Array<Real>("moba::scores", steps * topk),
+                                        Kokkos::View<int *, Execution>("moba::best", steps * topk)});
 }
 
 } // namespace
@@ -82,7 +91,8 @@ Variant moba() {
   v.update = "o_t = sum over i <= t in the chosen blocks of softmax(scale q_t . k_i) v_i";
   v.source = "000 Eq 25-27; Lu et al. 2025 (arXiv:2502.13189)";
   v.cost = "2 Dk t / block + 2 topk block (Dk + Dv) flops";
-  v.params = {integer_param("block", 4, 1, 1 << 20, "keys a block"), integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included"),
+  v.params = {integer_param("block", 4, 1, 1 << 20, "keys a block"),
+              integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included"),
               automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
   v.traits.order_invariant = false;

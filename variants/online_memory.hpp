@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memories that are small networks, trained by one gradient step a token (Sun et al. 2024, arXiv:2407.04620): what turns the
-// network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient with respect to y.
+// Memories that are small networks, trained by one gradient step a token (Sun et al. 2024, arXiv:2407.04620): what
+// turns the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient with respect to y.
 #pragma once
 #include "../harness/tile.hpp"
 
@@ -16,8 +16,9 @@ template <class Real> struct PlainRead {
   }
 };
 
-/// read = P x + norm(y): norm subtracts the mean and divides by sqrt(variance + epsilon), with no learned scale or shift; P is the
-/// Dv x Dk identity, padded with zeros or cut off where Dk and Dv differ. `out` and `e` may be y itself.
+/// read = P x + norm(y): norm subtracts the mean and divides by sqrt(variance + epsilon), with no learned scale or
+/// shift; P is the Dv x Dk identity, padded with zeros or cut off where Dk and Dv differ. `out` and `e` may be y
+/// itself.
 template <class Real> struct NormedResidualRead {
   static constexpr Real epsilon = Real(1e-6);
   struct Moments {

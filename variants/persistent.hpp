@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persistent memory: a feed-forward network's weights as keys and values (000 §2.1.1, Eq 14). The rows of k and v (and of w, the
-// gate) are the rows of W_K and W_V, the hidden width is T, and every query sees all of them, later ones included.
+// Persistent memory: a feed-forward network's weights as keys and values (000 §2.1.1, Eq 14). The rows of k and v (and
+// of w, the gate) are the rows of W_K and W_V, the hidden width is T, and every query sees all of them, later ones
+// included.
 #pragma once
 #include "attention.hpp"
 

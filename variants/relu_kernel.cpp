@@ -3,15 +3,20 @@
 //
 //   o_t = sum_{i<=t} max(0, scale q_t . k_i) v_i
 //
-// Not a positive definite kernel, so no feature map carries it. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops.
+// Not a positive definite kernel, so no feature map carries it. State: none that is finite. Cost of token t: 2 t (Dk +
+// Dv) flops.
 #include "attention.hpp"
 #include "kernels.hpp"
 
 namespace recollect::variants {
 namespace {
 
-template <class Real> FixedKernel<Real, Kind::relu> kernel(const Call<Real> &call) { return {Real(call.params.real("scale")), Real(1)}; }
-template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("relu_kernel::recurrent", call, kernel(call)); }
+template <class Real> FixedKernel<Real, Kind::relu> kernel(const Call<Real> &call) {
+  return {Real(call.params.real("scale")), Real(1)};
+}
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("relu_kernel::recurrent", call, kernel(call));
+}
 template <class Real> void parallel(const Call<Real> &call) { attend("relu_kernel::parallel", call, kernel(call)); }
 
 } // namespace

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Skyformer: a Gaussian kernel in place of the softmax, and landmarks for long sequences (Chen et al. 2021, arXiv:2111.00035).
+// Skyformer: a Gaussian kernel in place of the softmax, and landmarks for long sequences (Chen et al. 2021,
+// arXiv:2111.00035).
 //
 //   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
 //
-// State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates the
-// kernel through `features` rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops a
-// token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is exact.
-#include "gaussian.hpp"
+// State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates
+// the kernel through `features` rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
+// 2 Dv) flops a token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
+// exact.
 #include "../harness/random.hpp"
+#include "gaussian.hpp"
 
 namespace recollect::variants {
 namespace {

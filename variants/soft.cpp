@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// SOFT: softmax-free attention with a Gaussian kernel, approximated from pooled keys (Lu et al. 2021, arXiv:2110.11945).
+// SOFT: softmax-free attention with a Gaussian kernel, approximated from pooled keys (Lu et al. 2021,
+// arXiv:2110.11945).
 //
 //   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
 //
-// SOFT ties queries and keys; pass q = k for that. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t
-// exponentials. The form `nystrom` approximates the kernel through `features` means of consecutive keys (gaussian.hpp): 2 m (Dk + m +
-// 2 Dv) flops a token. They come from the whole sequence, so it is not causal. Exact, it is the same layer as skyformer.
+// SOFT ties queries and keys; pass q = k for that. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and
+// t exponentials. The form `nystrom` approximates the kernel through `features` means of consecutive keys
+// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops a token. They come from the whole sequence, so it is not causal. Exact, it
+// is the same layer as skyformer.
 #include "gaussian.hpp"
 
 namespace recollect::variants {
@@ -19,7 +21,8 @@ template <class Real> void through_landmarks(const Call<Real> &call) {
   const Array<Real> k = call.k, landmarks("landmarks", call.shape.heads() * m * Dk);
   Kokkos::parallel_for(
       "soft::landmarks", Kokkos::RangePolicy<Execution>(0, landmarks.extent(0)), KOKKOS_LAMBDA(size_t at) {
-        const size_t head = at / (size_t(m) * Dk), c = at % Dk, pool = at / Dk % m, begin = pool * T / m, end = (pool + 1) * T / m;
+        const size_t head = at / (size_t(m) * Dk), c = at % Dk, pool = at / Dk % m, begin = pool * T / m,
+                     end = (pool + 1) * T / m;
         Real sum = 0;
         for (size_t row = begin; row < end; ++row) sum += k((head * T + row) * Dk + c);
         landmarks(at) = sum / Real(end - begin);

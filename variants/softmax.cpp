@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Causal softmax attention (000 Eq 2; 003 Eq 1).
 //
-//   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) = exp(scale q_t . k_i) / sum_{j<=t} exp(scale q_t . k_j),   scale = 1/sqrt(Dk)
+//   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) = exp(scale q_t . k_i) / sum_{j<=t} exp(scale q_t . k_j)
+//   scale = 1/sqrt(Dk)
 //
 // State: none that is finite; every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 // Parallel form: tiles of queries x keys with an online normaliser, never a T x T matrix.
@@ -15,7 +16,9 @@ namespace {
 template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &call) {
   return {Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))), Real(1)};
 }
-template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("softmax::recurrent", call, kernel(call)); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("softmax::recurrent", call, kernel(call));
+}
 template <class Real> void parallel(const Call<Real> &call) { attend("softmax::parallel", call, kernel(call)); }
 
 } // namespace

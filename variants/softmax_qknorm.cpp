@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax attention over unit queries and keys: the locally constant regressor with bandwidth 2 / scale (003 Eq 50-51).
 //
-//   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale x_t . y_i),   x_t = q_t / |q_t|,   y_i = k_i / |k_i|,   scale = 1/sqrt(Dk)
+//   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale x_t . y_i),   scale = 1/sqrt(Dk)
+//   x_t = q_t / |q_t|,   y_i = k_i / |k_i|
 //
 // A zero vector stays zero. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 #include "attention.hpp"
@@ -29,8 +30,12 @@ template <class Real> Call<Real> on_the_sphere(Call<Real> call) {
 template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &call) {
   return {Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))), Real(1)};
 }
-template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("softmax_qknorm::recurrent", on_the_sphere(call), kernel(call)); }
-template <class Real> void parallel(const Call<Real> &call) { attend("softmax_qknorm::parallel", on_the_sphere(call), kernel(call)); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("softmax_qknorm::recurrent", on_the_sphere(call), kernel(call));
+}
+template <class Real> void parallel(const Call<Real> &call) {
+  attend("softmax_qknorm::parallel", on_the_sphere(call), kernel(call));
+}
 
 } // namespace
 
@@ -39,7 +44,8 @@ Variant softmax_qknorm() {
   v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i / |q_t| |k_i|) v_i";
   v.objective = "sum_{i<=t} exp(-scale |k_i - q_t|^2 / 2) |M - v_i|^2 over a constant M, on the unit sphere";
   v.source = "003 Eq 50-51; Henry et al. 2020 (arXiv:2010.04245)";
-  v.params = {automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale")};
+  v.params = {
+      automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
   return v;
 }

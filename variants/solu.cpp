@@ -20,7 +20,9 @@ template <class Real> struct Solu {
 template <class Real> Solu<Real> kernel(const Call<Real> &call) {
   return {Real(call.params.real("scale")), Real(call.params.real_or("tau", std::sqrt(double(call.shape.Dk))))};
 }
-template <class Real> void recurrent(const Call<Real> &call) { attend_one_by_one("solu::recurrent", call, kernel(call)); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  attend_one_by_one("solu::recurrent", call, kernel(call));
+}
 template <class Real> void parallel(const Call<Real> &call) { attend("solu::parallel", call, kernel(call)); }
 
 } // namespace

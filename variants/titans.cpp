@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Titans' long-term memory: a two-layer network trained with momentum and weight decay (Behrouz et al. 2024, arXiv:2501.00663, Eq 11-15).
+// Titans' long-term memory: a two-layer network trained with momentum and weight decay (Behrouz et al. 2024,
+// arXiv:2501.00663, Eq 11-15).
 //
 //   M(x) = A^T silu(B x)
 //   Z_t = eta Z_{t-1} - lr beta_t d/dM 1/2 |M(k_t) - v_t|^2 at M_{t-1}
 //   M_t = alpha_t M_{t-1} + Z_t,   o_t = M_t(q_t)
 //
-// alpha is the fraction kept (1 - alpha_t in the paper). State: 2 width x (Dk + Dv), the rows of M and then of Z; at the start B is
-// N(0,1), A and Z are 0: an empty memory reads 0. Cost a token: 10 width (Dk + Dv) flops. The form `minibatch` takes the gradients
-// of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer unless b = 1.
+// alpha is the fraction kept (1 - alpha_t in the paper). State: 2 width x (Dk + Dv), the rows of M and then of Z; at
+// the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost a token: 10 width (Dk + Dv) flops. The form
+// `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
+// unless b = 1.
 #include "../harness/random.hpp"
 #include "mlp_memory.hpp"
 
@@ -19,8 +21,12 @@ template <class Real> MlpMemory<Real, Silu<Real>, PlainRead<Real>> memory(const 
   const double eta = call.params.real("eta"), lr = call.params.real_or("lr", 0.5 * (1 - eta) / width);
   return {width, true, Real(lr), Real(eta), {}, {}};
 }
-template <class Real> void recurrent(const Call<Real> &call) { train_one_by_one("titans::recurrent", call, memory(call)); }
-template <class Real> void minibatch(const Call<Real> &call) { train_by_batches("titans::minibatch", call, memory(call)); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  train_one_by_one("titans::recurrent", call, memory(call));
+}
+template <class Real> void minibatch(const Call<Real> &call) {
+  train_by_batches("titans::minibatch", call, memory(call));
+}
 
 /// M's rows [b_j, a_j] with b_j ~ N(0,1) and a_j = 0, then as many rows of zeros.
 std::vector<double> empty_memory(const Shape &s, const Params &p) {
@@ -36,14 +42,17 @@ std::vector<double> empty_memory(const Shape &s, const Params &p) {
 
 Variant titans() {
   Variant v = mlp_variant();
-  v.update = "Z_t = eta Z_{t-1} - lr beta_t grad 1/2 |M(k_t) - v_t|^2, M_t = alpha_t M_{t-1} + Z_t, o_t = M_t(q_t), M(x) = A^T silu(B x)";
+  v.update = "Z_t = eta Z_{t-1} - lr beta_t grad 1/2 |M(k_t) - v_t|^2, M_t = alpha_t M_{t-1} + Z_t, o_t = M_t(q_t), "
+             "M(x) = A^T silu(B x)";
   v.objective = "1/2 |M(k) - v|^2 + (1 - alpha)/2 |M|^2, by momentum";
   v.source = "Behrouz et al. 2024 (arXiv:2501.00663); 003 Fig 1; 002 outlook";
   v.cost = "10 width (Dk + Dv) flops";
-  v.params.insert(v.params.begin(), {automatic_param("lr", "0.5 (1 - eta) / width", 0, no_limit, "step size"),
-                                     real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change")});
+  v.params.insert(v.params.begin(),
+                  {automatic_param("lr", "0.5 (1 - eta) / width", 0, no_limit, "step size"),
+                   real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change")});
   v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "what each step keeps of the memory"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+             {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{2 * hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = empty_memory;
   return v;

@@ -5,9 +5,9 @@
 //   f(x; S) = P x + norm(S x)                        norm and P as in online_memory.hpp
 //   S_t = S_{t-1} - lr beta_t d/dS 1/2 |f(k_t; S) - v_t|^2 at S_{t-1},   o_t = f(q_t; S_t)
 //
-// State: Dv x Dk, at the start N(0,1): norm makes a step's effect on f lr beta_t whatever the length of the keys.
-// Cost a token: 8 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before them, and is then
-// matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
+// State: Dv x Dk, at the start N(0,1): norm makes a step's effect on f lr beta_t whatever the length of the keys. Cost
+// a token: 8 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before them,
+// and is then matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
 #include "../harness/random.hpp"
 #include "online_memory.hpp"
 
@@ -85,7 +85,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void minibatch(const Call<Real> &call) {
   const int batch = std::min(call.params.integer("minibatch"), call.shape.T);
   using Kernel = Batches<Real>;
-  each_head("ttt_linear::minibatch", call, Kernel::work_size(batch, call.shape.Dk, call.shape.Dv), Kernel{Real(call.params.real("lr")), batch, {}});
+  each_head("ttt_linear::minibatch", call, Kernel::work_size(batch, call.shape.Dk, call.shape.Dv),
+            Kernel{Real(call.params.real("lr")), batch, {}});
 }
 
 } // namespace
@@ -97,13 +98,19 @@ Variant ttt_linear() {
   v.objective = "1/2 |P k + norm(S k) - v|^2";
   v.source = "Sun et al. 2024 (arXiv:2407.04620); 003 Vignette 3; 002 outlook";
   v.cost = "8 Dv Dk flops";
-  v.params = {real_param("lr", 0.5, 0, no_limit, "step size"), integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients share a state in `minibatch`"),
+  v.params = {real_param("lr", 0.5, 0, no_limit, "step size"),
+              integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients share a state in `minibatch`"),
               integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
   v.inputs = {{"beta", false, "factor on the step size"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+             {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.traits.linear_in_v = false;
-  v.initial_state = [](const Shape &s, const Params &p) { return Stream(p.integer("seed"), 0).normals(size_t(s.Dv) * s.Dk); };
-  v.unsuitable = [](const Shape &s, const Params &) -> std::string { return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : ""; };
+  v.initial_state = [](const Shape &s, const Params &p) {
+    return Stream(p.integer("seed"), 0).normals(size_t(s.Dv) * s.Dk);
+  };
+  v.unsuitable = [](const Shape &s, const Params &) -> std::string {
+    return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : "";
+  };
   return v;
 }
 

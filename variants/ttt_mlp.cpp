@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// TTT-MLP: a two-layer network behind a layer norm and a residual, trained by one gradient step a token (Sun et al. 2024,
-// arXiv:2407.04620, §2; 003 Vignette 3).
+// TTT-MLP: a two-layer network behind a layer norm and a residual, trained by one gradient step a token (Sun et al.
+// 2024, arXiv:2407.04620, §2; 003 Vignette 3).
 //
 //   f(x; M) = P x + norm(A^T gelu(B x))              norm and P as in online_memory.hpp; no biases
 //   M_t = M_{t-1} - lr beta_t d/dM 1/2 |f(k_t; M) - v_t|^2 at M_{t-1},   o_t = f(q_t; M_t)
 //
-// State: width x (Dk + Dv), one row a hidden unit, at the start N(0,1). Cost a token: 8 width (Dk + Dv) flops. The form `minibatch`
-// takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer unless b = 1.
+// State: width x (Dk + Dv), one row a hidden unit, at the start N(0,1). Cost a token: 8 width (Dk + Dv) flops. The form
+// `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
+// unless b = 1.
 #include "../harness/random.hpp"
 #include "mlp_memory.hpp"
 
@@ -16,23 +17,33 @@ namespace {
 template <class Real> MlpMemory<Real, Gelu<Real>, NormedResidualRead<Real>> memory(const Call<Real> &call) {
   return {hidden_width(call.shape, call.params), false, Real(call.params.real("lr")), Real(0), {}, {}};
 }
-template <class Real> void recurrent(const Call<Real> &call) { train_one_by_one("ttt_mlp::recurrent", call, memory(call)); }
-template <class Real> void minibatch(const Call<Real> &call) { train_by_batches("ttt_mlp::minibatch", call, memory(call)); }
+template <class Real> void recurrent(const Call<Real> &call) {
+  train_one_by_one("ttt_mlp::recurrent", call, memory(call));
+}
+template <class Real> void minibatch(const Call<Real> &call) {
+  train_by_batches("ttt_mlp::minibatch", call, memory(call));
+}
 
 } // namespace
 
 Variant ttt_mlp() {
   Variant v = mlp_variant();
-  v.update = "M_t = M_{t-1} - lr beta_t grad 1/2 |P k_t + norm(A^T gelu(B k_t)) - v_t|^2, o_t = P q_t + norm(A^T gelu(B q_t))";
+  v.update =
+      "M_t = M_{t-1} - lr beta_t grad 1/2 |P k_t + norm(A^T gelu(B k_t)) - v_t|^2, o_t = P q_t + norm(A^T gelu(B q_t))";
   v.objective = "1/2 |P k + norm(A^T gelu(B k)) - v|^2";
   v.source = "Sun et al. 2024 (arXiv:2407.04620); 003 Vignette 3; 002 outlook";
   v.cost = "8 width (Dk + Dv) flops";
   v.params.insert(v.params.begin(), real_param("lr", 0.25, 0, no_limit, "step size"));
   v.inputs = {{"beta", false, "factor on the step size"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+             {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{hidden_width(s, p), s.Dk + s.Dv}; };
-  v.initial_state = [](const Shape &s, const Params &p) { return Stream(p.integer("seed"), 0).normals(size_t(hidden_width(s, p)) * (s.Dk + s.Dv)); };
-  v.unsuitable = [](const Shape &s, const Params &) -> std::string { return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : ""; };
+  v.initial_state = [](const Shape &s, const Params &p) {
+    return Stream(p.integer("seed"), 0).normals(size_t(hidden_width(s, p)) * (s.Dk + s.Dv));
+  };
+  v.unsuitable = [](const Shape &s, const Params &) -> std::string {
+    return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : "";
+  };
   return v;
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 const std::vector<std::string> kernels{"linear", "round", "exp", "softmax", "relu"};
 const Variant &layer() { return find_variant("delta_former"); }
-Run with(const std::string &form, const std::string &kappa1, const std::string &kappa2, int chunk = 64, const std::string &tau = "1") {
+Run with(const std::string &form, const std::string &kappa1, const std::string &kappa2, int chunk = 64,
+         const std::string &tau = "1") {
   return {form, Real::f64, chunk, variant_params(layer(), {{"kappa1", kappa1}, {"kappa2", kappa2}, {"tau", tau}})};
 }
 
@@ -21,7 +22,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   // kappa1(k_1, w_2): z = 0.75;  kappa2(k, q_2): z = (-1, -2);  o_1 = kappa2(z = 1) u_1.
   Sequence s = one_head(2, {1, -1}, {1, 2}, {8, 4});
   s.w = {5, 0.75}, s.alpha = {1, 0.5}, s.beta = {3, 0.25};
-  const double e = std::exp(1.0), u2_linear = 2 - 0.25 * 0.75 * 8, u2_whole = 2 - 0.25 * 8, u2_exp = 2 - 0.25 * std::exp(0.75) * 8;
+  const double e = std::exp(1.0), u2_linear = 2 - 0.25 * 0.75 * 8, u2_whole = 2 - 0.25 * 8,
+               u2_exp = 2 - 0.25 * std::exp(0.75) * 8;
   const struct {
     std::string kappa1, kappa2;
     double o1, o2;
@@ -50,10 +52,13 @@ BOOST_AUTO_TEST_CASE(every_pair_of_kernels_in_every_form) {
       const double kappa = input_condition(layer(), s, reference.params, 2);
       for (const char *form : {"chunked", "doubling"})
         for (int chunk : {3, 16, 64}) {
-          if (std::string(form) == "doubling" && kappa1 == "exp" && chunk > 16) continue; // powers of a positive A grow: see the last case
-          const double error = deviation(forward(layer(), s, with(form, kappa1, kappa2, chunk, tau)), expected).largest();
+          if (std::string(form) == "doubling" && kappa1 == "exp" && chunk > 16)
+            continue; // powers of a positive A grow: see the last case
+          const double error =
+              deviation(forward(layer(), s, with(form, kappa1, kappa2, chunk, tau)), expected).largest();
           const double bound = accumulated_terms(shape, chunk) * epsilon_of(Real::f64) * kappa;
-          BOOST_TEST_INFO(kappa1 << " " << kappa2 << " " << form << " C=" << chunk << ": error " << error << ", bound " << bound);
+          BOOST_TEST_INFO(kappa1 << " " << kappa2 << " " << form << " C=" << chunk << ": error " << error << ", bound "
+                                 << bound);
           BOOST_TEST(error <= bound);
         }
     }
@@ -67,7 +72,8 @@ BOOST_AUTO_TEST_CASE(no_erase_and_a_softmax_read_is_attention) { // 000 after Eq
   const Output attention = forward(find_variant("softmax"), s);
   for (const char *form : {"recurrent", "chunked", "doubling"}) {
     run.form = form;
-    check_close(forward(layer(), s, run).o, attention.o, accumulated_terms(s.shape, 64) * epsilon_of(Real::f64) * max_abs(s.v));
+    check_close(forward(layer(), s, run).o, attention.o,
+                accumulated_terms(s.shape, 64) * epsilon_of(Real::f64) * max_abs(s.v));
   }
 }
 
@@ -78,7 +84,8 @@ BOOST_AUTO_TEST_CASE(linear_kernels_at_the_key_are_the_delta_rule) { // 000 Eq 9
   std::vector<double> expected;
   Dense S(Dv, Dk);
   for (int t = 0; t < T; ++t) {
-    const Dense k(Dk, 1, {s.k.begin() + t * Dk, s.k.begin() + (t + 1) * Dk}), v(Dv, 1, {s.v.begin() + t * Dv, s.v.begin() + (t + 1) * Dv}),
+    const Dense k(Dk, 1, {s.k.begin() + t * Dk, s.k.begin() + (t + 1) * Dk}),
+        v(Dv, 1, {s.v.begin() + t * Dv, s.v.begin() + (t + 1) * Dv}),
         q(Dk, 1, {s.q.begin() + t * Dk, s.q.begin() + (t + 1) * Dk});
     S = S * (Dense::identity(Dk) - k * transpose(k)) + v * transpose(k);
     const Dense o = S * q;
@@ -92,25 +99,29 @@ BOOST_AUTO_TEST_CASE(linear_kernels_at_the_key_are_the_delta_rule) { // 000 Eq 9
 
 BOOST_AUTO_TEST_CASE(swap_of_two_states) { // 000 Theorem 1: k = k_1 - k_2 and v = 0 exchanges the two values
   Sequence s = one_head(3, {1, 0, 0, 1, 1, 0}, {1, 0, 0, 1, 1, -1}, {3, 5, 0});
-  for (const char *form : {"recurrent", "chunked", "doubling"}) check_close(forward(layer(), s, with(form, "round", "round")).o, {3, 5, 5}, 0);
+  for (const char *form : {"recurrent", "chunked", "doubling"})
+    check_close(forward(layer(), s, with(form, "round", "round")).o, {3, 5, 5}, 0);
 }
 
 BOOST_AUTO_TEST_CASE(grouped_lookups_by_hand) { // 000 Eq 111: 2 round(0.75) + 3 round(2 * 0.75) = 2 + 6
   Sequence s = one_head(2, {1, -1}, {1, 2}, {8, 4});
   s.w = {5, 0.75};
-  Run run{"recurrent", Real::f64, 2, variant_params(layer(), {{"kappa1", "round"}, {"groups", "2"}, {"a1", "2"}, {"a2", "3"}})};
+  Run run{"recurrent", Real::f64, 2,
+          variant_params(layer(), {{"kappa1", "round"}, {"groups", "2"}, {"a1", "2"}, {"a2", "3"}})};
   for (const char *form : {"recurrent", "chunked", "doubling"}) {
     run.form = form;
     check_close(forward(layer(), s, run).o, {8, -8 - 2 * (4 - 8 * 8)}, 0);
   }
 }
 
-BOOST_AUTO_TEST_CASE(four_grouped_exponentials_stand_in_for_the_identity) { // 000 E.2: swaps of orthonormal keys, exp in place of z
+BOOST_AUTO_TEST_CASE(
+    four_grouped_exponentials_stand_in_for_the_identity) { // 000 E.2: swaps of orthonormal keys, exp in place of z
   const int n = 4;
   std::vector<double> k, v{3, 5, 7, 11}, q;
   for (int i = 0; i < n; ++i)
     for (int c = 0; c < n; ++c) k.push_back(i == c);
-  const std::vector<std::pair<int, int>> swaps{{0, 1}, {0, 2}, {0, 3}}; // every key is new in its second place, so that z >= -1
+  const std::vector<std::pair<int, int>> swaps{
+      {0, 1}, {0, 2}, {0, 3}}; // every key is new in its second place, so that z >= -1
   for (const auto &[i, j] : swaps) {
     for (int c = 0; c < n; ++c) k.push_back((c == i) - (c == j));
     v.push_back(0);
@@ -118,8 +129,11 @@ BOOST_AUTO_TEST_CASE(four_grouped_exponentials_stand_in_for_the_identity) { // 0
   q = k;
   for (size_t i = n * n; i < q.size(); ++i) q[i] = i % n == 0; // read state 0 after each swap
   const Sequence s = one_head(n + int(swaps.size()), q, k, v);
-  const auto last = [&](const Assignments &set) { return forward(layer(), s, {"chunked", Real::f64, 4, variant_params(layer(), set)}).o; };
-  const std::vector<double> linear = last({}), grouped = last({{"kappa1", "exp"}, {"groups", "4"}}), single = last({{"kappa1", "exp"}});
+  const auto last = [&](const Assignments &set) {
+    return forward(layer(), s, {"chunked", Real::f64, 4, variant_params(layer(), set)}).o;
+  };
+  const std::vector<double> linear = last({}), grouped = last({{"kappa1", "exp"}, {"groups", "4"}}),
+                            single = last({{"kappa1", "exp"}});
   BOOST_TEST(linear.back() == 11);
   // The fit's condition number, below 1e6, times eps, through three swaps that each add a few values of size 11.
   check_close(grouped, linear, 100 * 1e6 * epsilon_of(Real::f64));
@@ -129,10 +143,13 @@ BOOST_AUTO_TEST_CASE(four_grouped_exponentials_stand_in_for_the_identity) { // 0
 BOOST_AUTO_TEST_CASE(doubling_loses_the_digits_that_substitution_keeps) { // 000 D.3.1 on one key repeated 64 times
   Sequence s = random_sequence({1, 1, 64, 4, 1}, 14);
   s.w.clear(), s.beta.clear(), s.alpha.clear();
-  for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 4 == 0; // I + A is all ones below the diagonal: u_t = v_t - v_{t-1}
+  for (size_t i = 0; i < s.k.size(); ++i)
+    s.k[i] = i % 4 == 0; // I + A is all ones below the diagonal: u_t = v_t - v_{t-1}
   s.q = s.k;
-  const std::vector<double> expected = s.v;                    // the last write wins
-  const auto error = [&](const char *form) { return max_difference(forward(layer(), s, with(form, "linear", "linear")).o, expected); };
+  const std::vector<double> expected = s.v; // the last write wins
+  const auto error = [&](const char *form) {
+    return max_difference(forward(layer(), s, with(form, "linear", "linear")).o, expected);
+  };
   BOOST_TEST(error("chunked") <= 2 * 64 * epsilon_of(Real::f64) * max_abs(s.v));
   BOOST_TEST(error("doubling") > 1e-2 * max_abs(s.v)); // powers of A reach C(62,31) = 4.7e17 > 1/eps
 }

@@ -11,7 +11,9 @@ BOOST_AUTO_TEST_CASE(three_steps_by_hand) {
   // The queries of steps 2 and 3 are 0: plain means, o_2 = (8 - 4) / 2, o_3 = (8 - 4 + 2) / 3.
   const Sequence s = one_head(3, {1, 0, 0, 0, 0, 0}, {1, 0, 0, 1, 0, std::log(3.0)}, {8, 4, 1});
   for (const char *form : {"recurrent", "chunked", "doubling"})
-    for (int chunk : {1, 2, 3}) check_close(forward(find_variant("delta_softmax"), s, {form, Real::f64, chunk, {}}).o, {8, 2, 2}, 128 * epsilon_of(Real::f64));
+    for (int chunk : {1, 2, 3})
+      check_close(forward(find_variant("delta_softmax"), s, {form, Real::f64, chunk, {}}).o, {8, 2, 2},
+                  128 * epsilon_of(Real::f64));
 }
 
 BOOST_AUTO_TEST_CASE(is_delta_former_with_softmax_kernels) {

@@ -3,17 +3,21 @@
 
 namespace recollect {
 namespace {
-Params experts(const char *block, const char *topk) { return variant_params(find_variant("ffn_moe"), {{"block", block}, {"topk", topk}}); }
+Params experts(const char *block, const char *topk) {
+  return variant_params(find_variant("ffn_moe"), {{"block", block}, {"topk", topk}});
+}
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(ffn_moe)
 
 BOOST_AUTO_TEST_CASE(two_experts_by_hand) {
-  // One row an expert, routed by w = (1, -1): q = 2 goes to expert 1 (2 * 3 * 5 = 30), q = -1 to expert 2 (-1 * -4 * 7 = 28).
+  // One row an expert, routed by w = (1, -1): q = 2 goes to expert 1 (2 * 3 * 5 = 30), q = -1 to expert 2 (-1 * -4 * 7
+  // = 28).
   Sequence s = one_head(2, {2, -1}, {3, -4}, {5, 7});
   s.w = {1, -1};
-  for (const char *form : {"recurrent", "parallel"}) check_close(forward(find_variant("ffn_moe"), s, {form, Real::f64, 1, experts("1", "1")}).o, {30, 28}, 0);
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(find_variant("ffn_moe"), s, {form, Real::f64, 1, experts("1", "1")}).o, {30, 28}, 0);
 }
 
 BOOST_AUTO_TEST_CASE(of_equal_experts_the_first_is_chosen) {
@@ -27,7 +31,8 @@ BOOST_AUTO_TEST_CASE(of_equal_experts_the_first_is_chosen) {
 BOOST_AUTO_TEST_CASE(every_expert_together_is_the_dense_network) { // 000 Eq 24 with every gate 1
   const Sequence s = random_sequence({1, 2, 30, 5, 4}, 19);
   for (const char *form : {"recurrent", "parallel"})
-    check_close(forward(find_variant("ffn_moe"), s, {form, Real::f64, 8, experts("7", "5")}).o, forward(find_variant("ffn_relu"), s).o,
+    check_close(forward(find_variant("ffn_moe"), s, {form, Real::f64, 8, experts("7", "5")}).o,
+                forward(find_variant("ffn_relu"), s).o,
                 accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.v) * 30);
 }
 

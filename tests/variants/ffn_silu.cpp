@@ -11,7 +11,8 @@ BOOST_AUTO_TEST_CASE(two_rows_by_hand) {
   const double ln3 = std::log(3.0);
   const Sequence s = one_head(2, {ln3, 0}, {1, -1}, {4, 8});
   for (const char *form : {"recurrent", "parallel"})
-    check_close(forward(find_variant("ffn_silu"), s, {form, Real::f64, 1, {}}).o, {3 * ln3 - 2 * ln3, 0}, 32 * epsilon_of(Real::f64));
+    check_close(forward(find_variant("ffn_silu"), s, {form, Real::f64, 1, {}}).o, {3 * ln3 - 2 * ln3, 0},
+                32 * epsilon_of(Real::f64));
 }
 
 BOOST_AUTO_TEST_CASE(with_its_mirror_image_it_is_the_linear_map) { // silu(z) - silu(-z) = z
@@ -22,7 +23,8 @@ BOOST_AUTO_TEST_CASE(with_its_mirror_image_it_is_the_linear_map) { // silu(z) - 
   const Output other = forward(find_variant("ffn_silu"), mirrored, {"parallel", Real::f64, 16, {}});
   for (size_t i = 0; i < out.o.size(); ++i) out.o[i] -= other.o[i];
   const Dense q(50, 6, s.q), k(50, 6, s.k), v(50, 4, s.v);
-  check_close(out.o, (q * transpose(k) * v).data, 50 * accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * max_abs(s.v));
+  check_close(out.o, (q * transpose(k) * v).data,
+              50 * accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * max_abs(s.v));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

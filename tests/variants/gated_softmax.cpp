@@ -11,7 +11,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   Sequence s = one_head(2, {1, 0}, {1, 2}, {9, 3});
   s.alpha = {0.1, 0.5};
   for (const char *form : {"recurrent", "parallel"})
-    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 1, {}}).o, {9, 5}, 32 * epsilon_of(Real::f64));
+    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 1, {}}).o, {9, 5},
+                32 * epsilon_of(Real::f64));
 }
 
 BOOST_AUTO_TEST_CASE(open_gates_leave_softmax) {
@@ -19,7 +20,8 @@ BOOST_AUTO_TEST_CASE(open_gates_leave_softmax) {
   std::fill(s.alpha.begin(), s.alpha.end(), 1.0);
   const double bound = accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * max_abs(s.v);
   for (const char *form : {"recurrent", "parallel"})
-    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 16, {}}).o, forward(find_variant("softmax"), s).o, bound);
+    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 16, {}}).o,
+                forward(find_variant("softmax"), s).o, bound);
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_gate_forgets_all_before_it) {
@@ -27,8 +29,10 @@ BOOST_AUTO_TEST_CASE(a_closed_gate_forgets_all_before_it) {
   s.alpha[20] = 0, s.alpha[5] = 0;
   const Variant &layer = find_variant("gated_softmax");
   for (const char *form : {"recurrent", "parallel"}) {
-    const std::vector<double> whole = forward(layer, s, {form, Real::f64, 8, {}}).o, rest = forward(layer, slice_steps(s, 20, 40), {form, Real::f64, 8, {}}).o;
-    check_close({whole.begin() + 20 * 4, whole.end()}, rest, accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.v));
+    const std::vector<double> whole = forward(layer, s, {form, Real::f64, 8, {}}).o,
+                              rest = forward(layer, slice_steps(s, 20, 40), {form, Real::f64, 8, {}}).o;
+    check_close({whole.begin() + 20 * 4, whole.end()}, rest,
+                accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.v));
   }
 }
 
@@ -42,7 +46,8 @@ BOOST_AUTO_TEST_CASE(gentle_gates_after_a_long_hard_stretch_keep_their_digits) {
   const std::vector<double> alone = forward(layer, slice_steps(s, T - tail, T)).o;
   for (Real real : {Real::f32, Real::f64}) {
     const std::vector<double> whole = forward(layer, s, {"parallel", real, 64, {}}).o;
-    check_close({whole.end() - tail * 3, whole.end()}, alone, accumulated_terms({1, 1, tail, 4, 3}, 64) * epsilon_of(real) * max_abs(s.v));
+    check_close({whole.end() - tail * 3, whole.end()}, alone,
+                accumulated_terms({1, 1, tail, 4, 3}, 64) * epsilon_of(real) * max_abs(s.v));
   }
 }
 

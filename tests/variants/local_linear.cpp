@@ -11,12 +11,14 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(local_linear)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // Dk = 1, bandwidth 1, ridge 1/4. Step 1 has d = 0 and reads v_1 = 3. Step 2 has d = (-1, 0) with weights (w, 1), w = 1/e:
-  // N = [[1 + w, -w], [-w, w + 1/4]], R = (3 w + 7, -3 w); the constant is ((3 w + 7)(w + 1/4) - 3 w^2) / det N.
-  const double w = std::exp(-1.0), det = (1 + w) * (w + 0.25) - w * w, expected = ((3 * w + 7) * (w + 0.25) - 3 * w * w) / det;
+  // Dk = 1, bandwidth 1, ridge 1/4. Step 1 has d = 0 and reads v_1 = 3. Step 2 has d = (-1, 0) with weights (w, 1), w =
+  // 1/e: N = [[1 + w, -w], [-w, w + 1/4]], R = (3 w + 7, -3 w); the constant is ((3 w + 7)(w + 1/4) - 3 w^2) / det N.
+  const double w = std::exp(-1.0), det = (1 + w) * (w + 0.25) - w * w,
+               expected = ((3 * w + 7) * (w + 0.25) - 3 * w * w) / det;
   const Sequence s = one_head(2, {1, 2}, {1, 2}, {3, 7});
   const Params params = variant_params(layer(), {{"bandwidth", "1"}, {"ridge", "0.25"}});
-  for (const char *form : {"recurrent", "parallel"}) check_close(forward(layer(), s, {form, Real::f64, 1, params}).o, {3, expected}, 256 * epsilon_of(Real::f64));
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(layer(), s, {form, Real::f64, 1, params}).o, {3, expected}, 256 * epsilon_of(Real::f64));
 }
 
 /// v = f(k) with f of the given degree, and o_t - f(q_t) at steps from `first`.
@@ -35,25 +37,31 @@ double misfit(int degree, const Assignments &set, int first, const char *form) {
   return worst;
 }
 
-BOOST_AUTO_TEST_CASE(affine_data_are_reproduced) { // 003 §4: p = 1 is exact on affine maps once the ridge has gone, p = 0 is not
-  // A ridge r moves the read by at most r |slopes| |d| / (smallest eigenvalue of the slopes' moments): below 1e-12 * 5 * 2 / 1e-2 from
-  // t = 20 on; rounding by the condition number of N, below 1e4.
-  for (const char *form : {"recurrent", "parallel"}) BOOST_TEST(misfit(1, {{"ridge", "1e-12"}}, 20, form) < 1e-9 + 1e4 * 100 * epsilon_of(Real::f64));
+BOOST_AUTO_TEST_CASE(
+    affine_data_are_reproduced) { // 003 §4: p = 1 is exact on affine maps once the ridge has gone, p = 0 is not
+  // A ridge r moves the read by at most r |slopes| |d| / (smallest eigenvalue of the slopes' moments): below 1e-12 * 5
+  // * 2 / 1e-2 from t = 20 on; rounding by the condition number of N, below 1e4.
+  for (const char *form : {"recurrent", "parallel"})
+    BOOST_TEST(misfit(1, {{"ridge", "1e-12"}}, 20, form) < 1e-9 + 1e4 * 100 * epsilon_of(Real::f64));
   BOOST_TEST(misfit(1, {{"ridge", "1e9"}}, 20, "parallel") > 0.1); // no slope left: Nadaraya-Watson
 }
 
 BOOST_AUTO_TEST_CASE(order_two_reproduces_quadratic_data_and_order_one_does_not) {
-  // On the unit sphere x.x = 1 ties three monomials to the constant: unit keys leave N singular, and the ridge picks a solution, which
-  // agrees on the sphere, where the queries lie too, but for the part that the ridge takes off. Fresh keys off the sphere below.
+  // On the unit sphere x.x = 1 ties three monomials to the constant: unit keys leave N singular, and the ridge picks a
+  // solution, which agrees on the sphere, where the queries lie too, but for the part that the ridge takes off. Fresh
+  // keys off the sphere below.
   Sequence s = random_sequence({1, 1, 80, 2, 1}, 23, Keys::gaussian);
-  for (size_t t = 0; t < 80; ++t) s.v[t] = 1 + s.k[2 * t] - s.k[2 * t + 1] * s.k[2 * t + 1] + 2 * s.k[2 * t] * s.k[2 * t + 1];
+  for (size_t t = 0; t < 80; ++t)
+    s.v[t] = 1 + s.k[2 * t] - s.k[2 * t + 1] * s.k[2 * t + 1] + 2 * s.k[2 * t] * s.k[2 * t + 1];
   for (const char *form : {"recurrent", "parallel"}) {
-    const Output quadratic = forward(layer(), s, {form, Real::f64, 8, variant_params(layer(), {{"order", "2"}, {"ridge", "1e-12"}})});
+    const Output quadratic =
+        forward(layer(), s, {form, Real::f64, 8, variant_params(layer(), {{"order", "2"}, {"ridge", "1e-12"}})});
     const Output linear = forward(layer(), s, {form, Real::f64, 8, variant_params(layer(), {{"ridge", "1e-12"}})});
     double exact = 0, missed = 0;
     for (size_t t = 40; t < 80; ++t) {
       const double target = 1 + s.q[2 * t] - s.q[2 * t + 1] * s.q[2 * t + 1] + 2 * s.q[2 * t] * s.q[2 * t + 1];
-      exact = std::max(exact, std::fabs(quadratic.o[t] - target)), missed = std::max(missed, std::fabs(linear.o[t] - target));
+      exact = std::max(exact, std::fabs(quadratic.o[t] - target)),
+      missed = std::max(missed, std::fabs(linear.o[t] - target));
     }
     BOOST_TEST(exact < 1e-8); // ridge 1e-12 over moments of at least 1e-3, times slopes of size 3
     BOOST_TEST(missed > 0.1);
@@ -65,7 +73,8 @@ BOOST_AUTO_TEST_CASE(a_heavy_ridge_leaves_softmax_over_unit_keys) { // 003 Eq 51
   const Params params = variant_params(layer(), {{"ridge", "1e12"}});
   for (const char *form : {"recurrent", "parallel"})
     check_close(forward(layer(), s, {form, Real::f64, 8, params}).o, forward(find_variant("softmax_qknorm"), s).o,
-                (50 * 4 * 50 / 1e12 + accumulated_terms(s.shape, 8) * epsilon_of(Real::f64)) * max_abs(s.v)); // slope <= sum |d v| / ridge, |d| <= 2
+                (50 * 4 * 50 / 1e12 + accumulated_terms(s.shape, 8) * epsilon_of(Real::f64)) *
+                    max_abs(s.v)); // slope <= sum |d v| / ridge, |d| <= 2
 }
 
 BOOST_AUTO_TEST_CASE(both_orders_agree_between_the_forms) {
@@ -76,18 +85,22 @@ BOOST_AUTO_TEST_CASE(both_orders_agree_between_the_forms) {
     for (int chunk : {1, 3, 8, 64})
       for (Real real : {Real::f32, Real::f64}) {
         const double error = deviation(forward(layer(), s, {"parallel", real, chunk, params}), reference).largest();
-        const double bound = accumulated_terms(s.shape, chunk) * epsilon_of(real) * input_condition(layer(), s, params, 2);
-        BOOST_TEST_INFO("order " << order << " C=" << chunk << " " << name_of(real) << ": error " << error << ", bound " << bound);
+        const double bound =
+            accumulated_terms(s.shape, chunk) * epsilon_of(real) * input_condition(layer(), s, params, 2);
+        BOOST_TEST_INFO("order " << order << " C=" << chunk << " " << name_of(real) << ": error " << error << ", bound "
+                                 << bound);
         BOOST_TEST(error <= bound);
       }
   }
 }
 
-BOOST_AUTO_TEST_CASE(keys_far_from_the_query_still_give_their_mean) { // weights that underflow are scaled by the largest
+BOOST_AUTO_TEST_CASE(
+    keys_far_from_the_query_still_give_their_mean) { // weights that underflow are scaled by the largest
   const Sequence s = one_head(2, {100, 100}, {0, 0}, {3, 5});
   const Params params = variant_params(layer(), {{"bandwidth", "1"}});
   for (const char *form : {"recurrent", "parallel"})
-    for (Real real : {Real::f32, Real::f64}) check_close(forward(layer(), s, {form, real, 1, params}).o, {3, 4}, 32 * epsilon_of(real));
+    for (Real real : {Real::f32, Real::f64})
+      check_close(forward(layer(), s, {form, real, 1, params}).o, {3, 4}, 32 * epsilon_of(real));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,8 +12,10 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   const Sequence other = one_head(2, {3, 0, 0, 0, 3, 2, 0, 0}, {1, 0, 0, 0, 3, 2, 0, 0}, {4, 5});
   const double e = std::exp(1.0);
   for (const char *form : {"recurrent", "parallel"}) {
-    check_close(forward(find_variant("skyformer"), s, {form, Real::f64, 1, {}}).o, {4 / e, 4 / e + 5}, 64 * epsilon_of(Real::f64));
-    check_close(forward(find_variant("skyformer"), other, {form, Real::f64, 1, {}}).o, {4 / e, 4 / (e * e) + 5}, 64 * epsilon_of(Real::f64));
+    check_close(forward(find_variant("skyformer"), s, {form, Real::f64, 1, {}}).o, {4 / e, 4 / e + 5},
+                64 * epsilon_of(Real::f64));
+    check_close(forward(find_variant("skyformer"), other, {form, Real::f64, 1, {}}).o, {4 / e, 4 / (e * e) + 5},
+                64 * epsilon_of(Real::f64));
   }
 }
 
@@ -29,8 +31,9 @@ BOOST_AUTO_TEST_CASE(landmarks_approximate_and_all_of_them_are_exact) {
   BOOST_TEST_MESSAGE("skyformer nystrom deviates by " << few << " with 4 landmarks, " << more << " with 40");
   BOOST_TEST(few > 1e-3); // visibly another layer
   BOOST_TEST(more < few / 10);
-  // With every row a landmark the kernel matrix B becomes B (B + r I)^{-1} B = B - r B (B + r I)^{-1}: off by r at most, and by
-  // the rounding of B, n^2 eps, since (B + r I)^{-1} B is no larger than 1. A read adds up to T such weights.
+  // With every row a landmark the kernel matrix B becomes B (B + r I)^{-1} B = B - r B (B + r I)^{-1}: off by r at
+  // most, and by the rounding of B, n^2 eps, since (B + r I)^{-1} B is no larger than 1. A read adds up to T such
+  // weights.
   const double ridge = 1e-10, n = 120;
   BOOST_TEST(error("120", "1e-10") * max_abs(exact) <= 60 * (ridge + n * n * epsilon_of(Real::f64)) * max_abs(s.v));
 }

@@ -12,14 +12,18 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   const Sequence other = one_head(2, {3, 0, 0, 0, 3, 2, 0, 0}, {1, 0, 0, 0, 3, 2, 0, 0}, {4, 5});
   const double e = std::exp(1.0);
   for (const char *form : {"recurrent", "parallel"}) {
-    check_close(forward(find_variant("soft"), s, {form, Real::f64, 1, {}}).o, {4 / e, 4 / e + 5}, 64 * epsilon_of(Real::f64));
-    check_close(forward(find_variant("soft"), other, {form, Real::f64, 1, {}}).o, {4 / e, 4 / (e * e) + 5}, 64 * epsilon_of(Real::f64));
+    check_close(forward(find_variant("soft"), s, {form, Real::f64, 1, {}}).o, {4 / e, 4 / e + 5},
+                64 * epsilon_of(Real::f64));
+    check_close(forward(find_variant("soft"), other, {form, Real::f64, 1, {}}).o, {4 / e, 4 / (e * e) + 5},
+                64 * epsilon_of(Real::f64));
   }
 }
 
 double nystrom_error(const Sequence &s, const char *features) {
   const Variant &layer = find_variant("soft");
-  return deviation(forward(layer, s, {"nystrom", Real::f64, 16, variant_params(layer, {{"features", features}})}), forward(layer, s)).outputs;
+  return deviation(forward(layer, s, {"nystrom", Real::f64, 16, variant_params(layer, {{"features", features}})}),
+                   forward(layer, s))
+      .outputs;
 }
 
 BOOST_AUTO_TEST_CASE(pooled_landmarks_approximate) {

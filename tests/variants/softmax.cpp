@@ -10,7 +10,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   // Dk = 4, so scale = 1/2. o_1 = v_1. Step 2: logits q_2.k_1 / 2 = ln 3, q_2.k_2 / 2 = 0; weights 3/4 and 1/4.
   const double log9 = std::log(9.0);
   const Sequence s = one_head(2, {1, 1, 1, 1, log9, 0, 0, 0}, {1, 0, 0, 0, 0, 1, 0, 0}, {8, 4});
-  for (const char *form : {"recurrent", "parallel"}) check_close(forward(find_variant("softmax"), s, {form, Real::f64, 64, {}}).o, {8, 7}, 4e-15);
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(find_variant("softmax"), s, {form, Real::f64, 64, {}}).o, {8, 7}, 4e-15);
 }
 
 BOOST_AUTO_TEST_CASE(large_logits_do_not_overflow) {
@@ -25,7 +26,8 @@ BOOST_AUTO_TEST_CASE(groups_of_many_heads_equal_the_definition) {
   const Variant &softmax = find_variant("softmax");
   const Sequence s = random_sequence({5, 31, 33, 8, 3}, 3); // 155 heads: more than one group at C = 64
   const Output reference = forward(softmax, s);
-  const double bound = accumulated_terms(s.shape, 64) * epsilon_of(Real::f64) * input_condition(softmax, s, variant_params(softmax), 1);
+  const double bound =
+      accumulated_terms(s.shape, 64) * epsilon_of(Real::f64) * input_condition(softmax, s, variant_params(softmax), 1);
   BOOST_TEST(deviation(forward(softmax, s, {"parallel", Real::f64, 64, {}}), reference).largest() <= bound);
 }
 

@@ -12,11 +12,12 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   const Variant &layer = find_variant("softmax_qknorm");
   Params params = variant_params(layer);
   params.set("scale", 5 * std::log(3.0));
-  for (const char *form : {"recurrent", "parallel"}) check_close(forward(layer, s, {form, Real::f64, 1, params}).o, {8, 5}, 64 * epsilon_of(Real::f64));
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(layer, s, {form, Real::f64, 1, params}).o, {8, 5}, 64 * epsilon_of(Real::f64));
 }
 
 BOOST_AUTO_TEST_CASE(is_nadaraya_watson_with_bandwidth_two_sqrt_dk) { // 003 Eq 50-51
-  Sequence s = random_sequence({1, 1, 30, 9, 4}, 5); // unit rows
+  Sequence s = random_sequence({1, 1, 30, 9, 4}, 5);                  // unit rows
   const double bandwidth = 2 * std::sqrt(9.0);
   std::vector<double> expected;
   for (int t = 0; t < 30; ++t) {
@@ -33,7 +34,8 @@ BOOST_AUTO_TEST_CASE(is_nadaraya_watson_with_bandwidth_two_sqrt_dk) { // 003 Eq 
   }
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] *= 1 + i / 9 % 5, s.q[i] *= 3; // lengths are normalised away
   const double bound = accumulated_terms(s.shape, 64) * epsilon_of(Real::f64) * max_abs(s.v);
-  for (const char *form : {"recurrent", "parallel"}) check_close(forward(find_variant("softmax_qknorm"), s, {form, Real::f64, 64, {}}).o, expected, bound);
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(find_variant("softmax_qknorm"), s, {form, Real::f64, 64, {}}).o, expected, bound);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,7 +11,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   const double e = std::exp(1.0);
   const Sequence s = one_head(2, {2, 0, 0, 0, -2, 4, 0, 0}, {1, 0, 0, 0, 0, 1, 0, 0}, {3, 5});
   for (const char *form : {"recurrent", "parallel"})
-    check_close(forward(find_variant("solu"), s, {form, Real::f64, 1, {}}).o, {6 * e, -6 / e + 20 * e * e}, 200 * epsilon_of(Real::f64));
+    check_close(forward(find_variant("solu"), s, {form, Real::f64, 1, {}}).o, {6 * e, -6 / e + 20 * e * e},
+                200 * epsilon_of(Real::f64));
 }
 
 BOOST_AUTO_TEST_CASE(a_high_temperature_leaves_the_linear_kernel) { // exp(z/tau) - 1 <= 2 |z|/tau for |z| < tau

@@ -6,10 +6,10 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(titans)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // One hidden unit on scalars: M(x) = a silu(b x), b = 1, a = 0; write s = silu, s' its slope. lr = 1, eta = 1/2, alpha = (1/4, 3/4).
-  // Step 1, k = 1, v = 2: error -2; d/da = -2 s(1), d/db = 0. Z = (0, 2 s(1)); b = 1/4, a = 2 s(1).
-  // Step 2, k = 4, v = 2 s(1)^2 - 1: M = 2 s(1) s(1), error 1; d/da = s(1), d/db = a s'(1) 4. Z = (-4 a s'(1), a/2 - s(1)) = (-4 a s'(1), 0);
-  // b = 3/16 - 4 a s'(1), a = 3/2 s(1). Reads at q_1 = 4, where b q = 1, and q_2 = 1.
+  // One hidden unit on scalars: M(x) = a silu(b x), b = 1, a = 0; write s = silu, s' its slope. lr = 1, eta = 1/2,
+  // alpha = (1/4, 3/4). Step 1, k = 1, v = 2: error -2; d/da = -2 s(1), d/db = 0. Z = (0, 2 s(1)); b = 1/4, a = 2 s(1).
+  // Step 2, k = 4, v = 2 s(1)^2 - 1: M = 2 s(1) s(1), error 1; d/da = s(1), d/db = a s'(1) 4. Z = (-4 a s'(1), a/2 -
+  // s(1)) = (-4 a s'(1), 0); b = 3/16 - 4 a s'(1), a = 3/2 s(1). Reads at q_1 = 4, where b q = 1, and q_2 = 1.
   const double sigmoid = 1 / (1 + std::exp(-1.0)), silu = sigmoid, slope = sigmoid * (1 + 1 - sigmoid);
   const double b2 = 3 / 16.0 - 8 * silu * slope, a2 = 1.5 * silu;
   Sequence s = one_head(2, {4, 1}, {1, 4}, {2, 2 * silu * silu - 1});
@@ -33,7 +33,8 @@ BOOST_AUTO_TEST_CASE(an_empty_memory_reads_zero_and_learns) {
   for (size_t i = 3; i < s.v.size(); ++i) s.v[i] = s.v[i % 3];
   s.q = s.k;
   const Variant &layer = find_variant("titans");
-  const Output out = forward(layer, s), frozen = forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"lr", "0"}})});
+  const Output out = forward(layer, s),
+               frozen = forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"lr", "0"}})});
   check_close(frozen.o, std::vector<double>(600, 0.0), 0);
   check_close({out.o.end() - 3, out.o.end()}, {s.v.begin(), s.v.begin() + 3}, 1e-2);
 }

@@ -7,9 +7,10 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(ttt_linear)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // Dk = 1, Dv = 3, k = 1, lr = sqrt 6. S_0 = (3,0,-3): norm (1,0,-1) sqrt 1.5. With v_1 = f(k_1) - (1,-2,1) the error is orthogonal to 1
-  // and to norm, so its gradient is itself over sqrt 6: S_1 = (2,2,-4), norm S_1 / sqrt 8. Likewise v_2 = f(k_2) - (1,-1,0), over sqrt 8:
-  // S_2 = (2 - r, 2 + r, -4) with r = sqrt(3)/2, norm S_2 / sqrt 8.5. Reads at q = 1 and 2. The norm's epsilon is 1e-6 of variances >= 6.
+  // Dk = 1, Dv = 3, k = 1, lr = sqrt 6. S_0 = (3,0,-3): norm (1,0,-1) sqrt 1.5. With v_1 = f(k_1) - (1,-2,1) the error
+  // is orthogonal to 1 and to norm, so its gradient is itself over sqrt 6: S_1 = (2,2,-4), norm S_1 / sqrt 8. Likewise
+  // v_2 = f(k_2) - (1,-1,0), over sqrt 8: S_2 = (2 - r, 2 + r, -4) with r = sqrt(3)/2, norm S_2 / sqrt 8.5. Reads at q
+  // = 1 and 2. The norm's epsilon is 1e-6 of variances >= 6.
   const double n0 = std::sqrt(1.5), n1 = 1 / std::sqrt(8.0), r = std::sqrt(3.0) / 2, n2 = 1 / std::sqrt(8.5);
   Sequence s = one_head(2, {1, 2}, {1, 1}, {1 + n0 - 1, 0 + 2, -n0 - 1, 1 + 2 * n1 - 1, 2 * n1 + 1, -4 * n1});
   s.state = {3, 0, -3};
@@ -23,7 +24,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_step_descends_its_own_loss) { // the gradient against the difference quotient of 1/2 |f(k; S) - v|^2
+BOOST_AUTO_TEST_CASE(
+    a_step_descends_its_own_loss) { // the gradient against the difference quotient of 1/2 |f(k; S) - v|^2
   Sequence s = random_sequence({1, 1, 1, 4, 5}, 31);
   s.q = s.k;
   s.beta = {1};
@@ -32,12 +34,14 @@ BOOST_AUTO_TEST_CASE(a_step_descends_its_own_loss) { // the gradient against the
   const auto loss = [&](const std::vector<double> &state) { // lr = 0 only reads
     Sequence at = s;
     at.state = state;
-    const std::vector<double> o = forward(layer, at, {"recurrent", Real::f64, 1, variant_params(layer, {{"lr", "0"}})}).o;
+    const std::vector<double> o =
+        forward(layer, at, {"recurrent", Real::f64, 1, variant_params(layer, {{"lr", "0"}})}).o;
     double sum = 0;
     for (int c = 0; c < 5; ++c) sum += (o[c] - s.v[c]) * (o[c] - s.v[c]) / 2;
     return sum;
   };
-  const std::vector<double> after = forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"lr", "1"}})}).state;
+  const std::vector<double> after =
+      forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"lr", "1"}})}).state;
   const double h = 1e-5;
   for (size_t i = 0; i < s.state.size(); ++i) {
     std::vector<double> up = s.state, down = s.state;
@@ -51,8 +55,13 @@ BOOST_AUTO_TEST_CASE(minibatches_of_one_are_the_layer_and_larger_ones_deviate) {
   const Sequence s = random_sequence({2, 2, 70, 6, 5}, 32);
   const Variant &layer = find_variant("ttt_linear");
   const Output reference = forward(layer, s);
-  const auto apart = [&](const char *batch) { return deviation(forward(layer, s, {"minibatch", Real::f64, 64, variant_params(layer, {{"minibatch", batch}})}), reference).largest(); };
-  const double bound = accumulated_terms(s.shape, 1) * epsilon_of(Real::f64) * input_condition(layer, s, variant_params(layer));
+  const auto apart = [&](const char *batch) {
+    return deviation(forward(layer, s, {"minibatch", Real::f64, 64, variant_params(layer, {{"minibatch", batch}})}),
+                     reference)
+        .largest();
+  };
+  const double bound =
+      accumulated_terms(s.shape, 1) * epsilon_of(Real::f64) * input_condition(layer, s, variant_params(layer));
   BOOST_TEST(apart("1") <= bound);
   const double four = apart("4"), sixteen = apart("16");
   BOOST_TEST_MESSAGE("ttt_linear minibatch deviates by " << four << " at b = 4, " << sixteen << " at b = 16");
@@ -65,7 +74,8 @@ BOOST_AUTO_TEST_CASE(a_vanishing_step_makes_minibatches_exact_to_second_order) {
   const Variant &layer = find_variant("ttt_linear");
   const auto apart = [&](const char *lr) {
     const Params params = variant_params(layer, {{"lr", lr}});
-    return max_difference(forward(layer, s, {"minibatch", Real::f64, 64, params}).state, forward(layer, s, {"recurrent", Real::f64, 1, params}).state);
+    return max_difference(forward(layer, s, {"minibatch", Real::f64, 64, params}).state,
+                          forward(layer, s, {"recurrent", Real::f64, 1, params}).state);
   };
   const double order = std::log2(apart("2e-4") / apart("1e-4"));
   BOOST_TEST_MESSAGE("halving lr divides the deviation by 2^" << order);
