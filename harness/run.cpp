@@ -8,7 +8,8 @@ namespace recollect {
 namespace {
 
 void execute(const Case &c, int warmup, int repetitions, Record &record) {
-  const Problem problem = c.task->generate(c.task_params, c.seed);
+  Problem problem = c.task->generate(c.task_params, c.seed);
+  if (problem.sequence.w.empty()) problem.sequence.w = problem.sequence.k; // also where a variant requires a lookup key
   record.shape = problem.sequence.shape;
   if (c.variant->unsuitable) record.reason = c.variant->unsuitable(record.shape, c.variant_params);
   if (!record.reason.empty()) {

@@ -101,8 +101,8 @@ Task needle() {
   t.summary = "find one entry of several tokens in a long text of repeated or distinct words";
   t.source = "002 §6 (S-NIAH-1, -2, -3)";
   t.params =
-      with_gates({integer_param("memories", 8, 1, 1e6, "texts (batch), the needle ever deeper"),
-                  integer_param("T", 512, 1, 1e8, "steps of a text"),
+      with_gates({integer_param("memories", 4, 1, 1e6, "texts (batch), the needle ever deeper"),
+                  integer_param("T", 384, 1, 1e8, "steps of a text"),
                   integer_param("d", 32, 16, 65536, "width of keys and values"),
                   choice_param("kind", {"number", "passkey", "uuid"}, "needle and haystack"),
                   integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats")});

@@ -132,26 +132,28 @@ std::vector<Point> aligned_threshold(const Protocol &p) {
   return points;
 }
 
-/// Hill climbing over T keys in R^2, u = k: angles are moved one at a time, kept when the chain grows.
+/// Hill climbing over T keys in R^3, u = k: one key is moved at a time, kept when the chain grows.
 double climbed_chain(double lambda, int T, std::uint64_t seed) {
+  const int d = 3, starts = 6, moves = 1500;
+  const auto chain = [&](const Vector &x) {
+    Vla memory(d, 1, lambda);
+    Dense P = Dense::identity(d);
+    for (int t = 0; t < T; ++t) {
+      const Vector k = unit(Vector(x.begin() + t * d, x.begin() + (t + 1) * d));
+      memory.step(k, k, {0.0});
+      P = vla_jacobian_of(memory.a, k) * P;
+    }
+    return spectral_norm(P);
+  };
   double best = 0;
-  for (int start = 0; start < 6; ++start) {
-    Vector angles = Stream(seed, 145).uniforms(T, 0, M_PI, start * T);
-    const auto chain = [&](const Vector &a) {
-      Directions x;
-      for (double angle : a) x.k.push_back({std::cos(angle), std::sin(angle)});
-      x.u = x.k;
-      Vla memory(2, 1, lambda);
-      Dense P = Dense::identity(2);
-      for (const Vector &k : x.k) memory.step(k, k, {0.0}), P = vla_jacobian_of(memory.a, k) * P;
-      return spectral_norm(P);
-    };
-    double value = chain(angles), size = 0.5;
-    for (int move = 0; move < 1500; ++move, size *= 0.996) {
-      Vector other = angles;
-      other[move % T] += size * Stream(seed, 146).normal(start * 1500 + move);
+  for (int start = 0; start < starts; ++start) {
+    Vector keys = Stream(seed, 145).normals(size_t(T) * d, size_t(start) * T * d);
+    double value = chain(keys), size = 0.7;
+    for (int move = 0; move < moves; ++move, size *= 0.996) {
+      Vector other = keys;
+      for (int j = 0; j < d; ++j) other[move % T * d + j] += size * Stream(seed, 146).normal((start * moves + move) * d + j);
       const double trial = chain(other);
-      if (trial > value) value = trial, angles = other;
+      if (trial > value) value = trial, keys = other;
     }
     best = std::max(best, value);
   }
@@ -159,8 +161,8 @@ double climbed_chain(double lambda, int T, std::uint64_t seed) {
 }
 
 std::vector<Point> aligned_small_lambda(const Protocol &p) {
-  return {below(climbed_chain(1e-4, 4, p.seed), 1, "paper", labels({{"lambda0", num(1e-4)}})),
-          below(climbed_chain(lambda0, 4, p.seed), 1, "corrected", labels({{"lambda0", num(lambda0)}}))};
+  return {below(climbed_chain(1e-3, 6, p.seed), 1, "paper", labels({{"lambda0", num(1e-3)}, {"d", num(3)}, {"T", num(6)}})),
+          below(climbed_chain(lambda0, 6, p.seed), 1, "corrected", labels({{"lambda0", num(lambda0)}, {"d", num(3)}, {"T", num(6)}}))};
 }
 
 double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
@@ -428,7 +430,7 @@ std::vector<Claim> vla_dynamics() {
       ledger_row("vla-cor1-aligned-u-threshold", "004 Corollary 1 (corrected)", "With unit u = k the chain is non-expansive at lambda0 = 0.1.",
                  "n + c <= 2 for every state exactly when lambda0 >= golden^-5 = 0.0902.", aligned_threshold),
       refuted_row("vla-cor1-aligned-u-small-lambda", "boundary", "004 Corollary 1", "With u = k the chain stays below 1 for every lambda0.",
-                  "A search over keys in the plane finds chains above 1 at lambda0 = 1e-4 and none at 0.1.", aligned_small_lambda),
+                  "A search over six keys in three dimensions finds chains well above 1 at lambda0 = 1e-3 and none at 0.1.", aligned_small_lambda),
       growth,
       ledger_row("vla-fig4-norms-1600-vs-15", "004 §1.1, §4.1, Fig 2b, Fig 4", "At T = 1000, d_h = 32 linear attention's state has norm about 1630, growing at a constant rate.",
                  "Under-specified: the inputs are not stated. Independent zero-mean values give sqrt(T d^2 m2) = 1419 with square-root growth.", figure4),

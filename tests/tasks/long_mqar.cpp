@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(fillers_write_what_they_say) {
 }
 
 BOOST_AUTO_TEST_CASE(the_delta_rule_forgets_under_pairs_and_not_under_silence) {
-  const Assignments base{{"memories", "16"}, {"keys", "orthonormal"}};
+  const Assignments base{{"memories", "16"}, {"filler_steps", "504"}, {"keys", "orthonormal"}};
   Assignments silent = base;
   silent["filler"] = "silent";
   const Instance quiet("long_mqar", silent), loud("long_mqar", base);

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(the_optimum_is_the_least_squares_solution_of_the_data) {
 }
 
 BOOST_AUTO_TEST_CASE(the_delta_rule_settles_where_values_are_a_function_of_keys) {
-  const Instance one("stationarity", {}), several("stationarity", {{"heads", "4"}});
+  const Instance one("stationarity", {{"T", "1024"}}), several("stationarity", {{"T", "1024"}, {"heads", "4"}});
   const Score exact = one.score(delta_rule(one.problem.sequence)),
               noisy = several.score(delta_rule(several.problem.sequence));
   BOOST_TEST(metric(exact, "distance") < 1e-6);
