@@ -110,6 +110,7 @@ class Report(unittest.TestCase):
         self.says(page, "the layer holds fixed weights and cannot be written to")
         self.says(page, "softmax: <needs> a finite scale & more")  # escaped, hence read back as it was
         self.says(page, "the run ended before it")
+        self.says(page, f"1 of {len(variants) * len(synthetic.TASKS)} runs failed: the matrix says why.")
         self.says(page, "Statement 7 holds for all x < y & every <key>.")
         self.says(page, "with uncommitted changes")
 
