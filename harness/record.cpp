@@ -216,7 +216,7 @@ void ResultFile::write_claims(const std::vector<Finding> &findings) {
                {{"claim", 64}, {"point", integer_column}, {"tier", 24}, {"parameters", widest}, {"measured", real_column}, {"predicted", real_column},
                 {"standard_error", real_column}, {"tolerance", real_column}, {"resolution", real_column}, {"relation", 12}, {"verdict", 24},
                 {"claim_verdict", 24}, {"expected", 24}, {"control", 24}, {"passed", integer_column}, {"is_control", integer_column}});
-  Table parameters(file, "claim_parameters", {{"claim", 64}, {"point", integer_column}, {"name", 32}, {"value", real_column}, {"text", 48}});
+  Table parameters(file, "claim_parameters", {{"claim", 64}, {"point", integer_column}, {"name", 32}, {"value", real_column}, {"text", 128}});
   Table texts(file, "claim_texts", {{"claim", 64}, {"source", 160}, {"statement", 1024}, {"exact", 1536}, {"scope", 16}, {"covers", 1024}, {"seconds", real_column}});
   const char *relations[] = {"equal", "at_most", "at_least"};
   std::vector<std::vector<Cell>> rows, values, described;

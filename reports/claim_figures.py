@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plot of one claim, from its points alone: curves where a parameter sweeps, one row a point elsewhere."""
+import math
+
 import style
 from read import strain
 from style import CYCLE, INK, MARKERS, MUTED, TIERS, number
@@ -120,7 +122,9 @@ def set_scale(ax, values):
     if all(v > 0 for v in values):
         ax.set_xscale("log")
     else:
-        ax.set_xscale("symlog", linthresh=max(sizes[0], sizes[-1] * 1e-6), linscale=1)
+        ax.set_xscale(
+            "symlog", linthresh=10.0 ** max(math.floor(math.log10(sizes[0])), math.ceil(math.log10(sizes[-1])) - 6)
+        )
         ax.locator_params(axis="x", numticks=7)
 
 

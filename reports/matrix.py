@@ -10,7 +10,7 @@ import style
 from style import INK, MUTED, VERDICTS
 
 # The metric that a task is about, best first; the first one that the task reports is shown.
-HEADLINES = ["state_accuracy", "accuracy", "capacity", "loss_late", "distance", "snr_inverse", "mse"]
+HEADLINES = ["capacity", "state_accuracy", "accuracy", "loss_late", "distance", "snr_inverse", "mse"]
 HIGHER = ("accuracy", "cosine", "capacity", "horizon", "recall", "correct", "exact")
 LOWER = ("loss", "error", "mse", "distance", "inverse", "norm", "deviation", "interference", "update", "growth")
 SCALE = LinearSegmentedColormap.from_list("recollect", ["#f4f7fa", "#b7d3e8", "#5b9bc8", "#14568c", "#0a2f52"])

@@ -129,7 +129,7 @@ def number(x, digits=4):
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
     if abs(x) < 1e9 and x == int(x) and (isinstance(x, int) or abs(x) < 1e5):
-        return f"{int(x):,}".replace(",", "\u2009").replace("-", "−")
+        return f"{int(x):,}".replace(",", "\u202f").replace("-", "−")
     text = f"{x:.{digits}g}"
     if "e" in text:
         mantissa, power = text.split("e")

@@ -113,8 +113,12 @@ def drawn(claim, pictures):
 
 
 def failed_section(results, pictures):
-    """Every claim that did not pass, with the reason; empty when all passed."""
+    """Every claim that did not pass, with the reason, and the runs that failed; empty when there is neither."""
     parts = []
+    runs = sum(case["status"] == "failed" for case in results["cases"])
+    if runs:
+        where = tag("a", "the matrix", href="#matrix")
+        parts.append(tag("p", f"{runs} of {len(results['cases'])} runs failed: ", where, " says why."))
     for claim in results["claims"]:
         if not claim["passed"]:
             reasons = [tag("p", s) for s in explain.why_failed(claim)]

@@ -285,7 +285,7 @@ def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear"
         table(
             file,
             "claim_parameters",
-            [("claim", 64), ("point", "i8"), ("name", 32), ("value", "f8"), ("text", 48)],
+            [("claim", 64), ("point", "i8"), ("name", 32), ("value", "f8"), ("text", 128)],
             parameters,
         )
         table(

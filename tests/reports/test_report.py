@@ -110,6 +110,7 @@ class Report(unittest.TestCase):
         self.says(page, "the layer holds fixed weights and cannot be written to")
         self.says(page, "softmax: <needs> a finite scale & more")  # escaped, hence read back as it was
         self.says(page, "the run ended before it")
+        self.says(page, f"1 of {len(variants) * len(synthetic.TASKS)} runs failed: the matrix says why.")
         self.says(page, "Statement 7 holds for all x < y & every <key>.")
         self.says(page, "with uncommitted changes")
 
@@ -252,7 +253,7 @@ class Report(unittest.TestCase):
         shown = {
             0: "0",
             12: "12",
-            1234567: "1\u2009234\u2009567",
+            1234567: "1\u202f234\u202f567",
             0.5: "0.5",
             -1.5: "−1.5",
             1.5e-7: "1.5×10⁻⁷",
