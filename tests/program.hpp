@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the built program as a user would, for tests of exit codes, messages and files.
 #pragma once
+#include "programs.hpp"
 #include <array>
 #include <cstdio>
 #include <filesystem>
