@@ -246,7 +246,7 @@ std::vector<Point> additive_growth(const Protocol &p) {
 
 std::vector<Point> figure4(const Protocol &p) {
   // Reading A of the unstated inputs: ELU(x)+1 keys and values, independent N(0,1), d_h = 32, T = 1000.
-  const int d = 32, T = 1000, heads = 8;
+  const int d = 32, T = 1000, heads = 48;
   Sequence s = iid_pairs(heads, T, d, false, p.seed);
   for (double &x : s.k) x = elu1(x);
   const Mean square = mean_of(state_squares("linear", s));
