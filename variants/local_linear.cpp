@@ -62,7 +62,7 @@ template <class Real> struct StepByStepRegression {
   Basis basis;
   Real bandwidth, ridge;
 
-  static size_t work_size(int n, int T, int Dv) { return size_t(T) * (n + 1) + size_t(n + 1) * (n + Dv); }
+  KOKKOS_FUNCTION static size_t work_size(int n, int T, int Dv) { return size_t(T) * (n + 1) + size_t(n + 1) * (n + Dv); }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int n = basis.size(), Dv = h.Dv;
@@ -133,7 +133,7 @@ template <class Real> struct SolveTile {
   Array<Real> q, k, o,
       work; // work of a row: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]
 
-  static size_t work_size(int n, int Dk, int Dv) { return size_t(2 * n + 1) * (n + Dv) + n + Dk; }
+  KOKKOS_FUNCTION static size_t work_size(int n, int Dk, int Dv) { return size_t(2 * n + 1) * (n + Dv) + n + Dk; }
 
   KOKKOS_FUNCTION void operator()(const Team &team) const {
     const int g = team.league_rank() / rows, r = team.league_rank() % rows, n = basis.size(), D = Dv, Dk = basis.Dk;
