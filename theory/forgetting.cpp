@@ -84,6 +84,13 @@ Point among_repeated_keys(int d, int period, int m, std::uint64_t seed) {
 
 std::vector<Point> never_forgets(const Protocol &protocol) {
   std::vector<Point> points;
+  if (protocol.point) {
+    const Params &p = *protocol.point;
+    for (const char *tier : {"paper", "corrected"})
+      points.push_back(
+          among_random_keys("delta_net", p.integer("d"), p.integer("writes"), p.real("beta"), 1, protocol.seed, tier));
+    return points;
+  }
   const int d = 16;
   points.push_back(among_random_keys("delta_net", d, d, 1, 1, protocol.seed, "paper"));
   for (double beta : {0.5, 1.0})
@@ -162,6 +169,8 @@ std::vector<Claim> forgetting() {
                   "random keys the mean retention is (1 - beta/d)^m: it forgets with time constant d / beta.",
                   never_forgets);
   never.variants = {"delta_net"};
+  never.params = {integer_param("d", 16, 2, 4096, "key width"), integer_param("writes", 16, 1, 4096, "later writes"),
+                  real_param("beta", 1, 0, 2, "write strength")};
   Claim bounds = ledger_row("blog-gating-bounds", "002 §2", "Gating bounds S.",
                             "|S| <= max |v||k| / (1 - bar) where alpha_t <= bar < 1; alpha in (0,1) alone does not "
                             "bound it (alpha_t = 1 - 1/(t+1)^2 grows like t).",

@@ -138,8 +138,10 @@ std::vector<Point> measure_threshold(const Protocol &protocol) {
 
 std::vector<Point> measure_random_keys(const Protocol &protocol) {
   std::vector<Point> points;
-  for (int n : {128, 256, 512}) {
-    const KeySet set{"unit", n, 128};
+  std::vector<KeySet> sizes{{"unit", 128, 128}, {"unit", 256, 128}, {"unit", 512, 128}};
+  if (protocol.point) sizes = {{"unit", protocol.point->integer("n"), protocol.point->integer("d")}};
+  for (const KeySet &set : sizes) {
+    const int n = set.n;
     const Dense keys = key_rows(set, protocol.seed);
     const SwapStory story = tell_swaps(keys, n, protocol.seed);
     points.push_back(
@@ -147,6 +149,7 @@ std::vector<Point> measure_random_keys(const Protocol &protocol) {
     points.push_back(at(exact_point(wrong_share(variant_reads(story.sequence), story, n), 0, 0, 0.01), "paper",
                         labelled("wrong share of reads", set)));
   }
+  if (protocol.point) return points;
   // Union bound over pairs, P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2): this d fails less than once in 10^10 draws.
   const int n = 16, d = int(std::ceil(2 * std::log(n * (n - 1) * 1e10) * 64));
   const KeySet wide{"unit", n, d};
@@ -241,6 +244,8 @@ std::vector<Claim> swap_conditions() {
       "There 4 eps is the tie 1/2: rounding half to even still tracks, half away from zero does not; below 1/8 "
       "the two agree.",
       measure_tie);
+  random.params = {integer_param("n", 128, 2, 65536, "elements and swaps"),
+                   integer_param("d", 128, 1, 65536, "key width")};
   std::vector<Claim> claims{order, query, threshold, random, typo, tie};
   for (Claim &c : claims) c.variants = {"delta_former"}, c.tasks = {"swap"};
   return claims;
