@@ -126,11 +126,16 @@ private:
       tile::gemm(team, hi - lo, begin, F, Real(1), tile::rows(xd, F), kT, n, Real(0), W + size_t(lo) * n, n);
       each(team, end - begin, [=](int step) {
         const int i = begin + step;
-        for (int j = 0; j < d.F; ++j) {
-          Real key = p[size_t(i) * d.F + j];
+        for (int j0 = 0; j0 < d.F; j0 += lanes) {
+          const int columns = d.F - j0 < lanes ? d.F - j0 : lanes;
+          Real key[lanes]; // p_i decayed up to row m
+          for (int c = 0; c < columns; ++c) key[c] = p[size_t(i) * d.F + j0 + c];
           for (int m = reads.after(i), t = i + 1; m < hi; ++m) {
-            for (; t < reads.tau(m); ++t) key *= d.decay[size_t(t) * d.F + j];
-            W[size_t(m) * d.n + i] += x[size_t(m) * d.F + j] * key;
+            for (; t < reads.tau(m); ++t)
+              for (int c = 0; c < columns; ++c) key[c] *= d.decay[size_t(t) * d.F + j0 + c];
+            Real sum = 0;
+            for (int c = 0; c < columns; ++c) sum += x[size_t(m) * d.F + j0 + c] * key[c];
+            W[size_t(m) * d.n + i] += sum;
           }
         }
       });
