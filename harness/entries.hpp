@@ -4,6 +4,7 @@
 #include "types.hpp"
 #include <functional>
 #include <optional>
+#include <string_view>
 
 namespace recollect {
 
@@ -57,7 +58,7 @@ struct Variant {
   /// Why the variant cannot take this shape with these parameters, "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;
 
-  const Form *find_form(const std::string &form) const {
+  const Form *find_form(std::string_view form) const {
     for (const Form &f : forms)
       if (f.name == form) return &f;
     return nullptr;

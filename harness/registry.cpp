@@ -41,18 +41,18 @@ template <class Entry> const Entry &find(const std::vector<Entry> &entries, cons
 
 } // namespace
 
-const Variant &find_variant(const std::string &name) { return find(all_variants(), name, "variant"); }
-const Task &find_task(const std::string &name) { return find(all_tasks(), name, "task"); }
+const Variant &find_variant(std::string_view name) { return find(all_variants(), std::string(name), "variant"); }
+const Task &find_task(std::string_view name) { return find(all_tasks(), std::string(name), "task"); }
 std::vector<const Variant *> select_variants(const std::vector<std::string> &p) { return select(all_variants(), p, "variant"); }
 std::vector<const Task *> select_tasks(const std::vector<std::string> &p) { return select(all_tasks(), p, "task"); }
 std::vector<const Claim *> select_claims(const std::vector<std::string> &p) { return select(all_claims(), p, "claim"); }
 
-const Form &find_form(const Variant &variant, const std::string &form) {
+const Form &find_form(const Variant &variant, std::string_view form) {
   if (form == "fast") return variant.forms.size() > 1 ? variant.forms[1] : variant.forms[0];
   if (const Form *found = variant.find_form(form)) return *found;
   std::vector<std::string> known;
   for (const Form &f : variant.forms) known.push_back(f.name);
-  usage_error(variant.name + " has no form '" + form + "'; it has " + join(known, ", "));
+  usage_error(variant.name + " has no form '" + std::string(form) + "'; it has " + join(known, ", "));
 }
 
 } // namespace recollect

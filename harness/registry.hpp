@@ -2,6 +2,7 @@
 // Every variant, task and claim of the program, from the list that CMake generates out of the files present.
 #pragma once
 #include "entries.hpp"
+#include <string_view>
 
 namespace recollect {
 
@@ -10,8 +11,8 @@ const std::vector<Task> &all_tasks();
 const std::vector<Claim> &all_claims();
 
 /// Entries by name, '-' and '_' interchangeable; usage error with the nearest name otherwise.
-const Variant &find_variant(const std::string &name);
-const Task &find_task(const std::string &name);
+const Variant &find_variant(std::string_view name);
+const Task &find_task(std::string_view name);
 
 /// Names or globs ("all" = everything) -> entries in registry order, each once; usage error for a pattern that matches nothing.
 std::vector<const Variant *> select_variants(const std::vector<std::string> &patterns);
@@ -19,6 +20,6 @@ std::vector<const Task *> select_tasks(const std::vector<std::string> &patterns)
 std::vector<const Claim *> select_claims(const std::vector<std::string> &patterns);
 
 /// The form named, or for "fast" the first that is not recurrent (recurrent where there is no other); usage error otherwise.
-const Form &find_form(const Variant &variant, const std::string &form);
+const Form &find_form(const Variant &variant, std::string_view form);
 
 } // namespace recollect

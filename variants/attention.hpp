@@ -73,7 +73,7 @@ template <class Real, class Kernel> struct Weigh {
     const int limit = sees == Sees::everything ? n : (sees == Sees::earlier ? t : t + 1) - first;
     const int seen = limit < 0 ? 0 : limit < n ? limit : n;
     const Kernel kappa = kernel;
-    each(team, seen, [=](int j) { p[j] = kappa(this_head, t, first + j, p[j]); });
+    each(team, seen, [&](int j) { p[j] = kappa(this_head, t, first + j, p[j]); });
     each(team, n - seen, [=](int j) { p[seen + j] = 0; });
     if (!kernel.normalised() || seen == 0) return;
     team.team_barrier();

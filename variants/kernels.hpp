@@ -67,7 +67,7 @@ template <class Real, class Kernel> struct Grouped {
   static constexpr int most = 4;
   Kernel kernel;
   int groups;
-  Real weights[most];
+  Real weights[most] = {};
   KOKKOS_FUNCTION bool normalised() const { return kernel.normalised(); }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real xy) const {
     Real sum = 0;
