@@ -6,7 +6,7 @@
 // the measured input condition number (conditioning.hpp); for float32 the inputs are rounded first, which is one more
 // perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
 // held too, with cond(I + A) computed from the Gram matrix of the keys. Control: the last write negated and the last
-// read halved, an error of one single step, must be seen by every point.
+// read turned round and halved, an error of one single step, must be seen by every point.
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
@@ -44,7 +44,7 @@ std::vector<const Form *> fast_forms(const Variant &variant) {
 Sequence with_one_wrong_step(Sequence s) {
   const Shape n = s.shape;
   for (int c = 0; c < n.Dv; ++c) s.v[size_t(n.T - 1) * n.Dv + c] *= -1;
-  for (int c = 0; c < n.Dk; ++c) s.q[size_t(n.T - 1) * n.Dk + c] *= 0.5;
+  for (int c = 0; c < n.Dk; ++c) s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // turned round, so that a read that ReLU silences speaks
   return s;
 }
 

@@ -32,16 +32,13 @@ struct Chain {
 Chain chain_of(const Directions &x, double lambda) {
   const int d = int(x.k[0].size());
   Vla memory(d, 1, lambda);
-  Dense P = Dense::identity(d);
   double log_determinant = 0;
   Chain c;
   for (size_t t = 0; t < x.k.size(); ++t) {
     memory.step(x.k[t], x.u[t], {0.0});
     log_determinant += std::log(memory.delta);
-    const Dense J = vla_jacobian_of(memory.a, x.k[t]);
-    P = J * P;
-    const double norm = spectral_norm(P);
-    c.largest_step = std::max(c.largest_step, spectral_norm(J));
+    const double norm = spectral_norm(memory.chain);
+    c.largest_step = std::max(c.largest_step, spectral_norm(vla_jacobian_of(memory.a, x.k[t])));
     c.largest_chain = std::max(c.largest_chain, norm);
     c.worst_ceiling = std::max(c.worst_ceiling, norm / std::exp(log_determinant / 2));
   }
@@ -76,26 +73,23 @@ std::vector<Point> adversarial(const Protocol &p) {
   // Greedy: of 24 candidate pairs a step, the one that stretches the chain most. A_t is a true inverse throughout.
   const int d = 4, T = 16;
   Vla memory(d, 1, lambda0);
-  Dense P = Dense::identity(d);
   double log_determinant = 0, ceiling = 0;
   for (int t = 0; t < T; ++t) {
     Vla best = memory;
-    Dense best_chain = P;
     double best_norm = -1;
     for (int candidate = 0; candidate < 24; ++candidate) {
       const Vector k = random_unit(d, p.seed, 143, 24 * t + candidate), u = random_unit(d, p.seed, 144, 24 * t + candidate);
       Vla next = memory;
       next.step(k, u, {0.0});
-      const Dense chain = vla_jacobian_of(next.a, k) * P;
-      const double norm = spectral_norm(chain);
-      if (norm > best_norm) best_norm = norm, best = next, best_chain = chain;
+      const double norm = spectral_norm(next.chain);
+      if (norm > best_norm) best_norm = norm, best = next;
     }
-    memory = best, P = best_chain;
+    memory = best;
     log_determinant += std::log(memory.delta);
-    ceiling = std::max(ceiling, spectral_norm(P) / std::exp(log_determinant / 2));
+    ceiling = std::max(ceiling, best_norm / std::exp(log_determinant / 2));
   }
   const Params label = labels({{"d", num(d)}, {"T", num(T)}});
-  return {below(spectral_norm(P), 1, "paper", label), below(ceiling, 1, "corrected", label)};
+  return {below(spectral_norm(memory.chain), 1, "paper", label), below(ceiling, 1, "corrected", label)};
 }
 
 std::vector<Point> aligned_chain(const Protocol &p) {
@@ -136,14 +130,11 @@ std::vector<Point> aligned_threshold(const Protocol &p) {
 double climbed_chain(double lambda, int T, std::uint64_t seed) {
   const int d = 3, starts = 6, moves = 1500;
   const auto chain = [&](const Vector &x) {
+    Vector keys;
+    for (int t = 0; t < T; ++t) append_row(keys, unit(Vector(x.begin() + t * d, x.begin() + (t + 1) * d)));
     Vla memory(d, 1, lambda);
-    Dense P = Dense::identity(d);
-    for (int t = 0; t < T; ++t) {
-      const Vector k = unit(Vector(x.begin() + t * d, x.begin() + (t + 1) * d));
-      memory.step(k, k, {0.0});
-      P = vla_jacobian_of(memory.a, k) * P;
-    }
-    return spectral_norm(P);
+    memory.run(keys, keys, Vector(T));
+    return spectral_norm(memory.chain);
   };
   double best = 0;
   for (int start = 0; start < starts; ++start) {
@@ -183,11 +174,13 @@ std::vector<Point> unnormalised_norms(const Protocol &p) {
     int steps;
   };
   for (const Reading &r : {Reading{"N(0,1), first step", 1, 0}, Reading{"var 1/3, first step", std::sqrt(1.0 / 3), 0}, Reading{"N(0,1), after 25 steps", 1, 25}}) {
-    Vla memory(d, 1, lambda0);
+    Vla memory(d, 1, lambda0, {{"refresh", "0"}}, "vla_unnormalized");
     for (int t = 0; t < r.steps; ++t) memory.update_inverse(unit(feature_key(d, r.sigma, p.seed, t)));
-    const Vector k = feature_key(d, r.sigma, p.seed, 1000), a = times(memory.A, k);
+    const Vector k = feature_key(d, r.sigma, p.seed, 1000);
+    memory.write(k, {0.0});
+    const Vector &a = memory.a;
     const double sum = 2 - 2 * inner(a, k) + inner(a, a) * inner(k, k), product = std::fabs(1 - inner(a, k));
-    const double s1 = std::sqrt((sum + std::sqrt(std::max(0.0, sum * sum - 4 * product * product))) / 2), measured = spectral_norm(vla_jacobian_of(a, k));
+    const double s1 = std::sqrt((sum + std::sqrt(std::max(0.0, sum * sum - 4 * product * product))) / 2), measured = spectral_norm(memory.chain);
     const Params label = labels({{"reading", txt(r.name)}, {"norm", num(measured)}});
     // The inner root cancels: relative accuracy sqrt(eps) where the two values are close.
     points.push_back(at(exact_point(measured / s1, 1, 1e-6 / 2.2e-16, 0.01), "exact", label));
@@ -198,10 +191,12 @@ std::vector<Point> unnormalised_norms(const Protocol &p) {
 
 std::vector<Point> unnormalised_law(const Protocol &p) {
   std::vector<Point> points;
-  for (int d : {96, 1024, 8192}) {
+  for (int d : {96, 256, 512}) {
     const Vector k = feature_key(d, 1, p.seed, 2000);
-    const double measured = inner(k, k) / lambda0 - 1; // |I - k k^T / lambda0| at the first step, where A = I / lambda0
-    const double m2 = 1.9660;
+    Vla memory(d, 1, lambda0, {{"refresh", "0"}}, "vla_unnormalized");
+    memory.S.data = unit(k); // at the first step A = I / lambda0, and k is J^T's top eigenvector
+    memory.write(k, {0.0});
+    const double measured = frobenius_norm(memory.S), m2 = 1.9660;
     const Params label = labels({{"d", num(d)}});
     if (d == 96) points.push_back(at(bounded_point(std::fabs(measured / (d / lambda0) - 1), Point::at_most, 0, 0.05, 0.2), "paper", label));
     // |k|^2 is a sum of d squares of relative variance 1.7 / d: six deviations.
@@ -261,15 +256,15 @@ std::vector<Point> inverse_decay(const Protocol &p) {
   Vla memory(d, 1, lambda0);
   std::vector<Point> points{at(exact_point(frobenius_norm(memory.A), std::sqrt(double(d)) / lambda0, 64 * 57, 0.1), "exact", labels({{"t", num(0)}}))};
   double at_t[3] = {};
-  for (int t = 1; t <= 800; ++t) {
-    memory.update_inverse(random_unit(d, p.seed, 150, t));
-    if (t == 200 || t == 400 || t == 800) {
-      const double measured = frobenius_norm(memory.A), law = std::sqrt(double(d)) / (lambda0 + double(t) / d);
-      at_t[t / 400] = measured;
-      // Eigenvalues of the sum of t random projectors spread by about 2 sqrt(d/t) of their mean: second order in the norm.
-      points.push_back(at(bounded_point(measured / law, Point::at_most, 1 + 4.0 * d / t, rounding, 4.0 * d / t), "corrected", labels({{"t", num(t)}})));
-      points.push_back(at(bounded_point(measured / law, Point::at_least, 1, rounding, 0.01), "corrected", labels({{"t", num(t)}, {"bound", txt("Jensen")}})));
-    }
+  for (int t : {200, 400, 800}) {
+    Vector directions;
+    for (int i = t == 200 ? 0 : t / 2; i < t; ++i) append_row(directions, random_unit(d, p.seed, 150, i));
+    memory.update_inverse(directions);
+    const double measured = frobenius_norm(memory.A), law = std::sqrt(double(d)) / (lambda0 + double(t) / d);
+    at_t[t / 400] = measured;
+    // Eigenvalues of the sum of t random projectors spread by about 2 sqrt(d/t) of their mean: second order in the norm.
+    points.push_back(at(bounded_point(measured / law, Point::at_most, 1 + 4.0 * d / t, rounding, 4.0 * d / t), "corrected", labels({{"t", num(t)}})));
+    points.push_back(at(bounded_point(measured / law, Point::at_least, 1, rounding, 0.01), "corrected", labels({{"t", num(t)}, {"bound", txt("Jensen")}})));
   }
   // Exponential decay: equal times, equal ratios, so the ratio over 400 steps is the square of that over 200.
   const double over_200 = at_t[1] / at_t[0], over_400 = at_t[2] / at_t[1];
@@ -293,12 +288,16 @@ std::vector<Point> telescoped(const Protocol &p) {
 std::vector<Point> plateau(const Protocol &p) {
   // Isotropic unit keys, u = k: A tends to a multiple of I, so a_t to k_t, and the residual keeps twice the values' power.
   const int d = 8, T = p.full() ? 60000 : 12000;
+  const int stretch = 10; // steps a pass
   Vla memory(d, d, lambda0);
   std::vector<double> residuals, norms;
-  for (int t = 0; t < T; ++t) {
-    const Vector k = random_unit(d, p.seed, 154, t);
-    memory.step(k, k, random_unit(d, p.seed, 155, t));
-    if (t >= 2000) residuals.push_back(memory.residual * memory.residual), norms.push_back(std::pow(frobenius_norm(memory.S), 2));
+  for (int t = 0; t < T; t += stretch) {
+    Vector keys, values;
+    for (int i = t; i < t + stretch; ++i) append_row(keys, random_unit(d, p.seed, 154, i)), append_row(values, random_unit(d, p.seed, 155, i));
+    const Vector missed = memory.run(keys, keys, values);
+    if (t < 2000) continue;
+    for (double residual : missed) residuals.push_back(residual * residual);
+    norms.push_back(std::pow(frobenius_norm(memory.S), 2));
   }
   const Mean residual = batch_mean(residuals), norm = batch_mean(norms);
   const Params label = labels({{"d", num(d)}, {"T", num(T)}});
@@ -310,16 +309,10 @@ std::vector<Point> plateau(const Protocol &p) {
 /// |e| after `passes` over n unit pairs with u = k, relative to the values' norm.
 double residual_after(int n, int d, int passes, std::uint64_t seed) {
   Vla memory(d, 2, lambda0);
-  double sum = 0;
-  for (int pass = 0; pass < passes; ++pass) {
-    sum = 0;
-    for (int i = 0; i < n; ++i) {
-      const Vector k = random_unit(d, seed, 156, i);
-      memory.step(k, k, random_unit(2, seed, 157, i));
-      sum += memory.residual / n;
-    }
-  }
-  return sum;
+  Vector keys, values, missed;
+  for (int i = 0; i < n; ++i) append_row(keys, random_unit(d, seed, 156, i)), append_row(values, random_unit(2, seed, 157, i));
+  for (int pass = 0; pass < passes; ++pass) missed = memory.run(keys, keys, values);
+  return mean_of(missed).mean;
 }
 
 std::vector<Point> consistent_data(const Protocol &p) {
@@ -397,8 +390,8 @@ std::vector<Point> no_residual(const Protocol &p) {
     Dense adaptive(3, d), plain(3, d);
     for (int t = 0; t < 30; ++t) {
       const Vector k = random_unit(d, p.seed, 158, t), v = Stream(p.seed, 159).normals(3, 4 * t);
-      if (!scalar) memory.update_inverse(random_unit(d, p.seed, 160, t % 3));
-      adaptive = adaptive + outer(v, unit(times(memory.A, k))), plain = plain + outer(v, k);
+      memory.step(k, scalar ? Vector(d) : random_unit(d, p.seed, 160, t % 3), {0.0});
+      adaptive = adaptive + outer(v, memory.a), plain = plain + outer(v, k);
     }
     const double cosine = trace(adaptive * transpose(plain)) / frobenius_norm(adaptive) / frobenius_norm(plain);
     points.push_back(at(exact_point(cosine, 1, 64 * 30, 0.01), scalar ? "corrected" : "paper", labels({{"A", txt(scalar ? "multiple of I" : "adaptive")}})));

@@ -34,7 +34,7 @@ Pairs orthonormal_pairs(int n, int d, int dv, std::uint64_t seed) {
 
 Vla written(const Pairs &x, const Pairs &u, double lambda0) {
   Vla memory(x.K.columns, x.V.columns, lambda0);
-  for (int i = 0; i < x.K.rows; ++i) memory.step(x.k(i), u.k(i), x.v(i));
+  memory.run(x.K.data, u.K.data, x.V.data);
   return memory;
 }
 
@@ -143,8 +143,7 @@ std::vector<Point> suppression(const Protocol &p) {
   std::vector<Point> points;
   const Pairs x = unit_pairs(4, 8, 3, p.seed);
   Vla memory(8, 3, lambda0);
-  for (int repeat = 0; repeat < 50; ++repeat)
-    for (int i = 0; i < 4; ++i) memory.update_inverse(x.k(i)); // four keys seen fifty times: A is tiny on their span
+  for (int repeat = 0; repeat < 50; ++repeat) memory.update_inverse(x.K.data); // four keys seen fifty times: A is tiny on their span
   Vla rescaled = memory;
   rescaled.A = 1000.0 * memory.A;
   const double shrunk = norm(times(memory.A, x.k(0))) * lambda0; // against |A_0 k| = 1 / lambda0
@@ -243,28 +242,27 @@ std::vector<Point> inverse_is_exact(const Protocol &p) {
   std::vector<Point> points;
   for (int T : {1, 100, 1000}) {
     Vla memory(16, 1, lambda0);
-    Dense M = lambda0 * Dense::identity(16);
-    for (int t = 0; t < T; ++t) {
-      const Vector u = random_unit(16, p.seed, 113, t);
-      memory.update_inverse(u);
-      M = M + outer(u, u);
-    }
+    Vector directions;
+    for (int t = 0; t < T; ++t) append_row(directions, random_unit(16, p.seed, 113, t));
+    memory.update_inverse(directions);
+    const Dense U(T, 16, directions), M = lambda0 * Dense::identity(16) + transpose(U) * U;
     points.push_back(gap(memory.A, inverse(M), update_units(T, 16, lambda0), "exact", labels({{"T", num(T)}})));
   }
   return points;
 }
 
 std::vector<Point> refresh_bias(const Protocol &p) {
-  const int d = 16, T = 20000, period = 20;
+  const int d = 16, T = 20000, period = 20, stretch = 5; // four readings of A a period
   const double eta = 1e-3;
-  Vla memory(d, 1, lambda0);
+  Vla memory(d, 1, lambda0, {{"refresh", number(period)}, {"eta", number(eta)}});
   Dense M = lambda0 * Dense::identity(d);
   Vector eigenvalue; // mean of A's, once stationary
-  for (int t = 1; t <= T; ++t) {
-    const Vector u = random_unit(d, p.seed, 114, t);
-    memory.update_inverse(u);
-    M = M + outer(u, u);
-    if (t % period == 0) memory.A = memory.A + eta * Dense::identity(d);
+  for (int t = 0; t < T; t += stretch) {
+    Vector directions;
+    for (int i = 0; i < stretch; ++i) append_row(directions, random_unit(d, p.seed, 114, t + i));
+    memory.update_inverse(directions);
+    const Dense U(stretch, d, directions);
+    M = M + transpose(U) * U;
     if (t > T / 2) eigenvalue.push_back(trace(memory.A) / d);
   }
   const Mean mean = batch_mean(eigenvalue);
@@ -274,46 +272,36 @@ std::vector<Point> refresh_bias(const Protocol &p) {
           at(sampled_point(mean.mean, stationary, mean.standard_error, stationary, 0.1 * stationary), "corrected", labels({{"T", num(T)}}))};
 }
 
-/// The smallest delta over T updates in float32, as the paper runs it.
-float smallest_delta(int d, int T, float lambda, const std::function<Vector(int)> &direction) {
-  std::vector<float> A(size_t(d) * d), z(d);
-  for (int i = 0; i < d; ++i) A[i * d + i] = 1 / lambda;
-  float least = INFINITY;
+/// The smallest delta over T updates of the layer in this precision.
+double smallest_delta(int T, double lambda, Real real, const std::function<Vector(int)> &direction) {
+  Vla memory(16, 1, lambda, {{"refresh", "0"}}, "vla", real);
+  double least = INFINITY;
   for (int t = 0; t < T; ++t) {
-    const Vector u = direction(t);
-    float delta = 1;
-    for (int i = 0; i < d; ++i) {
-      z[i] = 0;
-      for (int j = 0; j < d; ++j) z[i] += A[i * d + j] * float(u[j]);
-    }
-    for (int i = 0; i < d; ++i) delta += float(u[i]) * z[i];
-    least = std::min(least, delta);
-    for (int i = 0; i < d; ++i)
-      for (int j = 0; j < d; ++j) A[i * d + j] -= z[i] * z[j] / delta;
+    memory.update_inverse(direction(t));
+    least = std::min(least, memory.delta);
   }
   return least;
 }
 
 std::vector<Point> delta_random(const Protocol &p) {
-  Vla memory(16, 1, lambda0);
-  double least = INFINITY;
-  for (int t = 0; t < 2000; ++t) {
-    memory.update_inverse(random_unit(16, p.seed, 115, t));
-    least = std::min(least, memory.delta);
-  }
+  std::vector<Point> points;
   const auto random = [&](int t) { return random_unit(16, p.seed, 115, t); };
-  return {at(bounded_point(least, Point::at_least, 1, 0, 0.5), "exact", labels({{"real", txt("f64")}})),
-          at(bounded_point(smallest_delta(16, 2000, 0.1f, random), Point::at_least, 1, 0, 0.5), "exact", labels({{"real", txt("f32")}}))};
+  for (Real real : {Real::f64, Real::f32})
+    points.push_back(at(bounded_point(smallest_delta(2000, lambda0, real, random), Point::at_least, 1, 0, 0.5), "exact", labels({{"real", txt(name_of(real))}})));
+  return points;
 }
 
 std::vector<Point> delta_repeated(const Protocol &p) {
   std::vector<Point> points;
-  const auto repeated = [&](int) { return random_unit(16, p.seed, 116, 0); };
-  for (float lambda : {1e-1f, 1e-2f, 1e-4f})
-    points.push_back(at(bounded_point(smallest_delta(16, 50, lambda, repeated), Point::at_least, 1, 0, 0.5), "limit", labels({{"lambda0", num(lambda)}})));
-  float least = INFINITY; // whether a given start goes wrong depends on the bits: the worst of some tiny ones
-  for (float lambda : {1e-7f, 3e-8f, 1e-8f, 1e-9f}) least = std::min(least, smallest_delta(16, 50, lambda, repeated));
-  points.push_back(at(bounded_point(least, Point::at_least, 1, 0, 0.5), "paper", labels({{"lambda0", txt("1e-7 ... 1e-9")}})));
+  const auto smallest = [&](double lambda, int direction) {
+    return smallest_delta(50, lambda, Real::f32, [&](int) { return random_unit(16, p.seed, 116, direction); });
+  };
+  for (double lambda : {1e-1, 1e-2, 1e-4})
+    points.push_back(at(bounded_point(smallest(lambda, 0), Point::at_least, 1, 0, 0.5), "limit", labels({{"lambda0", num(lambda)}})));
+  double least = INFINITY; // whether a start goes wrong depends on its bits: of 20 directions all but a few do at 1e-9, one or two at 1e-7
+  for (double lambda : {1e-7, 1e-8, 1e-9})
+    for (int direction = 0; direction < 20; ++direction) least = std::min(least, smallest(lambda, direction));
+  points.push_back(at(bounded_point(least, Point::at_least, 1, 0, 0.5), "paper", labels({{"lambda0", txt("1e-7, 1e-8, 1e-9")}})));
   return points;
 }
 
@@ -335,7 +323,7 @@ std::vector<Claim> vla_inverse() {
   Claim ridge = ledger_row("rls-eq6-post-update", "004 Eq 6", "The recursion with gain A_t k_t is recursive least squares.",
                            "With u = k it is the ridge solution with the constant penalty lambda0 at every prefix.", eq6_is_ridge);
   ridge.variants = {"rls"};
-  return {
+  std::vector<Claim> claims{
       ridge,
       refuted_row("rls-eq6-solves-eq5", "paper", "004 Eq 5-6", "Eq 6 minimises Eq 5, whose penalty M_t grows with sum u u^T and A_t = M_t^{-1}.",
                   "With u = k it minimises the ridge loss with constant lambda0; Eq 5's Hessian is K K^T + M_t, whose inverse is not A_t.", eq6_against_eq5),
@@ -362,6 +350,9 @@ std::vector<Claim> vla_inverse() {
       ledger_row("sm-delta-ge-1", "004 §3.3, Appendix A.1", "delta_t >= 1.", "1 + u^T A u with A positive definite; no violation at lambda0 = 0.1 in float64 or float32.", delta_random),
       repeated,
   };
+  for (Claim &c : claims)
+    if (c.variants.empty() && c.id.find("batch") == std::string::npos && c.id.find("shrinkage") == std::string::npos) c.variants = {"vla"};
+  return claims;
 }
 
 } // namespace recollect::theory

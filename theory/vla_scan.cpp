@@ -238,7 +238,9 @@ std::vector<Point> penalty_scale(const Protocol &p) {
   double traces[2];
   for (int form = 0; form < 2; ++form) {
     Vla memory(width, 1, lambda0);
-    for (int t = 0; t < steps; ++t) memory.update_inverse(scaled(form ? 1 / std::sqrt(double(width)) : 1, random_unit(width, p.seed, 135, t)));
+    Vector directions;
+    for (int t = 0; t < steps; ++t) append_row(directions, scaled(form ? 1 / std::sqrt(double(width)) : 1, random_unit(width, p.seed, 135, t)));
+    memory.update_inverse(directions);
     traces[form] = trace(inverse(memory.A)) - width * lambda0; // sum of |u|^2
   }
   const double rounding = 8.0 * steps * width / lambda0 * steps;
