@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report on files of the final size, on files with one part missing, and on everything it must refuse."""
 import html.parser
+import json
 import os
 import re
 import subprocess
@@ -248,6 +249,14 @@ class Report(unittest.TestCase):
                 self.assertRegex(sentence, r"^[A-Z0-9].*\.$", row)
                 self.assertEqual(len(re.findall(r"[.!?] [A-Z]", sentence)), 0, f"{row}: one sentence a part")
             self.assertLessEqual(len(explain.explain(claim(id=row, scope="untrained"))), 5)
+
+    def test_no_claim_lacks_its_text(self):
+        listed = subprocess.run(
+            [os.environ["RECOLLECT_PROGRAM"], "list", "claims", "--json"], capture_output=True, text=True, check=True
+        )
+        for claim in json.loads(listed.stdout):
+            if claim["expected"] in ("refuted", "holds_asymptotically") and claim["scope"] != "typo":
+                self.assertIn(claim["id"].replace("_", "-"), explain.TEXTS["claims"])
 
     def test_numbers(self):
         shown = {
