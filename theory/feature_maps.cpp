@@ -82,9 +82,10 @@ std::vector<Point> exact_maps(const Protocol &protocol) {
 /// Performer's are orthogonal, which only lowers its own.
 std::vector<Point> random_maps(const Protocol &protocol) {
   std::vector<Point> points;
+  const double square = 0.15; // |q + k|^2 = 0.375: the fourth moment behind the variance's own error is tame
   const int d = 6, F = 16, draws = protocol.full() ? 6000 : 1500;
-  const Pair p = draw_pair(d, 0.4, 0.25, protocol.seed); // |q + k|^2 = 1: the fourth moment behind the variance's own error is tame
-  const double s = inner(p.x, p.y), kappa = std::exp(s), square = 0.4;
+  const Pair p = draw_pair(d, square, 0.25, protocol.seed);
+  const double s = inner(p.x, p.y), kappa = std::exp(s);
   const double performer = kappa * kappa * std::expm1(2 * square + 2 * s) / F,
                trigonometric = std::exp(2 * square) * std::pow(-std::expm1(-2 * square + 2 * s), 2) / (2 * F);
   for (const std::string variant : {"performer", "random_feature"}) {

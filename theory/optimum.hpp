@@ -12,10 +12,12 @@ struct Layer {
   Dense Wk, Wv, moment;
 };
 
-/// Gaussian weights and a random full-rank second moment.
+/// Random weights and second moment. Wk is a little off m orthonormal rows, because the rounding that a check must allow goes
+/// with the square of its condition number, and that of a square Gaussian matrix has no mean.
 inline Layer random_layer(int D, int m, int dv, std::uint64_t seed) {
-  const Dense root(D, D, Stream(seed, 143).normals(D * D));
-  return {Dense(m, D, Stream(seed, 141).normals(m * D)), Dense(dv, D, Stream(seed, 142).normals(dv * D)),
+  const Dense root(D, D, Stream(seed, 143).normals(D * D)), draw(m, D, Stream(seed, 141).normals(m * D)),
+      skew(m, m, Stream(seed, 186).normals(m * m)), rows = inverse(cholesky(draw * transpose(draw))) * draw;
+  return {(Dense::identity(m) + 0.25 / std::sqrt(m) * skew) * rows, Dense(dv, D, Stream(seed, 142).normals(dv * D)),
           1.0 / D * (root * transpose(root)) + 0.1 * Dense::identity(D)};
 }
 

@@ -44,10 +44,10 @@ std::vector<Point> large_numbers(const Protocol &protocol) {
     const Mean mean = mean_of(ratios), spread = mean_of(squares);
     points.push_back(at(sampled_point(mean.mean, 1, mean.standard_error, 0.1), "expectation",
                         at_time(t, "mean of sum_j exp(q.k_j) / (t c(q))")));
-    points.push_back(at(sampled_point(spread.mean, excess, spread.standard_error, 0.4 * excess), "limit",
+    points.push_back(at(sampled_point(spread.mean, excess, spread.standard_error, 0.6 * excess), "limit",
                         at_time(t, "t times its mean square error")));
     if (t == 8)
-      points.push_back(at(sampled_point(spread.mean / t, 0, spread.standard_error / t, 0.4 * excess / t), "paper",
+      points.push_back(at(sampled_point(spread.mean / t, 0, spread.standard_error / t, 0.6 * excess / t), "paper",
                           at_time(t, "mean square error of sum_j exp(q.k_j) / (t c(q))")));
   }
   return points;
@@ -57,7 +57,7 @@ std::vector<Point> large_numbers(const Protocol &protocol) {
 /// 1/(t-1).
 std::vector<Point> vanishing_updates(const Protocol &protocol) {
   std::vector<Point> points;
-  const int d = 6, dv = 4, runs = protocol.full() ? 8000 : 2500;
+  const int d = 6, dv = 4, runs = protocol.full() ? 8000 : 4000;
   for (int t : {2, 10, 100}) {
     Sequence s = gaussian_runs(runs, t, d, dv, protocol.seed + t);
     for (int run = 0; run < runs; ++run)
@@ -117,7 +117,7 @@ template <class F> Mean mean_over(const std::vector<Dense> &states, const F &f) 
 /// = M k + e the norm grows like t |M|. Not at every step of every run: S_2 is smaller than S_1 in some.
 std::vector<Point> growth(const Protocol &protocol) {
   std::vector<Point> points;
-  const int d = 8, dv = 4, runs = protocol.full() ? 4000 : 1200;
+  const int d = 8, dv = 4, runs = protocol.full() ? 6000 : 3000;
   std::vector<double> spectral;
   Mean last;
   const auto square = [](const Dense &S) { return std::pow(frobenius_norm(S), 2); };
@@ -136,7 +136,7 @@ std::vector<Point> growth(const Protocol &protocol) {
       reads.push_back(square(states[run] * probe) / t);
     }
     const Mean read = mean_of(reads);
-    points.push_back(at(sampled_point(read.mean, d * dv, read.standard_error, 0.8 * d * dv), "expectation",
+    points.push_back(at(sampled_point(read.mean, d * dv, read.standard_error, d * dv), "expectation",
                         at_time(t, "mean of |S_t k|^2 / t for a new key")));
     if (t == 256) { // keys and values of t = 64 steps span their spaces up to relative variance 2/64 a direction: that
                     // biases the norm
