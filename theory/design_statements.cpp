@@ -23,13 +23,16 @@ std::vector<Point> normalisation(const Protocol &protocol) {
   std::vector<Point> points{labelled(
       bounded_point(max_abs(bounded), Point::at_most, max_abs(s.v), 4 * T * epsilon_of(Real::f64) * max_abs(s.v), 1),
       "softmax: largest |o| against largest |v|")};
-  s.v.assign(s.v.size(), 1.0); // a sum of T kernel values: its mean is T E exp(q.k / sqrt d), with E = (1 - 1/d)^(-d/2)
+  s.v.assign(s.v.size(), 1.0); // a sum of T kernel values; for |q|^2 = d each has the mean E exp(q.k / sqrt d) = e^(1/2)
+  for (size_t i = 0; i < s.q.size(); i += d) {
+    const double scale = std::sqrt(d / dot(&s.q[i], &s.q[i], d));
+    for (int c = 0; c < d; ++c) s.q[i + c] *= scale;
+  }
   const std::vector<double> grown = forward(find_variant("exp_unnormalized"), s).o;
   std::vector<double> last;
   for (int run = 0; run < runs; ++run) last.push_back(grown[(size_t(run + 1) * T - 1) * dv] / T);
   const Mean mean = mean_of(last);
-  const double expected = std::pow(1 - 1.0 / d, -d / 2.0);
-  points.push_back(labelled(sampled_point(mean.mean, expected, mean.standard_error, 1.2),
+  points.push_back(labelled(sampled_point(mean.mean, std::exp(0.5), mean.standard_error, 0.5),
                             "exp, not normalised: mean read of equal values, over t"));
   return points;
 }

@@ -241,7 +241,7 @@ std::vector<Point> too_few_pairs(const Protocol &p) {
                       labels({{"quantity", txt("Eq 54 by pseudo-inverse")}})));
   points.push_back(at(exact_point(few.eq54_gap(slopes), 0, few.units(slopes), 1e-3), "corrected",
                       labels({{"quantity", txt("Eq 54 with a ridge on the slopes")}})));
-  points.push_back(at(bounded_point(few.eq54_gap(all), Point::at_least, 1e-2, 0, 1e-3), "corrected",
+  points.push_back(at(bounded_point(few.eq54_gap(all), Point::at_least, 1e-5, 0, 5e-6), "corrected",
                       labels({{"quantity", txt("Eq 54 fails with a penalised constant")}})));
   return points;
 }

@@ -20,8 +20,7 @@ struct UnitPair {
 UnitPair unit_pair(int d, double c, std::uint64_t seed, std::uint64_t index) {
   Vector k = Stream(seed, 71).normals(d, index * d), side = Stream(seed, 72).normals(d, index * d);
   k = combine(1 / norm(k), k, 0, k);
-  side = combine(1, side, -inner(side, k), k);
-  side = combine(1 / norm(side), side, 0, side);
+  for (int pass = 0; pass < 2; ++pass) side = unit(combine(1, side, -inner(side, k), k)); // twice: the first may cancel
   return {combine(c, k, std::sqrt(1 - c * c), side), k};
 }
 
