@@ -35,8 +35,14 @@ std::string brief(double value) {
 
 std::string names(const std::vector<Form> &forms) {
   std::vector<std::string> all;
-  for (const Form &f : forms) all.push_back(f.name);
+  for (const Form &f : forms) all.push_back(f.name + (f.exact ? "" : " (approximate)") + (f.stable ? "" : " (unstable)"));
   return join(all, ", ");
+}
+
+std::string traits_text(const Traits &t) {
+  return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") + ", " +
+         (t.order_invariant ? "blind to the order of the pairs" : "sees the order of the pairs") + ", " +
+         (t.stable ? "stable in float32" : "unstable in float32 on ill-conditioned keys");
 }
 
 std::string inputs_text(const Variant &v) {
@@ -113,6 +119,7 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "state", state_text(v) + " a head at Dk = Dv = 64");
   line(out, "cost", v.cost + " a token");
   line(out, "forms", names(v.forms));
+  line(out, "traits", traits_text(v.traits));
   out << "inputs:\n";
   Rows rows{{"  q, k", "[B,H,T,Dk]", "required", ""}, {"  v", "[B,H,T,Dv]", "required", ""}};
   for (const Input &i : v.inputs) {
