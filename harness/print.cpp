@@ -92,8 +92,8 @@ std::vector<std::string> point_row(const Finding &f, const Point &p, const std::
 } // namespace
 
 void print_variants(std::ostream &out, const std::vector<const Variant *> &list) {
-  Rows rows{{"variant", "family", "update", "state at Dk = Dv = 64", "cost a token", "forms", "inputs", "source"}};
-  for (const Variant *v : list) rows.push_back({v->name, v->family, v->update, state_text(*v), v->cost, names(v->forms), inputs_text(*v), v->source});
+  Rows rows{{"variant", "family", "update", "objective", "state at Dk = Dv = 64", "cost a token", "forms", "inputs", "source"}};
+  for (const Variant *v : list) rows.push_back({v->name, v->family, v->update, v->objective, state_text(*v), v->cost, names(v->forms), inputs_text(*v), v->source});
   print_table(out, rows);
 }
 
