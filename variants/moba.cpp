@@ -47,18 +47,15 @@ template <class Real> struct ReadBlocks {
     chosen[past] = here;
     Real *out = o.data() + step * Dv, peak = 0, mass = 0;
     for (int c = 0; c < Dv; ++c) out[c] = 0;
-    for (int b = 0; b <= past; ++b) {
-      const int begin = chosen[b] * blocks.block, end = begin + blocks.block < t + 1 ? begin + blocks.block : t + 1;
-      for (int i = begin; i < end; ++i) {
-        const Real logit = scale * dot(query, k.data() + (head * T + i) * Dk, Dk),
-                   now = mass == 0 || logit > peak ? logit : peak;
-        const Real keep = mass == 0 ? Real(0) : math::exp(peak - now), add = math::exp(logit - now);
-        const Real *value = v.data() + (head * T + i) * Dv;
-        for (int c = 0; c < Dv; ++c) out[c] = out[c] * keep + add * value[c];
-        mass = mass * keep + add;
-        peak = now;
-      }
-    }
+    blocks.each_row(chosen, past + 1, t + 1, [&](int i) {
+      const Real logit = scale * dot(query, k.data() + (head * T + i) * Dk, Dk),
+                 now = mass == 0 || logit > peak ? logit : peak;
+      const Real keep = mass == 0 ? Real(0) : math::exp(peak - now), add = math::exp(logit - now);
+      const Real *value = v.data() + (head * T + i) * Dv;
+      for (int c = 0; c < Dv; ++c) out[c] = out[c] * keep + add * value[c];
+      mass = mass * keep + add;
+      peak = now;
+    });
     for (int c = 0; c < Dv; ++c) out[c] /= mass;
   }
 };
