@@ -15,7 +15,8 @@ struct Form {
   std::string name; // recurrent | chunked | parallel | minibatch | ...
   std::function<void(const Call<float> &)> f32;
   std::function<void(const Call<double> &)> f64;
-  bool exact = true; // false: equals the recurrent form only approximately even in exact arithmetic (say so in the name)
+  bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic (say so in the name)
+  bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps
 };
 
 /// An optional tensor of a variant: required, or filled with its neutral value where absent (beta, alpha, lambda: 1; w: k).

@@ -35,8 +35,14 @@ std::string brief(double value) {
 
 std::string names(const std::vector<Form> &forms) {
   std::vector<std::string> all;
-  for (const Form &f : forms) all.push_back(f.name);
+  for (const Form &f : forms) all.push_back(f.name + (f.exact ? "" : " (approximate)") + (f.stable ? "" : " (unstable)"));
   return join(all, ", ");
+}
+
+std::string traits_text(const Traits &t) {
+  return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") + ", " +
+         (t.order_invariant ? "blind to the order of the pairs" : "sees the order of the pairs") + ", " +
+         (t.stable ? "stable in float32" : "unstable in float32 on ill-conditioned keys");
 }
 
 std::string inputs_text(const Variant &v) {
@@ -86,8 +92,8 @@ std::vector<std::string> point_row(const Finding &f, const Point &p, const std::
 } // namespace
 
 void print_variants(std::ostream &out, const std::vector<const Variant *> &list) {
-  Rows rows{{"variant", "family", "update", "state at Dk = Dv = 64", "cost a token", "forms", "inputs", "source"}};
-  for (const Variant *v : list) rows.push_back({v->name, v->family, v->update, state_text(*v), v->cost, names(v->forms), inputs_text(*v), v->source});
+  Rows rows{{"variant", "family", "update", "objective", "state at Dk = Dv = 64", "cost a token", "forms", "inputs", "source"}};
+  for (const Variant *v : list) rows.push_back({v->name, v->family, v->update, v->objective, state_text(*v), v->cost, names(v->forms), inputs_text(*v), v->source});
   print_table(out, rows);
 }
 
@@ -113,6 +119,7 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "state", state_text(v) + " a head at Dk = Dv = 64");
   line(out, "cost", v.cost + " a token");
   line(out, "forms", names(v.forms));
+  line(out, "traits", traits_text(v.traits));
   out << "inputs:\n";
   Rows rows{{"  q, k", "[B,H,T,Dk]", "required", ""}, {"  v", "[B,H,T,Dv]", "required", ""}};
   for (const Input &i : v.inputs) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.hpp"
+#include "conditioning.hpp"
 #include "forward.hpp"
 #include <chrono>
 #include <cmath>
@@ -23,7 +24,11 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
     job.launch();
     record.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  record.score = c.task->score(c.task_params, problem, job.fetch());
+  const Output output = job.fetch();
+  record.score = c.task->score(c.task_params, problem, output);
+  if (!c.form->exact) // another layer than its definition: by how much
+    record.score.metrics.emplace_back("deviation",
+                                      deviation(output, forward(*c.variant, problem.sequence, {"recurrent", Real::f64, 1, c.variant_params})).outputs);
   record.status = "ok";
 }
 

@@ -41,6 +41,14 @@ template <class Real> struct Blocks {
     }
     return found;
   }
+
+  /// f(i) for the rows before `end` of the n blocks `chosen`.
+  template <class F> KOKKOS_FUNCTION void each_row(const int *chosen, int n, int end, const F &f) const {
+    for (int b = 0; b < n; ++b) {
+      const int begin = chosen[b] * block, stop = begin + block < end ? begin + block : end;
+      for (int i = begin; i < stop; ++i) f(i);
+    }
+  }
 };
 
 /// Blocks of `block` rows of router [heads,T,Dk].

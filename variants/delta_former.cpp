@@ -85,7 +85,7 @@ Variant delta_former() {
               {"w", false, "key to erase at"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"chunked", chunked<float>, chunked<double>},
-             {"doubling", doubling<float>, doubling<double>}};
+             {"doubling", doubling<float>, doubling<double>, true, false}};
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
     return p.integer("groups") > 1 && p.text("kappa1") == "softmax"
                ? "groups above 1 need a kappa1 that is not normalised"

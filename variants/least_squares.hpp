@@ -160,7 +160,7 @@ inline double gram_condition(const Sequence &s, double ridge, bool decays, bool 
       change = std::max(change, read.change), scale = std::max(scale, read.size);
     }
   }
-  return change / scale;
+  return change == 0 ? 0 : change / scale;
 }
 
 } // namespace recollect::variants

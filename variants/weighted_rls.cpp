@@ -6,9 +6,11 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) (P_t k_t)^T,       S_0 = 0
 //   o_t = S_t q_t
 //
-// The ridge is forgotten like the data, so P grows without bound along directions that no recent key has (wind-up).
+// The ridge is forgotten like the data, so P grows without bound along directions that no recent key has (wind-up), and
+// the rounding in P with it: keys that nearly repeat, or gates of 1e-8, lose every digit. mesa keeps its ridge.
 // State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
-// 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products.
+// 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation or decay ends
+// blocks early.
 #include "least_squares.hpp"
 
 namespace recollect::variants {
@@ -35,6 +37,7 @@ Variant weighted_rls() {
   v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2 at the start; P starts at I / ridge")};
   v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge; above 0"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.stable = false; // wind-up: nothing bounds the rounding in P along directions that are forgotten
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
   v.solved_condition = [](const Sequence &s, const Params &p) {

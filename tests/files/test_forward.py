@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`recollect forward` on tensors written by another program, against numpy; and everything it must refuse."""
+import json
 import os
 import subprocess
 import tempfile
@@ -158,6 +159,29 @@ class Forward(unittest.TestCase):
             self.refused("linear", "k has a non-finite value")
         self.write({**d, "alpha": d["alpha"] + 1})
         self.refused("gated_delta_net", "decay factors")
+
+    def test_every_layer_runs_on_the_inputs_that_it_lists(self):
+        listing = subprocess.run([PROGRAM, "list", "variants", "--json"], capture_output=True, text=True, check=True).stdout
+        d = tensors()
+        d["w"] = d["k"][:, :, ::-1]
+        for variant in json.loads(listing):
+            required = [i["name"] for i in variant["inputs"] if i["required"]] + variant["needs_one_of"][:1]
+            described = subprocess.run([PROGRAM, "list", "variants", variant["name"]], capture_output=True, text=True, check=True).stdout
+            for name in [i["name"] for i in variant["inputs"]] + [p["name"] for p in variant["parameters"]]:
+                self.assertRegex(described, rf"(?m)^  {name} .*\S")
+            for form in variant["forms"]:
+                with self.subTest(variant=variant["name"], form=form["name"]):
+                    self.write({name: d[name] for name in ["q", "k", "v", *required]})
+                    o, state = self.result(variant["name"], "--form", form["name"], "--chunk", "7")
+                    self.assertEqual(o.shape, (B, H, T, DV))
+                    self.assertTrue(np.isfinite(o).all())
+                    self.assertEqual(state is not None, variant["state"]["rows"] > 0)
+            for missing in [i["name"] for i in variant["inputs"] if i["required"]]:
+                os.remove(self.output)
+                self.write({name: d[name] for name in ["q", "k", "v", *required] if name != missing})
+                self.refused(variant["name"], f"{missing} is absent")
+                self.write({name: d[name] for name in ["q", "k", "v", *required]})
+                self.result(variant["name"])
 
     def test_damaged_files_and_bad_flags(self):
         with open(self.input, "w") as f:

@@ -37,10 +37,17 @@ BOOST_AUTO_TEST_SUITE(matrix)
 BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason) {
   std::map<std::string, std::set<std::string>> reported;
   for (const Case &c : make_plan({})) {
-    const Record record = run_case(c, 0, 1);
+    Record record = run_case(c, 0, 1);
     BOOST_TEST_CONTEXT(c.variant->name << " on " << c.task->name << ": " << record.status << ", " << record.reason) {
       BOOST_TEST((record.status == "ok" || record.status == "meaningless"));
       BOOST_TEST((record.status == "ok") == record.reason.empty());
+      auto &metrics = record.score.metrics; // an approximate form's deviation from its layer comes last, and only there
+      const bool deviates = !metrics.empty() && metrics.back().first == "deviation";
+      if (record.status == "ok") BOOST_TEST(deviates == !c.form->exact);
+      if (deviates) {
+        BOOST_TEST((std::isfinite(metrics.back().second) && metrics.back().second >= 0));
+        metrics.pop_back();
+      }
       if (record.status == "ok") check_score(*c.task, record.score, reported[c.task->name]);
     }
   }
@@ -48,6 +55,21 @@ BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason) {
     BOOST_TEST_CONTEXT(task.name) {
       BOOST_TEST((reported[task.name] == std::set<std::string>(task.metrics.begin(), task.metrics.end())));
     }
+}
+
+BOOST_AUTO_TEST_CASE(an_approximate_form_reports_its_deviation) {
+  RunRequest request;
+  request.variants = {"ttt_linear"}, request.tasks = {"recall"};
+  Case c = make_plan(request).front();
+  BOOST_TEST_REQUIRE(c.form->name == "minibatch");
+  const auto reported = [&] { return run_case(c, 0, 1).score.metrics.back(); };
+  BOOST_TEST(reported().first == "deviation");
+  BOOST_TEST(reported().second > 1e-3);
+  c.variant_params.set("minibatch", 1); // of one token it is the layer
+  Problem problem = c.task->generate(c.task_params, c.seed);
+  problem.sequence.w = problem.sequence.k;
+  const double kappa = input_condition(*c.variant, problem.sequence, c.variant_params, 1);
+  BOOST_TEST(reported().second <= accumulated_terms(problem.sequence.shape, 1) * epsilon_of(c.real) * kappa);
 }
 
 BOOST_AUTO_TEST_CASE(a_shape_that_a_variant_cannot_take_is_a_reason) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generic check: every exact fast form of every variant against its float64 recurrent form, and split invariance. A variant
-// that declares itself unstable is held to a bound of its own, in its own test.
+// The generic check: every exact fast form of every variant against its float64 recurrent form on well-conditioned keys,
+// and split invariance. Ill-conditioned keys: invariants.cpp.
 #include "testing.hpp"
 
 namespace recollect {
@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_CASE(equal_the_recurrent_form) {
     for (int T : {1, 2, 63, 64, 65, 500}) {
       const Shape shape{1, 2, T, 10, 6};
       const Params params = variant_params(variant);
-      if (!variant.traits.stable || (variant.unsuitable && !variant.unsuitable(shape, params).empty())) continue;
+      if (variant.unsuitable && !variant.unsuitable(shape, params).empty()) continue;
       const Sequence s = random_sequence(shape, 7);
       const Output reference = forward(variant, s);
       const double kappa = input_condition(variant, s, params, 2);
@@ -30,17 +30,18 @@ BOOST_AUTO_TEST_CASE(equal_the_recurrent_form) {
 }
 
 BOOST_AUTO_TEST_CASE(one_pass_equals_two_with_the_state_handed_over) {
-  const Shape shape{2, 1, 37, 6, 5};
+  const Shape shape{2, 1, 19, 6, 5};
   for (const Variant &variant : all_variants()) {
     const Params params = variant_params(variant);
     if (variant.state_shape(shape, params).size() == 0) continue;
     const Sequence s = random_sequence(shape, 8);
     const double kappa = input_condition(variant, s, params, 2);
     for (const Form &form : variant.forms)
-      for (int cut = 1; cut < shape.T; cut += 5)
+      for (int cut = 1; cut < shape.T; ++cut)
         for (Real real : {Real::f32, Real::f64}) {
-          if (!form.exact) continue;
-          const Run run{form.name, real, 16, params};
+          const bool between_batches = params.has("minibatch") && cut % params.integer("minibatch") == 0;
+          if (!form.exact && !between_batches) continue; // an approximate form may be cut where its batches are
+          const Run run{form.name, real, 8, params};
           const Output whole = forward(variant, s, run);
           const Output first = forward(variant, slice_steps(s, 0, cut), run);
           Sequence rest = slice_steps(s, cut, shape.T);
@@ -52,7 +53,7 @@ BOOST_AUTO_TEST_CASE(one_pass_equals_two_with_the_state_handed_over) {
             joined.o.insert(joined.o.end(), head(first, cut), head(first, cut) + cut * shape.Dv);
             joined.o.insert(joined.o.end(), head(second, shape.T - cut), head(second, shape.T - cut) + (shape.T - cut) * shape.Dv);
           }
-          const double error = deviation(joined, whole).largest(), bound = 2 * accumulated_terms(shape, 16) * epsilon_of(real) * kappa;
+          const double error = deviation(joined, whole).largest(), bound = 2 * accumulated_terms(shape, 8) * epsilon_of(real) * kappa;
           BOOST_TEST_INFO(variant.name << " " << form.name << " " << name_of(real) << " cut=" << cut << ": error " << error << ", bound " << bound);
           BOOST_TEST(error <= bound);
         }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every variant promises, tested for all of them at odd sizes in float and double: a declared property must hold in every
-// exact form, an undeclared one must be seen to fail in the definition.
+// form, an undeclared one must be seen to fail.
 #include "random.hpp"
 #include "testing.hpp"
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <set>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
@@ -12,16 +15,18 @@ BOOST_AUTO_TEST_SUITE(invariants)
 
 const Shape odd{2, 3, 21, 5, 3};
 
-/// f(variant, params, form, real) for every variant, exact form and real type.
-template <class F> void every_form(const F &f) {
+/// f(variant, params, form, real) for every variant, form and real type; without the approximate forms where the definition is
+/// the reference.
+template <class F> void every_form(const F &f, bool approximate = true) {
   for (const Variant &variant : all_variants()) {
     const Params params = variant_params(variant);
-    if (variant.unsuitable && !variant.unsuitable(odd, params).empty()) continue;
+    BOOST_TEST_REQUIRE((!variant.unsuitable || variant.unsuitable(odd, params).empty()));
     for (const Form &form : variant.forms)
       for (Real real : {Real::f32, Real::f64})
-        if (form.exact) f(variant, params, form, real);
+        if (form.exact || approximate) f(variant, params, form, real);
   }
 }
+
 
 double bound(const Variant &variant, const Params &params, const Sequence &s, Real real) {
   return accumulated_terms(s.shape, 8) * epsilon_of(real) * input_condition(variant, s, params, 2);
@@ -57,28 +62,33 @@ BOOST_AUTO_TEST_CASE(causality) {
     const double change = prefix_difference(forward(variant, other, run), forward(variant, s, run), odd, cut);
     const double allowed = bound(variant, params, s, real);
     BOOST_TEST_INFO(label(variant, form, real) << ": change before the cut " << change << ", allowed " << allowed);
-    BOOST_TEST((variant.traits.causal ? change <= allowed : change > 1e-3));
+    if (form.name == "nystrom") // its landmarks come from the whole sequence: almost, but not quite causal
+      BOOST_TEST((change > allowed || real == Real::f32));
+    else
+      BOOST_TEST((variant.traits.causal ? change <= allowed : change > 1e-3));
   });
 }
 
 BOOST_AUTO_TEST_CASE(batches_and_heads_are_independent) {
   const Sequence s = random_sequence(odd, 23);
-  Sequence alone; // head 4 of 6
-  alone.shape = {1, 1, odd.T, odd.Dk, odd.Dv};
-  const auto take = [](const std::vector<double> &all) {
-    const size_t size = all.size() / odd.heads();
-    return std::vector<double>(all.begin() + 4 * size, all.begin() + 5 * size);
-  };
-  alone.q = take(s.q), alone.k = take(s.k), alone.v = take(s.v), alone.w = take(s.w);
-  alone.beta = take(s.beta), alone.alpha = take(s.alpha), alone.lambda = take(s.lambda);
-  every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
-    const Run run{form.name, real, 8, params};
-    const Output together = forward(variant, s, run), single = forward(variant, alone, run);
-    const Output part{take(together.o), take(together.state), together.state_shape};
-    const double error = deviation(part, single).largest(), allowed = bound(variant, params, alone, real);
-    BOOST_TEST_INFO(label(variant, form, real) << ": error " << error << ", allowed " << allowed);
-    BOOST_TEST(error <= allowed);
-  });
+  for (size_t head = 0; head < odd.heads(); ++head) {
+    Sequence alone;
+    alone.shape = {1, 1, odd.T, odd.Dk, odd.Dv};
+    const auto take = [head](const std::vector<double> &all) {
+      const size_t size = all.size() / odd.heads();
+      return std::vector<double>(all.begin() + head * size, all.begin() + (head + 1) * size);
+    };
+    alone.q = take(s.q), alone.k = take(s.k), alone.v = take(s.v), alone.w = take(s.w);
+    alone.beta = take(s.beta), alone.alpha = take(s.alpha), alone.lambda = take(s.lambda);
+    every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
+      const Run run{form.name, real, 8, params};
+      const Output together = forward(variant, s, run), single = forward(variant, alone, run);
+      const Output part{take(together.o), take(together.state), together.state_shape};
+      const double error = deviation(part, single).largest(), allowed = bound(variant, params, alone, real);
+      BOOST_TEST_INFO(label(variant, form, real) << " head " << head << ": error " << error << ", allowed " << allowed);
+      BOOST_TEST(error <= allowed);
+    });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_output_is_written) {
@@ -94,20 +104,23 @@ BOOST_AUTO_TEST_CASE(every_output_is_written) {
   });
 }
 
+// Outputs are linear in v. Of the state some parts are linear and others do not depend on v at all: it is affine.
 BOOST_AUTO_TEST_CASE(linearity_in_v) {
   const Sequence x = random_sequence(odd, 25);
-  Sequence y = x, mixed = x;
+  Sequence y = x, mixed = x, affine = x;
   y.v = Stream(26, 1).normals(x.v.size());
-  for (size_t i = 0; i < x.v.size(); ++i) mixed.v[i] = 2 * x.v[i] - 3 * y.v[i];
+  for (size_t i = 0; i < x.v.size(); ++i) mixed.v[i] = 2 * x.v[i] - 3 * y.v[i], affine.v[i] = 3 * x.v[i] - 2 * y.v[i];
   every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
     const Run run{form.name, real, 8, params};
     const Output ox = forward(variant, x, run), oy = forward(variant, y, run), om = forward(variant, mixed, run);
-    Output expected = ox;
+    Output expected = forward(variant, affine, run), measured = expected;
+    measured.o = om.o;
     for (size_t i = 0; i < ox.o.size(); ++i) expected.o[i] = 2 * ox.o[i] - 3 * oy.o[i];
-    const double error = max_difference(om.o, expected.o) / max_abs(om.o);
+    for (size_t i = 0; i < ox.state.size(); ++i) expected.state[i] = 3 * ox.state[i] - 2 * oy.state[i];
+    const Deviation error = deviation(expected, measured);
     const double allowed = 6 * (bound(variant, params, x, real) + bound(variant, params, y, real)); // 2 and 3 times, and the sum's own
-    BOOST_TEST_INFO(label(variant, form, real) << ": error " << error << ", allowed " << allowed);
-    BOOST_TEST((variant.traits.linear_in_v ? error <= allowed : error > 1e-3));
+    BOOST_TEST_INFO(label(variant, form, real) << ": outputs " << error.outputs << ", state " << error.state << ", allowed " << allowed);
+    BOOST_TEST((variant.traits.linear_in_v ? error.largest() <= allowed : error.outputs > 1e-3));
   });
 }
 
@@ -130,13 +143,14 @@ BOOST_AUTO_TEST_CASE(order_of_the_stored_pairs) {
     const double allowed = 2 * bound(variant, params, s, real);
     BOOST_TEST_INFO(label(variant, form, real) << ": change of the last read " << change << ", allowed " << allowed);
     if (variant.traits.order_invariant)
-      BOOST_TEST(change <= allowed);
+      BOOST_TEST((change <= allowed && deviation(b, a).state <= allowed));
     else if (real == Real::f64) // a slow clock, as cosformer's, moves nine steps by less than float can tell
       BOOST_TEST(change > 1e3 * allowed);
-  });
+  }, false);
 }
 
 BOOST_AUTO_TEST_CASE(edges) {
+  std::set<std::string> undetermined; // past 1 / eps a condition number promises no digit
   const auto edge = [](const std::string &name) {
     Sequence s = random_sequence(name == "T = 1" ? Shape{1, 2, 1, 5, 3} : Shape{1, 2, 19, 5, 3}, 29);
     if (name == "beta = 0") std::fill(s.beta.begin(), s.beta.end(), 0.0);
@@ -152,33 +166,166 @@ BOOST_AUTO_TEST_CASE(edges) {
     every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
       const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}), out = forward(variant, s, {form.name, real, 8, params});
       const double error = deviation(out, reference).largest(), allowed = bound(variant, params, s, real);
-      if (!(allowed < 1)) return; // past 1 / eps a condition number promises no digit
+      if (!(allowed < 1)) {
+        undetermined.insert(variant.name + " at " + name + " in " + name_of(real));
+        return;
+      }
       BOOST_TEST_INFO(label(variant, form, real) << " at " << name << ": error " << error << ", allowed " << allowed);
       BOOST_TEST(error <= allowed);
-    });
+    }, false);
+  }
+  const std::set<std::string> known{
+      "moba at duplicate keys in f32", // every block ties
+      "weighted_rls at alpha = 1e-8 in f32", "weighted_rls at alpha = 1e-8 in f64"}; // wind-up; its own test
+  BOOST_TEST(undetermined == known, boost::test_tools::per_element());
+}
+
+const std::set<std::string> &steps_by_beta() {
+  static const std::set<std::string> layers{"delta_net", "gated_delta_net", "leaky_lms", "delta_product", "mamba", "mamba2",
+                                            "mlstm", "ttt_linear", "ttt_mlp", "titans"};
+  return layers;
+}
+
+/// A sequence that starts from what `variant` has stored before, with open gates. No momentum is left in Titans.
+Sequence after_a_first_pass(const Variant &variant, const Params &params) {
+  Sequence s = random_sequence(odd, 31);
+  s.state = forward(variant, random_sequence(odd, 32), {"recurrent", Real::f64, 1, params}).state;
+  const size_t one = s.state.size() / odd.heads();
+  if (variant.name == "titans")
+    for (size_t i = 0; i < s.state.size(); ++i)
+      if (i % one >= one / 2) s.state[i] = 0;
+  std::fill(s.alpha.begin(), s.alpha.end(), 1.0), std::fill(s.lambda.begin(), s.lambda.end(), 1.0);
+  return s;
+}
+
+/// Change of the state over the pass, relative to the largest element.
+double change_of_state(const Variant &variant, const Sequence &s, const Run &run) {
+  return deviation({{}, forward(variant, s, run).state, {}}, {{}, s.state, {}}).state;
+}
+
+BOOST_AUTO_TEST_CASE(a_write_of_strength_zero_leaves_the_memory) {
+  every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
+    const bool takes_beta = std::any_of(variant.inputs.begin(), variant.inputs.end(), [](const Input &i) { return i.name == "beta"; });
+    if (!takes_beta || variant.state_shape(odd, params).size() == 0) return;
+    Sequence s = after_a_first_pass(variant, params);
+    std::fill(s.beta.begin(), s.beta.end(), 0.0);
+    const double change = change_of_state(variant, s, {form.name, real, 8, params});
+    BOOST_TEST_INFO(label(variant, form, real) << ": change " << change);
+    // In the others beta is a decay or the strength of the erase: they go on writing.
+    BOOST_TEST((steps_by_beta().count(variant.name) ? change <= accumulated_terms(odd, 8) * epsilon_of(real) : change > 1e-3));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_zero_leave_the_memory) {
+  for (const char *name : {"linear", "linear_rms", "gated_linear", "gla", "gateloop", "rwkv6", "mamba2", "delta_net", "gated_delta_net",
+                           "leaky_lms", "delta_product", "scalar_gated_delta", "longhorn", "nlms", "rwkv7", "rls", "weighted_rls", "mesa",
+                           "intention", "ttt_linear", "ttt_mlp", "titans"}) {
+    const Variant &variant = find_variant(name);
+    const Params params = variant_params(variant);
+    Sequence s = after_a_first_pass(variant, params);
+    std::fill(s.k.begin(), s.k.end(), 0.0);
+    s.w = s.k; // gateloop: no rotation
+    if (variant.name == "scalar_gated_delta") std::fill(s.beta.begin(), s.beta.end(), 1.0);
+    for (const Form &form : variant.forms)
+      for (Real real : {Real::f32, Real::f64}) {
+        const double change = change_of_state(variant, s, {form.name, real, 8, params});
+        BOOST_TEST_INFO(label(variant, form, real) << ": change " << change);
+        BOOST_TEST(change <= accumulated_terms(odd, 8) * epsilon_of(real));
+      }
   }
 }
 
-// Keys that nearly repeat make I + A and the Gram matrix ill-conditioned. A stable variant stays within its condition number
-// in float32; one that says it is not must be seen to lose every digit there.
+// One unit key at every step, gates and steps of 1, read at that key: closed forms of what a memory makes of T values.
+BOOST_AUTO_TEST_CASE(one_key_again_and_again_reads_the_sum_the_mean_or_the_last_value) {
+  struct Rule {
+    std::vector<const char *> layers;
+    std::function<double(int, double, double, const Params &)> read; // of t values, their sum and the last one
+    bool inverts = false; // T k k^T + ridge I, of condition number 1 + T / ridge
+  };
+  const auto ridged = [](int t, double sum, double, const Params &p) { return sum / (t + p.real("ridge")); };
+  const std::vector<Rule> rules{
+      {{"linear", "gated_linear", "gla", "gateloop", "rwkv6", "mamba2", "relu_kernel"}, [](int, double sum, double, const Params &) { return sum; }},
+      {{"linear_elu", "performer", "random_feature", "hedgehog", "based", "rebased", "dijiang", "dpfp", "softmax", "softmax_qknorm",
+        "gated_softmax", "local_linear", "mlstm"},
+       [](int t, double sum, double, const Params &) { return sum / t; }},
+      {{"rls", "weighted_rls", "mesa", "intention"}, ridged, true},
+      {{"delta_net", "gated_delta_net", "leaky_lms", "scalar_gated_delta", "delta_product", "nlms", "rwkv7", "delta_former"},
+       [](int, double, double last, const Params &) { return last; }}};
+  for (int T : {1, 19}) {
+    const Shape shape{1, 2, T, 5, 3};
+    Sequence s = random_sequence(shape, 33);
+    for (size_t head = 0; head < shape.heads(); ++head)
+      for (int t = 0; t < T; ++t) std::copy_n(s.k.begin() + head * T * 5, 5, s.k.begin() + (head * T + t) * 5);
+    for (double &x : s.k) x = std::fabs(x); // every feature map sees it
+    s.q = s.k, s.w.clear();
+    for (auto *gates : {&s.beta, &s.alpha, &s.lambda}) std::fill(gates->begin(), gates->end(), 1.0);
+    for (const Rule &rule : rules)
+      for (const char *name : rule.layers) {
+        const Variant &variant = find_variant(name);
+        const Params params = variant_params(variant);
+        Sequence input = s;
+        if (variant.name == "rwkv6") input.w = std::vector<double>(s.k.size(), 1.0); // bonus 1: its own pair counts as any other
+        std::vector<double> expected(s.v.size());
+        for (size_t head = 0; head < shape.heads(); ++head)
+          for (int c = 0; c < 3; ++c) {
+            double sum = 0;
+            for (int t = 0; t < T; ++t) {
+              const size_t at = (head * T + t) * 3 + c;
+              sum += s.v[at];
+              expected[at] = rule.read(t + 1, sum, s.v[at], params);
+            }
+          }
+        for (const Form &form : variant.forms)
+          for (Real real : {Real::f32, Real::f64}) {
+            if (!form.exact || !form.stable) continue;
+            const std::vector<double> o = forward(variant, input, {form.name, real, 8, params}).o;
+            const double cond = rule.inverts ? 1 + T / params.real("ridge") : 1;
+            const double allowed = cond * bound(variant, params, input, real), error = max_difference(o, expected) / max_abs(expected);
+            BOOST_TEST_INFO(label(variant, form, real) << " T=" << T << ": error " << error << ", allowed " << allowed);
+            BOOST_TEST((allowed < 1 && error <= allowed));
+          }
+      }
+  }
+}
+
+// Keys that nearly repeat, also as the keys to erase at, make I + A and the Gram matrix ill-conditioned. What calls itself stable
+// stays within the bound of its condition number in float32, and the bound must be worth something; what does not must be
+// seen to break it.
 BOOST_AUTO_TEST_CASE(float32_on_ill_conditioned_keys) {
-  const Shape shape{1, 2, 64, 6, 4};
-  const Sequence s = random_sequence(shape, 30, Keys::repeated);
-  for (const Variant &variant : all_variants()) {
-    const Params params = variant_params(variant);
-    if (variant.unsuitable && !variant.unsuitable(shape, params).empty()) continue;
-    const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
-    const double allowed = accumulated_terms(shape, 32) * epsilon_of(Real::f32) * input_condition(variant, s, params);
-    double worst = 0;
-    for (const Form &form : variant.forms) {
-      if (!form.exact) continue;
-      const double error = deviation(forward(variant, s, {form.name, Real::f32, 32, params}), reference).largest();
-      if (!(error <= worst)) worst = error;
-      BOOST_TEST_INFO(variant.name << " " << form.name << ": error " << error << ", allowed " << allowed);
-      if (variant.traits.stable) BOOST_TEST(error <= allowed);
+  std::map<std::string, double> broken; // largest error of an unstable form in units of its bound
+  const auto nearly_repeated = [](const Shape &shape, double noise) {
+    Sequence s = random_sequence(shape, 30);
+    const std::vector<double> directions = random_sequence(shape, 31).k, off = random_sequence(shape, 31).q;
+    const size_t head = size_t(shape.T) * shape.Dk;
+    for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = directions[i / head * head + i % shape.Dk] + noise * off[i];
+    normalise_rows(s.k, shape.Dk);
+    s.w = s.k;
+    return s;
+  };
+  for (const auto &[noise, T] : {std::pair{1e-2, 64}, {1e-4, 500}}) {
+    const Shape shape{1, 2, T, 6, 4};
+    const Sequence s = nearly_repeated(shape, noise);
+    for (const Variant &variant : all_variants()) {
+      const Params params = variant_params(variant);
+      const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
+      const double kappa = input_condition(variant, s, params, 2), allowed = accumulated_terms(shape, 32) * epsilon_of(Real::f32) * kappa;
+      for (const Form &form : variant.forms) {
+        if (!form.exact) continue;
+        const double error = deviation(forward(variant, s, {form.name, Real::f32, 32, params}), reference).largest();
+        BOOST_TEST_INFO(variant.name << " " << form.name << " T=" << T << " noise " << noise << ": error " << error << ", allowed "
+                                     << allowed << ", kappa " << kappa);
+        if (variant.traits.stable && form.stable)
+          BOOST_TEST((allowed < 1 && error <= allowed));
+        else {
+          double &worst = broken[variant.traits.stable ? variant.name + " " + form.name : variant.name];
+          worst = std::max(worst, std::isfinite(error) ? error / allowed : INFINITY);
+        }
+      }
     }
-    BOOST_TEST_INFO(variant.name << " declares itself unstable, worst error " << worst);
-    if (!variant.traits.stable) BOOST_TEST(!(worst <= 1));
+  }
+  for (const auto &[name, worst] : broken) {
+    BOOST_TEST_INFO(name << " calls itself unstable, worst error " << worst << " times its bound");
+    BOOST_TEST(worst > 10);
   }
 }
 

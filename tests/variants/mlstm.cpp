@@ -37,6 +37,20 @@ BOOST_AUTO_TEST_CASE(stabilised_gates_are_the_plain_recurrence) {
               accumulated_terms(s.shape, 1) * epsilon_of(Real::f64) * kappa * max_abs(expected));
 }
 
+BOOST_AUTO_TEST_CASE(gates_of_one_are_linear_attention_divided) { // n_t . q_t is linear attention's read of values 1
+  Sequence s = random_sequence({1, 2, 40, 6, 5}, 6), ones = s;
+  s.alpha.assign(s.alpha.size(), 1), s.beta.assign(s.beta.size(), 1);
+  std::fill(ones.v.begin(), ones.v.end(), 1.0);
+  std::vector<double> expected = forward(find_variant("linear"), s).o;
+  const std::vector<double> weight = forward(find_variant("linear"), ones).o;
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] /= std::fmax(std::fabs(weight[i]), 1);
+  const Variant &variant = find_variant("mlstm");
+  const double kappa = input_condition(variant, s, variant_params(variant));
+  for (const char *form : {"recurrent", "chunked"})
+    check_close(forward(variant, s, {form, Real::f64, 16, {}}).o, expected,
+                accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * kappa * max_abs(expected));
+}
+
 BOOST_AUTO_TEST_CASE(huge_and_vanishing_gates_stay_finite) {
   // One value and positive keys throughout: while the divisor is above 1 every read returns it, in float, whatever the
   // input gates' size.

@@ -17,27 +17,49 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(with_one_decay_and_the_same_key_it_is_leaky_lms_and_gated_delta_net) {
-  // Unit keys, w = k, lambda = alpha in every channel, values scaled by beta: 003 Eq 37 to 39; and by the map of Eq
-  // 40-41 back.
-  const Sequence s = random_sequence({2, 2, 70, 9, 5}, 71);
-  Sequence leaky = s, rwkv = s;
-  rwkv.w = s.k;
+/// S_t = S_{t-1} (keep I - erase k k^T) + u k^T, what 003 Eq 37 to 39 have in common, k a unit key.
+struct Common {
+  Sequence s; // v holds u
+  std::vector<double> keep, erase;
+};
+
+void scale_values(Sequence &s, size_t t, double factor) {
+  for (int i = 0; i < s.shape.Dv; ++i) s.v[t * s.shape.Dv + i] *= factor;
+}
+
+/// A layer's inputs as the common form, and back.
+Common read_as(const std::string &layer, const Sequence &s) {
+  Common c{s, s.alpha, s.beta};
   for (size_t t = 0; t < s.alpha.size(); ++t) {
-    for (int j = 0; j < s.shape.Dk; ++j) rwkv.lambda[t * s.shape.Dk + j] = s.alpha[t];
-    for (int i = 0; i < s.shape.Dv; ++i) rwkv.v[t * s.shape.Dv + i] *= s.beta[t];
+    if (layer == "gated_delta_net") c.erase[t] = s.alpha[t] * s.beta[t];
+    if (layer != "rwkv7") scale_values(c.s, t, s.beta[t]);
   }
-  Sequence gated = leaky;
+  return c;
+}
+Sequence written_for(const std::string &layer, const Common &c) {
+  Sequence s = c.s;
+  s.alpha = c.keep, s.beta = c.erase, s.w = s.k;
   for (size_t t = 0; t < s.alpha.size(); ++t) {
-    gated.beta[t] /= s.alpha[t];
-    for (int i = 0; i < s.shape.Dv; ++i) gated.v[t * s.shape.Dv + i] *= s.alpha[t];
+    if (layer == "gated_delta_net") s.beta[t] = c.erase[t] / c.keep[t];
+    if (layer != "rwkv7") scale_values(s, t, 1 / s.beta[t]);
+    for (int j = 0; j < s.shape.Dk; ++j) s.lambda[t * s.shape.Dk + j] = c.keep[t];
   }
-  const double bound =
-      2 * accumulated_terms(s.shape, 1) * epsilon_of(Real::f64) * input_condition(find_variant("leaky_lms"), s, {});
-  for (const char *form : {"recurrent", "chunked"}) {
-    const Output out = forward(find_variant("rwkv7"), rwkv, {form, Real::f64, 70, {}});
-    BOOST_TEST(deviation(out, forward(find_variant("leaky_lms"), leaky)).largest() <= bound);
-    BOOST_TEST(deviation(out, forward(find_variant("gated_delta_net"), gated)).largest() <= bound);
+  return s;
+}
+
+BOOST_AUTO_TEST_CASE(is_leaky_lms_and_gated_delta_net_by_the_invertible_map_both_ways) { // 003 Eq 38-41
+  Sequence inputs = random_sequence({2, 2, 70, 9, 5}, 71);
+  inputs.w = inputs.k;
+  for (size_t i = 0; i < inputs.lambda.size(); ++i) inputs.lambda[i] = inputs.alpha[i / 9]; // rwkv7's decay, the same in every channel
+  for (const char *from : {"rwkv7", "leaky_lms", "gated_delta_net"}) {
+    const Output expected = forward(find_variant(from), inputs);
+    const double bound = 2 * accumulated_terms(inputs.shape, 70) * epsilon_of(Real::f64) * input_condition(find_variant(from), inputs, {});
+    for (const char *to : {"rwkv7", "leaky_lms", "gated_delta_net"})
+      for (const char *form : {"recurrent", "chunked"}) {
+        const Output out = forward(find_variant(to), written_for(to, read_as(from, inputs)), {form, Real::f64, 70, {}});
+        BOOST_TEST_INFO(from << " as " << to << ", " << form);
+        BOOST_TEST(deviation(out, expected).largest() <= bound);
+      }
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testing.hpp"
 #include <cmath>
+
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(weighted_rls)
@@ -59,6 +60,26 @@ BOOST_AUTO_TEST_CASE(winds_up_where_no_key_comes_and_mesa_does_not) {
   const Output wound = forward(weighted, s, {"chunked", Real::f64, 16, variant_params(weighted, {{"ridge", "1"}})});
   BOOST_TEST(wound.state[2 + 3] == std::ldexp(1.0, 20));
   BOOST_TEST(max_abs(forward(mesa, s, {"chunked", Real::f64, 16, variant_params(mesa, {{"ridge", "1"}})}).state) <= 2);
+}
+
+BOOST_AUTO_TEST_CASE(tiny_gates_lose_every_digit_and_mesa_loses_none) {
+  // G keeps eigenvalues of 1, 1e-8, 1e-16 ... of the last keys: P has a condition number past 1 / eps from the third step on.
+  Sequence s = random_sequence({1, 1, 40, 5, 3}, 85);
+  s.alpha.assign(40, 1e-8);
+  const Variant &weighted = find_variant("weighted_rls"), &mesa = find_variant("mesa");
+  for (const char *form : {"recurrent", "chunked"}) {
+    const std::vector<double> o = forward(weighted, s, {form, Real::f32, 16, {}}).o;
+    BOOST_TEST(!(max_difference(o, s.v) <= max_abs(s.v))); // NaN, or past all values
+    // mesa keeps one pair and its ridge: S = v k^T / (1 + ridge) but for 1e-8 of the pair before, over the ridge.
+    const std::vector<double> kept = forward(mesa, s, {form, Real::f32, 16, {}}).o;
+    for (int t = 0; t < 40; ++t) {
+      double kq = 0;
+      for (int j = 0; j < 5; ++j) kq += s.k[t * 5 + j] * s.q[t * 5 + j];
+      for (int i = 0; i < 3; ++i)
+        BOOST_TEST(std::abs(kept[t * 3 + i] - s.v[t * 3 + i] * kq / 1.01) <=
+                   (100 * epsilon_of(Real::f32) + 4e-8) / 0.01 * max_abs(s.v)); // cond(H + ridge I) is 101
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory of the layers without a finite state: every form but one grows linearly with T, never with T^2. Measured: the most
+// bytes that Kokkos had allocated at one time.
+#include "testing.hpp"
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdint>
+
+namespace recollect {
+namespace {
+
+std::int64_t held = 0, most = 0;
+
+std::int64_t peak_bytes(const Variant &variant, const Form &form, int T) {
+  namespace tools = Kokkos::Tools::Experimental;
+  const Sequence s = random_sequence({1, 1, T, 4, 3}, 1);
+  const Job job = prepare(variant, s, {form.name, Real::f64, 8, variant_params(variant)});
+  held = most = 0; // what the inputs hold is O(T) by itself
+  tools::set_allocate_data_callback([](auto, const char *, const void *, std::uint64_t size) {
+    held += std::int64_t(size);
+    if (held > most) most = held;
+  });
+  tools::set_deallocate_data_callback([](auto, const char *, const void *, std::uint64_t size) { held -= std::int64_t(size); });
+  job.launch();
+  tools::set_allocate_data_callback(nullptr), tools::set_deallocate_data_callback(nullptr);
+  return most;
+}
+
+/// Growth from 2T to 4T over growth from T to 2T: 2 for linear, 4 for quadratic; 1 where nothing grows.
+double growth(const Variant &variant, const Form &form) {
+  peak_bytes(variant, form, 64); // Kokkos keeps scratch memory from its first use on
+  const std::int64_t one = peak_bytes(variant, form, 256), two = peak_bytes(variant, form, 512), four = peak_bytes(variant, form, 1024);
+  BOOST_TEST_INFO(variant.name << " " << form.name << ": " << one << ", " << two << ", " << four << " bytes at T = 256, 512, 1024");
+  BOOST_TEST(four > 0);
+  return two == one ? four > one ? INFINITY : 1 : double(four - two) / double(two - one);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(memory)
+
+BOOST_AUTO_TEST_CASE(of_layers_without_a_finite_state_is_linear_in_T) {
+  for (const Variant &variant : all_variants()) {
+    if (variant.state_shape({1, 1, 1, 4, 3}, variant_params(variant)).size() > 0) continue;
+    for (const Form &form : variant.forms) {
+      const double factor = growth(variant, form);
+      BOOST_TEST_INFO(variant.name << " " << form.name << " grows by the factor " << factor);
+      if (variant.name == "kernel_regression") // the one that keeps a T x T factor, and refuses T > 8192
+        BOOST_TEST(factor > 3.5);
+      else
+        BOOST_TEST(factor < 2.1);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
