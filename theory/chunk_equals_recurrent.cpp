@@ -57,7 +57,6 @@ void compare(const Variant &variant, const Size &size, std::uint64_t seed, bool 
   const Params params = variant_params(variant);
   const Shape shape{1, 2, size.T, 10, 6};
   const std::vector<const Form *> fast = fast_forms(variant);
-  if (!variant.traits.stable) return; // no condition number bounds these; their own tests hold them to what they promise
   if (fast.empty() || (variant.unsuitable && !variant.unsuitable(shape, params).empty())) return;
   const Sequence sequence = random_sequence(shape, seed), run_on = control ? with_one_wrong_step(sequence) : sequence;
   const Output reference = forward(variant, sequence, {"recurrent", Real::f64, 1, params});

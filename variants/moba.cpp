@@ -7,8 +7,8 @@
 //
 // G_t holds the block of t itself, read causally and never scored (its mean would need later keys), and the topk - 1
 // best of the complete blocks before it, ties to the earlier block (blocks.hpp). The papers' Eq 25-27 leave the current
-// block open. The choice is discontinuous: where two scores nearly tie, rounding decides. State: none that is finite. Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk
-// block (Dk + Dv) flops.
+// block open. The choice is discontinuous: where two scores nearly tie, rounding decides. State: none that is finite.
+// Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
 #include "attention.hpp"
 #include "blocks.hpp"
 #include <cmath>
