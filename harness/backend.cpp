@@ -9,6 +9,8 @@ namespace recollect {
 namespace {
 std::string kokkos_version(int v) { return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100); }
 
+std::int64_t held = 0, most = 0; // bytes, for peak_bytes; Kokkos's callbacks carry no data of the caller's
+
 std::string device_name() {
 #ifdef KOKKOS_ENABLE_CUDA
   return Kokkos::Cuda().cuda_device_prop().name;
@@ -49,6 +51,20 @@ std::vector<std::pair<std::string, std::string>> backend_facts() {
           {"execution_space", Execution::name()},
           {"device", device_name()},
           {"concurrency", std::to_string(Execution().concurrency())}};
+}
+
+std::int64_t peak_bytes(const std::function<void()> &work) {
+  namespace tools = Kokkos::Tools::Experimental;
+  held = most = 0;
+  tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) {
+    held += std::int64_t(size);
+    if (held > most) most = held;
+  });
+  tools::set_deallocate_data_callback(
+      [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) { held -= std::int64_t(size); });
+  work();
+  tools::set_allocate_data_callback(nullptr), tools::set_deallocate_data_callback(nullptr);
+  return most;
 }
 
 } // namespace recollect

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parallel backend's life and name, without its headers.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,5 +25,8 @@ public:
 
 /// Kokkos and Kokkos Kernels versions, execution space, device, concurrency: (name, value) pairs for /meta and `info`.
 std::vector<std::pair<std::string, std::string>> backend_facts();
+
+/// Most bytes that kernels and arrays held at one time while `work` ran, over what was held before.
+std::int64_t peak_bytes(const std::function<void()> &work);
 
 } // namespace recollect
