@@ -14,12 +14,6 @@ namespace {
 const std::vector<std::string> kinds{"unit",           "gaussian", "orthonormal", "correlated",
                                      "equicorrelated", "hadamard", "packed"};
 
-double inner(const double *a, const double *b, int d) {
-  double sum = 0;
-  for (int c = 0; c < d; ++c) sum += a[c] * b[c];
-  return sum;
-}
-
 /// Gram-Schmidt on n <= d Gaussian rows, applied twice so that rounding leaves them orthonormal to a few eps.
 void orthonormalise(double *rows, int n, int d) {
   for (int i = 0; i < n; ++i) {

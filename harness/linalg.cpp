@@ -53,6 +53,8 @@ Dense operator*(double factor, const Dense &a) {
   for (double &x : c.data) x *= factor;
   return c;
 }
+std::vector<double> times(const Dense &A, const std::vector<double> &x) { return (A * Dense(int(x.size()), 1, x)).data; }
+
 Dense transpose(const Dense &a) {
   Dense b(a.columns, a.rows);
   for (int i = 0; i < a.rows; ++i)

@@ -23,6 +23,15 @@ Dense operator+(const Dense &a, const Dense &b);
 Dense operator-(const Dense &a, const Dense &b);
 Dense operator*(double factor, const Dense &a);
 Dense transpose(const Dense &a);
+/// Inner product of two vectors of one length.
+inline double inner(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+inline double inner(const std::vector<double> &a, const std::vector<double> &b) { return inner(a.data(), b.data(), int(a.size())); }
+/// A x.
+std::vector<double> times(const Dense &A, const std::vector<double> &x);
 /// a b^T of two vectors.
 Dense outer(const std::vector<double> &a, const std::vector<double> &b);
 double trace(const Dense &a);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scoring.hpp"
+#include "linalg.hpp"
 #include <algorithm>
 #include <cmath>
 
 namespace recollect {
 namespace {
-
-double inner(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 int nearest(const double *read, const double *candidates, size_t count, int Dv) {
   int best = -1;

@@ -10,8 +10,8 @@
 #include "conditioning.hpp"
 #include "delta_recursion.hpp"
 #include "inputs.hpp"
+#include "ledger_row.hpp"
 #include "registry.hpp"
-#include "verdict.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -131,17 +131,15 @@ std::vector<Point> measure(const Protocol &protocol, bool control) {
 } // namespace
 
 std::vector<Claim> chunk_equals_recurrent() {
-  Claim c;
+  Claim c = ledger_row(
+      "chunked-equals-sequential", "000 D.3, Eq 51, 96-100",
+      "The chunked form of every layer gives the outputs and the final state of its recurrence.",
+      "Identity in exact arithmetic for every T, C <= T and Dk != Dv; rounding within (T + Dk + C) eps kappa, and for "
+      "the delta rule within the bound of Eq 51 with cond(I + A).",
+      [](const Protocol &p) { return measure(p, false); });
   c.id = "chunk_equals_recurrent";
-  c.source = "000 D.3, Eq 51, 96-100";
-  c.statement = "The chunked form of every layer gives the outputs and the final state of its recurrence.";
-  c.exact = "Identity in exact arithmetic for every T, C <= T and Dk != Dv; rounding within (T + Dk + C) eps kappa, "
-            "and for the delta rule within the bound of Eq 51 with cond(I + A).";
-  c.covers = {"chunked-equals-sequential"};
   c.variants = {"all"};
-  c.cost = "quick";
   c.params = {integer_param("T", 65, 1, 65536, "steps"), integer_param("C", 16, 1, 65536, "chunk length")};
-  c.measure = [](const Protocol &p) { return measure(p, false); };
   c.control = [](const Protocol &p) { return measure(p, true); };
   return {c};
 }

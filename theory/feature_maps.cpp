@@ -4,6 +4,7 @@
 // itself.
 #include "forward.hpp"
 #include "ledger_row.hpp"
+#include "linalg.hpp"
 #include "random.hpp"
 #include "registry.hpp"
 #include "statistics.hpp"
@@ -13,12 +14,6 @@ namespace recollect::theory {
 namespace {
 
 using Vector = std::vector<double>;
-
-double inner(const Vector &a, const Vector &b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 /// phi(x): the last row of the state after one write with the key x.
 Vector features(const std::string &variant, const Vector &x, const Assignments &settings) {

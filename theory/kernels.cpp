@@ -27,12 +27,6 @@ double truncated(const Vector &q, const Vector &k, int order) {
   return read_of_one("linear", mercer_features(q, order), mercer_features(k, order));
 }
 
-double inner(const Vector &a, const Vector &b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 std::vector<Point> power_series(const Protocol &protocol) {
   std::vector<Point> points;
   const int d = 3;

@@ -131,15 +131,15 @@ Integral exp_correlation(int d, std::uint64_t seed) {
       s.shape = {1, 1, T, d, nodes};
       s.k = Stream(seed, 273).normals(size_t(T) * d), s.q.assign(size_t(T) * d, 0.0),
       s.v.assign(size_t(T) * nodes, 0.0);
-      const double norm = std::sqrt(dot(direction.data(), direction.data(), d));
-      const double leak = same ? 0 : dot(side.data(), direction.data(), d) / (norm * norm);
+      const double norm = std::sqrt(inner(direction.data(), direction.data(), d));
+      const double leak = same ? 0 : inner(side.data(), direction.data(), d) / (norm * norm);
       for (int c = 0; c < d; ++c) {
         const double half = length / 2 * direction[c] / norm, across = same ? 0 : side[c] - leak * direction[c];
         s.q[(T - 2) * d + c] = half + across, s.q[(T - 1) * d + c] = half - across;
       }
       for (int j = 0; j < nodes; ++j) {
         double *key = &s.k[size_t(j) * d];
-        const double shift = (rule.nodes[j] + centre) / norm - dot(key, direction.data(), d) / (norm * norm);
+        const double shift = (rule.nodes[j] + centre) / norm - inner(key, direction.data(), d) / (norm * norm);
         for (int c = 0; c < d; ++c) key[c] += shift * direction[c];
         s.v[size_t(j) * nodes + j] = 1;
       }

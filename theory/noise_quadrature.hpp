@@ -8,12 +8,6 @@
 
 namespace recollect::theory {
 
-inline double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int c = 0; c < n; ++c) sum += a[c] * b[c];
-  return sum;
-}
-
 /// kappa(k_j, k_m) / kappa(k_m, k_m) for probes of squared norms `squares` and keys with k_j.k_m = overlaps(m, j)
 /// |k_m|: one memory a probe, the rest of every key random. Values are the unit vectors, so that the last read shows
 /// every kappa. With `key_square`, keys have that squared norm instead of a random one.
@@ -27,14 +21,14 @@ inline Dense kappa_ratios(const KernelLaw &law, int d, double tau, const std::ve
   s.v.assign(size_t(probes) * T * T, 0.0);
   for (int m = 0; m < probes; ++m) {
     double *k = &s.k[size_t(m) * T * d], *probe = k + size_t(n) * d;
-    const double scale = std::sqrt(squares[m] / dot(probe, probe, d));
+    const double scale = std::sqrt(squares[m] / inner(probe, probe, d));
     for (int c = 0; c < d; ++c) probe[c] *= scale;
     const double length = std::sqrt(squares[m]);
     for (int j = 0; j < n; ++j) {
       double *key = k + size_t(j) * d;
-      const double along = dot(key, probe, d) / squares[m];
+      const double along = inner(key, probe, d) / squares[m];
       for (int c = 0; c < d; ++c) key[c] -= along * probe[c];
-      const double across = dot(key, key, d), x = overlaps(m, j);
+      const double across = inner(key, key, d), x = overlaps(m, j);
       const double rest = key_square > 0 ? std::sqrt(std::max(key_square - x * x, 0.0) / across) : 1;
       for (int c = 0; c < d; ++c) key[c] = rest * key[c] + x / length * probe[c];
     }

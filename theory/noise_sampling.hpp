@@ -68,10 +68,10 @@ inline Memories draw_memories(const KernelLaw &law, MemorySize size, double tau,
         if (!fixed) probe[c] *= shrink;
         shifted[c] += 2 / tau * probe[c];
       }
-      const double square = dot(probe, probe, d);
+      const double square = inner(probe, probe, d);
       double density = 0; // tilted over natural
       for (int j = 0; j + 1 < n; ++j)
-        density += std::exp(2 / tau * dot(k + size_t(j) * d, probe, d) - 2 / (tau * tau) * square) / (n - 1);
+        density += std::exp(2 / tau * inner(k + size_t(j) * d, probe, d) - 2 / (tau * tau) * square) / (n - 1);
       if (!fixed) density *= std::exp(-a * square - d * std::log(shrink));
       drawn.weights[m] = 2 / (1 + density);
     }

@@ -55,7 +55,7 @@ void sampled_points(const KernelLaw &law, MemorySize size, double tau, const Pro
   for (bool fixed : {true, false}) {
     const std::vector<double> k = Stream(protocol.seed, 103).normals(d), v = Stream(protocol.seed, 104).normals(dv);
     const double exact =
-        fixed ? (n - 1) * dv / dot(v.data(), v.data(), dv) * law.given_probe(dot(k.data(), k.data(), d), tau)
+        fixed ? (n - 1) * dv / inner(v.data(), v.data(), dv) * law.given_probe(inner(k.data(), k.data(), d), tau)
               : (n - 1) * dv / (dv - 2.0) * law.mean(d, tau);
     const NoiseSample sample = resolved_noise(law, size, tau, fixed, resolution, protocol.seed);
     const Mean noise = mean_of(sample.noise), weight = mean_of(sample.weight);

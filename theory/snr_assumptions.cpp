@@ -35,10 +35,10 @@ Split split_noise(const KernelLaw &law, MemorySize size, double tau, double mean
   Split split{std::vector<double>(memories), std::vector<double>(memories)};
   for (int m = 0; m < memories; ++m) {
     const double *o = &output.o[(size_t(m + 1) * others - 1) * width];
-    split.noise[m] = dot(o, o, dv);
+    split.noise[m] = inner(o, o, dv);
     for (int j = 0; j < others; ++j) {
       const double *v = &s.v[(size_t(m) * others + j) * width];
-      split.diagonal[m] += o[dv + j] * o[dv + j] * dot(v, v, dv);
+      split.diagonal[m] += o[dv + j] * o[dv + j] * inner(v, v, dv);
     }
   }
   return split;
@@ -125,7 +125,7 @@ std::vector<double> split_ratios(const std::string &variant, double tau, int mem
   std::vector<double> ratios;
   for (int m = 0; m < memories; ++m) {
     const double *o = &output.o[(size_t(m + 1) * n - 1) * 2 * dv];
-    ratios.push_back(dot(o, o, dv) / dot(o + dv, o + dv, dv));
+    ratios.push_back(inner(o, o, dv) / inner(o + dv, o + dv, dv));
   }
   return ratios;
 }
@@ -158,14 +158,14 @@ std::vector<Point> value_norm(const Protocol &protocol) {
       s.v = Stream(protocol.seed, 165).normals(size_t(nodes) * dv);
       for (int m = 0; m < nodes; ++m) {
         double *v = &s.v[size_t(m) * dv];
-        const double scale = std::sqrt(2 * rule.nodes[m] / dot(v, v, dv));
+        const double scale = std::sqrt(2 * rule.nodes[m] / inner(v, v, dv));
         for (int c = 0; c < dv; ++c) v[c] *= scale;
       }
       const Output output = forward(find_variant("linear"), s);
       double mean = 0;
       for (int m = 0; m < nodes; ++m) {
         const double *o = &output.o[size_t(m) * dv];
-        mean += rule.weights[m] * rule.nodes[m] / (dv / 2.0 - 1) * dv / dot(o, o, dv);
+        mean += rule.weights[m] * rule.nodes[m] / (dv / 2.0 - 1) * dv / inner(o, o, dv);
       }
       return mean;
     };

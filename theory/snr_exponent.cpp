@@ -88,7 +88,7 @@ std::vector<Point> conditional(const Protocol &protocol) {
   const std::vector<double> k = Stream(protocol.seed, 103).normals(size.d),
                             v = Stream(protocol.seed, 104).normals(size.dv);
   const double exact =
-      (size.n - 1) * size.dv / dot(v.data(), v.data(), size.dv) * law.given_probe(dot(k.data(), k.data(), size.d), tau);
+      (size.n - 1) * size.dv / inner(v.data(), v.data(), size.dv) * law.given_probe(inner(k.data(), k.data(), size.d), tau);
   const Mean noise = mean_of(sample.noise);
   points.push_back(at(sampled_point(noise.mean, exact, noise.standard_error, 0.3 * exact), "conditional",
                       place(size.d, tau, "SNR^-1, sampled").set("n", size.n)));
@@ -172,7 +172,7 @@ std::vector<Point> spread_of_probes(const Protocol &protocol) {
   const int d = 16, probes = protocol.full() ? 20000 : 3000;
   std::vector<double> squares, noisier;
   const std::vector<double> keys = Stream(protocol.seed, 151).normals(size_t(probes) * d);
-  for (int m = 0; m < probes; ++m) squares.push_back(dot(&keys[size_t(m) * d], &keys[size_t(m) * d], d));
+  for (int m = 0; m < probes; ++m) squares.push_back(inner(&keys[size_t(m) * d], &keys[size_t(m) * d], d));
   for (double noise : noise_given_probe(law, d, 4, squares, protocol.seed, 4))
     noisier.push_back(noise > law.printed(d, 4));
   const Mean share = mean_of(noisier);

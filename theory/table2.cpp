@@ -30,16 +30,6 @@ struct Story {
 Vector row(const Dense &m, int i) {
   return Vector(m.data.begin() + size_t(i) * m.columns, m.data.begin() + size_t(i + 1) * m.columns);
 }
-double inner(const Vector &a, const Vector &b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-Vector times(const Dense &S, const Vector &x) {
-  Vector y(S.rows);
-  for (int i = 0; i < S.rows; ++i) y[i] = inner(row(S, i), x);
-  return y;
-}
 /// ||diag(sqrt(weights)) S||_F^2
 double weighted_square(const Dense &S, const std::function<double(int)> &weight) {
   double sum = 0;

@@ -441,14 +441,15 @@ std::vector<Claim> vla_dynamics() {
   Claim consistent = ledger_row("vla-prop1-consistent-data", "004 Proposition 1, proof", "The residual goes to zero once S fits the stored associations.",
                                 "Only where an exact interpolant exists (independent keys, n <= d) and is revisited often; not for n > d.", consistent_data);
   for (Claim *c : {&law, &growth, &consistent}) c->expected = Verdict::holds_asymptotically;
-  return {
+  law.variants = {"vla_unnormalized"}, growth.variants = {"linear"};
+  std::vector<Claim> claims{
       refuted_row("vla-prop2-real-runs", "paper", "004 Proposition 2, Corollary 2 with Eq 9", "|J_t| = 1 and the chain stays below 1 along actual runs.",
                   "|J_t| lies between 1 and the golden ratio; the chain is bounded by sqrt(det M_t / det M_0), which is polynomial in t.", real_runs),
       refuted_row("vla-cor1-adversarial-real", "paper", "004 Corollary 1", "Gradients do not explode through the recurrence.",
                   "They grow under chosen keys with a true inverse A_t, within sqrt(det M_t / det M_0).", adversarial),
-      ledger_row("vla-table2-unnormalised-20.5", "004 §4.2, Table 2", "At d_h = 96 and lambda0 = 0.1 the unnormalised norm is about 20.5.",
+      running(ledger_row("vla-table2-unnormalised-20.5", "004 §4.2, Table 2", "At d_h = 96 and lambda0 = 0.1 the unnormalised norm is about 20.5.",
                  "Under-specified: no input distribution is given. The norm follows s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2, s1 s2 = |1 - a.k|; none of the readings gives 20.5.",
-                 unnormalised_norms),
+                 unnormalised_norms), {"vla_unnormalized"}),
       law,
       ledger_row("vla-cor1-aligned-u", "004 Corollary 1 (restricted)", "With u_t parallel to k_t the chain from step 1 does not expand.",
                  "True at unit u = k and lambda0 = 0.1, for the chain from the first step; single steps still exceed 1.", aligned_chain),
@@ -457,25 +458,28 @@ std::vector<Claim> vla_dynamics() {
       refuted_row("vla-cor1-aligned-u-small-lambda", "boundary", "004 Corollary 1", "With u = k the chain stays below 1 for every lambda0.",
                   "A search over six keys in three dimensions finds chains well above 1 at lambda0 = 1e-3 and none at 0.1.", aligned_small_lambda),
       growth,
-      ledger_row("vla-fig4-norms-1600-vs-15", "004 §1.1, §4.1, Fig 2b, Fig 4", "At T = 1000, d_h = 32 linear attention's state has norm about 1630, growing at a constant rate.",
+      running(ledger_row("vla-fig4-norms-1600-vs-15", "004 §1.1, §4.1, Fig 2b, Fig 4", "At T = 1000, d_h = 32 linear attention's state has norm about 1630, growing at a constant rate.",
                  "Under-specified: the inputs are not stated. Of four readings none has linear attention within 5% of 1630 and VLA below 15: independent zero-mean "
                  "values give sqrt(T d^2 m2) = 1419 with elu keys and sqrt(T) d = 1012 with Gaussian ones, both growing as the root of T.",
-                 figure4),
+                 figure4), {"linear", "vla"}),
       refuted_row("vla-a-decay-56-to-10", "paper", "004 §6.2, Fig 4", "|A_t|_F decays exponentially, from 56 to 10 over 1000 steps.",
                   "It starts at sqrt(d)/lambda0 = 56.57 and falls as sqrt(d) / (lambda0 + t |u|^2 / d): algebraic, never exponential.", inverse_decay),
       ledger_row("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13", "|S_t| <= |S_0| + sum |e_s|.", "Triangle inequality; it grows linearly, so it bounds nothing by itself.", telescoped),
       refuted_row("vla-prop1-plateau", "paper", "004 Proposition 1, §4.4, §6.2", "For bounded inputs the residual goes to zero and the norm to a plateau.",
                   "Isotropic keys: E|S|^2 settles at d E|v|^2 and E|e|^2 at 2 E|v|^2; the state keeps moving.", plateau),
       consistent,
-      refuted_row("vla-prop1-counterexample-sqrt", "paper", "004 Proposition 1", "Bounded inputs imply a plateau.",
-                  "Delta rule, d = 2, each key orthogonal to the state, v = 1: |S_t| = sqrt(t), the sharp worst case.", root_growth),
+      running(refuted_row("vla-prop1-counterexample-sqrt", "paper", "004 Proposition 1", "Bounded inputs imply a plateau.",
+                  "Delta rule, d = 2, each key orthogonal to the state, v = 1: |S_t| = sqrt(t), the sharp worst case.", root_growth), {"delta_net"}),
       refuted_row("vla-prop1-counterexample-real-a", "paper", "004 Proposition 1", "Bounded inputs imply a plateau, with the true A_t.",
                   "u along a third axis leaves A a multiple of I on the keys' plane: |S_t| = sqrt(t).", root_growth_true_inverse),
-      refuted_row("vla-7.3-residual-only-diverges", "paper", "004 §7.3", "Residual correction alone (DeltaNet, beta = 1) diverges.",
-                  "With unit keys E|S|^2 -> d E|v|^2 = d E|v|^2 (1 - (1 - 1/d)^t); only adversarial keys reach sqrt(t).", residual_only),
+      running(refuted_row("vla-7.3-residual-only-diverges", "paper", "004 §7.3", "Residual correction alone (DeltaNet, beta = 1) diverges.",
+                  "With unit keys E|S|^2 -> d E|v|^2 = d E|v|^2 (1 - (1 - 1/d)^t); only adversarial keys reach sqrt(t).", residual_only), {"delta_net"}),
       refuted_row("vla-7.3-no-residual-scaled-linear", "paper", "004 §7.3", "Adaptive geometry without residual correction is scaled linear attention.",
                   "The write directions differ: only where A is a multiple of I.", no_residual),
   };
+  for (Claim &c : claims)
+    if (c.variants.empty()) c.variants = {"vla"};
+  return claims;
 }
 
 } // namespace recollect::theory

@@ -11,11 +11,6 @@ namespace recollect::theory {
 
 using Vector = std::vector<double>;
 
-inline double inner(const Vector &a, const Vector &b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
 inline double norm(const Vector &a) { return std::sqrt(inner(a, a)); }
 /// x a + y b
 inline Vector combine(double x, const Vector &a, double y, const Vector &b) {
@@ -25,7 +20,6 @@ inline Vector combine(double x, const Vector &a, double y, const Vector &b) {
 }
 inline Vector scaled(double x, const Vector &a) { return combine(x, a, 0, a); }
 inline Vector unit(const Vector &a) { return scaled(1 / norm(a), a); }
-inline Vector times(const Dense &m, const Vector &x) { return (m * Dense(int(x.size()), 1, x)).data; }
 /// Draw `index` of a uniform direction in R^d.
 inline Vector random_unit(int d, std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return unit(Stream(seed, stream).normals(d, index * (d + d % 2)));
