@@ -7,7 +7,9 @@
 
 namespace recollect {
 namespace {
-std::string kokkos_version(int v) { return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100); }
+std::string kokkos_version(int v) {
+  return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
+}
 
 std::int64_t held = 0, most = 0; // bytes, for peak_bytes; Kokkos's callbacks carry no data of the caller's
 

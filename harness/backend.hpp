@@ -9,9 +9,9 @@
 
 namespace recollect {
 
-/// Lets idle OpenMP threads sleep instead of spin, unless the user chose OMP_WAIT_POLICY. On a machine shared with other work
-/// a spinning team waits out whole time slices at every barrier. The OpenMP runtime reads its settings before main, so this
-/// starts the program again with the variable set; it returns where it cannot. Call first in main.
+/// Lets idle OpenMP threads sleep instead of spin, unless the user chose OMP_WAIT_POLICY. On a machine shared with
+/// other work a spinning team waits out whole time slices at every barrier. The OpenMP runtime reads its settings
+/// before main, so this starts the program again with the variable set; it returns where it cannot. Call first in main.
 void let_idle_threads_sleep(char **argv);
 
 /// Starts Kokkos; finishes it on destruction. One per process, alive while anything is computed.

@@ -33,7 +33,8 @@ Assignments assignments(const std::vector<std::string> &texts) {
 RunRequest run_request(const Flags &f) {
   RunRequest r;
   r.variants = f.variants, r.tasks = f.tasks, r.form = f.form, r.real = real_of(f.dtype), r.chunk = f.chunk;
-  r.seed = f.seed, r.seeds = f.seeds, r.settings = assignments(f.settings), r.warmup = f.warmup, r.repetitions = f.repetitions;
+  r.seed = f.seed, r.seeds = f.seeds, r.settings = assignments(f.settings), r.warmup = f.warmup,
+  r.repetitions = f.repetitions;
   return r;
 }
 
@@ -81,8 +82,11 @@ int parse_and_run(int argc, char **argv) {
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
 
-  CLI::App *list = app.add_subcommand("list", "what there is: variants, tasks or claims; with names, everything about each");
-  list->add_option("kind", f.kind, "variants, tasks or claims")->required()->check(CLI::IsMember({"variants", "tasks", "claims"}));
+  CLI::App *list =
+      app.add_subcommand("list", "what there is: variants, tasks or claims; with names, everything about each");
+  list->add_option("kind", f.kind, "variants, tasks or claims")
+      ->required()
+      ->check(CLI::IsMember({"variants", "tasks", "claims"}));
   list->add_option("names", f.names, "names or globs");
   list->add_flag("--json", f.as_json, "as JSON");
 
@@ -92,11 +96,16 @@ int parse_and_run(int argc, char **argv) {
 
   CLI::App *run = app.add_subcommand("run", "run every selected variant on every selected task");
   add_plan_flags(run, f);
-  run->add_option("--warmup", f.warmup, "unmeasured launches before the measured ones")->check(CLI::Range(0, 1000))->capture_default_str();
-  run->add_option("--repetitions", f.repetitions, "measured launches a case")->check(CLI::Range(1, 100000))->capture_default_str();
+  run->add_option("--warmup", f.warmup, "unmeasured launches before the measured ones")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  run->add_option("--repetitions", f.repetitions, "measured launches a case")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   run->add_option("-o,--output", f.output, "results file (HDF5)");
 
-  CLI::App *verify = app.add_subcommand("verify", "hold claims against measurement; exit 1 when one does not come out as expected");
+  CLI::App *verify =
+      app.add_subcommand("verify", "hold claims against measurement; exit 1 when one does not come out as expected");
   verify->add_option("claims", f.names, "ids or globs; default: the suite's");
   verify->add_option("--suite", f.suite, "quick, full, or the path of a TOML suite")->capture_default_str();
   CLI::Option *seed = verify->add_option("--seed", f.seed, "seed of every random input")->capture_default_str();
@@ -132,8 +141,12 @@ int parse_and_run(int argc, char **argv) {
   if (*list) return command_list(f.kind, f.names, f.as_json);
   if (*plan) return command_plan(run_request(f), f.as_json);
   if (*run) return command_run(run_request(f), f.output, command_line);
-  if (*verify) return command_verify(verify_request(f, seed->count() > 0), {f.output, f.json, f.junit, f.every_point}, command_line);
-  if (*forward) return command_forward({f.variant, f.input, f.output, f.form, real_of(f.dtype), f.chunk, assignments(f.settings)}, command_line);
+  if (*verify)
+    return command_verify(verify_request(f, seed->count() > 0), {f.output, f.json, f.junit, f.every_point},
+                          command_line);
+  if (*forward)
+    return command_forward({f.variant, f.input, f.output, f.form, real_of(f.dtype), f.chunk, assignments(f.settings)},
+                           command_line);
   if (*report) return command_report(f.results, f.output);
   return command_info(f.as_json);
 }

@@ -20,7 +20,8 @@ namespace {
 
 template <class Entry>
 int list_entries(const std::vector<const Entry *> &entries, bool detailed, bool json,
-                 void (*table)(std::ostream &, const std::vector<const Entry *> &), void (*as_json)(std::ostream &, const std::vector<const Entry *> &)) {
+                 void (*table)(std::ostream &, const std::vector<const Entry *> &),
+                 void (*as_json)(std::ostream &, const std::vector<const Entry *> &)) {
   if (json)
     as_json(std::cout, entries);
   else if (!detailed)
@@ -36,7 +37,8 @@ int list_entries(const std::vector<const Entry *> &entries, bool detailed, bool 
 /// Texts are small: written beside the target, then renamed, so that a full disk leaves no half file.
 void write_text(const std::string &path, const std::string &text) {
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) { // a device or a pipe
+  if (std::filesystem::exists(path, ignored) &&
+      !std::filesystem::is_regular_file(path, ignored)) { // a device or a pipe
     std::ofstream out(path);
     if (!(out << text << std::flush)) input_error("cannot write " + path);
     return;
@@ -57,7 +59,8 @@ void check_writable(const std::string &path) {
   if (path.empty()) return;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const std::string where = folder.empty() ? "." : folder.string();
-  if (access(where.c_str(), W_OK | X_OK) != 0) input_error("cannot write " + path + ": the folder " + where + " is missing or not writable");
+  if (access(where.c_str(), W_OK | X_OK) != 0)
+    input_error("cannot write " + path + ": the folder " + where + " is missing or not writable");
   if (std::filesystem::is_directory(path)) input_error("cannot write " + path + ": it is a folder");
 }
 
@@ -68,7 +71,8 @@ std::string version() { return "recollect " RECOLLECT_VERSION; }
 int command_list(const std::string &kind, const std::vector<std::string> &names, bool json) {
   const bool detailed = !names.empty();
   const std::vector<std::string> patterns = detailed ? names : std::vector<std::string>{"all"};
-  if (kind == "variants") return list_entries(select_variants(patterns), detailed, json, print_variants, print_variants_json);
+  if (kind == "variants")
+    return list_entries(select_variants(patterns), detailed, json, print_variants, print_variants_json);
   if (kind == "tasks") return list_entries(select_tasks(patterns), detailed, json, print_tasks, print_tasks_json);
   return list_entries(select_claims(patterns), detailed, json, print_claims, print_claims_json);
 }
@@ -107,7 +111,8 @@ int command_run(const RunRequest &request, const std::string &output, const std:
   return failed ? exit_failed : exit_ok;
 }
 
-int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs, const std::vector<std::string> &command_line) {
+int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs,
+                   const std::vector<std::string> &command_line) {
   for (const std::string &path : {outputs.hdf5, outputs.json, outputs.junit}) check_writable(path);
   const bool on_terminal = isatty(STDERR_FILENO);
   const Backend backend;
@@ -150,7 +155,8 @@ int command_report(const std::vector<std::string> &results, const std::string &f
   for (const std::string &path : results)
     if (!std::filesystem::exists(path)) input_error("no such file: " + path);
   const std::string python = RECOLLECT_PYTHON, script = RECOLLECT_SOURCE_DIR "/reports/report.py";
-  if (python.empty()) input_error("the report needs a python3 with h5py and matplotlib; none was found when this program was built");
+  if (python.empty())
+    input_error("the report needs a python3 with h5py and matplotlib; none was found when this program was built");
   if (!std::filesystem::exists(script)) input_error("the report's code is missing: " + script);
   std::vector<std::string> words{python, script};
   words.insert(words.end(), results.begin(), results.end());
@@ -164,7 +170,8 @@ int command_report(const std::vector<std::string> &results, const std::string &f
     _exit(exit_input);
   }
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) input_error("the report's Python program did not run to its end");
+  if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
+    input_error("the report's Python program did not run to its end");
   return WEXITSTATUS(status);
 }
 

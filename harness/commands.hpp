@@ -20,7 +20,8 @@ struct VerifyOutputs {
   bool every_point = false;
 };
 /// Exit 1 when a claim did not come out as expected.
-int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs, const std::vector<std::string> &command_line);
+int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs,
+                   const std::vector<std::string> &command_line);
 
 struct ForwardRequest {
   std::string variant, input, output, form;

@@ -31,7 +31,8 @@ double input_condition(const Variant &variant, const Sequence &sequence, const P
   for (int draw = 0; draw < draws; ++draw) {
     Sequence moved = sequence;
     std::uint64_t stream = 100 * (draw + 1);
-    for (auto *array : {&moved.q, &moved.k, &moved.v, &moved.w, &moved.beta, &moved.state}) perturb(*array, delta, Stream(17, ++stream));
+    for (auto *array : {&moved.q, &moved.k, &moved.v, &moved.w, &moved.beta, &moved.state})
+      perturb(*array, delta, Stream(17, ++stream));
     for (auto *array : {&moved.alpha, &moved.lambda}) {
       perturb(*array, delta, Stream(17, ++stream));
       for (double &x : *array) x = std::min(x, 1.0);

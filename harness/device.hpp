@@ -15,8 +15,9 @@ using Execution = Kokkos::DefaultExecutionSpace;
 using Team = Kokkos::TeamPolicy<Execution>::member_type;
 template <class Real> using Array = Kokkos::View<Real *, Execution>;
 
-/// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it does
-/// not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o` must be written.
+/// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it
+/// does not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o`
+/// must be written.
 template <class Real> struct Call {
   Shape shape;
   StateShape state_shape;
@@ -55,17 +56,28 @@ template <class Real> struct HeadArrays {
   Array<Real> q, k, v, beta, alpha, lambda, w, o, state, work;
 
   HeadArrays(const Call<Real> &c, size_t work_size, const std::string &label)
-      : T(c.shape.T), Dk(c.shape.Dk), Dv(c.shape.Dv), chunk(c.chunk), state_size(c.state_shape.size()), work_size(work_size), q(c.q),
-        k(c.k), v(c.v), beta(c.beta), alpha(c.alpha), lambda(c.lambda), w(c.w), o(c.o), state(c.state),
+      : T(c.shape.T), Dk(c.shape.Dk), Dv(c.shape.Dv), chunk(c.chunk), state_size(c.state_shape.size()),
+        work_size(work_size), q(c.q), k(c.k), v(c.v), beta(c.beta), alpha(c.alpha), lambda(c.lambda), w(c.w), o(c.o),
+        state(c.state),
         work(Kokkos::view_alloc(Kokkos::WithoutInitializing, label + "::work"), work_size * c.shape.heads()) {}
 
   KOKKOS_FUNCTION Head<Real> head(size_t i) const {
     const size_t keys = i * T * Dk, values = i * T * Dv, steps = i * T;
-    return {T,          Dk,           Dv,       chunk,
-            i,          q.data() + keys, k.data() + keys, v.data() + values,
-            beta.data() + (beta.extent(0) ? steps : 0), alpha.data() + (alpha.extent(0) ? steps : 0),
-            lambda.data() + (lambda.extent(0) ? keys : 0), w.data() + (w.extent(0) ? keys : 0),
-            o.data() + values, state.data() + i * state_size, work.data() + i * work_size};
+    return {T,
+            Dk,
+            Dv,
+            chunk,
+            i,
+            q.data() + keys,
+            k.data() + keys,
+            v.data() + values,
+            beta.data() + (beta.extent(0) ? steps : 0),
+            alpha.data() + (alpha.extent(0) ? steps : 0),
+            lambda.data() + (lambda.extent(0) ? keys : 0),
+            w.data() + (w.extent(0) ? keys : 0),
+            o.data() + values,
+            state.data() + i * state_size,
+            work.data() + i * work_size};
   }
 };
 
@@ -88,7 +100,9 @@ void each_head(const std::string &label, const Call<Real> &call, size_t work_siz
 }
 
 /// f(i) for i in 0 ... n-1, shared among the team's threads. No barrier.
-template <class F> KOKKOS_FUNCTION void each(const Team &team, int n, const F &f) { Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n), f); }
+template <class F> KOKKOS_FUNCTION void each(const Team &team, int n, const F &f) {
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n), f);
+}
 
 template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int n) {
   constexpr int lanes = 8; // independent partial sums: a vector unit may keep them without reassociating

@@ -17,13 +17,16 @@ std::string dims(const std::vector<std::string> &letters, const std::vector<int>
   return "[" + join(letters, ",") + "] = [" + join(numbers, ",") + "]";
 }
 
-void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters, const std::vector<int> &sizes) {
+void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
+                 const std::vector<int> &sizes) {
   size_t expected = 1;
   for (int size : sizes) expected *= size;
   if (data.size() != expected)
     input_error(name + " has " + std::to_string(data.size()) + " elements, needs " + dims(letters, sizes));
   const auto bad = std::find_if(data.begin(), data.end(), [](double x) { return !std::isfinite(x); });
-  if (bad != data.end()) input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) + ", needs finite numbers");
+  if (bad != data.end())
+    input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) +
+                ", needs finite numbers");
 }
 
 template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
@@ -42,13 +45,16 @@ template <class Real> std::vector<double> download(const Array<Real> &device) {
 /// The declared input, or its neutral value: 1 for gates, the key for w.
 std::vector<double> filled(const Sequence &s, const Input &input) {
   if (!s.input(input.name).empty()) return s.input(input.name);
-  return input.name == "w" ? s.k : std::vector<double>(s.shape.heads() * s.shape.T * (input.per_step() ? 1 : s.shape.Dk), 1.0);
+  return input.name == "w"
+             ? s.k
+             : std::vector<double>(s.shape.heads() * s.shape.T * (input.per_step() ? 1 : s.shape.Dk), 1.0);
 }
 
 std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
   if (!s.state.empty()) return s.state;
   const size_t size = variant.state_shape(s.shape, params).size();
-  const std::vector<double> one = variant.initial_state ? variant.initial_state(s.shape, params) : std::vector<double>(size, 0.0);
+  const std::vector<double> one =
+      variant.initial_state ? variant.initial_state(s.shape, params) : std::vector<double>(size, 0.0);
   std::vector<double> all;
   all.reserve(size * s.shape.heads());
   for (size_t head = 0; head < s.shape.heads(); ++head) all.insert(all.end(), one.begin(), one.end());
@@ -56,7 +62,8 @@ std::vector<double> initial_state(const Variant &variant, const Sequence &s, con
 }
 
 template <class Real>
-Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params, const std::function<void(const Call<Real> &)> &kernel) {
+Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
+                  const std::function<void(const Call<Real> &)> &kernel) {
   auto call = std::make_shared<Call<Real>>();
   call->shape = s.shape;
   call->params = params;
@@ -68,14 +75,18 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   for (const Input &input : variant.inputs) {
     if (!s.input(input.name).empty()) call->given.push_back(input.name);
     const Array<Real> array = upload<Real>(input.name, filled(s, input));
-    (input.name == "beta" ? call->beta : input.name == "alpha" ? call->alpha : input.name == "lambda" ? call->lambda : call->w) = array;
+    (input.name == "beta"     ? call->beta
+     : input.name == "alpha"  ? call->alpha
+     : input.name == "lambda" ? call->lambda
+                              : call->w) = array;
   }
   call->o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
   const Array<Real> start = upload<Real>("initial state", initial_state(variant, s, params));
   call->state = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "state"), start.extent(0));
   Job job;
   job.launch = [call, start, kernel] {
-    Kokkos::deep_copy(call->o, std::numeric_limits<Real>::quiet_NaN()); // an output left unwritten cannot pass for a result
+    Kokkos::deep_copy(call->o,
+                      std::numeric_limits<Real>::quiet_NaN()); // an output left unwritten cannot pass for a result
     Kokkos::deep_copy(call->state, start);
     kernel(*call);
     Kokkos::fence();
@@ -86,7 +97,9 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
 
 } // namespace
 
-Params variant_params(const Variant &variant, const Assignments &given) { return resolve(variant.params, given, variant.name); }
+Params variant_params(const Variant &variant, const Assignments &given) {
+  return resolve(variant.params, given, variant.name);
+}
 
 void check_inputs(const Variant &variant, const Sequence &s, const Params &params) {
   const Shape &n = s.shape;

@@ -8,8 +8,8 @@ namespace recollect {
 struct Run {
   std::string form = "recurrent"; // a form's name, or "fast"
   Real real = Real::f64;
-  int chunk = 64;    // clamped to 1 ... T
-  Params params;     // resolved against the variant's specs; empty: its defaults
+  int chunk = 64; // clamped to 1 ... T
+  Params params;  // resolved against the variant's specs; empty: its defaults
 };
 
 /// o and the final state. Input error (exit 3) naming the dataset when one is absent, mis-shaped or non-finite.

@@ -7,9 +7,9 @@
 namespace recollect {
 
 enum class Keys {
-  unit,      // uniform on the unit sphere: well conditioned
-  gaussian,  // N(0, I / Dk)
-  repeated,  // one unit key at every step plus 1% noise, renormalised: the ill-conditioned end
+  unit,     // uniform on the unit sphere: well conditioned
+  gaussian, // N(0, I / Dk)
+  repeated, // one unit key at every step plus 1% noise, renormalised: the ill-conditioned end
 };
 
 /// q, k (as asked), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial state.

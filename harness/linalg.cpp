@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-extern "C" void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *, const double *, const int *,
-                       const double *, const int *, const double *, double *, const int *);
+extern "C" void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
+                       const double *, const int *, const double *, const int *, const double *, double *, const int *);
 
 namespace recollect {
 namespace {
@@ -21,8 +21,9 @@ struct Svd {
 Svd svd(Dense a, bool vectors) {
   const int m = a.rows, n = a.columns, r = std::min(m, n);
   Svd s{std::vector<double>(r), Dense(vectors ? m : 1, r), Dense(vectors ? r : 1, n)};
-  require_success(LAPACKE_dgesdd(LAPACK_ROW_MAJOR, vectors ? 'S' : 'N', m, n, a.data.data(), n, s.values.data(), s.U.data.data(), s.U.columns,
-                                 s.VT.data.data(), n), // LAPACKE asks for n columns even where it writes none
+  require_success(LAPACKE_dgesdd(LAPACK_ROW_MAJOR, vectors ? 'S' : 'N', m, n, a.data.data(), n, s.values.data(),
+                                 s.U.data.data(), s.U.columns, s.VT.data.data(),
+                                 n), // LAPACKE asks for n columns even where it writes none
                   "dgesdd");
   return s;
 }
@@ -39,7 +40,8 @@ Dense operator*(const Dense &a, const Dense &b) {
   Dense c(a.rows, b.columns);
   const double one = 1, zero = 0; // row-major C = A B is column-major C^T = B^T A^T
   if (c.data.size() && a.columns)
-    dgemm_("N", "N", &b.columns, &a.rows, &a.columns, &one, b.data.data(), &b.columns, a.data.data(), &a.columns, &zero, c.data.data(), &c.columns);
+    dgemm_("N", "N", &b.columns, &a.rows, &a.columns, &one, b.data.data(), &b.columns, a.data.data(), &a.columns, &zero,
+           c.data.data(), &c.columns);
   return c;
 }
 Dense operator+(const Dense &a, const Dense &b) {
@@ -53,7 +55,9 @@ Dense operator*(double factor, const Dense &a) {
   for (double &x : c.data) x *= factor;
   return c;
 }
-std::vector<double> times(const Dense &A, const std::vector<double> &x) { return (A * Dense(int(x.size()), 1, x)).data; }
+std::vector<double> times(const Dense &A, const std::vector<double> &x) {
+  return (A * Dense(int(x.size()), 1, x)).data;
+}
 
 Dense transpose(const Dense &a) {
   Dense b(a.columns, a.rows);
@@ -61,7 +65,9 @@ Dense transpose(const Dense &a) {
     for (int j = 0; j < a.columns; ++j) b(j, i) = a(i, j);
   return b;
 }
-Dense outer(const std::vector<double> &a, const std::vector<double> &b) { return Dense(int(a.size()), 1, a) * Dense(1, int(b.size()), b); }
+Dense outer(const std::vector<double> &a, const std::vector<double> &b) {
+  return Dense(int(a.size()), 1, a) * Dense(1, int(b.size()), b);
+}
 double trace(const Dense &a) {
   double sum = 0;
   for (int i = 0; i < a.rows; ++i) sum += a(i, i);

@@ -29,7 +29,9 @@ inline double inner(const double *a, const double *b, int n) {
   for (int i = 0; i < n; ++i) sum += a[i] * b[i];
   return sum;
 }
-inline double inner(const std::vector<double> &a, const std::vector<double> &b) { return inner(a.data(), b.data(), int(a.size())); }
+inline double inner(const std::vector<double> &a, const std::vector<double> &b) {
+  return inner(a.data(), b.data(), int(a.size()));
+}
 /// A x.
 std::vector<double> times(const Dense &A, const std::vector<double> &x);
 /// a b^T of two vectors.

@@ -57,12 +57,14 @@ void assign(Params &params, const ParamSpec &spec, const std::string &text, cons
   const std::string what = owner + ": parameter " + spec.name;
   if (spec.kind == ParamSpec::choice) {
     if (std::find(spec.choices.begin(), spec.choices.end(), text) == spec.choices.end())
-      usage_error(what + " cannot be '" + text + "'" + suggestion(text, spec.choices) + " (one of " + join(spec.choices, ", ") + ")");
+      usage_error(what + " cannot be '" + text + "'" + suggestion(text, spec.choices) + " (one of " +
+                  join(spec.choices, ", ") + ")");
     params.set(spec.name, text);
     return;
   }
   const double value = parse_number(text, what);
-  if (spec.kind == ParamSpec::integer && value != std::floor(value)) usage_error(what + " needs a whole number, got '" + text + "'");
+  if (spec.kind == ParamSpec::integer && value != std::floor(value))
+    usage_error(what + " needs a whole number, got '" + text + "'");
   if (value < spec.low || value > spec.high)
     usage_error(what + " must lie in [" + number(spec.low) + ", " + number(spec.high) + "], got " + text);
   params.set(spec.name, value);
@@ -83,7 +85,9 @@ Params resolve(const std::vector<ParamSpec> &specs, const Assignments &given, co
       params.set(spec.name, spec.fallback);
   }
   for (const auto &[name, text] : given)
-    if (!params.has(name)) usage_error(owner + " has no parameter '" + name + "'" + (known.empty() ? "; it takes none" : suggestion(name, known)));
+    if (!params.has(name))
+      usage_error(owner + " has no parameter '" + name + "'" +
+                  (known.empty() ? "; it takes none" : suggestion(name, known)));
   return params;
 }
 

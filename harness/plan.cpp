@@ -19,7 +19,8 @@ Assignments settings_for(const std::string &owner, const std::vector<ParamSpec> 
 }
 
 /// Every setting must reach somebody.
-void refuse_unused(const RunRequest &request, const std::vector<const Variant *> &variants, const std::vector<const Task *> &tasks) {
+void refuse_unused(const RunRequest &request, const std::vector<const Variant *> &variants,
+                   const std::vector<const Task *> &tasks) {
   std::vector<std::string> names, owners;
   for (const Variant *v : variants) {
     owners.push_back(v->name);
@@ -37,8 +38,9 @@ void refuse_unused(const RunRequest &request, const std::vector<const Variant *>
   for (const auto &[key, value] : request.settings) {
     const size_t dot = key.find('.');
     if (dot == std::string::npos ? !known(names, key) : !known(owners, key.substr(0, dot)))
-      usage_error("--set " + key + "=" + value + ": no selected variant or task has it" +
-                  suggestion(dot == std::string::npos ? key : key.substr(0, dot), dot == std::string::npos ? names : owners));
+      usage_error(
+          "--set " + key + "=" + value + ": no selected variant or task has it" +
+          suggestion(dot == std::string::npos ? key : key.substr(0, dot), dot == std::string::npos ? names : owners));
   }
 }
 
@@ -56,7 +58,8 @@ std::vector<Case> make_plan(const RunRequest &request) {
         c.index = int(plan.size());
         c.variant = variant, c.task = task;
         c.form = &find_form(*variant, request.form);
-        c.variant_params = resolve(variant->params, settings_for(variant->name, variant->params, request.settings), variant->name);
+        c.variant_params =
+            resolve(variant->params, settings_for(variant->name, variant->params, request.settings), variant->name);
         c.task_params = resolve(task->params, settings_for(task->name, task->params, request.settings), task->name);
         c.real = request.real, c.chunk = request.chunk, c.seed = request.seed + s;
         plan.push_back(c);

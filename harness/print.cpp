@@ -35,20 +35,22 @@ std::string brief(double value) {
 
 std::string names(const std::vector<Form> &forms) {
   std::vector<std::string> all;
-  for (const Form &f : forms) all.push_back(f.name + (f.exact ? "" : " (approximate)") + (f.stable ? "" : " (unstable)"));
+  for (const Form &f : forms)
+    all.push_back(f.name + (f.exact ? "" : " (approximate)") + (f.stable ? "" : " (unstable)"));
   return join(all, ", ");
 }
 
 std::string traits_text(const Traits &t) {
-  return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") + ", " +
-         (t.order_invariant ? "blind to the order of the pairs" : "sees the order of the pairs") + ", " +
+  return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") +
+         ", " + (t.order_invariant ? "blind to the order of the pairs" : "sees the order of the pairs") + ", " +
          (t.stable ? "stable in float32" : "unstable in float32 on ill-conditioned keys");
 }
 
 std::string inputs_text(const Variant &v) {
   std::vector<std::string> all{"q", "k", "v"};
   for (const Input &input : v.inputs) {
-    const bool alternative = std::find(v.needs_one_of.begin(), v.needs_one_of.end(), input.name) != v.needs_one_of.end();
+    const bool alternative =
+        std::find(v.needs_one_of.begin(), v.needs_one_of.end(), input.name) != v.needs_one_of.end();
     all.push_back(input.required ? input.name : alternative ? input.name + "*" : "[" + input.name + "]");
   }
   return join(all, ", ");
@@ -65,7 +67,8 @@ void describe_params(std::ostream &out, const std::vector<ParamSpec> &params) {
   out << "parameters (--set name=value):\n";
   Rows rows;
   for (const ParamSpec &p : params) {
-    const std::string range = p.kind == ParamSpec::choice ? join(p.choices, " | ") : "[" + number(p.low) + ", " + number(p.high) + "]";
+    const std::string range =
+        p.kind == ParamSpec::choice ? join(p.choices, " | ") : "[" + number(p.low) + ", " + number(p.high) + "]";
     rows.push_back({"  " + p.name, "default " + p.default_text(), range, p.meaning});
   }
   print_table(out, rows);
@@ -79,21 +82,33 @@ void line(std::ostream &out, const std::string &name, const std::string &value) 
 const Point &decisive(const Finding &f) {
   const auto strain = [](const Point &p) {
     const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
-    return (p.verdict == Verdict::holds ? 0.0 : 1e300) + (std::isnan(ratio) ? 0.0 : std::min(ratio, 1e200)) + (p.tier == "paper" ? 1e250 : 0.0);
+    return (p.verdict == Verdict::holds ? 0.0 : 1e300) + (std::isnan(ratio) ? 0.0 : std::min(ratio, 1e200)) +
+           (p.tier == "paper" ? 1e250 : 0.0);
   };
-  return *std::max_element(f.points.begin(), f.points.end(), [&](const Point &a, const Point &b) { return strain(a) < strain(b); });
+  return *std::max_element(f.points.begin(), f.points.end(),
+                           [&](const Point &a, const Point &b) { return strain(a) < strain(b); });
 }
 
-std::vector<std::string> point_row(const Finding &f, const Point &p, const std::string &verdict, const std::string &note) {
+std::vector<std::string> point_row(const Finding &f, const Point &p, const std::string &verdict,
+                                   const std::string &note) {
   const std::string relation = p.relation == Point::equal ? "" : p.relation == Point::at_most ? "<= " : ">= ";
-  return {f.claim->id, brief(p.measured), relation + brief(p.predicted), brief(p.standard_error), verdict, name_of(f.claim->expected), note};
+  return {f.claim->id,
+          brief(p.measured),
+          relation + brief(p.predicted),
+          brief(p.standard_error),
+          verdict,
+          name_of(f.claim->expected),
+          note};
 }
 
 } // namespace
 
 void print_variants(std::ostream &out, const std::vector<const Variant *> &list) {
-  Rows rows{{"variant", "family", "update", "objective", "state at Dk = Dv = 64", "cost a token", "forms", "inputs", "source"}};
-  for (const Variant *v : list) rows.push_back({v->name, v->family, v->update, v->objective, state_text(*v), v->cost, names(v->forms), inputs_text(*v), v->source});
+  Rows rows{{"variant", "family", "update", "objective", "state at Dk = Dv = 64", "cost a token", "forms", "inputs",
+             "source"}};
+  for (const Variant *v : list)
+    rows.push_back({v->name, v->family, v->update, v->objective, state_text(*v), v->cost, names(v->forms),
+                    inputs_text(*v), v->source});
   print_table(out, rows);
 }
 
@@ -106,7 +121,8 @@ void print_tasks(std::ostream &out, const std::vector<const Task *> &list) {
 void print_claims(std::ostream &out, const std::vector<const Claim *> &list) {
   Rows rows{{"claim", "expected", "scope", "suite", "source", "statement"}};
   for (const Claim *c : list)
-    rows.push_back({c->id, name_of(c->expected), c->scope, c->cost == "full" ? "full" : "quick", c->source, c->statement});
+    rows.push_back(
+        {c->id, name_of(c->expected), c->scope, c->cost == "full" ? "full" : "quick", c->source, c->statement});
   print_table(out, rows);
 }
 
@@ -124,7 +140,10 @@ void describe(std::ostream &out, const Variant &v) {
   Rows rows{{"  q, k", "[B,H,T,Dk]", "required", ""}, {"  v", "[B,H,T,Dv]", "required", ""}};
   for (const Input &i : v.inputs) {
     const bool alternative = std::find(v.needs_one_of.begin(), v.needs_one_of.end(), i.name) != v.needs_one_of.end();
-    const std::string absent = i.required ? "required" : alternative ? "one of these required" : i.name == "w" ? "default k" : "default 1";
+    const std::string absent = i.required      ? "required"
+                               : alternative   ? "one of these required"
+                               : i.name == "w" ? "default k"
+                                               : "default 1";
     rows.push_back({"  " + i.name, i.per_step() ? "[B,H,T]" : "[B,H,T,Dk]", absent, i.meaning});
   }
   print_table(out, rows);
@@ -152,16 +171,18 @@ void describe(std::ostream &out, const Claim &c) {
 void print_plan(std::ostream &out, const std::vector<Case> &plan) {
   Rows rows{{"case", "variant", "form", "task", "real", "chunk", "seed", "variant parameters", "task parameters"}};
   for (const Case &c : plan)
-    rows.push_back({std::to_string(c.index), c.variant->name, c.form->name, c.task->name, name_of(c.real), std::to_string(c.chunk),
-                    std::to_string(c.seed), c.variant_params.str(), c.task_params.str()});
+    rows.push_back({std::to_string(c.index), c.variant->name, c.form->name, c.task->name, name_of(c.real),
+                    std::to_string(c.chunk), std::to_string(c.seed), c.variant_params.str(), c.task_params.str()});
   print_table(out, rows);
 }
 
 void print_record(std::ostream &out, const Case &c, const Record &record) {
-  out << std::left << std::setw(20) << c.task->name << ' ' << std::setw(22) << c.variant->name << ' ' << std::setw(10) << c.form->name << ' ';
+  out << std::left << std::setw(20) << c.task->name << ' ' << std::setw(22) << c.variant->name << ' ' << std::setw(10)
+      << c.form->name << ' ';
   if (record.status != "ok") out << record.status << ": " << record.reason;
   for (const auto &[name, value] : record.score.metrics) out << name << '=' << brief(value) << ' ';
-  if (!record.seconds.empty()) out << '(' << brief(*std::min_element(record.seconds.begin(), record.seconds.end())) << " s)";
+  if (!record.seconds.empty())
+    out << '(' << brief(*std::min_element(record.seconds.begin(), record.seconds.end())) << " s)";
   out << std::endl;
 }
 
@@ -174,7 +195,8 @@ void print_findings(std::ostream &out, const std::vector<Finding> &findings, boo
   int passed = 0;
   for (const Finding &f : findings) {
     passed += f.passed;
-    const std::string mark = f.passed ? "" : "FAILED" + std::string(f.control_verdict == Verdict::refuted ? "" : " (control not refuted)");
+    const std::string mark =
+        f.passed ? "" : "FAILED" + std::string(f.control_verdict == Verdict::refuted ? "" : " (control not refuted)");
     if (f.points.empty())
       rows.push_back({f.claim->id, "", "", "", name_of(f.verdict), name_of(f.claim->expected), mark});
     else

@@ -26,8 +26,8 @@ void print_record(std::ostream &out, const Case &c, const Record &record);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
 
-/// id, measured, predicted, standard error, verdict, expected; one row a claim (its decisive point), or one a point; failing
-/// points always; last line "N passed, M failed".
+/// id, measured, predicted, standard error, verdict, expected; one row a claim (its decisive point), or one a point;
+/// failing points always; last line "N passed, M failed".
 void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point);
 std::string findings_json(const std::vector<Finding> &findings);
 std::string findings_junit(const std::vector<Finding> &findings);

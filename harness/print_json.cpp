@@ -16,14 +16,17 @@ json number_json(double x) { return std::isfinite(x) ? json(x) : json(number(x))
 
 json params_json(const Params &params) {
   json object = json::object();
-  for (const auto &[name, value] : params) object[name] = value.text.empty() ? number_json(value.number) : json(value.text);
+  for (const auto &[name, value] : params)
+    object[name] = value.text.empty() ? number_json(value.number) : json(value.text);
   return object;
 }
 
 json specs_json(const std::vector<ParamSpec> &specs) {
   json list = json::array();
   for (const ParamSpec &p : specs) {
-    json entry{{"name", p.name}, {"default", p.kind == ParamSpec::choice || !p.automatic.empty() ? json(p.default_text()) : number_json(p.fallback)}};
+    json entry{{"name", p.name},
+               {"default", p.kind == ParamSpec::choice || !p.automatic.empty() ? json(p.default_text())
+                                                                               : number_json(p.fallback)}};
     entry["kind"] = p.kind == ParamSpec::integer ? "integer" : p.kind == ParamSpec::real ? "real" : "choice";
     if (p.kind == ParamSpec::choice)
       entry["choices"] = p.choices;
@@ -38,7 +41,8 @@ json specs_json(const std::vector<ParamSpec> &specs) {
 json variant_json(const Variant &v) {
   json forms = json::array(), inputs = json::array();
   for (const Form &f : v.forms) forms.push_back({{"name", f.name}, {"exact", f.exact}, {"stable", f.stable}});
-  for (const Input &i : v.inputs) inputs.push_back({{"name", i.name}, {"required", i.required}, {"meaning", i.meaning}});
+  for (const Input &i : v.inputs)
+    inputs.push_back({{"name", i.name}, {"required", i.required}, {"meaning", i.meaning}});
   const StateShape s = v.state_shape({1, 1, 1, 64, 64}, resolve(v.params, {}, v.name));
   return {{"name", v.name},
           {"family", v.family},
@@ -51,12 +55,19 @@ json variant_json(const Variant &v) {
           {"inputs", inputs},
           {"needs_one_of", v.needs_one_of},
           {"traits",
-           {{"causal", v.traits.causal}, {"linear_in_v", v.traits.linear_in_v}, {"order_invariant", v.traits.order_invariant}, {"stable", v.traits.stable}}},
+           {{"causal", v.traits.causal},
+            {"linear_in_v", v.traits.linear_in_v},
+            {"order_invariant", v.traits.order_invariant},
+            {"stable", v.traits.stable}}},
           {"parameters", specs_json(v.params)}};
 }
 
 json task_json(const Task &t) {
-  return {{"name", t.name}, {"summary", t.summary}, {"source", t.source}, {"metrics", t.metrics}, {"parameters", specs_json(t.params)}};
+  return {{"name", t.name},
+          {"summary", t.summary},
+          {"source", t.source},
+          {"metrics", t.metrics},
+          {"parameters", specs_json(t.params)}};
 }
 
 json claim_json(const Claim &c) {
@@ -77,7 +88,8 @@ json claim_json(const Claim &c) {
           {"parameters", specs_json(c.params)}};
 }
 
-template <class Entry, class ToJson> void print_list(std::ostream &out, const std::vector<const Entry *> &list, const ToJson &to_json) {
+template <class Entry, class ToJson>
+void print_list(std::ostream &out, const std::vector<const Entry *> &list, const ToJson &to_json) {
   json all = json::array();
   for (const Entry *entry : list) all.push_back(to_json(*entry));
   out << all.dump(2) << '\n';
@@ -88,7 +100,9 @@ json point_json(const Point &p) {
           {"tier", p.tier},
           {"measured", number_json(p.measured)},
           {"predicted", number_json(p.predicted)},
-          {"relation", p.relation == Point::equal ? "equal" : p.relation == Point::at_most ? "at_most" : "at_least"},
+          {"relation", p.relation == Point::equal     ? "equal"
+                       : p.relation == Point::at_most ? "at_most"
+                                                      : "at_least"},
           {"standard_error", number_json(p.standard_error)},
           {"tolerance", number_json(p.tolerance)},
           {"resolution", number_json(p.resolution)},
@@ -113,7 +127,9 @@ std::string xml(const std::string &text) {
 
 } // namespace
 
-void print_variants_json(std::ostream &out, const std::vector<const Variant *> &list) { print_list(out, list, variant_json); }
+void print_variants_json(std::ostream &out, const std::vector<const Variant *> &list) {
+  print_list(out, list, variant_json);
+}
 void print_tasks_json(std::ostream &out, const std::vector<const Task *> &list) { print_list(out, list, task_json); }
 void print_claims_json(std::ostream &out, const std::vector<const Claim *> &list) { print_list(out, list, claim_json); }
 
@@ -165,19 +181,20 @@ std::string findings_junit(const std::vector<Finding> &findings) {
   std::ostringstream out;
   size_t failures = 0;
   for (const Finding &f : findings) failures += !f.passed;
-  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recollect verify\" tests=\"" << findings.size() << "\" failures=\"" << failures << "\">\n";
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recollect verify\" tests=\"" << findings.size()
+      << "\" failures=\"" << failures << "\">\n";
   for (const Finding &f : findings) {
     out << "  <testcase classname=\"claims\" name=\"" << xml(f.claim->id) << "\" time=\"" << f.seconds << "\"";
     if (f.passed) {
       out << "/>\n";
       continue;
     }
-    out << ">\n    <failure message=\"verdict " << name_of(f.verdict) << ", expected " << name_of(f.claim->expected) << ", control "
-        << name_of(f.control_verdict) << "\">" << xml(f.claim->statement) << "\n";
+    out << ">\n    <failure message=\"verdict " << name_of(f.verdict) << ", expected " << name_of(f.claim->expected)
+        << ", control " << name_of(f.control_verdict) << "\">" << xml(f.claim->statement) << "\n";
     for (const Point &p : f.points)
       if (p.verdict != Verdict::holds)
-        out << xml(p.tier + " " + p.params.str()) << ": measured " << number(p.measured) << ", predicted " << number(p.predicted) << ", tolerance "
-            << number(p.tolerance) << ", " << name_of(p.verdict) << "\n";
+        out << xml(p.tier + " " + p.params.str()) << ": measured " << number(p.measured) << ", predicted "
+            << number(p.predicted) << ", tolerance " << number(p.tolerance) << ", " << name_of(p.verdict) << "\n";
     out << "    </failure>\n  </testcase>\n";
   }
   out << "</testsuite>\n";

@@ -9,8 +9,8 @@ namespace recollect {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// Where a result came from: version, git commit and dirty flag, command line, UTC start, compiler, backend, BLAS, HDF5,
-/// seed and the environment variables that steer threads and devices.
+/// Where a result came from: version, git commit and dirty flag, command line, UTC start, compiler, backend, BLAS,
+/// HDF5, seed and the environment variables that steer threads and devices.
 Facts provenance(const std::vector<std::string> &command_line, std::uint64_t seed);
 
 } // namespace recollect

@@ -27,7 +27,8 @@ Normals box_muller(const std::array<std::uint32_t, 4> &r) {
 std::array<std::uint32_t, 4> Stream::block(std::uint64_t counter) const {
   const auto low = [](std::uint64_t x) { return std::uint32_t(x); };
   const auto high = [](std::uint64_t x) { return std::uint32_t(x >> 32); };
-  const auto r = r123::Philox4x32()({{low(counter), high(counter), low(stream_), high(stream_)}}, {{low(seed_), high(seed_)}});
+  const auto r =
+      r123::Philox4x32()({{low(counter), high(counter), low(stream_), high(stream_)}}, {{low(seed_), high(seed_)}});
   return {r[0], r[1], r[2], r[3]};
 }
 std::uint64_t Stream::bits(std::uint64_t index) const {

@@ -16,9 +16,9 @@ public:
 
   /// Philox4x32-10 of counter {counter, stream} (low word first) under key `seed`: four words, two numbers.
   std::array<std::uint32_t, 4> block(std::uint64_t counter) const;
-  std::uint64_t bits(std::uint64_t index) const;    // 64 uniform bits
-  double uniform(std::uint64_t index) const;        // in the open interval (0, 1), 53 bits
-  double normal(std::uint64_t index) const;         // standard normal, Box-Muller over the pair index/2
+  std::uint64_t bits(std::uint64_t index) const;                   // 64 uniform bits
+  double uniform(std::uint64_t index) const;                       // in the open interval (0, 1), 53 bits
+  double normal(std::uint64_t index) const;                        // standard normal, Box-Muller over the pair index/2
   std::uint64_t below(std::uint64_t index, std::uint64_t n) const; // uniform in 0 ... n-1; bias < n / 2^64
 
   std::vector<double> normals(std::size_t count, std::uint64_t first = 0) const;

@@ -82,7 +82,8 @@ size_t bytes(const Column &c) { return c.width <= integer_column ? 8 : c.width; 
 /// A compound dataset that grows by rows.
 class Table {
 public:
-  Table(const NewFile &file, std::string name, std::vector<Column> columns) : file_(file), name_(std::move(name)), columns_(std::move(columns)) {
+  Table(const NewFile &file, std::string name, std::vector<Column> columns)
+      : file_(file), name_(std::move(name)), columns_(std::move(columns)) {
     std::vector<const char *> names;
     std::vector<hid_t> types;
     for (const Column &c : columns_) {
@@ -94,10 +95,12 @@ public:
         owned_.push_back(H5Tcopy(H5T_C_S1));
         H5Tset_size(owned_.back(), c.width);
       }
-      types.push_back(c.width == real_column ? H5T_NATIVE_DOUBLE : c.width == integer_column ? H5T_NATIVE_INT64 : owned_.back());
+      types.push_back(c.width == real_column      ? H5T_NATIVE_DOUBLE
+                      : c.width == integer_column ? H5T_NATIVE_INT64
+                                                  : owned_.back());
     }
-    require_written(H5TBmake_table(name_.c_str(), file_, name_.c_str(), columns_.size(), 0, size_, names.data(), offsets_.data(), types.data(),
-                                   256, nullptr, 0, nullptr),
+    require_written(H5TBmake_table(name_.c_str(), file_, name_.c_str(), columns_.size(), 0, size_, names.data(),
+                                   offsets_.data(), types.data(), 256, nullptr, 0, nullptr),
                     file_.path());
   }
   ~Table() {
@@ -118,7 +121,9 @@ public:
         else
           std::memcpy(target, cell.second.data(), std::min(cell.second.size(), columns_[c].width - 1));
       }
-    require_written(H5TBappend_records(file_, name_.c_str(), rows.size(), size_, offsets_.data(), sizes_.data(), buffer.data()), file_.path());
+    require_written(
+        H5TBappend_records(file_, name_.c_str(), rows.size(), size_, offsets_.data(), sizes_.data(), buffer.data()),
+        file_.path());
   }
 
 private:
@@ -145,7 +150,8 @@ void write_header(const NewFile &file, const std::string &schema, const Facts &m
   for (const auto &[name, value] : meta) write_attribute(group, name.c_str(), value, file.path());
 }
 
-void parameter_rows(std::vector<std::vector<Cell>> &rows, std::vector<Cell> key, const std::string &owner, const Params &params) {
+void parameter_rows(std::vector<std::vector<Cell>> &rows, std::vector<Cell> key, const std::string &owner,
+                    const Params &params) {
   for (const auto &[name, value] : params) {
     std::vector<Cell> row = key;
     for (const Cell &cell : {text(owner), text(name), real(value.number), text(value.text)}) row.push_back(cell);
@@ -169,28 +175,47 @@ ResultFile::~ResultFile() = default;
 
 void ResultFile::write_plan(const std::vector<Case> &plan) {
   const NewFile &file = contents_->file;
-  Table table(file, "plan", {{"case", integer_column}, {"variant", 48}, {"family", 32}, {"form", 24}, {"task", 48}, {"real", 8}, {"chunk", integer_column}, {"seed", integer_column}});
-  Table parameters(file, "parameters", {{"case", integer_column}, {"owner", 48}, {"name", 32}, {"value", real_column}, {"text", 32}});
+  Table table(file, "plan",
+              {{"case", integer_column},
+               {"variant", 48},
+               {"family", 32},
+               {"form", 24},
+               {"task", 48},
+               {"real", 8},
+               {"chunk", integer_column},
+               {"seed", integer_column}});
+  Table parameters(file, "parameters",
+                   {{"case", integer_column}, {"owner", 48}, {"name", 32}, {"value", real_column}, {"text", 32}});
   std::vector<std::vector<Cell>> rows, values;
   for (const Case &c : plan) {
-    rows.push_back({real(c.index), text(c.variant->name), text(c.variant->family), text(c.form->name), text(c.task->name), text(name_of(c.real)), real(c.chunk), real(double(c.seed))});
+    rows.push_back({real(c.index), text(c.variant->name), text(c.variant->family), text(c.form->name),
+                    text(c.task->name), text(name_of(c.real)), real(c.chunk), real(double(c.seed))});
     parameter_rows(values, {real(c.index)}, c.variant->name, c.variant_params);
     parameter_rows(values, {real(c.index)}, c.task->name, c.task_params);
   }
   table.append(rows);
   parameters.append(values);
   contents_->records.reset(new Table(file, "records",
-                                     {{"case", integer_column}, {"B", integer_column}, {"H", integer_column}, {"T", integer_column},
-                                      {"Dk", integer_column}, {"Dv", integer_column}, {"status", 16}, {"reason", 240}}));
-  contents_->metrics.reset(new Table(file, "metrics", {{"case", integer_column}, {"metric", 48}, {"value", real_column}}));
-  contents_->samples.reset(new Table(file, "samples", {{"case", integer_column}, {"repetition", integer_column}, {"seconds", real_column}}));
+                                     {{"case", integer_column},
+                                      {"B", integer_column},
+                                      {"H", integer_column},
+                                      {"T", integer_column},
+                                      {"Dk", integer_column},
+                                      {"Dv", integer_column},
+                                      {"status", 16},
+                                      {"reason", 240}}));
+  contents_->metrics.reset(
+      new Table(file, "metrics", {{"case", integer_column}, {"metric", 48}, {"value", real_column}}));
+  contents_->samples.reset(
+      new Table(file, "samples", {{"case", integer_column}, {"repetition", integer_column}, {"seconds", real_column}}));
   Handle(H5Gcreate2(file, "/series", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "cannot write " + file.path());
   contents_->file.flush();
 }
 
 void ResultFile::append(const Record &r) {
   const Cell key = real(r.case_index);
-  contents_->records->append({{key, real(r.shape.B), real(r.shape.H), real(r.shape.T), real(r.shape.Dk), real(r.shape.Dv), text(r.status), text(r.reason)}});
+  contents_->records->append({{key, real(r.shape.B), real(r.shape.H), real(r.shape.T), real(r.shape.Dk),
+                               real(r.shape.Dv), text(r.status), text(r.reason)}});
   std::vector<std::vector<Cell>> rows;
   for (const auto &[name, value] : r.score.metrics) rows.push_back({key, text(name), real(value)});
   contents_->metrics->append(rows);
@@ -199,7 +224,9 @@ void ResultFile::append(const Record &r) {
   contents_->samples->append(rows);
   for (const auto &[name, curve] : r.score.series) {
     auto &table = contents_->series[name];
-    if (!table) table.reset(new Table(contents_->file, "/series/" + name, {{"case", integer_column}, {"step", integer_column}, {"value", real_column}}));
+    if (!table)
+      table.reset(new Table(contents_->file, "/series/" + name,
+                            {{"case", integer_column}, {"step", integer_column}, {"value", real_column}}));
     rows.clear();
     for (size_t i = 0; i < curve.size(); ++i) rows.push_back({key, real(double(i)), real(curve[i])});
     table->append(rows);
@@ -213,24 +240,49 @@ void ResultFile::write_claims(const std::vector<Finding> &findings) {
     for (const Point &p : f.points) widest = std::max(widest, p.params.str().size() + 1);
   const NewFile &file = contents_->file;
   Table claims(file, "claims",
-               {{"claim", 64}, {"point", integer_column}, {"tier", 24}, {"parameters", widest}, {"measured", real_column}, {"predicted", real_column},
-                {"standard_error", real_column}, {"tolerance", real_column}, {"resolution", real_column}, {"relation", 12}, {"verdict", 24},
-                {"claim_verdict", 24}, {"expected", 24}, {"control", 24}, {"passed", integer_column}, {"is_control", integer_column}});
-  Table parameters(file, "claim_parameters", {{"claim", 64}, {"point", integer_column}, {"name", 32}, {"value", real_column}, {"text", 128}});
-  Table texts(file, "claim_texts", {{"claim", 64}, {"source", 160}, {"statement", 1024}, {"exact", 1536}, {"scope", 16}, {"covers", 1024}, {"seconds", real_column}});
+               {{"claim", 64},
+                {"point", integer_column},
+                {"tier", 24},
+                {"parameters", widest},
+                {"measured", real_column},
+                {"predicted", real_column},
+                {"standard_error", real_column},
+                {"tolerance", real_column},
+                {"resolution", real_column},
+                {"relation", 12},
+                {"verdict", 24},
+                {"claim_verdict", 24},
+                {"expected", 24},
+                {"control", 24},
+                {"passed", integer_column},
+                {"is_control", integer_column}});
+  Table parameters(file, "claim_parameters",
+                   {{"claim", 64}, {"point", integer_column}, {"name", 32}, {"value", real_column}, {"text", 128}});
+  Table texts(file, "claim_texts",
+              {{"claim", 64},
+               {"source", 160},
+               {"statement", 1024},
+               {"exact", 1536},
+               {"scope", 16},
+               {"covers", 1024},
+               {"seconds", real_column}});
   const char *relations[] = {"equal", "at_most", "at_least"};
   std::vector<std::vector<Cell>> rows, values, described;
   for (const Finding &f : findings) {
     const Claim &c = *f.claim;
-    described.push_back({text(c.id), text(c.source), text(c.statement), text(c.exact), text(c.scope), text(join(c.covers, " ")), real(f.seconds)});
+    described.push_back({text(c.id), text(c.source), text(c.statement), text(c.exact), text(c.scope),
+                         text(join(c.covers, " ")), real(f.seconds)});
     for (const auto *list : {&f.points, &f.control})
       for (size_t i = 0; i < list->size(); ++i) {
         const Point &p = (*list)[i];
-        rows.push_back({text(c.id), real(double(i)), text(p.tier), text(p.params.str()), real(p.measured), real(p.predicted), real(p.standard_error),
-                        real(p.tolerance), real(p.resolution), text(relations[p.relation]), text(name_of(p.verdict)), text(name_of(f.verdict)),
-                        text(name_of(c.expected)), text(name_of(f.control_verdict)), real(f.passed), real(list == &f.control)});
+        rows.push_back({text(c.id), real(double(i)), text(p.tier), text(p.params.str()), real(p.measured),
+                        real(p.predicted), real(p.standard_error), real(p.tolerance), real(p.resolution),
+                        text(relations[p.relation]), text(name_of(p.verdict)), text(name_of(f.verdict)),
+                        text(name_of(c.expected)), text(name_of(f.control_verdict)), real(f.passed),
+                        real(list == &f.control)});
         if (list == &f.points)
-          for (const auto &[name, value] : p.params) values.push_back({text(c.id), real(double(i)), text(name), real(value.number), text(value.text)});
+          for (const auto &[name, value] : p.params)
+            values.push_back({text(c.id), real(double(i)), text(name), real(value.number), text(value.text)});
       }
   }
   claims.append(rows);
@@ -258,7 +310,8 @@ struct Dataset {
   std::vector<double> data;
 };
 
-Dataset read_dataset(hid_t file, const std::string &path, const std::string &name, const std::string &needs, size_t rank) {
+Dataset read_dataset(hid_t file, const std::string &path, const std::string &name, const std::string &needs,
+                     size_t rank) {
   const std::string where = path + ": dataset " + name;
   const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), where + " is not a readable dataset, needs " + needs);
   const Handle space(H5Dget_space(set), where + " has no readable shape");
@@ -267,13 +320,16 @@ Dataset read_dataset(hid_t file, const std::string &path, const std::string &nam
   H5Sget_simple_extent_dims(space, d.dims.data(), nullptr);
   const Handle type(H5Dget_type(set), where + " has no readable type");
   if (H5Tget_class(type) != H5T_FLOAT)
-    input_error(where + " is of " + (H5Tget_class(type) == H5T_INTEGER ? "an integer" : "a non-numeric") + " type, needs floating point " + needs);
+    input_error(where + " is of " + (H5Tget_class(type) == H5T_INTEGER ? "an integer" : "a non-numeric") +
+                " type, needs floating point " + needs);
   if (d.dims.size() != rank) input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs);
   size_t count = 1;
   for (hsize_t n : d.dims) count *= n;
-  if (count == 0) input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs + " with every size at least 1");
+  if (count == 0)
+    input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs + " with every size at least 1");
   d.data.resize(count);
-  if (H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, d.data.data()) < 0) input_error(where + " cannot be read: the file is damaged");
+  if (H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, d.data.data()) < 0)
+    input_error(where + " cannot be read: the file is damaged");
   return d;
 }
 
@@ -285,7 +341,8 @@ Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path + " is not a readable HDF5 file");
   const auto present = [&](const char *name) { return H5Lexists(file, name, H5P_DEFAULT) > 0; };
   for (const char *name : {"q", "k", "v"})
-    if (!present(name)) input_error(path + ": dataset " + name + " is absent, needs [B,H,T," + (*name == 'v' ? "Dv" : "Dk") + "]");
+    if (!present(name))
+      input_error(path + ": dataset " + name + " is absent, needs [B,H,T," + (*name == 'v' ? "Dv" : "Dk") + "]");
   Sequence s;
   Dataset q = read_dataset(file, path, "q", "[B,H,T,Dk]", 4), v = read_dataset(file, path, "v", "[B,H,T,Dv]", 4);
   s.shape = {int(q.dims[0]), int(q.dims[1]), int(q.dims[2]), int(q.dims[3]), int(v.dims[3])};
@@ -293,7 +350,9 @@ Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs
   std::vector<hsize_t> values = keys;
   values[3] = v.dims[3];
   const auto expect = [&](const std::string &name, const Dataset &d, const std::vector<hsize_t> &dims) {
-    if (d.dims != dims) input_error(path + ": dataset " + name + " has shape " + shape_text(d.dims) + ", needs " + shape_text(dims) + " to match q");
+    if (d.dims != dims)
+      input_error(path + ": dataset " + name + " has shape " + shape_text(d.dims) + ", needs " + shape_text(dims) +
+                  " to match q");
   };
   expect("v", v, values);
   s.q = std::move(q.data), s.v = std::move(v.data);
@@ -309,7 +368,8 @@ Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs
   return s;
 }
 
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, Real real, const Facts &meta) {
+void write_output(const std::string &path, const Sequence &sequence, const Output &output, Real real,
+                  const Facts &meta) {
   NewFile file(path);
   try {
     write_header(file, "recollect output", meta);
@@ -317,12 +377,14 @@ void write_output(const std::string &path, const Sequence &sequence, const Outpu
     const auto write = [&](const char *name, const std::vector<double> &data, std::vector<hsize_t> dims) {
       const Handle space(H5Screate_simple(int(dims.size()), dims.data(), nullptr), "HDF5 is out of memory");
       const hid_t type = real == Real::f32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
-      const Handle set(H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "cannot write " + path);
+      const Handle set(H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                       "cannot write " + path);
       require_written(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), path);
     };
     write("o", output.o, {hsize_t(n.B), hsize_t(n.H), hsize_t(n.T), hsize_t(n.Dv)});
     if (output.state_shape.size())
-      write("state", output.state, {hsize_t(n.B), hsize_t(n.H), hsize_t(output.state_shape.rows), hsize_t(output.state_shape.columns)});
+      write("state", output.state,
+            {hsize_t(n.B), hsize_t(n.H), hsize_t(output.state_shape.rows), hsize_t(output.state_shape.columns)});
     file.finish();
   } catch (...) {
     file.abandon();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HDF5 files: results.h5 (schema in README.md) and the users' own tensors. The only user of hdf5.h is record.cpp.
-// Every failure (missing file, wrong shape or type, no space) is an input error, exit 3, one line naming file and dataset.
+// Every failure (missing file, wrong shape or type, no space) is an input error, exit 3, one line naming file and
+// dataset.
 #pragma once
 #include "provenance.hpp"
 #include "run.hpp"
@@ -11,8 +12,8 @@ namespace recollect {
 
 constexpr int schema_version = 1;
 
-/// Writes to PATH.partial and renames on finish(): PATH is always absent, old, or complete. Each record is flushed, so that a
-/// run that dies leaves PATH.partial with its plan and the records so far.
+/// Writes to PATH.partial and renames on finish(): PATH is always absent, old, or complete. Each record is flushed, so
+/// that a run that dies leaves PATH.partial with its plan and the records so far.
 class ResultFile {
 public:
   ResultFile(const std::string &path, const Facts &meta);
@@ -27,11 +28,12 @@ private:
   std::unique_ptr<Contents> contents_;
 };
 
-/// q, k [B,H,T,Dk], v [B,H,T,Dv] and, where present, the variant's own `inputs` (beta, alpha [B,H,T], lambda, w [B,H,T,Dk]) and
-/// state [B,H,rows,columns]. Datasets that the variant does not use are not looked at.
+/// q, k [B,H,T,Dk], v [B,H,T,Dv] and, where present, the variant's own `inputs` (beta, alpha [B,H,T], lambda, w
+/// [B,H,T,Dk]) and state [B,H,rows,columns]. Datasets that the variant does not use are not looked at.
 Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs);
 
 /// o [B,H,T,Dv] and, where the variant has one, state; in `real`. Atomic like ResultFile.
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, Real real, const Facts &meta);
+void write_output(const std::string &path, const Sequence &sequence, const Output &output, Real real,
+                  const Facts &meta);
 
 } // namespace recollect

@@ -18,14 +18,16 @@ template <class Entry> std::vector<std::string> names(const std::vector<Entry> &
 }
 
 template <class Entry>
-std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::vector<std::string> &patterns, const char *kind) {
+std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::vector<std::string> &patterns,
+                                  const char *kind) {
   std::vector<bool> chosen(entries.size());
   for (const std::string &pattern : patterns) {
     const std::string wanted = pattern == "all" ? "*" : canonical(pattern);
     bool matched = false;
     for (size_t i = 0; i < entries.size(); ++i)
       if (glob_match(wanted, canonical(name_of(entries[i])))) chosen[i] = matched = true;
-    if (!matched) usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + suggestion(pattern, names(entries)));
+    if (!matched)
+      usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + suggestion(pattern, names(entries)));
   }
   std::vector<const Entry *> selected;
   for (size_t i = 0; i < entries.size(); ++i)
@@ -43,7 +45,9 @@ template <class Entry> const Entry &find(const std::vector<Entry> &entries, cons
 
 const Variant &find_variant(std::string_view name) { return find(all_variants(), std::string(name), "variant"); }
 const Task &find_task(std::string_view name) { return find(all_tasks(), std::string(name), "task"); }
-std::vector<const Variant *> select_variants(const std::vector<std::string> &p) { return select(all_variants(), p, "variant"); }
+std::vector<const Variant *> select_variants(const std::vector<std::string> &p) {
+  return select(all_variants(), p, "variant");
+}
 std::vector<const Task *> select_tasks(const std::vector<std::string> &p) { return select(all_tasks(), p, "task"); }
 std::vector<const Claim *> select_claims(const std::vector<std::string> &p) { return select(all_claims(), p, "claim"); }
 

@@ -27,8 +27,10 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   const Output output = job.fetch();
   record.score = c.task->score(c.task_params, problem, output);
   if (!c.form->exact) // another layer than its definition: by how much
-    record.score.metrics.emplace_back("deviation",
-                                      deviation(output, forward(*c.variant, problem.sequence, {"recurrent", Real::f64, 1, c.variant_params})).outputs);
+    record.score.metrics.emplace_back(
+        "deviation",
+        deviation(output, forward(*c.variant, problem.sequence, {"recurrent", Real::f64, 1, c.variant_params}))
+            .outputs);
   record.status = "ok";
 }
 

@@ -8,10 +8,10 @@ namespace recollect {
 struct Record {
   int case_index = 0;
   Shape shape;
-  /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot take the
-  /// shape) | "failed"
+  /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
+  /// take the shape) | "failed"
   std::string status;
-  std::string reason;  // "" when ok
+  std::string reason; // "" when ok
   Score score;
   std::vector<double> seconds; // one a repetition: kernel time with inputs already on the device
 };

@@ -48,7 +48,8 @@ Suite from_table(const toml::table &table, const std::string &path) {
         suite.points.push_back(point);
       }
     } else {
-      usage_error(path + ": '" + key + "' is not a suite key, or has the wrong type" + suggestion(key, {"claims", "effort", "seed", "point"}));
+      usage_error(path + ": '" + key + "' is not a suite key, or has the wrong type" +
+                  suggestion(key, {"claims", "effort", "seed", "point"}));
     }
   }
   return suite;
@@ -65,7 +66,8 @@ Suite load_suite(const std::string &name) {
   }
   if (!std::filesystem::exists(name)) {
     if (name.find('.') == std::string::npos && name.find('/') == std::string::npos)
-      usage_error("unknown suite '" + name + "'" + suggestion(name, {"quick", "full"}) + " (or the path of a TOML file)");
+      usage_error("unknown suite '" + name + "'" + suggestion(name, {"quick", "full"}) +
+                  " (or the path of a TOML file)");
     input_error("no such suite file: " + name);
   }
   try {
@@ -81,7 +83,8 @@ std::vector<Finding> verify(const VerifyRequest &request, const std::function<vo
   const bool named = !request.claims.empty();
   std::vector<const Claim *> selected = select_claims(named ? request.claims : request.suite.claims);
   if (request.suite.effort == Effort::quick && !named)
-    selected.erase(std::remove_if(selected.begin(), selected.end(), [](const Claim *c) { return c->cost == "full"; }), selected.end());
+    selected.erase(std::remove_if(selected.begin(), selected.end(), [](const Claim *c) { return c->cost == "full"; }),
+                   selected.end());
 
   struct Measurement {
     const Claim *claim;

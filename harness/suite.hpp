@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which claims to verify, how hard, and at which points of the user's own. "quick" and "full" are built in; any other name is
-// the path of a TOML file:
+// Which claims to verify, how hard, and at which points of the user's own. "quick" and "full" are built in; any other
+// name is the path of a TOML file:
 //
 //   claims = ["snr_*", "swap-theorem"]   # ids or globs
 //   effort = "quick"                     # or "full"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small dense blocks inside one team, shared by the chunked forms. Row-major with leading dimensions; no barriers inside:
-// the caller places team.team_barrier() between dependent steps.
+// Small dense blocks inside one team, shared by the chunked forms. Row-major with leading dimensions; no barriers
+// inside: the caller places team.team_barrier() between dependent steps.
 #pragma once
 #include "device.hpp"
 
@@ -22,10 +22,11 @@ template <class Real> struct Matrix {
 template <class Real> KOKKOS_FUNCTION Matrix<Real> rows(const Real *data, int width) { return {data, width, 1}; }
 template <class Real> KOKKOS_FUNCTION Matrix<Real> transposed(const Real *data, int width) { return {data, 1, width}; }
 
-/// C[m,n] = beta * C + alpha * A[m,k] B[k,n], with B's rows contiguous (ldb). beta = 0 overwrites, so C may be uninitialised.
-/// Blocks of 4 x 16 results stay in registers: vector lanes on a CPU, one thread's tile on a GPU.
+/// C[m,n] = beta * C + alpha * A[m,k] B[k,n], with B's rows contiguous (ldb). beta = 0 overwrites, so C may be
+/// uninitialised. Blocks of 4 x 16 results stay in registers: vector lanes on a CPU, one thread's tile on a GPU.
 template <class Real>
-KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, const Real *B, int ldb, Real beta, Real *C, int ldc) {
+KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, const Real *B, int ldb,
+                          Real beta, Real *C, int ldc) {
   constexpr int R = 4, W = on_host ? 64 / sizeof(Real) : 4;
   const int down = (m + R - 1) / R, across = (n + W - 1) / W;
   each(team, down * across, [=](int block) {
@@ -55,14 +56,16 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Mat
 }
 
 /// B[n,m] = A[m,n]^T
-template <class Real> KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, int lda, Real *B, int ldb) {
+template <class Real>
+KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, int lda, Real *B, int ldb) {
   each(team, n, [=](int j) {
     for (int i = 0; i < m; ++i) B[size_t(j) * ldb + i] = A[size_t(i) * lda + j];
   });
 }
 
 /// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] is read.
-template <class Real> KOKKOS_FUNCTION void solve_unit_lower(const Team &team, int n, int columns, const Real *L, int ldl, Real *X, int ldx) {
+template <class Real>
+KOKKOS_FUNCTION void solve_unit_lower(const Team &team, int n, int columns, const Real *L, int ldl, Real *X, int ldx) {
   constexpr int W = on_host ? 64 / sizeof(Real) : 1;
   each(team, (columns + W - 1) / W, [=](int block) { // column blocks are independent
     const int j0 = block * W, width = columns - j0 < W ? columns - j0 : W;

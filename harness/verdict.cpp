@@ -52,16 +52,20 @@ Point at(Point point, std::string tier, const Params &params) {
 
 Verdict verdict_of(const std::vector<Point> &points) {
   const auto any = [&](auto wanted) { return std::any_of(points.begin(), points.end(), wanted); };
-  if (points.empty() || any([](const Point &p) { return p.verdict == Verdict::inconclusive; })) return Verdict::inconclusive;
+  if (points.empty() || any([](const Point &p) { return p.verdict == Verdict::inconclusive; }))
+    return Verdict::inconclusive;
   const bool stated = any(decides);
-  if (!any([&](const Point &p) { return (!stated || decides(p)) && p.verdict == Verdict::refuted; })) return Verdict::holds;
+  if (!any([&](const Point &p) { return (!stated || decides(p)) && p.verdict == Verdict::refuted; }))
+    return Verdict::holds;
   const auto limit = [](const Point &p) { return p.tier == "limit"; };
-  const bool converges = stated && any(limit) && !any([&](const Point &p) { return limit(p) && p.verdict != Verdict::holds; });
+  const bool converges =
+      stated && any(limit) && !any([&](const Point &p) { return limit(p) && p.verdict != Verdict::holds; });
   return converges ? Verdict::holds_asymptotically : Verdict::refuted;
 }
 
 bool obligations_hold(const std::vector<Point> &points) {
-  return std::all_of(points.begin(), points.end(), [](const Point &p) { return decides(p) || p.verdict == Verdict::holds; });
+  return std::all_of(points.begin(), points.end(),
+                     [](const Point &p) { return decides(p) || p.verdict == Verdict::holds; });
 }
 
 std::vector<Point> shifted(const std::vector<Point> &points) {
@@ -85,8 +89,9 @@ Finding examine(const Claim &claim, const Protocol &protocol) {
   f.points = claim.measure(protocol);
   f.control = claim.control ? claim.control(protocol) : shifted(f.points);
   f.verdict = verdict_of(f.points);
-  const bool all_refuted =
-      !f.control.empty() && std::all_of(f.control.begin(), f.control.end(), [](const Point &p) { return p.verdict == Verdict::refuted; });
+  const bool all_refuted = !f.control.empty() && std::all_of(f.control.begin(), f.control.end(), [](const Point &p) {
+    return p.verdict == Verdict::refuted;
+  });
   f.control_verdict = all_refuted ? Verdict::refuted : Verdict::holds;
   f.passed = f.verdict == claim.expected && obligations_hold(f.points) && all_refuted;
   f.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -5,17 +5,18 @@
 
 namespace recollect {
 
-/// Standard errors allowed on a random measurement: two-sided normal tail 1e-10 a point, so that a ledger of up to 10^4 points
-/// raises a false alarm less than once in 10^6 runs.
+/// Standard errors allowed on a random measurement: two-sided normal tail 1e-10 a point, so that a ledger of up to 10^4
+/// points raises a false alarm less than once in 10^6 runs.
 constexpr double allowed_standard_errors = 6.47;
 
 /// `measured` equals `predicted` exactly in theory; round-off alone may part them. `conditioning` multiplies the unit
-/// round-off of float64: how many units the computation may lose, derived at the call. `resolution` is the smallest wrong
-/// deviation the point must still see.
+/// round-off of float64: how many units the computation may lose, derived at the call. `resolution` is the smallest
+/// wrong deviation the point must still see.
 Point exact_point(double measured, double predicted, double conditioning, double resolution);
 
-/// `measured` is a sample mean with this standard error. Inconclusive unless the resolution exceeds twice the tolerance, so
-/// that the shifted control is told apart as surely as a true prediction is accepted. `bias` bounds a known non-random error.
+/// `measured` is a sample mean with this standard error. Inconclusive unless the resolution exceeds twice the
+/// tolerance, so that the shifted control is told apart as surely as a true prediction is accepted. `bias` bounds a
+/// known non-random error.
 Point sampled_point(double measured, double predicted, double standard_error, double resolution, double bias = 0);
 
 /// measured <= bound (or >=) up to the tolerance.
@@ -27,8 +28,9 @@ Point at(Point point, std::string tier, const Params &params);
 /// The point's own verdict from its numbers. NaN is refuted, never a pass.
 Verdict judge(const Point &point);
 
-/// The claim's verdict from its points: decided by tier "paper" where there is one (refuted there but every "limit" point
-/// holding = holds_asymptotically), by the obligations otherwise. Inconclusive if any point is, or if there are none.
+/// The claim's verdict from its points: decided by tier "paper" where there is one (refuted there but every "limit"
+/// point holding = holds_asymptotically), by the obligations otherwise. Inconclusive if any point is, or if there are
+/// none.
 Verdict verdict_of(const std::vector<Point> &points);
 
 /// Every obligation (any tier but "paper") holds.
@@ -42,7 +44,7 @@ struct Finding {
   std::vector<Point> points, control;
   Verdict verdict = Verdict::inconclusive;
   Verdict control_verdict = Verdict::inconclusive; // refuted exactly when every control point is
-  bool passed = false; // verdict as expected, obligations hold, control refuted
+  bool passed = false;                             // verdict as expected, obligations hold, control refuted
   double seconds = 0;
 };
 

@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
   const recollect::Backend backend;
   const int status = unit_test_main([] { return true; }, argc, argv);
   const test_results &results = results_collector.results(framework::master_test_suite().p_id);
-  std::cout << results.p_test_cases_passed << " passed, " << results.p_test_cases_failed + results.p_test_cases_aborted << " failed" << std::endl;
+  std::cout << results.p_test_cases_passed << " passed, " << results.p_test_cases_failed + results.p_test_cases_aborted
+            << " failed" << std::endl;
   return status;
 }

@@ -43,7 +43,8 @@ inline std::string read_file(const std::string &path) {
 /// `program` with `arguments` (shell syntax).
 inline Outcome run_program(const std::string &arguments, const std::string &program = RECOLLECT_PROGRAM) {
   const Folder folder;
-  const int raw = std::system(("'" + program + "' " + arguments + " >'" + (folder / "out") + "' 2>'" + (folder / "err") + "'").c_str());
+  const int raw = std::system(
+      ("'" + program + "' " + arguments + " >'" + (folder / "out") + "' 2>'" + (folder / "err") + "'").c_str());
   return {WIFEXITED(raw) ? WEXITSTATUS(raw) : -1, read_file(folder / "out"), read_file(folder / "err")};
 }
 

@@ -44,7 +44,8 @@ std::vector<const Form *> fast_forms(const Variant &variant) {
 Sequence with_one_wrong_step(Sequence s) {
   const Shape n = s.shape;
   for (int c = 0; c < n.Dv; ++c) s.v[size_t(n.T - 1) * n.Dv + c] *= -1;
-  for (int c = 0; c < n.Dk; ++c) s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // turned round, so that a read that ReLU silences speaks
+  for (int c = 0; c < n.Dk; ++c)
+    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // turned round, so that a read that ReLU silences speaks
   return s;
 }
 

@@ -23,7 +23,8 @@ std::vector<Point> normalisation(const Protocol &protocol) {
   std::vector<Point> points{labelled(
       bounded_point(max_abs(bounded), Point::at_most, max_abs(s.v), 4 * T * epsilon_of(Real::f64) * max_abs(s.v), 1),
       "softmax: largest |o| against largest |v|")};
-  s.v.assign(s.v.size(), 1.0); // a sum of T kernel values; for |q|^2 = d each has the mean E exp(q.k / sqrt d) = e^(1/2)
+  s.v.assign(s.v.size(),
+             1.0); // a sum of T kernel values; for |q|^2 = d each has the mean E exp(q.k / sqrt d) = e^(1/2)
   for (size_t i = 0; i < s.q.size(); i += d) {
     const double scale = std::sqrt(d / inner(&s.q[i], &s.q[i], d));
     for (int c = 0; c < d; ++c) s.q[i + c] *= scale;

@@ -12,8 +12,8 @@ struct Layer {
   Dense Wk, Wv, moment;
 };
 
-/// Random weights and second moment. Wk is a little off m orthonormal rows, because the rounding that a check must allow goes
-/// with the square of its condition number, and that of a square Gaussian matrix has no mean.
+/// Random weights and second moment. Wk is a little off m orthonormal rows, because the rounding that a check must
+/// allow goes with the square of its condition number, and that of a square Gaussian matrix has no mean.
 inline Layer random_layer(int D, int m, int dv, std::uint64_t seed) {
   const Dense root(D, D, Stream(seed, 143).normals(D * D)), draw(m, D, Stream(seed, 141).normals(m * D)),
       skew(m, m, Stream(seed, 186).normals(m * m)), rows = inverse(cholesky(draw * transpose(draw))) * draw;

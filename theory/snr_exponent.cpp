@@ -87,8 +87,8 @@ std::vector<Point> conditional(const Protocol &protocol) {
   const NoiseSample sample = sample_noise(law, size, tau, true, protocol.full() ? 20000 : 6000, protocol.seed);
   const std::vector<double> k = Stream(protocol.seed, 103).normals(size.d),
                             v = Stream(protocol.seed, 104).normals(size.dv);
-  const double exact =
-      (size.n - 1) * size.dv / inner(v.data(), v.data(), size.dv) * law.given_probe(inner(k.data(), k.data(), size.d), tau);
+  const double exact = (size.n - 1) * size.dv / inner(v.data(), v.data(), size.dv) *
+                       law.given_probe(inner(k.data(), k.data(), size.d), tau);
   const Mean noise = mean_of(sample.noise);
   points.push_back(at(sampled_point(noise.mean, exact, noise.standard_error, 0.3 * exact), "conditional",
                       place(size.d, tau, "SNR^-1, sampled").set("n", size.n)));

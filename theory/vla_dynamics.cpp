@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How VLA's state, inverse and gradient chain move over a run (004 Propositions 1 and 2, Corollary 1, §4, §6.2, §7.3). The chain
-// P_t = J_t ... J_1 is what a run with v = 0 makes of the state: S_t^T = P_t S_0^T.
+// How VLA's state, inverse and gradient chain move over a run (004 Propositions 1 and 2, Corollary 1, §4, §6.2, §7.3).
+// The chain P_t = J_t ... J_1 is what a run with v = 0 makes of the state: S_t^T = P_t S_0^T.
 #include "forward.hpp"
 #include "ledger_row.hpp"
 #include "registry.hpp"
@@ -58,7 +58,8 @@ std::vector<Point> real_runs(const Protocol &p) {
     Chain worst;
     for (int run = 0; run < 8; ++run) {
       const Chain c = chain_of(random_directions(d, 40, false, p.seed, run), lambda0);
-      worst.largest_step = std::max(worst.largest_step, c.largest_step), worst.largest_chain = std::max(worst.largest_chain, c.largest_chain);
+      worst.largest_step = std::max(worst.largest_step, c.largest_step),
+      worst.largest_chain = std::max(worst.largest_chain, c.largest_chain);
       worst.worst_ceiling = std::max(worst.worst_ceiling, c.worst_ceiling);
     }
     const Params label = labels({{"d", num(d)}, {"runs", num(8)}});
@@ -78,7 +79,8 @@ std::vector<Point> adversarial(const Protocol &p) {
     Vla best = memory;
     double best_norm = -1;
     for (int candidate = 0; candidate < 24; ++candidate) {
-      const Vector k = random_unit(d, p.seed, 143, 24 * t + candidate), u = random_unit(d, p.seed, 144, 24 * t + candidate);
+      const Vector k = random_unit(d, p.seed, 143, 24 * t + candidate),
+                   u = random_unit(d, p.seed, 144, 24 * t + candidate);
       Vla next = memory;
       next.step(k, u, {0.0});
       const double norm = spectral_norm(next.chain);
@@ -101,12 +103,14 @@ std::vector<Point> aligned_chain(const Protocol &p) {
       chain = std::max(chain, c.largest_chain), step = std::max(step, c.largest_step);
     }
     points.push_back(below(chain, 1, "exact", labels({{"d", num(d)}, {"chain", txt("from step 1")}})));
-    points.push_back(at(bounded_point(step, Point::at_least, 1.001, 0, 0.0005), "boundary", labels({{"d", num(d)}, {"chain", txt("single steps exceed 1")}})));
+    points.push_back(at(bounded_point(step, Point::at_least, 1.001, 0, 0.0005), "boundary",
+                        labels({{"d", num(d)}, {"chain", txt("single steps exceed 1")}})));
   }
   return points;
 }
 
-/// Two quantities of the aligned case: the larger of n + c over m, at the worst m = sqrt(g / lambda), as a function of g.
+/// Two quantities of the aligned case: the larger of n + c over m, at the worst m = sqrt(g / lambda), as a function of
+/// g.
 double worst_sum(double lambda) {
   double largest = 0;
   for (int i = 1; i <= 400000; ++i) {
@@ -118,11 +122,14 @@ double worst_sum(double lambda) {
 
 std::vector<Point> aligned_threshold(const Protocol &p) {
   const double golden = (1 + std::sqrt(5.0)) / 2, threshold = std::pow(golden, -5);
-  std::vector<Point> points{at(exact_point(threshold, (5 * std::sqrt(5.0) - 11) / 2, 64, 0.001), "exact", labels({{"lambda0*", num(threshold)}}))};
+  std::vector<Point> points{at(exact_point(threshold, (5 * std::sqrt(5.0) - 11) / 2, 64, 0.001), "exact",
+                               labels({{"lambda0*", num(threshold)}}))};
   // The maximum over a grid of spacing h misses the true one by at most its curvature times h^2: far below 1e-6 here.
-  points.push_back(at(exact_point(worst_sum(threshold), 2, 1e-6 / 2.2e-16, 0.01), "exact", labels({{"lambda0", num(threshold)}})));
+  points.push_back(
+      at(exact_point(worst_sum(threshold), 2, 1e-6 / 2.2e-16, 0.01), "exact", labels({{"lambda0", num(threshold)}})));
   points.push_back(below(worst_sum(lambda0), 2 - 1e-3, "exact", labels({{"lambda0", num(lambda0)}})));
-  points.push_back(below(chain_of(random_directions(3, 60, true, p.seed, 5), lambda0).largest_chain, 1, "exact", labels({{"lambda0", num(lambda0)}})));
+  points.push_back(below(chain_of(random_directions(3, 60, true, p.seed, 5), lambda0).largest_chain, 1, "exact",
+                         labels({{"lambda0", num(lambda0)}})));
   return points;
 }
 
@@ -142,7 +149,8 @@ double climbed_chain(double lambda, int T, std::uint64_t seed) {
     double value = chain(keys), size = 0.7;
     for (int move = 0; move < moves; ++move, size *= 0.996) {
       Vector other = keys;
-      for (int j = 0; j < d; ++j) other[move % T * d + j] += size * Stream(seed, 146).normal((start * moves + move) * d + j);
+      for (int j = 0; j < d; ++j)
+        other[move % T * d + j] += size * Stream(seed, 146).normal((start * moves + move) * d + j);
       const double trial = chain(other);
       if (trial > value) value = trial, keys = other;
     }
@@ -152,8 +160,10 @@ double climbed_chain(double lambda, int T, std::uint64_t seed) {
 }
 
 std::vector<Point> aligned_small_lambda(const Protocol &p) {
-  return {below(climbed_chain(1e-3, 6, p.seed), 1, "paper", labels({{"lambda0", num(1e-3)}, {"d", num(3)}, {"T", num(6)}})),
-          below(climbed_chain(lambda0, 6, p.seed), 1, "corrected", labels({{"lambda0", num(lambda0)}, {"d", num(3)}, {"T", num(6)}}))};
+  return {
+      below(climbed_chain(1e-3, 6, p.seed), 1, "paper", labels({{"lambda0", num(1e-3)}, {"d", num(3)}, {"T", num(6)}})),
+      below(climbed_chain(lambda0, 6, p.seed), 1, "corrected",
+            labels({{"lambda0", num(lambda0)}, {"d", num(3)}, {"T", num(6)}}))};
 }
 
 double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
@@ -165,7 +175,8 @@ Vector feature_key(int d, double sigma, std::uint64_t seed, std::uint64_t index)
 }
 
 std::vector<Point> unnormalised_norms(const Protocol &p) {
-  // The paper gives no input distribution: three readings, each against s1^2 + s2^2 = 2 - 2 a.k + |a|^2 |k|^2, s1 s2 = |1 - a.k|.
+  // The paper gives no input distribution: three readings, each against s1^2 + s2^2 = 2 - 2 a.k + |a|^2 |k|^2, s1 s2 =
+  // |1 - a.k|.
   std::vector<Point> points;
   const int d = 96;
   struct Reading {
@@ -173,14 +184,16 @@ std::vector<Point> unnormalised_norms(const Protocol &p) {
     double sigma;
     int steps;
   };
-  for (const Reading &r : {Reading{"N(0,1), first step", 1, 0}, Reading{"var 1/3, first step", std::sqrt(1.0 / 3), 0}, Reading{"N(0,1), after 25 steps", 1, 25}}) {
+  for (const Reading &r : {Reading{"N(0,1), first step", 1, 0}, Reading{"var 1/3, first step", std::sqrt(1.0 / 3), 0},
+                           Reading{"N(0,1), after 25 steps", 1, 25}}) {
     Vla memory(d, 1, lambda0, {{"refresh", "0"}}, "vla_unnormalized");
     for (int t = 0; t < r.steps; ++t) memory.update_inverse(unit(feature_key(d, r.sigma, p.seed, t)));
     const Vector k = feature_key(d, r.sigma, p.seed, 1000);
     memory.write(k, {0.0});
     const Vector &a = memory.a;
     const double sum = 2 - 2 * inner(a, k) + inner(a, a) * inner(k, k), product = std::fabs(1 - inner(a, k));
-    const double s1 = std::sqrt((sum + std::sqrt(std::max(0.0, sum * sum - 4 * product * product))) / 2), measured = spectral_norm(memory.chain);
+    const double s1 = std::sqrt((sum + std::sqrt(std::max(0.0, sum * sum - 4 * product * product))) / 2),
+                 measured = spectral_norm(memory.chain);
     const Params label = labels({{"reading", txt(r.name)}, {"norm", num(measured)}});
     // The inner root cancels: relative accuracy sqrt(eps) where the two values are close.
     points.push_back(at(exact_point(measured / s1, 1, 1e-6 / 2.2e-16, 0.01), "exact", label));
@@ -203,7 +216,8 @@ std::vector<Point> unnormalised_law(const Protocol &p) {
     const Mean measured = mean_of(norms);
     const double m2 = 1.9660; // E (elu + 1)^2 of N(0,1), to four digits
     const auto ratio_to = [&](double printed, double resolution, double bias) {
-      return at(sampled_point(measured.mean / printed, 1, measured.standard_error / printed, resolution, bias), "limit", labels({{"d", num(d)}, {"over", num(printed)}}));
+      return at(sampled_point(measured.mean / printed, 1, measured.standard_error / printed, resolution, bias), "limit",
+                labels({{"d", num(d)}, {"over", num(printed)}}));
     };
     if (d == 96) points.push_back(ratio_to(d / lambda0, 1, 0)), points.back().tier = "paper";
     points.push_back(ratio_to(m2 * d / lambda0, 0.5, lambda0 / (m2 * d) + 1e-4)); // exactly m2 d / lambda0 - 1
@@ -242,7 +256,9 @@ std::vector<Point> additive_growth(const Protocol &p) {
       const Params label = labels({{"v", txt(correlated ? "k" : "independent")}, {"T", num(T)}});
       points.push_back(at(sampled_point(square.mean, law, square.standard_error, law), "limit", label));
       if (!correlated) // linear growth of the norm from its value at T = 64
-        points.push_back(at(sampled_point(square.mean, 64.0 * d * d * std::pow(T / 64.0, 2), square.standard_error, law), "paper", label));
+        points.push_back(
+            at(sampled_point(square.mean, 64.0 * d * d * std::pow(T / 64.0, 2), square.standard_error, law), "paper",
+               label));
     }
   return points;
 }
@@ -270,23 +286,30 @@ std::vector<Point> figure4(const Protocol &p) {
       }
     }
     for (double &x : s.k) x = r.features ? elu1(x) : x;
-    const Mean square = mean_of(state_squares("linear", s)), vla = mean_of(state_squares("vla", s, {{"phi", "identity"}}));
-    const Params label = labels({{"reading", txt(r.name)}, {"linear |S|", num(std::sqrt(square.mean))}, {"VLA |S|", num(std::sqrt(vla.mean))}});
-    points.push_back(at(sampled_point(square.mean, r.law, square.standard_error, r.law, 1e-3 * r.law), "reading", label));
-    if (!r.features && !r.equal) { // isotropic keys: d E|v|^2, and A differs from a multiple of I by about sqrt(d/T) (see plateau)
+    const Mean square = mean_of(state_squares("linear", s)),
+               vla = mean_of(state_squares("vla", s, {{"phi", "identity"}}));
+    const Params label = labels(
+        {{"reading", txt(r.name)}, {"linear |S|", num(std::sqrt(square.mean))}, {"VLA |S|", num(std::sqrt(vla.mean))}});
+    points.push_back(
+        at(sampled_point(square.mean, r.law, square.standard_error, r.law, 1e-3 * r.law), "reading", label));
+    if (!r.features &&
+        !r.equal) { // isotropic keys: d E|v|^2, and A differs from a multiple of I by about sqrt(d/T) (see plateau)
       const double stationary = r.unit_length ? d : double(d) * d;
-      points.push_back(at(sampled_point(vla.mean, stationary, vla.standard_error, stationary, 0.1 * stationary), "reading", Params(label).set("quantity", "VLA's mean |S|^2")));
+      points.push_back(at(sampled_point(vla.mean, stationary, vla.standard_error, stationary, 0.1 * stationary),
+                          "reading", Params(label).set("quantity", "VLA's mean |S|^2")));
     }
     nearest = std::min(nearest, std::max(std::fabs(std::sqrt(square.mean) / 1630 - 1), std::sqrt(vla.mean) / 15 - 1));
   }
-  points.push_back(at(bounded_point(nearest, Point::at_least, 0.05, 0, 0.05), "reading", labels({{"quantity", txt("how far the nearest reading is from 1630 and below 15")}})));
+  points.push_back(at(bounded_point(nearest, Point::at_least, 0.05, 0, 0.05), "reading",
+                      labels({{"quantity", txt("how far the nearest reading is from 1630 and below 15")}})));
   return points;
 }
 
 std::vector<Point> inverse_decay(const Protocol &p) {
   const int d = 32;
   Vla memory(d, 1, lambda0);
-  std::vector<Point> points{at(exact_point(frobenius_norm(memory.A), std::sqrt(double(d)) / lambda0, 64 * 57, 0.1), "exact", labels({{"t", num(0)}}))};
+  std::vector<Point> points{at(exact_point(frobenius_norm(memory.A), std::sqrt(double(d)) / lambda0, 64 * 57, 0.1),
+                               "exact", labels({{"t", num(0)}}))};
   double at_t[3] = {};
   for (int t : {200, 400, 800}) {
     Vector directions;
@@ -294,13 +317,17 @@ std::vector<Point> inverse_decay(const Protocol &p) {
     memory.update_inverse(directions);
     const double measured = frobenius_norm(memory.A), law = std::sqrt(double(d)) / (lambda0 + double(t) / d);
     at_t[t / 400] = measured;
-    // Eigenvalues of the sum of t random projectors spread by about 2 sqrt(d/t) of their mean: second order in the norm.
-    points.push_back(at(bounded_point(measured / law, Point::at_most, 1 + 4.0 * d / t, rounding, 4.0 * d / t), "corrected", labels({{"t", num(t)}})));
-    points.push_back(at(bounded_point(measured / law, Point::at_least, 1, rounding, 0.01), "corrected", labels({{"t", num(t)}, {"bound", txt("Jensen")}})));
+    // Eigenvalues of the sum of t random projectors spread by about 2 sqrt(d/t) of their mean: second order in the
+    // norm.
+    points.push_back(at(bounded_point(measured / law, Point::at_most, 1 + 4.0 * d / t, rounding, 4.0 * d / t),
+                        "corrected", labels({{"t", num(t)}})));
+    points.push_back(at(bounded_point(measured / law, Point::at_least, 1, rounding, 0.01), "corrected",
+                        labels({{"t", num(t)}, {"bound", txt("Jensen")}})));
   }
   // Exponential decay: equal times, equal ratios, so the ratio over 400 steps is the square of that over 200.
   const double over_200 = at_t[1] / at_t[0], over_400 = at_t[2] / at_t[1];
-  points.push_back(at(bounded_point(over_400, Point::at_most, over_200 * over_200, 0.05, 0.05), "paper", labels({{"ratio over", txt("400 against 200 steps")}})));
+  points.push_back(at(bounded_point(over_400, Point::at_most, over_200 * over_200, 0.05, 0.05), "paper",
+                      labels({{"ratio over", txt("400 against 200 steps")}})));
   return points;
 }
 
@@ -318,14 +345,16 @@ std::vector<Point> telescoped(const Protocol &p) {
 }
 
 std::vector<Point> plateau(const Protocol &p) {
-  // Isotropic unit keys, u = k: A tends to a multiple of I, so a_t to k_t, and the residual keeps twice the values' power.
+  // Isotropic unit keys, u = k: A tends to a multiple of I, so a_t to k_t, and the residual keeps twice the values'
+  // power.
   const int d = 8, T = p.full() ? 60000 : 12000;
   const int stretch = 10; // steps a pass
   Vla memory(d, d, lambda0);
   std::vector<double> residuals, norms;
   for (int t = 0; t < T; t += stretch) {
     Vector keys, values;
-    for (int i = t; i < t + stretch; ++i) append_row(keys, random_unit(d, p.seed, 154, i)), append_row(values, random_unit(d, p.seed, 155, i));
+    for (int i = t; i < t + stretch; ++i)
+      append_row(keys, random_unit(d, p.seed, 154, i)), append_row(values, random_unit(d, p.seed, 155, i));
     const Vector missed = memory.run(keys, keys, values);
     if (t < 2000) continue;
     for (double residual : missed) residuals.push_back(residual * residual);
@@ -334,7 +363,8 @@ std::vector<Point> plateau(const Protocol &p) {
   const Mean residual = batch_mean(residuals), norm = batch_mean(norms);
   const Params label = labels({{"d", num(d)}, {"T", num(T)}});
   // A differs from a multiple of I by about sqrt(d/t): 6% at t = 2000, second order in both means.
-  return {at(sampled_point(residual.mean, 0, residual.standard_error, 1), "paper", label), at(sampled_point(residual.mean, 2, residual.standard_error, 1, 0.05), "corrected", label),
+  return {at(sampled_point(residual.mean, 0, residual.standard_error, 1), "paper", label),
+          at(sampled_point(residual.mean, 2, residual.standard_error, 1, 0.05), "corrected", label),
           at(sampled_point(norm.mean, d, norm.standard_error, 0.5 * d, 0.05 * d), "corrected", label)};
 }
 
@@ -342,14 +372,17 @@ std::vector<Point> plateau(const Protocol &p) {
 double residual_after(int n, int d, int passes, std::uint64_t seed) {
   Vla memory(d, 2, lambda0);
   Vector keys, values, missed;
-  for (int i = 0; i < n; ++i) append_row(keys, random_unit(d, seed, 156, i)), append_row(values, random_unit(2, seed, 157, i));
+  for (int i = 0; i < n; ++i)
+    append_row(keys, random_unit(d, seed, 156, i)), append_row(values, random_unit(2, seed, 157, i));
   for (int pass = 0; pass < passes; ++pass) missed = memory.run(keys, keys, values);
   return mean_of(missed).mean;
 }
 
 std::vector<Point> consistent_data(const Protocol &p) {
-  return {at(bounded_point(residual_after(4, 8, 400, p.seed), Point::at_most, 0, 1e-3, 0.1), "limit", labels({{"n", num(4)}, {"d", num(8)}, {"passes", num(400)}})),
-          at(bounded_point(residual_after(24, 8, 100, p.seed), Point::at_most, 0, 1e-3, 0.1), "paper", labels({{"n", num(24)}, {"d", num(8)}, {"passes", num(100)}}))};
+  return {at(bounded_point(residual_after(4, 8, 400, p.seed), Point::at_most, 0, 1e-3, 0.1), "limit",
+             labels({{"n", num(4)}, {"d", num(8)}, {"passes", num(400)}})),
+          at(bounded_point(residual_after(24, 8, 100, p.seed), Point::at_most, 0, 1e-3, 0.1), "paper",
+             labels({{"n", num(24)}, {"d", num(8)}, {"passes", num(100)}}))};
 }
 
 /// Unit keys in the plane, each orthogonal to the sum of all before it, value 1 always: S_t is that sum.
@@ -372,7 +405,9 @@ std::vector<Point> root_growth(const Protocol &) {
     s.q = s.k, s.v.assign(T, 1.0), s.beta.assign(T, 1.0);
     const double norm = std::sqrt(state_squares("delta_net", s)[0]);
     const Params label = labels({{"T", num(T)}});
-    if (T == 400) points.push_back(at(bounded_point(norm, Point::at_most, 4, rounding, 0.5), "paper", label)); // no growth since T = 16
+    if (T == 400)
+      points.push_back(
+          at(bounded_point(norm, Point::at_most, 4, rounding, 0.5), "paper", label)); // no growth since T = 16
     points.push_back(at(exact_point(norm, std::sqrt(double(T)), 64.0 * T, 0.01), "corrected", label));
   }
   return points;
@@ -385,9 +420,11 @@ std::vector<Point> root_growth_true_inverse(const Protocol &) {
   for (int t = 0; t < 400; ++t) { // u = e3 leaves A a multiple of I on the keys' plane
     memory.step({keys[t][0], keys[t][1], 0}, {0, 0, 1}, {1});
     if (t + 1 == 16 || t + 1 == 400)
-      points.push_back(at(exact_point(frobenius_norm(memory.S), std::sqrt(t + 1.0), 64.0 * (t + 1) / lambda0, 0.01), "corrected", labels({{"T", num(t + 1)}})));
+      points.push_back(at(exact_point(frobenius_norm(memory.S), std::sqrt(t + 1.0), 64.0 * (t + 1) / lambda0, 0.01),
+                          "corrected", labels({{"T", num(t + 1)}})));
   }
-  points.push_back(at(bounded_point(frobenius_norm(memory.S), Point::at_most, 4, rounding, 0.5), "paper", labels({{"T", num(400)}})));
+  points.push_back(at(bounded_point(frobenius_norm(memory.S), Point::at_most, 4, rounding, 0.5), "paper",
+                      labels({{"T", num(400)}})));
   return points;
 }
 
@@ -426,7 +463,8 @@ std::vector<Point> no_residual(const Protocol &p) {
       adaptive = adaptive + outer(v, memory.a), plain = plain + outer(v, k);
     }
     const double cosine = trace(adaptive * transpose(plain)) / frobenius_norm(adaptive) / frobenius_norm(plain);
-    points.push_back(at(exact_point(cosine, 1, 64 * 30, 0.01), scalar ? "corrected" : "paper", labels({{"A", txt(scalar ? "multiple of I" : "adaptive")}})));
+    points.push_back(at(exact_point(cosine, 1, 64 * 30, 0.01), scalar ? "corrected" : "paper",
+                        labels({{"A", txt(scalar ? "multiple of I" : "adaptive")}})));
   }
   return points;
 }
@@ -434,47 +472,91 @@ std::vector<Point> no_residual(const Protocol &p) {
 } // namespace
 
 std::vector<Claim> vla_dynamics() {
-  Claim law = ledger_row("vla-table2-law-d-over-lambda0", "004 §3.3, §4.2", "Unnormalised, the spectral norm grows as d_h / lambda0.",
-                         "Linear in d at the first step, with prefactor m2 = E phi^2: m2 d / lambda0 - 1, not d / lambda0, and far from the paper's own 20.5.", unnormalised_law);
+  Claim law = ledger_row("vla-table2-law-d-over-lambda0", "004 §3.3, §4.2",
+                         "Unnormalised, the spectral norm grows as d_h / lambda0.",
+                         "Linear in d at the first step, with prefactor m2 = E phi^2: m2 d / lambda0 - 1, not d / "
+                         "lambda0, and far from the paper's own 20.5.",
+                         unnormalised_law);
   Claim growth = ledger_row("linattn-norm-ot", "004 §1.1, §2.2, §4.1", "|S_T|_F grows as O(T) for random inputs.",
-                            "E|S|^2 = T E|v|^2|k|^2 + T(T-1)|E v k^T|^2: sqrt(T) for zero-mean independent values, linear only where E[v k^T] != 0.", additive_growth);
-  Claim consistent = ledger_row("vla-prop1-consistent-data", "004 Proposition 1, proof", "The residual goes to zero once S fits the stored associations.",
-                                "Only where an exact interpolant exists (independent keys, n <= d) and is revisited often; not for n > d.", consistent_data);
+                            "E|S|^2 = T E|v|^2|k|^2 + T(T-1)|E v k^T|^2: sqrt(T) for zero-mean independent values, "
+                            "linear only where E[v k^T] != 0.",
+                            additive_growth);
+  Claim consistent = ledger_row(
+      "vla-prop1-consistent-data", "004 Proposition 1, proof",
+      "The residual goes to zero once S fits the stored associations.",
+      "Only where an exact interpolant exists (independent keys, n <= d) and is revisited often; not for n > d.",
+      consistent_data);
   for (Claim *c : {&law, &growth, &consistent}) c->expected = Verdict::holds_asymptotically;
   law.variants = {"vla_unnormalized"}, growth.variants = {"linear"};
   std::vector<Claim> claims{
-      refuted_row("vla-prop2-real-runs", "paper", "004 Proposition 2, Corollary 2 with Eq 9", "|J_t| = 1 and the chain stays below 1 along actual runs.",
-                  "|J_t| lies between 1 and the golden ratio; the chain is bounded by sqrt(det M_t / det M_0), which is polynomial in t.", real_runs),
-      refuted_row("vla-cor1-adversarial-real", "paper", "004 Corollary 1", "Gradients do not explode through the recurrence.",
+      refuted_row("vla-prop2-real-runs", "paper", "004 Proposition 2, Corollary 2 with Eq 9",
+                  "|J_t| = 1 and the chain stays below 1 along actual runs.",
+                  "|J_t| lies between 1 and the golden ratio; the chain is bounded by sqrt(det M_t / det M_0), which "
+                  "is polynomial in t.",
+                  real_runs),
+      refuted_row("vla-cor1-adversarial-real", "paper", "004 Corollary 1",
+                  "Gradients do not explode through the recurrence.",
                   "They grow under chosen keys with a true inverse A_t, within sqrt(det M_t / det M_0).", adversarial),
-      running(ledger_row("vla-table2-unnormalised-20.5", "004 §4.2, Table 2", "At d_h = 96 and lambda0 = 0.1 the unnormalised norm is about 20.5.",
-                 "Under-specified: no input distribution is given. The norm follows s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2, s1 s2 = |1 - a.k|; none of the readings gives 20.5.",
-                 unnormalised_norms), {"vla_unnormalized"}),
+      running(ledger_row("vla-table2-unnormalised-20.5", "004 §4.2, Table 2",
+                         "At d_h = 96 and lambda0 = 0.1 the unnormalised norm is about 20.5.",
+                         "Under-specified: no input distribution is given. The norm follows s1^2 + s2^2 = 2 - 2 a.k + "
+                         "|a|^2|k|^2, s1 s2 = |1 - a.k|; none of the readings gives 20.5.",
+                         unnormalised_norms),
+              {"vla_unnormalized"}),
       law,
-      ledger_row("vla-cor1-aligned-u", "004 Corollary 1 (restricted)", "With u_t parallel to k_t the chain from step 1 does not expand.",
-                 "True at unit u = k and lambda0 = 0.1, for the chain from the first step; single steps still exceed 1.", aligned_chain),
-      ledger_row("vla-cor1-aligned-u-threshold", "004 Corollary 1 (corrected)", "With unit u = k the chain is non-expansive at lambda0 = 0.1.",
+      ledger_row(
+          "vla-cor1-aligned-u", "004 Corollary 1 (restricted)",
+          "With u_t parallel to k_t the chain from step 1 does not expand.",
+          "True at unit u = k and lambda0 = 0.1, for the chain from the first step; single steps still exceed 1.",
+          aligned_chain),
+      ledger_row("vla-cor1-aligned-u-threshold", "004 Corollary 1 (corrected)",
+                 "With unit u = k the chain is non-expansive at lambda0 = 0.1.",
                  "n + c <= 2 for every state exactly when lambda0 >= golden^-5 = 0.0902.", aligned_threshold),
-      refuted_row("vla-cor1-aligned-u-small-lambda", "boundary", "004 Corollary 1", "With u = k the chain stays below 1 for every lambda0.",
-                  "A search over six keys in three dimensions finds chains well above 1 at lambda0 = 1e-3 and none at 0.1.", aligned_small_lambda),
+      refuted_row(
+          "vla-cor1-aligned-u-small-lambda", "boundary", "004 Corollary 1",
+          "With u = k the chain stays below 1 for every lambda0.",
+          "A search over six keys in three dimensions finds chains well above 1 at lambda0 = 1e-3 and none at 0.1.",
+          aligned_small_lambda),
       growth,
-      running(ledger_row("vla-fig4-norms-1600-vs-15", "004 §1.1, §4.1, Fig 2b, Fig 4", "At T = 1000, d_h = 32 linear attention's state has norm about 1630, growing at a constant rate.",
-                 "Under-specified: the inputs are not stated. Of four readings none has linear attention within 5% of 1630 and VLA below 15: independent zero-mean "
-                 "values give sqrt(T d^2 m2) = 1419 with elu keys and sqrt(T) d = 1012 with Gaussian ones, both growing as the root of T.",
-                 figure4), {"linear", "vla"}),
-      refuted_row("vla-a-decay-56-to-10", "paper", "004 §6.2, Fig 4", "|A_t|_F decays exponentially, from 56 to 10 over 1000 steps.",
-                  "It starts at sqrt(d)/lambda0 = 56.57 and falls as sqrt(d) / (lambda0 + t |u|^2 / d): algebraic, never exponential.", inverse_decay),
-      ledger_row("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13", "|S_t| <= |S_0| + sum |e_s|.", "Triangle inequality; it grows linearly, so it bounds nothing by itself.", telescoped),
-      refuted_row("vla-prop1-plateau", "paper", "004 Proposition 1, §4.4, §6.2", "For bounded inputs the residual goes to zero and the norm to a plateau.",
-                  "Isotropic keys: E|S|^2 settles at d E|v|^2 and E|e|^2 at 2 E|v|^2; the state keeps moving.", plateau),
+      running(
+          ledger_row("vla-fig4-norms-1600-vs-15", "004 §1.1, §4.1, Fig 2b, Fig 4",
+                     "At T = 1000, d_h = 32 linear attention's state has norm about 1630, growing at a constant rate.",
+                     "Under-specified: the inputs are not stated. Of four readings none has linear attention within 5% "
+                     "of 1630 and VLA below 15: independent zero-mean "
+                     "values give sqrt(T d^2 m2) = 1419 with elu keys and sqrt(T) d = 1012 with Gaussian ones, both "
+                     "growing as the root of T.",
+                     figure4),
+          {"linear", "vla"}),
+      refuted_row("vla-a-decay-56-to-10", "paper", "004 §6.2, Fig 4",
+                  "|A_t|_F decays exponentially, from 56 to 10 over 1000 steps.",
+                  "It starts at sqrt(d)/lambda0 = 56.57 and falls as sqrt(d) / (lambda0 + t |u|^2 / d): algebraic, "
+                  "never exponential.",
+                  inverse_decay),
+      ledger_row("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13", "|S_t| <= |S_0| + sum |e_s|.",
+                 "Triangle inequality; it grows linearly, so it bounds nothing by itself.", telescoped),
+      refuted_row("vla-prop1-plateau", "paper", "004 Proposition 1, §4.4, §6.2",
+                  "For bounded inputs the residual goes to zero and the norm to a plateau.",
+                  "Isotropic keys: E|S|^2 settles at d E|v|^2 and E|e|^2 at 2 E|v|^2; the state keeps moving.",
+                  plateau),
       consistent,
-      running(refuted_row("vla-prop1-counterexample-sqrt", "paper", "004 Proposition 1", "Bounded inputs imply a plateau.",
-                  "Delta rule, d = 2, each key orthogonal to the state, v = 1: |S_t| = sqrt(t), the sharp worst case.", root_growth), {"delta_net"}),
-      refuted_row("vla-prop1-counterexample-real-a", "paper", "004 Proposition 1", "Bounded inputs imply a plateau, with the true A_t.",
-                  "u along a third axis leaves A a multiple of I on the keys' plane: |S_t| = sqrt(t).", root_growth_true_inverse),
-      running(refuted_row("vla-7.3-residual-only-diverges", "paper", "004 §7.3", "Residual correction alone (DeltaNet, beta = 1) diverges.",
-                  "With unit keys E|S|^2 -> d E|v|^2 = d E|v|^2 (1 - (1 - 1/d)^t); only adversarial keys reach sqrt(t).", residual_only), {"delta_net"}),
-      refuted_row("vla-7.3-no-residual-scaled-linear", "paper", "004 §7.3", "Adaptive geometry without residual correction is scaled linear attention.",
+      running(refuted_row(
+                  "vla-prop1-counterexample-sqrt", "paper", "004 Proposition 1", "Bounded inputs imply a plateau.",
+                  "Delta rule, d = 2, each key orthogonal to the state, v = 1: |S_t| = sqrt(t), the sharp worst case.",
+                  root_growth),
+              {"delta_net"}),
+      refuted_row("vla-prop1-counterexample-real-a", "paper", "004 Proposition 1",
+                  "Bounded inputs imply a plateau, with the true A_t.",
+                  "u along a third axis leaves A a multiple of I on the keys' plane: |S_t| = sqrt(t).",
+                  root_growth_true_inverse),
+      running(
+          refuted_row(
+              "vla-7.3-residual-only-diverges", "paper", "004 §7.3",
+              "Residual correction alone (DeltaNet, beta = 1) diverges.",
+              "With unit keys E|S|^2 -> d E|v|^2 = d E|v|^2 (1 - (1 - 1/d)^t); only adversarial keys reach sqrt(t).",
+              residual_only),
+          {"delta_net"}),
+      refuted_row("vla-7.3-no-residual-scaled-linear", "paper", "004 §7.3",
+                  "Adaptive geometry without residual correction is scaled linear attention.",
                   "The write directions differ: only where A is a multiple of I.", no_residual),
   };
   for (Claim &c : claims)

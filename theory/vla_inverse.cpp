@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 004 says of its inverse A_t (Eq 5-9, 16-18, Appendix A.1, §4.3, §7): which least-squares problem the recursion solves, what
-// the Sherman-Morrison update keeps exactly, what the refresh breaks, and what survives the normalisation of A_t k_t.
+// What 004 says of its inverse A_t (Eq 5-9, 16-18, Appendix A.1, §4.3, §7): which least-squares problem the recursion
+// solves, what the Sherman-Morrison update keeps exactly, what the refresh breaks, and what survives the normalisation
+// of A_t k_t.
 #include "forward.hpp"
 #include "ledger_row.hpp"
 #include "registry.hpp"
@@ -52,8 +53,8 @@ Dense rls_state(const Pairs &x, double ridge) {
   return {x.V.columns, x.K.columns, Vector(out.state.begin(), out.state.begin() + size_t(x.V.columns) * x.K.columns)};
 }
 
-/// Rounding units of a recursion that starts from A_0 = I / lambda0 and ends at inverses of size `inverse_size`: every one of n
-/// rank-one updates rounds d^2 entries of size 1 / lambda0.
+/// Rounding units of a recursion that starts from A_0 = I / lambda0 and ends at inverses of size `inverse_size`: every
+/// one of n rank-one updates rounds d^2 entries of size 1 / lambda0.
 double update_units(int n, int d, double lambda0) { return 8.0 * n * d / lambda0; }
 
 Point gap(const Dense &a, const Dense &b, double units, const std::string &tier, const Params &label) {
@@ -66,7 +67,8 @@ std::vector<Point> eq6_is_ridge(const Protocol &p) {
   std::vector<Point> points;
   for (int n : {1, 5, 8, 20}) {
     const Pairs x = unit_pairs(n, 8, 3, p.seed);
-    points.push_back(gap(rls_state(x, lambda0), batch(x, lambda0 * Dense::identity(8)), update_units(n, 8, lambda0), "exact", labels({{"prefix", num(n)}})));
+    points.push_back(gap(rls_state(x, lambda0), batch(x, lambda0 * Dense::identity(8)), update_units(n, 8, lambda0),
+                         "exact", labels({{"prefix", num(n)}})));
   }
   return points;
 }
@@ -75,8 +77,10 @@ std::vector<Point> eq6_against_eq5(const Protocol &p) {
   const Pairs x = unit_pairs(6, 8, 3, p.seed);
   const double units = update_units(6, 8, lambda0);
   const Dense recursion = rls_state(x, lambda0); // Eq 6 with u = k
-  return {gap(recursion, batch(x, penalty(x, lambda0)), units, "paper", labels({{"penalty", txt("M_t = lambda0 I + sum u u^T")}})),
-          gap(recursion, batch(x, lambda0 * Dense::identity(8)), units, "corrected", labels({{"penalty", txt("lambda0 I")}}))};
+  return {gap(recursion, batch(x, penalty(x, lambda0)), units, "paper",
+              labels({{"penalty", txt("M_t = lambda0 I + sum u u^T")}})),
+          gap(recursion, batch(x, lambda0 * Dense::identity(8)), units, "corrected",
+              labels({{"penalty", txt("lambda0 I")}}))};
 }
 
 std::vector<Point> pre_update_gain(const Protocol &p) {
@@ -87,8 +91,10 @@ std::vector<Point> pre_update_gain(const Protocol &p) {
   after.update_inverse(k);
   const Vector gain = times(after.A, k);
   const double units = update_units(6, 8, lambda0);
-  return {at(exact_point(norm(combine(1, gain, -1, old_gain)), 0, units, 0.01), "paper", labels({{"gain", txt("A_{t-1} k")}})),
-          at(exact_point(norm(combine(1, gain, -1 / after.delta, old_gain)), 0, units, 0.01), "corrected", labels({{"gain", txt("A_{t-1} k / delta")}}))};
+  return {at(exact_point(norm(combine(1, gain, -1, old_gain)), 0, units, 0.01), "paper",
+             labels({{"gain", txt("A_{t-1} k")}})),
+          at(exact_point(norm(combine(1, gain, -1 / after.delta, old_gain)), 0, units, 0.01), "corrected",
+             labels({{"gain", txt("A_{t-1} k / delta")}}))};
 }
 
 std::vector<Point> post_or_pre(const Protocol &p) {
@@ -134,7 +140,9 @@ std::vector<Point> whitening(const Protocol &) {
       if (lambda == 0.1) points.push_back(at(exact_point(w, rho, units, 0.01), "paper", label));
       // Relative error lambda0 / s^2 to first order; the next order is smaller by the same factor.
       if (lambda <= 1e-4)
-        points.push_back(at(bounded_point(std::fabs(w / rho - 1) * s * s / lambda, Point::at_most, 1, units * 2.3e-16 * s * s / lambda, 0.5), "limit", label));
+        points.push_back(at(bounded_point(std::fabs(w / rho - 1) * s * s / lambda, Point::at_most, 1,
+                                          units * 2.3e-16 * s * s / lambda, 0.5),
+                            "limit", label));
     }
   return points;
 }
@@ -143,7 +151,8 @@ std::vector<Point> suppression(const Protocol &p) {
   std::vector<Point> points;
   const Pairs x = unit_pairs(4, 8, 3, p.seed);
   Vla memory(8, 3, lambda0);
-  for (int repeat = 0; repeat < 50; ++repeat) memory.update_inverse(x.K.data); // four keys seen fifty times: A is tiny on their span
+  for (int repeat = 0; repeat < 50; ++repeat)
+    memory.update_inverse(x.K.data); // four keys seen fifty times: A is tiny on their span
   Vla rescaled = memory;
   rescaled.A = 1000.0 * memory.A;
   const double shrunk = norm(times(memory.A, x.k(0))) * lambda0; // against |A_0 k| = 1 / lambda0
@@ -152,13 +161,15 @@ std::vector<Point> suppression(const Protocol &p) {
   const double ratio = frobenius_norm(memory.S) / memory.residual;
   points.push_back(at(bounded_point(ratio, Point::at_most, 0.5, 0, 0.1), "paper", label));
   points.push_back(at(exact_point(ratio, 1, 64, 0.01), "corrected", label));
-  points.push_back(gap(rescaled.S, memory.S, update_units(200, 8, lambda0), "corrected", labels({{"A", txt("times 1000")}})));
+  points.push_back(
+      gap(rescaled.S, memory.S, update_units(200, 8, lambda0), "corrected", labels({{"A", txt("times 1000")}})));
   return points;
 }
 
 std::vector<Point> batch_minimiser(const Protocol &p) {
   const Pairs x = unit_pairs(6, 8, 3, p.seed), u = unit_pairs(6, 8, 3, p.seed + 1);
-  const Dense M = penalty(u, lambda0), S = batch(x, M), gradient = S * (transpose(x.K) * x.K + M) - transpose(x.V) * x.K;
+  const Dense M = penalty(u, lambda0), S = batch(x, M),
+              gradient = S * (transpose(x.K) * x.K + M) - transpose(x.V) * x.K;
   return {gap(gradient, Dense(3, 8), 64 * 8 / lambda0, "exact", labels({{"n", num(6)}}))};
 }
 
@@ -169,7 +180,8 @@ std::vector<Point> shrinkage(const Protocol &p) {
     const Dense read = batch(x, penalty(x, lambda)) * transpose(x.K);
     const double ratio = read(0, 0) / x.V(0, 0), units = 256 / lambda;
     points.push_back(at(exact_point(ratio, 1, units, 0.01), "paper", labels({{"lambda0", num(lambda)}})));
-    points.push_back(at(exact_point(ratio, 1 / (2 + lambda), units, 0.01), "corrected", labels({{"lambda0", num(lambda)}})));
+    points.push_back(
+        at(exact_point(ratio, 1 / (2 + lambda), units, 0.01), "corrected", labels({{"lambda0", num(lambda)}})));
   }
   return points;
 }
@@ -194,23 +206,29 @@ std::vector<Point> recursion_against_batch(const Protocol &p) {
 std::vector<Point> recovery(const Protocol &p) {
   std::vector<Point> points;
   const Pairs independent = unit_pairs(6, 8, 3, p.seed), orthonormal = orthonormal_pairs(6, 8, 3, p.seed);
-  const auto worst = [](const Pairs &x, const Vla &m) { return max_difference((m.S * transpose(x.K)).data, transpose(x.V).data); };
+  const auto worst = [](const Pairs &x, const Vla &m) {
+    return max_difference((m.S * transpose(x.K)).data, transpose(x.V).data);
+  };
   const double units = update_units(6, 8, lambda0);
-  points.push_back(at(exact_point(worst(independent, written(independent, independent, lambda0)), 0, units, 0.01), "paper", labels({{"keys", txt("independent")}})));
-  points.push_back(at(exact_point(worst(orthonormal, written(orthonormal, orthonormal, lambda0)), 0, units, 0.01), "corrected", labels({{"keys", txt("orthonormal")}})));
+  points.push_back(at(exact_point(worst(independent, written(independent, independent, lambda0)), 0, units, 0.01),
+                      "paper", labels({{"keys", txt("independent")}})));
+  points.push_back(at(exact_point(worst(orthonormal, written(orthonormal, orthonormal, lambda0)), 0, units, 0.01),
+                      "corrected", labels({{"keys", txt("orthonormal")}})));
   Vla memory(8, 3, lambda0);
   for (int i = 0; i < 6; ++i) { // the pair just written is missed by (1 - c) e
     const Vector error = combine(1, independent.v(i), -1, times(memory.S, independent.k(i)));
     memory.step(independent.k(i), independent.k(i), independent.v(i));
     const Vector missed = combine(1, independent.v(i), -1, times(memory.S, independent.k(i)));
     const Vector predicted = scaled(1 - inner(memory.a, independent.k(i)), error);
-    points.push_back(at(exact_point(norm(combine(1, missed, -1, predicted)), 0, units, 0.01), "corrected", labels({{"last pair of", num(i + 1)}})));
+    points.push_back(at(exact_point(norm(combine(1, missed, -1, predicted)), 0, units, 0.01), "corrected",
+                        labels({{"last pair of", num(i + 1)}})));
   }
   return points;
 }
 
 std::vector<Point> smallest_counter_example(const Protocol &) {
-  // k1 = e1, k2 = (e1 + e2)/sqrt 2, v = 1, 1. As lambda0 -> 0 a_2 -> e2; at lambda0 = 1e-7 it is off by less than 2 lambda0.
+  // k1 = e1, k2 = (e1 + e2)/sqrt 2, v = 1, 1. As lambda0 -> 0 a_2 -> e2; at lambda0 = 1e-7 it is off by less than 2
+  // lambda0.
   const double tiny = 1e-7, root = 1 / std::sqrt(2.0);
   Vla memory(2, 1, tiny);
   memory.step({1, 0}, {1, 0}, {1});
@@ -229,7 +247,8 @@ std::vector<Point> rls_law(const Protocol &p) {
     const Dense missed = transpose(x.V) - rls_state(x, lambda) * transpose(x.K);
     const Params label = labels({{"lambda0", num(lambda)}});
     const double units = update_units(5, 8, lambda);
-    points.push_back(gap(missed, lambda * (transpose(x.V) * inverse(gram + lambda * Dense::identity(5))), units, "exact", label));
+    points.push_back(
+        gap(missed, lambda * (transpose(x.V) * inverse(gram + lambda * Dense::identity(5))), units, "exact", label));
     if (lambda == 0.1) points.push_back(gap(missed, Dense(3, 5), units, "paper", label));
     // |V^T lambda (G + lambda)^{-1}| <= |V| lambda / sigma_min(G): at most first order in lambda0
     const double order = spectral_norm(missed) * smallest / (lambda * spectral_norm(x.V));
@@ -268,8 +287,10 @@ std::vector<Point> refresh_bias(const Protocol &p) {
   const Mean mean = batch_mean(eigenvalue);
   const double stationary = std::sqrt(eta * d / period), exact_inverse = trace(inverse(M)) / d;
   return {at(exact_point(eigenvalue.back() / exact_inverse, 1, 1e6, 0.1), "paper", labels({{"T", num(T)}})),
-          // dA/dt = -A^2 / d + eta / period is a mean-field law: steps of relative size A and spread eigenvalues move it by about 10%.
-          at(sampled_point(mean.mean, stationary, mean.standard_error, stationary, 0.1 * stationary), "corrected", labels({{"T", num(T)}}))};
+          // dA/dt = -A^2 / d + eta / period is a mean-field law: steps of relative size A and spread eigenvalues move
+          // it by about 10%.
+          at(sampled_point(mean.mean, stationary, mean.standard_error, stationary, 0.1 * stationary), "corrected",
+             labels({{"T", num(T)}}))};
 }
 
 /// The smallest delta over T updates of the layer in this precision.
@@ -287,7 +308,8 @@ std::vector<Point> delta_random(const Protocol &p) {
   std::vector<Point> points;
   const auto random = [&](int t) { return random_unit(16, p.seed, 115, t); };
   for (Real real : {Real::f64, Real::f32})
-    points.push_back(at(bounded_point(smallest_delta(2000, lambda0, real, random), Point::at_least, 1, 0, 0.5), "exact", labels({{"real", txt(name_of(real))}})));
+    points.push_back(at(bounded_point(smallest_delta(2000, lambda0, real, random), Point::at_least, 1, 0, 0.5), "exact",
+                        labels({{"real", txt(name_of(real))}})));
   return points;
 }
 
@@ -297,59 +319,98 @@ std::vector<Point> delta_repeated(const Protocol &p) {
     return smallest_delta(50, lambda, Real::f32, [&](int) { return random_unit(16, p.seed, 116, direction); });
   };
   for (double lambda : {1e-1, 1e-2, 1e-4})
-    points.push_back(at(bounded_point(smallest(lambda, 0), Point::at_least, 1, 0, 0.5), "limit", labels({{"lambda0", num(lambda)}})));
-  double least = INFINITY; // whether a start goes wrong depends on its bits: of 20 directions all but a few do at 1e-9, one or two at 1e-7
+    points.push_back(at(bounded_point(smallest(lambda, 0), Point::at_least, 1, 0, 0.5), "limit",
+                        labels({{"lambda0", num(lambda)}})));
+  double least = INFINITY; // whether a start goes wrong depends on its bits: of 20 directions all but a few do at 1e-9,
+                           // one or two at 1e-7
   for (double lambda : {1e-7, 1e-8, 1e-9})
     for (int direction = 0; direction < 20; ++direction) least = std::min(least, smallest(lambda, direction));
-  points.push_back(at(bounded_point(least, Point::at_least, 1, 0, 0.5), "paper", labels({{"lambda0", txt("1e-7, 1e-8, 1e-9")}})));
+  points.push_back(
+      at(bounded_point(least, Point::at_least, 1, 0, 0.5), "paper", labels({{"lambda0", txt("1e-7, 1e-8, 1e-9")}})));
   return points;
 }
 
 } // namespace
 
 std::vector<Claim> vla_inverse() {
-  Claim whiten = ledger_row("vla-whitening-direction", "004 §7.2", "A_1 k_2 is proportional to k_2 - rho k_1, orthogonal to k_1.",
-                            "The coefficient is rho s^2 / (lambda0 + s^2) with |u| = s: orthogonal only as lambda0 / s^2 -> 0, error lambda0 / s^2. At Alg. 1's s^2 = 1/d "
-                            "and lambda0 = 0.1, d = 32 it is 0.238 rho.",
-                            whitening);
-  Claim law = ledger_row("rls-exact-recovery-law", "004 Proposition 3 (classical RLS)", "RLS recovers independent keys exactly.",
-                         "V^T - S K^T = lambda0 V^T (K K^T + lambda0 I)^{-1}: exact as lambda0 -> 0, at first order in lambda0 / sigma_min^2.", rls_law);
-  Claim repeated = ledger_row("sm-delta-f32-repeated-u", "004 §3.3", "delta >= 1 always: the division is unconditionally safe, in float32 too.",
-                              "True down to lambda0 = 1e-4 for a direction repeated for ever; for lambda0 near the float32 rounding (1e-7 and below) cancellation makes "
+  Claim whiten =
+      ledger_row("vla-whitening-direction", "004 §7.2", "A_1 k_2 is proportional to k_2 - rho k_1, orthogonal to k_1.",
+                 "The coefficient is rho s^2 / (lambda0 + s^2) with |u| = s: orthogonal only as lambda0 / s^2 -> 0, "
+                 "error lambda0 / s^2. At Alg. 1's s^2 = 1/d "
+                 "and lambda0 = 0.1, d = 32 it is 0.238 rho.",
+                 whitening);
+  Claim law = ledger_row("rls-exact-recovery-law", "004 Proposition 3 (classical RLS)",
+                         "RLS recovers independent keys exactly.",
+                         "V^T - S K^T = lambda0 V^T (K K^T + lambda0 I)^{-1}: exact as lambda0 -> 0, at first order in "
+                         "lambda0 / sigma_min^2.",
+                         rls_law);
+  Claim repeated = ledger_row("sm-delta-f32-repeated-u", "004 §3.3",
+                              "delta >= 1 always: the division is unconditionally safe, in float32 too.",
+                              "True down to lambda0 = 1e-4 for a direction repeated for ever; for lambda0 near the "
+                              "float32 rounding (1e-7 and below) cancellation makes "
                               "u^T A u negative.",
                               delta_repeated);
   for (Claim *c : {&whiten, &law, &repeated}) c->expected = Verdict::holds_asymptotically;
   law.variants = {"rls"};
-  Claim ridge = ledger_row("rls-eq6-post-update", "004 Eq 6", "The recursion with gain A_t k_t is recursive least squares.",
-                           "With u = k it is the ridge solution with the constant penalty lambda0 at every prefix.", eq6_is_ridge);
+  Claim ridge = ledger_row(
+      "rls-eq6-post-update", "004 Eq 6", "The recursion with gain A_t k_t is recursive least squares.",
+      "With u = k it is the ridge solution with the constant penalty lambda0 at every prefix.", eq6_is_ridge);
   ridge.variants = {"rls"};
   // The minimiser that Eq 16 and 17 speak of is a formula, not a layer.
   const std::vector<Claim> batch{
-      ledger_row("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17", "S* = V K^T (K K^T + M)^{-1} minimises Eq 16.", "Its gradient vanishes.", batch_minimiser),
-      refuted_row("vla-eq17-shrinkage", "paper", "004 §4.3", "The minimiser of Eq 7 recovers stored associations exactly.",
-                  "For orthonormal keys with u = k it reads v_i / (2 + lambda0): the penalty equals the data's Gram matrix, so half is lost even as lambda0 -> 0.", shrinkage)};
+      ledger_row("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17", "S* = V K^T (K K^T + M)^{-1} minimises Eq 16.",
+                 "Its gradient vanishes.", batch_minimiser),
+      refuted_row("vla-eq17-shrinkage", "paper", "004 §4.3",
+                  "The minimiser of Eq 7 recovers stored associations exactly.",
+                  "For orthonormal keys with u = k it reads v_i / (2 + lambda0): the penalty equals the data's Gram "
+                  "matrix, so half is lost even as lambda0 -> 0.",
+                  shrinkage)};
   std::vector<Claim> claims{
       ridge,
-      running(refuted_row("rls-eq6-solves-eq5", "paper", "004 Eq 5-6", "Eq 6 minimises Eq 5, whose penalty M_t grows with sum u u^T and A_t = M_t^{-1}.",
-                  "With u = k it minimises the ridge loss with constant lambda0; Eq 5's Hessian is K K^T + M_t, whose inverse is not A_t.", eq6_against_eq5), {"rls"}),
-      refuted_row("rls-pre-update-gain", "paper", "004 Appendix A.1", "Classical RLS writes along A_{t-1} k, Eq 6 along A_t k: different gains.",
+      running(refuted_row("rls-eq6-solves-eq5", "paper", "004 Eq 5-6",
+                          "Eq 6 minimises Eq 5, whose penalty M_t grows with sum u u^T and A_t = M_t^{-1}.",
+                          "With u = k it minimises the ridge loss with constant lambda0; Eq 5's Hessian is K K^T + "
+                          "M_t, whose inverse is not A_t.",
+                          eq6_against_eq5),
+              {"rls"}),
+      refuted_row("rls-pre-update-gain", "paper", "004 Appendix A.1",
+                  "Classical RLS writes along A_{t-1} k, Eq 6 along A_t k: different gains.",
                   "The classical gain is A_{t-1} k / (1 + k^T A_{t-1} k), which is A_t k.", pre_update_gain),
-      refuted_row("vla-post-vs-pre-direction", "paper", "004 Appendix A.1, Table 5", "Using A_t rather than A_{t-1} changes the write direction and prevents double counting.",
-                  "For u parallel to k the directions are the same; in general A_t k = A_{t-1} k - z (u^T A_{t-1} k) / delta.", post_or_pre),
+      refuted_row(
+          "vla-post-vs-pre-direction", "paper", "004 Appendix A.1, Table 5",
+          "Using A_t rather than A_{t-1} changes the write direction and prevents double counting.",
+          "For u parallel to k the directions are the same; in general A_t k = A_{t-1} k - z (u^T A_{t-1} k) / delta.",
+          post_or_pre),
       whiten,
-      refuted_row("vla-suppression-by-a", "paper", "004 §7.1, §4.4, §7.4", "A key in the span already seen has a small A_t k, so its update is suppressed.",
-                  "A_t k is normalised before it is used: |e a^T| = |e| whatever its size, and VLA is invariant under A -> s A.", suppression),
-      refuted_row("vla-eq10-solves-eq7", "paper", "004 §3.3, Appendix A.1", "The recursion maintains the solution of Eq 7 exactly.",
-                  "Orthonormal keys: the recursion is (2 + lambda0) times the solution for u = k, (1 + lambda0) times for u orthogonal to every key.", recursion_against_batch),
-      refuted_row("vla-prop3-exact-recovery", "paper", "004 Proposition 3", "Linearly independent keys are recovered exactly after one pass.",
-                  "Even the last pair is missed by (1 - c_t) e_t; exact for orthonormal keys with u parallel to k.", recovery),
-      refuted_row("vla-prop3-min-counterexample", "paper", "004 Proposition 3", "S_2 k_2 = v_2 for two independent keys.",
-                  "k1 = e1, k2 = (e1 + e2)/sqrt 2, v = 1: S_2 k_2 = (2 - 1/sqrt 2)/sqrt 2 = 0.9142 as lambda0 -> 0.", smallest_counter_example),
+      refuted_row("vla-suppression-by-a", "paper", "004 §7.1, §4.4, §7.4",
+                  "A key in the span already seen has a small A_t k, so its update is suppressed.",
+                  "A_t k is normalised before it is used: |e a^T| = |e| whatever its size, and VLA is invariant under "
+                  "A -> s A.",
+                  suppression),
+      refuted_row("vla-eq10-solves-eq7", "paper", "004 §3.3, Appendix A.1",
+                  "The recursion maintains the solution of Eq 7 exactly.",
+                  "Orthonormal keys: the recursion is (2 + lambda0) times the solution for u = k, (1 + lambda0) times "
+                  "for u orthogonal to every key.",
+                  recursion_against_batch),
+      refuted_row("vla-prop3-exact-recovery", "paper", "004 Proposition 3",
+                  "Linearly independent keys are recovered exactly after one pass.",
+                  "Even the last pair is missed by (1 - c_t) e_t; exact for orthonormal keys with u parallel to k.",
+                  recovery),
+      refuted_row("vla-prop3-min-counterexample", "paper", "004 Proposition 3",
+                  "S_2 k_2 = v_2 for two independent keys.",
+                  "k1 = e1, k2 = (e1 + e2)/sqrt 2, v = 1: S_2 k_2 = (2 - 1/sqrt 2)/sqrt 2 = 0.9142 as lambda0 -> 0.",
+                  smallest_counter_example),
       law,
-      ledger_row("sherman-morrison-exact", "004 Eq 9, 18", "Rank-one updates keep A_t the inverse of M_t.", "Identity; float64 stays at rounding over a thousand steps.", inverse_is_exact),
-      refuted_row("sherman-morrison-refresh-bias", "paper", "004 §5.4, Alg. 1 lines 15-17", "Adding 1e-3 I every 20 steps prevents drift while A stays exact.",
-                  "A settles at eigenvalues near sqrt(eta d / (20 s^2)) while M^{-1} goes to zero: the refresh is the error.", refresh_bias),
-      ledger_row("sm-delta-ge-1", "004 §3.3, Appendix A.1", "delta_t >= 1.", "1 + u^T A u with A positive definite; no violation at lambda0 = 0.1 in float64 or float32.", delta_random),
+      ledger_row("sherman-morrison-exact", "004 Eq 9, 18", "Rank-one updates keep A_t the inverse of M_t.",
+                 "Identity; float64 stays at rounding over a thousand steps.", inverse_is_exact),
+      refuted_row(
+          "sherman-morrison-refresh-bias", "paper", "004 §5.4, Alg. 1 lines 15-17",
+          "Adding 1e-3 I every 20 steps prevents drift while A stays exact.",
+          "A settles at eigenvalues near sqrt(eta d / (20 s^2)) while M^{-1} goes to zero: the refresh is the error.",
+          refresh_bias),
+      ledger_row("sm-delta-ge-1", "004 §3.3, Appendix A.1", "delta_t >= 1.",
+                 "1 + u^T A u with A positive definite; no violation at lambda0 = 0.1 in float64 or float32.",
+                 delta_random),
       repeated,
   };
   for (Claim &c : claims)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 004 says of one step's Jacobian J = I - a k^T with unit a (write direction) and k (key): Proposition 2, its proof in
-// Appendix A.2, and products of such steps (Corollaries 1 and 2). With c = a . k the exact singular values are
+// What 004 says of one step's Jacobian J = I - a k^T with unit a (write direction) and k (key): Proposition 2, its
+// proof in Appendix A.2, and products of such steps (Corollaries 1 and 2). With c = a . k the exact singular values are
 // (sqrt(5 - 4c) +- 1) / 2 and 1 (d - 2 times): their squares sum to 3 - 2c and their product is 1 - c.
 #include "ledger_row.hpp"
 #include "statistics.hpp"
@@ -31,7 +31,8 @@ const double golden = (1 + std::sqrt(5.0)) / 2;
 double svd_units(int d) { return 16.0 * d; }
 
 std::vector<Point> unit_jacobian(const Protocol &p) {
-  std::vector<Point> points{at(exact_point(spectral_norm(vla_jacobian_of(e2, e1)), 1, svd_units(2), 0.01), "paper", labels({{"d", num(2)}, {"c", num(0)}}))};
+  std::vector<Point> points{at(exact_point(spectral_norm(vla_jacobian_of(e2, e1)), 1, svd_units(2), 0.01), "paper",
+                               labels({{"d", num(2)}, {"c", num(0)}}))};
   int draw = 0;
   for (int d : {2, 5, 32})
     for (double c : {-1.0, -0.5, 0.0, 0.3, 0.9, 1.0}) {
@@ -48,11 +49,13 @@ std::vector<Point> unit_jacobian(const Protocol &p) {
 std::vector<Point> eq22(const Protocol &p) {
   const auto left = [](double a, double b) { return 1 - 2 * a * b + a * a; };
   const auto corrected = [](double a, double b) { return (1 - a * b) * (1 - a * b) + a * a * (1 - b * b); };
-  std::vector<Point> points{at(exact_point(left(0, 1), corrected(0, 1) - 1, 4, 0.5), "paper", labels({{"a", num(0)}, {"b", num(1)}}))};
+  std::vector<Point> points{
+      at(exact_point(left(0, 1), corrected(0, 1) - 1, 4, 0.5), "paper", labels({{"a", num(0)}, {"b", num(1)}}))};
   for (int i = 0; i < 8; ++i) {
     const double a = Stream(p.seed, 73).normal(i), b = Stream(p.seed, 74).normal(i);
     const double size = 1 + std::fabs(2 * a * b) + a * a + a * a * b * b;
-    points.push_back(at(exact_point(left(a, b), corrected(a, b), 8 * size, 0.01), "corrected", labels({{"a", num(a)}, {"b", num(b)}})));
+    points.push_back(at(exact_point(left(a, b), corrected(a, b), 8 * size, 0.01), "corrected",
+                        labels({{"a", num(a)}, {"b", num(b)}})));
   }
   return points;
 }
@@ -74,10 +77,13 @@ std::vector<Point> eigenvectors(const Protocol &p) {
     const UnitPair pair = unit_pair(5, c, p.seed, 101);
     const Dense J = vla_jacobian_of(pair.a, pair.k);
     const auto residual = [&](const Vector &x) { return norm(combine(1, times(J, x), -(1 - c), x)); };
-    points.push_back(at(exact_point(residual(pair.k), 0, 64, 0.01), "paper", labels({{"c", num(c)}, {"vector", txt("k")}})));
-    points.push_back(at(exact_point(residual(pair.a), 0, 64, 0.01), "corrected", labels({{"c", num(c)}, {"vector", txt("a")}})));
+    points.push_back(
+        at(exact_point(residual(pair.k), 0, 64, 0.01), "paper", labels({{"c", num(c)}, {"vector", txt("k")}})));
+    points.push_back(
+        at(exact_point(residual(pair.a), 0, 64, 0.01), "corrected", labels({{"c", num(c)}, {"vector", txt("a")}})));
     // The eigenvalues themselves are right: 1 on the complement of k, and trace d - c leaves 1 - c.
-    points.push_back(at(exact_point(trace(J), 5 - c, 64, 0.01), "exact", labels({{"c", num(c)}, {"vector", txt("trace")}})));
+    points.push_back(
+        at(exact_point(trace(J), 5 - c, 64, 0.01), "exact", labels({{"c", num(c)}, {"vector", txt("trace")}})));
   }
   return points;
 }
@@ -86,12 +92,15 @@ std::vector<Point> special_cases(const Protocol &) {
   const auto point = [](double measured, double predicted, const char *tier, const char *what) {
     return at(exact_point(measured, predicted, svd_units(2), 0.01), tier, labels({{"case", txt(what)}}));
   };
-  const double same = spectral_norm(vla_jacobian_of(e1, e1)), right_angle = spectral_norm(vla_jacobian_of(e2, e1)), opposite = spectral_norm(vla_jacobian_of({-1, 0}, e1));
-  return {point(same, 2, "paper", "u = v"),         point(right_angle, 1, "paper", "u orthogonal to v"), point(same, 1, "corrected", "u = v"),
-          point(right_angle, golden, "corrected", "u orthogonal to v"), point(opposite, 2, "corrected", "u = -v")};
+  const double same = spectral_norm(vla_jacobian_of(e1, e1)), right_angle = spectral_norm(vla_jacobian_of(e2, e1)),
+               opposite = spectral_norm(vla_jacobian_of({-1, 0}, e1));
+  return {point(same, 2, "paper", "u = v"), point(right_angle, 1, "paper", "u orthogonal to v"),
+          point(same, 1, "corrected", "u = v"), point(right_angle, golden, "corrected", "u orthogonal to v"),
+          point(opposite, 2, "corrected", "u = -v")};
 }
 
-/// Turns each step so that what the last one stretched most is what the next one stretches most: |product| = sigma_max^T.
+/// Turns each step so that what the last one stretched most is what the next one stretches most: |product| =
+/// sigma_max^T.
 Dense aligned_product(double c, int T) {
   Vector a{c, std::sqrt(1 - c * c)}, k = e1;
   // Right singular vector of J for sigma_max: dominant eigenvector of J^T J, by its 2 x 2 closed form.
@@ -116,7 +125,8 @@ std::vector<Point> product_norm(const Protocol &) {
       const Params label = labels({{"c", num(c)}, {"T", num(T)}});
       points.push_back(at(bounded_point(growth, Point::at_most, 0, svd_units(2) * T * 2.3e-16, 0.1), "paper", label));
       // Each of T products of norm <= 2 adds a few units to the logarithm; the angle of turning is used T times.
-      points.push_back(at(exact_point(growth, T * std::log(largest(c)), svd_units(2) * T * T, 0.1), "corrected", label));
+      points.push_back(
+          at(exact_point(growth, T * std::log(largest(c)), svd_units(2) * T * T, 0.1), "corrected", label));
     }
   return points;
 }
@@ -168,26 +178,41 @@ std::vector<Point> kantorovich(const Protocol &p) {
 
 std::vector<Claim> vla_jacobian() {
   return {
-      refuted_row("vla-prop2-unit-jacobian", "paper", "004 Proposition 2, Eq 14, 23", "|I - a k^T|_2 = 1 for all unit a and k.",
-                  "The norm is (1 + sqrt(5 - 4c)) / 2 with c = a.k: 1 only at c = 1, the golden ratio at c = 0, 2 at c = -1. Smallest "
+      refuted_row("vla-prop2-unit-jacobian", "paper", "004 Proposition 2, Eq 14, 23",
+                  "|I - a k^T|_2 = 1 for all unit a and k.",
+                  "The norm is (1 + sqrt(5 - 4c)) / 2 with c = a.k: 1 only at c = 1, the golden ratio at c = 0, 2 at c "
+                  "= -1. Smallest "
                   "counter-example: d = 2, k = e1, a = e2.",
                   unit_jacobian),
-      refuted_row("vla-eq22-identity", "paper", "004 Appendix A.2, Eq 22", "1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2) - b^2(1-a^2).",
-                  "The last term does not belong: 1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2). At a = 0, b = 1 the printed right side is 0, the left 1.", eq22),
+      refuted_row("vla-eq22-identity", "paper", "004 Appendix A.2, Eq 22",
+                  "1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2) - b^2(1-a^2).",
+                  "The last term does not belong: 1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2). At a = 0, b = 1 the printed "
+                  "right side is 0, the left 1.",
+                  eq22),
       refuted_row("vla-prop2-proof-x-eq-k", "paper", "004 Appendix A.2, first case", "At x = k, |Jk|^2 = (1 - b)^2.",
                   "|Jk|^2 = |k - a|^2 = 2 - 2c, which equals (1 - c)^2 only at c = 1 and c = -1.", proof_at_k),
-      refuted_row("vla-prop2-eigenvalues", "paper", "004 Proposition 2, proof", "J has eigenvalue 1 - k.a in the direction k.",
-                  "The eigenvalues 1 (d - 1 times) and 1 - c are right; the eigenvector of 1 - c is a, while J k = k - a.", eigenvectors),
-      refuted_row("vla-appa2-special-cases", "paper", "004 Appendix A.2", "sigma_max is 1 + |u.v| for u = v and 1 for orthogonal u, v.",
-                  "The other way round: u = v gives a projector of norm 1, orthogonal vectors give the golden ratio, u = -v gives 2.", special_cases),
-      refuted_row("vla-cor2-product-norm", "paper", "004 Corollaries 1 and 2", "A product of Jacobians has spectral norm at most 1.",
-                  "The sharp bound is the product of (1 + sqrt(5 - 4 c_t)) / 2: turning each step to meet the last attains it, 1.618^50 = 2.8e10 at c = 0.",
+      refuted_row(
+          "vla-prop2-eigenvalues", "paper", "004 Proposition 2, proof", "J has eigenvalue 1 - k.a in the direction k.",
+          "The eigenvalues 1 (d - 1 times) and 1 - c are right; the eigenvector of 1 - c is a, while J k = k - a.",
+          eigenvectors),
+      refuted_row("vla-appa2-special-cases", "paper", "004 Appendix A.2",
+                  "sigma_max is 1 + |u.v| for u = v and 1 for orthogonal u, v.",
+                  "The other way round: u = v gives a projector of norm 1, orthogonal vectors give the golden ratio, u "
+                  "= -v gives 2.",
+                  special_cases),
+      refuted_row("vla-cor2-product-norm", "paper", "004 Corollaries 1 and 2",
+                  "A product of Jacobians has spectral norm at most 1.",
+                  "The sharp bound is the product of (1 + sqrt(5 - 4 c_t)) / 2: turning each step to meet the last "
+                  "attains it, 1.618^50 = 2.8e10 at c = 0.",
                   product_norm),
       refuted_row("vla-random-product-law", "paper", "004 Corollaries 1 and 2", "Gradients neither explode nor vanish.",
-                  "Under random orientations E|P_T x|^2 = (1 + (1-2c)/d)^T |x|^2: explodes for c < 1/2, vanishes for c > 1/2, at c = 1 as (1 - 1/d)^T.",
+                  "Under random orientations E|P_T x|^2 = (1 + (1-2c)/d)^T |x|^2: explodes for c < 1/2, vanishes for c "
+                  "> 1/2, at c = 1 as (1 - 1/d)^T.",
                   random_products),
-      ledger_row("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)", "For symmetric positive definite A of condition kappa, a = Ak/|Ak| keeps a.k away from 0.",
-                 "min a.k = 2 sqrt(kappa) / (1 + kappa), attained in the plane of the extreme eigenvectors; hence |J| <= (1 + sqrt(5 - 4 min c)) / 2.",
+      ledger_row("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)",
+                 "For symmetric positive definite A of condition kappa, a = Ak/|Ak| keeps a.k away from 0.",
+                 "min a.k = 2 sqrt(kappa) / (1 + kappa), attained in the plane of the extreme eigenvectors; hence |J| "
+                 "<= (1 + sqrt(5 - 4 min c)) / 2.",
                  kantorovich),
   };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer `vla` (004 Eq 8-10, Alg. 1) run on from its own state, for claims about what a run does to A_t, S_t and gradients.
+// The layer `vla` (004 Eq 8-10, Alg. 1) run on from its own state, for claims about what a run does to A_t, S_t and
+// gradients.
 #pragma once
 #include "forward.hpp"
 #include "linalg.hpp"
@@ -26,18 +27,21 @@ inline Vector random_unit(int d, std::uint64_t seed, std::uint64_t stream, std::
 }
 inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end(), row.begin(), row.end()); }
 
-/// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. Value channels beyond the caller's
-/// ride along: d that are zero, whose rows of the state start as I and become P_t^T with the chain P_t = J_t ... J_1 of the steps'
-/// Jacobians J = I - a k^T; and one that is 1 at every step and starts at zero, so that after one step its row is a.
+/// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. Value channels beyond the
+/// caller's ride along: d that are zero, whose rows of the state start as I and become P_t^T with the chain P_t = J_t
+/// ... J_1 of the steps' Jacobians J = I - a k^T; and one that is 1 at every step and starts at zero, so that after one
+/// step its row is a.
 class Vla {
 public:
-  Dense A, S, chain;     // A_t, S_t, P_t
-  double delta = 1;      // 1 + u^T A_{t-1} u of the last single step
-  Vector a;              // write direction of the last single step
-  double residual = 0;   // |v - S k| of the last step
+  Dense A, S, chain;   // A_t, S_t, P_t
+  double delta = 1;    // 1 + u^T A_{t-1} u of the last single step
+  Vector a;            // write direction of the last single step
+  double residual = 0; // |v - S k| of the last step
 
-  Vla(int d, int dv, double lambda0, const Assignments &settings = {{"refresh", "0"}}, const std::string &layer = "vla", Real real = Real::f64)
-      : A(1 / lambda0 * Dense::identity(d)), S(dv, d), chain(Dense::identity(d)), layer_(&find_variant(layer)), real_(real), rest_(2 * d) {
+  Vla(int d, int dv, double lambda0, const Assignments &settings = {{"refresh", "0"}}, const std::string &layer = "vla",
+      Real real = Real::f64)
+      : A(1 / lambda0 * Dense::identity(d)), S(dv, d), chain(Dense::identity(d)), layer_(&find_variant(layer)),
+        real_(real), rest_(2 * d) {
     Assignments all{{"phi", "identity"}, {"u_norm", "0"}};
     all.insert(settings.begin(), settings.end());
     params_ = variant_params(*layer_, all);
@@ -49,9 +53,11 @@ public:
     Sequence s;
     s.shape = {1, 1, T, d, width};
     s.k = K, s.w = U;
-    s.q.assign(K.begin() + d, K.end()), s.q.resize(K.size()); // o_t = S_t k_{t+1}, which the next residual is short of v_{t+1}
+    s.q.assign(K.begin() + d, K.end()),
+        s.q.resize(K.size()); // o_t = S_t k_{t+1}, which the next residual is short of v_{t+1}
     s.v.assign(size_t(T) * width, 0.0);
-    for (int t = 0; t < T; ++t) std::copy_n(&V[size_t(t) * dv], dv, &s.v[size_t(t) * width]), s.v[size_t(t + 1) * width - 1] = 1;
+    for (int t = 0; t < T; ++t)
+      std::copy_n(&V[size_t(t) * dv], dv, &s.v[size_t(t) * width]), s.v[size_t(t + 1) * width - 1] = 1;
     for (const Vector &part : {S.data, transpose(chain).data, Vector(d), A.data, rest_}) append_row(s.state, part);
     Vector reads = times(S, Vector(K.begin(), K.begin() + d));
     const Output out = forward(*layer_, s, {"recurrent", real_, 1, params_});

@@ -13,11 +13,12 @@ namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
   const Real scale = call.params.real("scale");
-  recurrent_rows("linear::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-    const Real v = h.v(t)[i], *k = h.k(t);
-    for (int j = 0; j < h.Dk; ++j) s[j] += v * k[j];
-    return scale * dot(s, h.q(t), h.Dk);
-  });
+  recurrent_rows(
+      "linear::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real v = h.v(t)[i], *k = h.k(t);
+        for (int j = 0; j < h.Dk; ++j) s[j] += v * k[j];
+        return scale * dot(s, h.q(t), h.Dk);
+      });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {

@@ -62,7 +62,9 @@ template <class Real> struct StepByStepRegression {
   Basis basis;
   Real bandwidth, ridge;
 
-  KOKKOS_FUNCTION static size_t work_size(int n, int T, int Dv) { return size_t(T) * (n + 1) + size_t(n + 1) * (n + Dv); }
+  KOKKOS_FUNCTION static size_t work_size(int n, int T, int Dv) {
+    return size_t(T) * (n + 1) + size_t(n + 1) * (n + Dv);
+  }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int n = basis.size(), Dv = h.Dv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recurrent form of every layer whose state rows do not mix: each row of S [Dv,Dk] runs its own recurrence over t, with
-// no barrier. A variant supplies step(head, t, i, s): update row s of S from v_t[i] and return o_t[i].
+// The recurrent form of every layer whose state rows do not mix: each row of S [Dv,Dk] runs its own recurrence over t,
+// with no barrier. A variant supplies step(head, t, i, s): update row s of S from v_t[i] and return o_t[i].
 #pragma once
 #include "../harness/device.hpp"
 
@@ -17,7 +17,8 @@ template <class Real, class Step> struct RowRecurrence {
   }
 };
 
-template <class Real, class Step> void recurrent_rows(const std::string &label, const Call<Real> &call, const Step &step) {
+template <class Real, class Step>
+void recurrent_rows(const std::string &label, const Call<Real> &call, const Step &step) {
   each_head(label, call, 0, RowRecurrence<Real, Step>{call.state_shape.columns, step});
 }
 

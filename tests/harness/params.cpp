@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_name) {
   BOOST_TEST(refusal({{"n", "11"}}) == "owner: parameter n must lie in [1, 10], got 11");
   BOOST_TEST(refusal({{"n", "4x"}}) == "owner: parameter n needs a finite number, got '4x'");
   BOOST_TEST(refusal({{"noise", "nan"}}) == "owner: parameter noise needs a finite number, got 'nan'");
-  BOOST_TEST(refusal({{"keys", "unti"}}) == "owner: parameter keys cannot be 'unti', did you mean 'unit'? (one of unit, gaussian)");
+  BOOST_TEST(refusal({{"keys", "unti"}}) ==
+             "owner: parameter keys cannot be 'unti', did you mean 'unit'? (one of unit, gaussian)");
 }
 
 BOOST_AUTO_TEST_CASE(globs_and_suggestions) {

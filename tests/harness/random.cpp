@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "random.hpp"
-#include "testing.hpp"
 #include "statistics.hpp"
+#include "testing.hpp"
 #include <Random123/philox.h>
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,8 @@ BOOST_AUTO_TEST_CASE(known_answers) {
   const std::uint64_t ones = ~std::uint64_t(0);
   BOOST_TEST((Stream(ones, ones).block(ones) == Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   // counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0
-  BOOST_TEST((Stream(0x299f31d0a4093822, 0x0370734413198a2e).block(0x85a308d3243f6a88) == Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  BOOST_TEST((Stream(0x299f31d0a4093822, 0x0370734413198a2e).block(0x85a308d3243f6a88) ==
+              Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 BOOST_AUTO_TEST_CASE(a_value_depends_on_its_index_alone) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing.hpp"
 #include "build_config.hpp"
+#include "testing.hpp"
 #include <filesystem>
 #include <set>
 

@@ -16,9 +16,9 @@ BOOST_AUTO_TEST_CASE(points) {
   BOOST_TEST((exact_point(1 + 9e-16, 1, 10, 0.1).verdict == Verdict::holds)); // within 10 units of round-off
   BOOST_TEST((exact_point(1 + 3e-15, 1, 10, 0.1).verdict == Verdict::refuted));
   BOOST_TEST((exact_point(NAN, 1, 10, 0.1).verdict == Verdict::refuted));
-  BOOST_TEST((sampled_point(1, 1.05, 0.01, 0.2).verdict == Verdict::holds));       // 5 standard errors off
-  BOOST_TEST((sampled_point(1, 1.07, 0.01, 0.2).verdict == Verdict::refuted));     // 7
-  BOOST_TEST((sampled_point(1, 1, 0.01, 0.1).verdict == Verdict::inconclusive));   // cannot see its resolution
+  BOOST_TEST((sampled_point(1, 1.05, 0.01, 0.2).verdict == Verdict::holds));     // 5 standard errors off
+  BOOST_TEST((sampled_point(1, 1.07, 0.01, 0.2).verdict == Verdict::refuted));   // 7
+  BOOST_TEST((sampled_point(1, 1, 0.01, 0.1).verdict == Verdict::inconclusive)); // cannot see its resolution
   BOOST_TEST((sampled_point(1, 1, INFINITY, 0.1).verdict == Verdict::inconclusive));
   BOOST_TEST((bounded_point(0.9, Point::at_most, 1, 0, 0.1).verdict == Verdict::holds));
   BOOST_TEST((bounded_point(1.1, Point::at_most, 1, 0, 0.1).verdict == Verdict::refuted));
@@ -29,7 +29,8 @@ BOOST_AUTO_TEST_CASE(a_claim_is_decided_by_its_paper_points) {
   BOOST_TEST((verdict_of({}) == Verdict::inconclusive));
   BOOST_TEST((verdict_of({good}) == Verdict::holds));
   BOOST_TEST((verdict_of({good, bad}) == Verdict::refuted));
-  BOOST_TEST((verdict_of({tiered(good, "paper"), bad}) == Verdict::holds)); // the obligation fails, but obligations_hold says so
+  BOOST_TEST((verdict_of({tiered(good, "paper"), bad}) ==
+              Verdict::holds)); // the obligation fails, but obligations_hold says so
   BOOST_TEST((verdict_of({tiered(bad, "paper"), good}) == Verdict::refuted));
   BOOST_TEST((verdict_of({tiered(bad, "paper"), tiered(good, "limit")}) == Verdict::holds_asymptotically));
   BOOST_TEST((verdict_of({tiered(bad, "paper"), tiered(bad, "limit")}) == Verdict::refuted));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../theory/quadrature.hpp"
 #include "../../theory/noise_sampling.hpp"
+#include "../../theory/quadrature.hpp"
 #include "examine.hpp"
 
 namespace recollect {
@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(gauss_rules_give_the_moments) {
   BOOST_TEST(std::fabs(gamma.mean([](double x) { return 2 * x; }) / 10 - 1) < rounding);
   BOOST_TEST(std::fabs(gamma.mean([](double x) { return std::exp(-0.25 * 2 * x); }) / std::pow(1.5, -5) - 1) <
              rounding);
-  // 1/x is not smooth at 0: the change from a coarser rule bounds the error of E[1/chi2_16] = 1/14, as integrated_noise assumes.
+  // 1/x is not smooth at 0: the change from a coarser rule bounds the error of E[1/chi2_16] = 1/14, as integrated_noise
+  // assumes.
   const auto inverse = [](double x) { return 1 / (2 * x); };
   const double coarse = gamma_quadrature(30, 8).mean(inverse), fine = gamma_quadrature(40, 8).mean(inverse);
   BOOST_TEST(std::fabs(fine - 1 / 14.0) < std::fabs(fine - coarse));

@@ -8,11 +8,13 @@ BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vla_dynamics)
 
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"vla_prop1_*", "vla_prop2_real_runs", "vla_cor1_*", "vla_table2_*", "vla_a_decay_56_to_10", "vla_7.3_*", "linattn_norm_ot", "vla_fig4_*"});
+  check_claims({"vla_prop1_*", "vla_prop2_real_runs", "vla_cor1_*", "vla_table2_*", "vla_a_decay_56_to_10", "vla_7.3_*",
+                "linattn_norm_ot", "vla_fig4_*"});
 }
 
 BOOST_AUTO_TEST_CASE(untrained_recall_comes_out_as_stated) {
-  check_claims({"vla_mqar_*", "vla_overload_graceful", "vla_capacity_tight_at_dh", "vla_ablation_*", "vla_remark_*", "vla_longcontext_untrained", "vla_internal_table_*"});
+  check_claims({"vla_mqar_*", "vla_overload_graceful", "vla_capacity_tight_at_dh", "vla_ablation_*", "vla_remark_*",
+                "vla_longcontext_untrained", "vla_internal_table_*"});
 }
 
 BOOST_AUTO_TEST_CASE(first_write_direction_is_the_key) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generic check: every exact fast form of every variant against its float64 recurrent form on well-conditioned keys,
-// and split invariance. Ill-conditioned keys: invariants.cpp.
+// The generic check: every exact fast form of every variant against its float64 recurrent form on well-conditioned
+// keys, and split invariance. Ill-conditioned keys: invariants.cpp.
 #include "testing.hpp"
 
 namespace recollect {
@@ -22,8 +22,8 @@ BOOST_AUTO_TEST_CASE(equal_the_recurrent_form) {
             if (C > T || !form.exact) continue;
             const double error = deviation(forward(variant, s, {form.name, real, C, params}), reference).largest();
             const double bound = accumulated_terms(shape, C) * epsilon_of(real) * kappa;
-            BOOST_TEST_INFO(variant.name << " " << form.name << " " << name_of(real) << " T=" << T << " C=" << C << ": error " << error
-                                         << ", bound " << bound << ", kappa " << kappa);
+            BOOST_TEST_INFO(variant.name << " " << form.name << " " << name_of(real) << " T=" << T << " C=" << C
+                                         << ": error " << error << ", bound " << bound << ", kappa " << kappa);
             BOOST_TEST(error <= bound);
           }
     }
@@ -51,10 +51,13 @@ BOOST_AUTO_TEST_CASE(one_pass_equals_two_with_the_state_handed_over) {
           for (int b = 0; b < shape.B; ++b) {
             const auto head = [&](const Output &o, int T) { return o.o.begin() + size_t(b) * T * shape.Dv; };
             joined.o.insert(joined.o.end(), head(first, cut), head(first, cut) + cut * shape.Dv);
-            joined.o.insert(joined.o.end(), head(second, shape.T - cut), head(second, shape.T - cut) + (shape.T - cut) * shape.Dv);
+            joined.o.insert(joined.o.end(), head(second, shape.T - cut),
+                            head(second, shape.T - cut) + (shape.T - cut) * shape.Dv);
           }
-          const double error = deviation(joined, whole).largest(), bound = 2 * accumulated_terms(shape, 8) * epsilon_of(real) * kappa;
-          BOOST_TEST_INFO(variant.name << " " << form.name << " " << name_of(real) << " cut=" << cut << ": error " << error << ", bound " << bound);
+          const double error = deviation(joined, whole).largest(),
+                       bound = 2 * accumulated_terms(shape, 8) * epsilon_of(real) * kappa;
+          BOOST_TEST_INFO(variant.name << " " << form.name << " " << name_of(real) << " cut=" << cut << ": error "
+                                       << error << ", bound " << bound);
           BOOST_TEST(error <= bound);
         }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every variant promises, tested for all of them at odd sizes in float and double: a declared property must hold in every
-// form, an undeclared one must be seen to fail.
+// What every variant promises, tested for all of them at odd sizes in float and double: a declared property must hold
+// in every form, an undeclared one must be seen to fail.
 #include "random.hpp"
 #include "testing.hpp"
 #include <algorithm>
@@ -15,8 +15,8 @@ BOOST_AUTO_TEST_SUITE(invariants)
 
 const Shape odd{2, 3, 21, 5, 3};
 
-/// f(variant, params, form, real) for every variant, form and real type; without the approximate forms where the definition is
-/// the reference.
+/// f(variant, params, form, real) for every variant, form and real type; without the approximate forms where the
+/// definition is the reference.
 template <class F> void every_form(const F &f, bool approximate = true) {
   for (const Variant &variant : all_variants()) {
     const Params params = variant_params(variant);
@@ -27,12 +27,13 @@ template <class F> void every_form(const F &f, bool approximate = true) {
   }
 }
 
-
 double bound(const Variant &variant, const Params &params, const Sequence &s, Real real) {
   return accumulated_terms(s.shape, 8) * epsilon_of(real) * input_condition(variant, s, params, 2);
 }
 
-std::string label(const Variant &variant, const Form &form, Real real) { return variant.name + " " + form.name + " " + name_of(real); }
+std::string label(const Variant &variant, const Form &form, Real real) {
+  return variant.name + " " + form.name + " " + name_of(real);
+}
 
 /// Largest difference over steps [0, end) of every head, relative to the largest |o| there.
 double prefix_difference(const Output &a, const Output &b, const Shape &shape, int end) {
@@ -97,7 +98,9 @@ BOOST_AUTO_TEST_CASE(every_output_is_written) {
   every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
     for (int chunk : {1, 4, 21}) {
       const Output out = forward(variant, s, {form.name, real, chunk, params});
-      const auto finite = [](const std::vector<double> &x) { return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); }); };
+      const auto finite = [](const std::vector<double> &x) {
+        return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
+      };
       BOOST_TEST_INFO(label(variant, form, real) << " chunk " << chunk);
       BOOST_TEST((finite(out.o) && finite(out.state)));
     }
@@ -118,8 +121,10 @@ BOOST_AUTO_TEST_CASE(linearity_in_v) {
     for (size_t i = 0; i < ox.o.size(); ++i) expected.o[i] = 2 * ox.o[i] - 3 * oy.o[i];
     for (size_t i = 0; i < ox.state.size(); ++i) expected.state[i] = 3 * ox.state[i] - 2 * oy.state[i];
     const Deviation error = deviation(expected, measured);
-    const double allowed = 6 * (bound(variant, params, x, real) + bound(variant, params, y, real)); // 2 and 3 times, and the sum's own
-    BOOST_TEST_INFO(label(variant, form, real) << ": outputs " << error.outputs << ", state " << error.state << ", allowed " << allowed);
+    const double allowed =
+        6 * (bound(variant, params, x, real) + bound(variant, params, y, real)); // 2 and 3 times, and the sum's own
+    BOOST_TEST_INFO(label(variant, form, real)
+                    << ": outputs " << error.outputs << ", state " << error.state << ", allowed " << allowed);
     BOOST_TEST((variant.traits.linear_in_v ? error.largest() <= allowed : error.outputs > 1e-3));
   });
 }
@@ -135,18 +140,22 @@ BOOST_AUTO_TEST_CASE(order_of_the_stored_pairs) {
   };
   shuffle(permuted.k, s.k), shuffle(permuted.v, s.v), shuffle(permuted.w, s.w); // queries stay: the last one reads
   shuffle(permuted.beta, s.beta), shuffle(permuted.alpha, s.alpha), shuffle(permuted.lambda, s.lambda);
-  every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
-    const Run run{form.name, real, 4, params};
-    const Output a = forward(variant, s, run), b = forward(variant, permuted, run);
-    double change = 0;
-    for (int i = 0; i < shape.Dv; ++i) change = std::max(change, std::fabs(a.o[a.o.size() - 1 - i] - b.o[b.o.size() - 1 - i]) / max_abs(a.o));
-    const double allowed = 2 * bound(variant, params, s, real);
-    BOOST_TEST_INFO(label(variant, form, real) << ": change of the last read " << change << ", allowed " << allowed);
-    if (variant.traits.order_invariant)
-      BOOST_TEST((change <= allowed && deviation(b, a).state <= allowed));
-    else if (real == Real::f64) // a slow clock, as cosformer's, moves nine steps by less than float can tell
-      BOOST_TEST(change > 1e3 * allowed);
-  }, false);
+  every_form(
+      [&](const Variant &variant, const Params &params, const Form &form, Real real) {
+        const Run run{form.name, real, 4, params};
+        const Output a = forward(variant, s, run), b = forward(variant, permuted, run);
+        double change = 0;
+        for (int i = 0; i < shape.Dv; ++i)
+          change = std::max(change, std::fabs(a.o[a.o.size() - 1 - i] - b.o[b.o.size() - 1 - i]) / max_abs(a.o));
+        const double allowed = 2 * bound(variant, params, s, real);
+        BOOST_TEST_INFO(label(variant, form, real)
+                        << ": change of the last read " << change << ", allowed " << allowed);
+        if (variant.traits.order_invariant)
+          BOOST_TEST((change <= allowed && deviation(b, a).state <= allowed));
+        else if (real == Real::f64) // a slow clock, as cosformer's, moves nine steps by less than float can tell
+          BOOST_TEST(change > 1e3 * allowed);
+      },
+      false);
 }
 
 BOOST_AUTO_TEST_CASE(edges) {
@@ -154,8 +163,10 @@ BOOST_AUTO_TEST_CASE(edges) {
   const auto edge = [](const std::string &name) {
     Sequence s = random_sequence(name == "T = 1" ? Shape{1, 2, 1, 5, 3} : Shape{1, 2, 19, 5, 3}, 29);
     if (name == "beta = 0") std::fill(s.beta.begin(), s.beta.end(), 0.0);
-    if (name == "alpha = 1") std::fill(s.alpha.begin(), s.alpha.end(), 1.0), std::fill(s.lambda.begin(), s.lambda.end(), 1.0);
-    if (name == "alpha = 1e-8") std::fill(s.alpha.begin(), s.alpha.end(), 1e-8), std::fill(s.lambda.begin(), s.lambda.end(), 1e-8);
+    if (name == "alpha = 1")
+      std::fill(s.alpha.begin(), s.alpha.end(), 1.0), std::fill(s.lambda.begin(), s.lambda.end(), 1.0);
+    if (name == "alpha = 1e-8")
+      std::fill(s.alpha.begin(), s.alpha.end(), 1e-8), std::fill(s.lambda.begin(), s.lambda.end(), 1e-8);
     if (name == "zero keys") std::fill(s.k.begin(), s.k.end(), 0.0), s.w = s.k;
     if (name == "duplicate keys")
       for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = s.k[i % 5];
@@ -163,26 +174,30 @@ BOOST_AUTO_TEST_CASE(edges) {
   };
   for (const char *name : {"T = 1", "beta = 0", "alpha = 1", "alpha = 1e-8", "zero keys", "duplicate keys"}) {
     const Sequence s = edge(name);
-    every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
-      const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}), out = forward(variant, s, {form.name, real, 8, params});
-      const double error = deviation(out, reference).largest(), allowed = bound(variant, params, s, real);
-      if (!(allowed < 1)) {
-        undetermined.insert(variant.name + " at " + name + " in " + name_of(real));
-        return;
-      }
-      BOOST_TEST_INFO(label(variant, form, real) << " at " << name << ": error " << error << ", allowed " << allowed);
-      BOOST_TEST(error <= allowed);
-    }, false);
+    every_form(
+        [&](const Variant &variant, const Params &params, const Form &form, Real real) {
+          const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}),
+                       out = forward(variant, s, {form.name, real, 8, params});
+          const double error = deviation(out, reference).largest(), allowed = bound(variant, params, s, real);
+          if (!(allowed < 1)) {
+            undetermined.insert(variant.name + " at " + name + " in " + name_of(real));
+            return;
+          }
+          BOOST_TEST_INFO(label(variant, form, real)
+                          << " at " << name << ": error " << error << ", allowed " << allowed);
+          BOOST_TEST(error <= allowed);
+        },
+        false);
   }
-  const std::set<std::string> known{
-      "moba at duplicate keys in f32", // every block ties
-      "weighted_rls at alpha = 1e-8 in f32", "weighted_rls at alpha = 1e-8 in f64"}; // wind-up; its own test
+  const std::set<std::string> known{"moba at duplicate keys in f32", // every block ties
+                                    "weighted_rls at alpha = 1e-8 in f32",
+                                    "weighted_rls at alpha = 1e-8 in f64"}; // wind-up; its own test
   BOOST_TEST(undetermined == known, boost::test_tools::per_element());
 }
 
 const std::set<std::string> &steps_by_beta() {
-  static const std::set<std::string> layers{"delta_net", "gated_delta_net", "leaky_lms", "delta_product", "mamba", "mamba2",
-                                            "mlstm", "ttt_linear", "ttt_mlp", "titans"};
+  static const std::set<std::string> layers{"delta_net", "gated_delta_net", "leaky_lms",  "delta_product", "mamba",
+                                            "mamba2",    "mlstm",           "ttt_linear", "ttt_mlp",       "titans"};
   return layers;
 }
 
@@ -205,21 +220,25 @@ double change_of_state(const Variant &variant, const Sequence &s, const Run &run
 
 BOOST_AUTO_TEST_CASE(a_write_of_strength_zero_leaves_the_memory) {
   every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
-    const bool takes_beta = std::any_of(variant.inputs.begin(), variant.inputs.end(), [](const Input &i) { return i.name == "beta"; });
+    const bool takes_beta =
+        std::any_of(variant.inputs.begin(), variant.inputs.end(), [](const Input &i) { return i.name == "beta"; });
     if (!takes_beta || variant.state_shape(odd, params).size() == 0) return;
     Sequence s = after_a_first_pass(variant, params);
     std::fill(s.beta.begin(), s.beta.end(), 0.0);
     const double change = change_of_state(variant, s, {form.name, real, 8, params});
     BOOST_TEST_INFO(label(variant, form, real) << ": change " << change);
     // In the others beta is a decay or the strength of the erase: they go on writing.
-    BOOST_TEST((steps_by_beta().count(variant.name) ? change <= accumulated_terms(odd, 8) * epsilon_of(real) : change > 1e-3));
+    BOOST_TEST(
+        (steps_by_beta().count(variant.name) ? change <= accumulated_terms(odd, 8) * epsilon_of(real) : change > 1e-3));
   });
 }
 
 BOOST_AUTO_TEST_CASE(keys_of_zero_leave_the_memory) {
-  for (const char *name : {"linear", "linear_rms", "gated_linear", "gla", "gateloop", "rwkv6", "mamba2", "delta_net", "gated_delta_net",
-                           "leaky_lms", "delta_product", "scalar_gated_delta", "longhorn", "nlms", "rwkv7", "rls", "weighted_rls", "mesa",
-                           "intention", "ttt_linear", "ttt_mlp", "titans"}) {
+  for (const char *name :
+       {"linear",    "linear_rms", "gated_linear",    "gla",       "gateloop",      "rwkv6",
+        "mamba2",    "delta_net",  "gated_delta_net", "leaky_lms", "delta_product", "scalar_gated_delta",
+        "longhorn",  "nlms",       "rwkv7",           "rls",       "weighted_rls",  "mesa",
+        "intention", "ttt_linear", "ttt_mlp",         "titans"}) {
     const Variant &variant = find_variant(name);
     const Params params = variant_params(variant);
     Sequence s = after_a_first_pass(variant, params);
@@ -244,12 +263,14 @@ BOOST_AUTO_TEST_CASE(one_key_again_and_again_reads_the_sum_the_mean_or_the_last_
   };
   const auto ridged = [](int t, double sum, double, const Params &p) { return sum / (t + p.real("ridge")); };
   const std::vector<Rule> rules{
-      {{"linear", "gated_linear", "gla", "gateloop", "rwkv6", "mamba2", "relu_kernel"}, [](int, double sum, double, const Params &) { return sum; }},
-      {{"linear_elu", "performer", "random_feature", "hedgehog", "based", "rebased", "dijiang", "dpfp", "softmax", "softmax_qknorm",
-        "gated_softmax", "local_linear", "mlstm"},
+      {{"linear", "gated_linear", "gla", "gateloop", "rwkv6", "mamba2", "relu_kernel"},
+       [](int, double sum, double, const Params &) { return sum; }},
+      {{"linear_elu", "performer", "random_feature", "hedgehog", "based", "rebased", "dijiang", "dpfp", "softmax",
+        "softmax_qknorm", "gated_softmax", "local_linear", "mlstm"},
        [](int t, double sum, double, const Params &) { return sum / t; }},
       {{"rls", "weighted_rls", "mesa", "intention"}, ridged, true},
-      {{"delta_net", "gated_delta_net", "leaky_lms", "scalar_gated_delta", "delta_product", "nlms", "rwkv7", "delta_former"},
+      {{"delta_net", "gated_delta_net", "leaky_lms", "scalar_gated_delta", "delta_product", "nlms", "rwkv7",
+        "delta_former"},
        [](int, double, double last, const Params &) { return last; }}};
   for (int T : {1, 19}) {
     const Shape shape{1, 2, T, 5, 3};
@@ -264,7 +285,8 @@ BOOST_AUTO_TEST_CASE(one_key_again_and_again_reads_the_sum_the_mean_or_the_last_
         const Variant &variant = find_variant(name);
         const Params params = variant_params(variant);
         Sequence input = s;
-        if (variant.name == "rwkv6") input.w = std::vector<double>(s.k.size(), 1.0); // bonus 1: its own pair counts as any other
+        if (variant.name == "rwkv6")
+          input.w = std::vector<double>(s.k.size(), 1.0); // bonus 1: its own pair counts as any other
         std::vector<double> expected(s.v.size());
         for (size_t head = 0; head < shape.heads(); ++head)
           for (int c = 0; c < 3; ++c) {
@@ -280,7 +302,8 @@ BOOST_AUTO_TEST_CASE(one_key_again_and_again_reads_the_sum_the_mean_or_the_last_
             if (!form.exact || !form.stable) continue;
             const std::vector<double> o = forward(variant, input, {form.name, real, 8, params}).o;
             const double cond = rule.inverts ? 1 + T / params.real("ridge") : 1;
-            const double allowed = cond * bound(variant, params, input, real), error = max_difference(o, expected) / max_abs(expected);
+            const double allowed = cond * bound(variant, params, input, real),
+                         error = max_difference(o, expected) / max_abs(expected);
             BOOST_TEST_INFO(label(variant, form, real) << " T=" << T << ": error " << error << ", allowed " << allowed);
             BOOST_TEST((allowed < 1 && error <= allowed));
           }
@@ -288,9 +311,9 @@ BOOST_AUTO_TEST_CASE(one_key_again_and_again_reads_the_sum_the_mean_or_the_last_
   }
 }
 
-// Keys that nearly repeat, also as the keys to erase at, make I + A and the Gram matrix ill-conditioned. What calls itself stable
-// stays within the bound of its condition number in float32, and the bound must be worth something; what does not must be
-// seen to break it.
+// Keys that nearly repeat, also as the keys to erase at, make I + A and the Gram matrix ill-conditioned. What calls
+// itself stable stays within the bound of its condition number in float32, and the bound must be worth something; what
+// does not must be seen to break it.
 BOOST_AUTO_TEST_CASE(float32_on_ill_conditioned_keys) {
   std::map<std::string, double> broken; // largest error of an unstable form in units of its bound
   const auto nearly_repeated = [](const Shape &shape, double noise) {
@@ -308,12 +331,13 @@ BOOST_AUTO_TEST_CASE(float32_on_ill_conditioned_keys) {
     for (const Variant &variant : all_variants()) {
       const Params params = variant_params(variant);
       const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
-      const double kappa = input_condition(variant, s, params, 2), allowed = accumulated_terms(shape, 32) * epsilon_of(Real::f32) * kappa;
+      const double kappa = input_condition(variant, s, params, 2),
+                   allowed = accumulated_terms(shape, 32) * epsilon_of(Real::f32) * kappa;
       for (const Form &form : variant.forms) {
         if (!form.exact) continue;
         const double error = deviation(forward(variant, s, {form.name, Real::f32, 32, params}), reference).largest();
-        BOOST_TEST_INFO(variant.name << " " << form.name << " T=" << T << " noise " << noise << ": error " << error << ", allowed "
-                                     << allowed << ", kappa " << kappa);
+        BOOST_TEST_INFO(variant.name << " " << form.name << " T=" << T << " noise " << noise << ": error " << error
+                                     << ", allowed " << allowed << ", kappa " << kappa);
         if (variant.traits.stable && form.stable)
           BOOST_TEST((allowed < 1 && error <= allowed));
         else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of the layers without a finite state: every form but one grows linearly with T, never with T^2. Measured: the most
-// bytes that Kokkos had allocated at one time.
+// Device memory of the layers without a finite state: every form but one grows linearly with T, never with T^2.
+// Measured: the most bytes that Kokkos had allocated at one time.
 #include "backend.hpp"
 #include "testing.hpp"
 #include <cmath>
@@ -10,14 +10,17 @@ namespace {
 
 std::int64_t bytes_at(const Variant &variant, const Form &form, int T) {
   const Sequence s = random_sequence({1, 1, T, 4, 3}, 1);
-  return peak_bytes(prepare(variant, s, {form.name, Real::f64, 8, variant_params(variant)}).launch); // the inputs are O(T)
+  return peak_bytes(
+      prepare(variant, s, {form.name, Real::f64, 8, variant_params(variant)}).launch); // the inputs are O(T)
 }
 
 /// Growth from 2T to 4T over growth from T to 2T: 2 for linear, 4 for quadratic; 1 where nothing grows.
 double growth(const Variant &variant, const Form &form) {
   bytes_at(variant, form, 64); // Kokkos keeps scratch memory from its first use on
-  const std::int64_t one = bytes_at(variant, form, 256), two = bytes_at(variant, form, 512), four = bytes_at(variant, form, 1024);
-  BOOST_TEST_INFO(variant.name << " " << form.name << ": " << one << ", " << two << ", " << four << " bytes at T = 256, 512, 1024");
+  const std::int64_t one = bytes_at(variant, form, 256), two = bytes_at(variant, form, 512),
+                     four = bytes_at(variant, form, 1024);
+  BOOST_TEST_INFO(variant.name << " " << form.name << ": " << one << ", " << two << ", " << four
+                               << " bytes at T = 256, 512, 1024");
   BOOST_TEST(four > 0);
   return two == one ? four > one ? INFINITY : 1 : double(four - two) / double(two - one);
 }

@@ -50,10 +50,12 @@ Sequence written_for(const std::string &layer, const Common &c) {
 BOOST_AUTO_TEST_CASE(is_leaky_lms_and_gated_delta_net_by_the_invertible_map_both_ways) { // 003 Eq 38-41
   Sequence inputs = random_sequence({2, 2, 70, 9, 5}, 71);
   inputs.w = inputs.k;
-  for (size_t i = 0; i < inputs.lambda.size(); ++i) inputs.lambda[i] = inputs.alpha[i / 9]; // rwkv7's decay, the same in every channel
+  for (size_t i = 0; i < inputs.lambda.size(); ++i)
+    inputs.lambda[i] = inputs.alpha[i / 9]; // rwkv7's decay, the same in every channel
   for (const char *from : {"rwkv7", "leaky_lms", "gated_delta_net"}) {
     const Output expected = forward(find_variant(from), inputs);
-    const double bound = 2 * accumulated_terms(inputs.shape, 70) * epsilon_of(Real::f64) * input_condition(find_variant(from), inputs, {});
+    const double bound = 2 * accumulated_terms(inputs.shape, 70) * epsilon_of(Real::f64) *
+                         input_condition(find_variant(from), inputs, {});
     for (const char *to : {"rwkv7", "leaky_lms", "gated_delta_net"})
       for (const char *form : {"recurrent", "chunked"}) {
         const Output out = forward(find_variant(to), written_for(to, read_as(from, inputs)), {form, Real::f64, 70, {}});
