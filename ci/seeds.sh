@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# How often does the ledger cry wolf, or sleep? The quick suite, controls included, under many seeds, one thread a run:
+#   ci/seeds.sh FIRST LAST [CLAIM-or-glob ...]
+# Prints every claim that failed with its seed; the last line counts runs: "N passed, M failed". Exit 0 only when none failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+(($# >= 2)) || { echo "usage: ci/seeds.sh FIRST LAST [CLAIM-or-glob ...]" >&2; exit 2; }
+[[ -x build/recollect ]] || { echo "build/recollect is absent: run ci/build.sh first" >&2; exit 3; }
+first=$1 last=$2
+shift 2
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+one() {
+  local seed=$1 said status=0
+  shift
+  said=$(build/recollect verify "$@" --seed "$seed" 2>&1) || status=$?
+  grep -E 'FAILED|inconclusive|recollect:' <<<"$said" | sed "s/^/seed $seed: /"
+  echo "status $status"
+}
+export -f one
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+seq "$first" "$last" | xargs -P "$(nproc)" -I{} bash -c 'one "$@"' _ {} "$@" | tee "$log" | grep -v '^status '
+passed=$(grep -c '^status 0$' "$log")
+failed=$((last - first + 1 - passed))
+echo "$passed passed, $failed failed"
+((failed == 0))
