@@ -15,8 +15,6 @@ namespace {
 
 constexpr int d = 32, memories = 48;
 
-double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
-
 /// `memories` independent sequences of n pairs: unit keys as named, unit values, beta as given, w = k.
 Sequence stored_pairs(const std::string &keys, int n, double beta, std::uint64_t seed) {
   Sequence s;

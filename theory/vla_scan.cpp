@@ -215,8 +215,6 @@ std::vector<Point> transposition(const Protocol &p) {
              labels({{"read", txt("S^T phi(q)")}}))};
 }
 
-double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
-
 std::vector<Point> output_scale(const Protocol &p) {
   // A delta-rule state holds v_i at unit key; the additive normaliser grows with t, so the read shrinks as 1/t.
   std::vector<Point> points;

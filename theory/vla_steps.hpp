@@ -25,6 +25,8 @@ inline Vector unit(const Vector &a) { return scaled(1 / norm(a), a); }
 inline Vector random_unit(int d, std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return unit(Stream(seed, stream).normals(d, index * (d + d % 2)));
 }
+/// The feature map elu + 1.
+inline double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
 inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end(), row.begin(), row.end()); }
 
 /// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. Value channels beyond the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing.hpp"
+#include "mlp_testing.hpp"
 #include <cmath>
 
 namespace recollect {
@@ -52,21 +52,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(minibatches_of_one_are_the_layer_and_larger_ones_deviate) {
-  const Sequence s = random_sequence({2, 2, 70, 6, 5}, 32);
-  const Variant &layer = find_variant("ttt_linear");
-  const Output reference = forward(layer, s);
-  const auto apart = [&](const char *batch) {
-    return deviation(forward(layer, s, {"minibatch", Real::f64, 64, variant_params(layer, {{"minibatch", batch}})}),
-                     reference)
-        .largest();
-  };
-  const double bound =
-      accumulated_terms(s.shape, 1) * epsilon_of(Real::f64) * input_condition(layer, s, variant_params(layer));
-  BOOST_TEST(apart("1") <= bound);
-  const double four = apart("4"), sixteen = apart("16");
-  BOOST_TEST_MESSAGE("ttt_linear minibatch deviates by " << four << " at b = 4, " << sixteen << " at b = 16");
-  BOOST_TEST(four > 1e-3);
-  BOOST_TEST(sixteen > four);
+  check_minibatches(find_variant("ttt_linear"), random_sequence({2, 2, 70, 6, 5}, 32));
 }
 
 BOOST_AUTO_TEST_CASE(a_vanishing_step_makes_minibatches_exact_to_second_order) {
