@@ -11,12 +11,12 @@
 // One pass thus holds every n up to `most`; "accuracy_by_step" is accuracy against n. "capacity" is found by bisection
 // over n, accuracy at n being that of the reads at n - window + 1 ... n over all memories; "reached" is 0 where even
 // `most` pairs were recalled, and capacity is then a lower bound. "capacity_ratio" is capacity / d.
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -6,7 +6,7 @@
 //   k,v    p1,a   p2,b   p3,0   p4,0     beta = 0 at steps 3 and 4
 //   q      p1     p2     p1     p2
 //   o  ->                a      b
-#include "copying.hpp"
+#include "tasks/copying.hpp"
 
 namespace recollect::tasks {
 

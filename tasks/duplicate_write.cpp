@@ -9,11 +9,11 @@
 //
 // The amplitude <o,v> / |v|^2 of each read, averaged over memories, is the series "amplitude_by_write". With
 // orthonormal keys the other pairs add nothing to it.
-#include "gates.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

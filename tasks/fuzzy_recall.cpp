@@ -12,12 +12,12 @@
 //
 // The angle x falls in equal steps over the batch from 0 to `widest`; the series have one value an angle. Head j asks
 // for value token j. "exact" counts items with every token right.
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

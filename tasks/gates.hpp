@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gates that a task sets alike at every step, so that variants which need them run and the user can choose them.
 #pragma once
-#include "types.hpp"
+#include "harness/core/types.hpp"
 
 namespace recollect::tasks {
 

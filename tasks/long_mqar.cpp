@@ -10,12 +10,12 @@
 // filler = pairs writes genuine distractors; repeats writes the n pairs in turn (redundant context); silent has v = 0
 // and beta = 0, the padding that a trained gate could ignore. Decoding chooses among the whole vocabulary. Series
 // "*_by_octave": means over steps (n, 2n], (2n, 4n], ...; the metrics are those of the last octave and of the first.
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -12,11 +12,11 @@
 //
 // Decoding chooses among all tokens. Embeddings are orthonormal as far as the width goes: with 2P > d > P the cues and
 // the responses beyond the first d tokens lie in a basis of their own (003 needs 2P <= d for exactness with bigrams).
-#include "gates.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -15,13 +15,13 @@
 //
 // Memory m of the batch has its needle at depth (m + 1/2) / memories; the series have one value a memory. "accuracy"
 // counts tokens, "exact" whole needles. Decoding chooses among the digits. The text goes on writing while it is read.
-#include "error.hpp"
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/core/error.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -14,11 +14,11 @@
 // stationary, keys and queries of unit norm (raw keys reach |k|^2 = 5, where a delta rule with beta = 1 diverges),
 // reads as they are. noise, correlation, start, keys and output hold the alternatives; bandwidths and ridges belong to
 // the variants.
-#include "entries.hpp"
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "random.hpp"
-#include "rows.hpp"
+#include "harness/core/task.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/random.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -9,12 +9,12 @@
 // Keys within a memory have equal inner products, the cosine of an angle that falls in equal steps over the batch from
 // 90 degrees (nothing interferes) to `closest`; the series have one value an angle. Head h asks for key h. Decoding
 // chooses among every value ever written; "stale" is the fraction of reads that give an earlier value of the right key.
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

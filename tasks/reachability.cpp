@@ -14,12 +14,12 @@
 // A tree has one path to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The answer is the
 // root whose value has the larger |inner product| with the read. Only w carries the edges: a variant that does not read
 // w never sees the graph.
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -10,10 +10,10 @@
 // The twin's read is the signal c v of 000 Eq 5, the difference of the two reads is the noise r, exactly so for a layer
 // that is linear in v, and "snr_inverse" is the mean of |r|^2 / |c v|^2 (000 Eq 6) with no knowledge of the kernel.
 // Memories whose signal is zero (the pair was dropped altogether) are counted in "lost" and left out of it.
-#include "gates.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -8,7 +8,7 @@
 //   o  ->                              a      b
 //
 // With noise_beta = 0 a layer with a write gate has an ordinary copy to make; one without writes the noise as well.
-#include "copying.hpp"
+#include "tasks/copying.hpp"
 
 namespace recollect::tasks {
 

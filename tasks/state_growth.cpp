@@ -16,12 +16,12 @@
 // the slope of log norm against log t over the second half. "state_norm" and "extra_norm" are the norms of the final
 // state's first Dv rows (S) and of the rows beyond them (a normaliser, momentum, or the inverse A_t of 003 and 004; 0
 // where there are none): over T by runs at several T.
-#include "gates.hpp"
-#include "keys.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
-#include "statistics.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

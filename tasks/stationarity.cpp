@@ -13,12 +13,12 @@
 // S* = W_v W_k^{-1} (Eq 47), with several the values are not a function of the keys. W_k is scaled to E |k|^2 = 1,
 // where beta < 2/3 keeps the delta rule stable in mean square. Series by octave of t: "distance" = |S_t - S*|^2 /
 // |S*|^2 and "update" = |S_t - S_{t-1}|^2 / |S*|^2; the metrics are those of the first octave and of the last.
-#include "gates.hpp"
-#include "keys.hpp"
-#include "linalg.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/linalg.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -11,12 +11,12 @@
 // keys = structured: the standard basis and Hadamard rows up to 2d (coherence 1/sqrt(d)), packed keys with inner
 // products of at most 0.124 beyond. Theorem 1 asks for coherence below 1/8, so for d > 64 and, at 4d, d = 128. The
 // series have one value a level.
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "rows.hpp"
-#include "scoring.hpp"
-#include "swaps.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
+#include "tasks/swaps.hpp"
 
 namespace recollect::tasks {
 namespace {

@@ -12,11 +12,11 @@
 // when all n heads are; with read = one, a single head asks for a random key at every swap. The theorem asks for j < i
 // (its f need not be right at -2); order = any draws both. Values are unit vectors, so that the nearest one has the
 // largest inner product.
-#include "gates.hpp"
-#include "inputs.hpp"
-#include "keys.hpp"
-#include "scoring.hpp"
-#include "swaps.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/swaps.hpp"
 #include <cmath>
 
 namespace recollect::tasks {

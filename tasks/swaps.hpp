@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a state exchange (000 Theorem 1): what swap and stress share.
 #pragma once
-#include "entries.hpp"
-#include "random.hpp"
+#include "harness/core/task.hpp"
+#include "harness/numerics/random.hpp"
 #include <algorithm>
 #include <numeric>
 

@@ -2,7 +2,7 @@
 // The feature map of a kernelised layer, read off its own state: after one step with v = 0 the normaliser row holds
 // phi(k).
 #pragma once
-#include "testing.hpp"
+#include "tests/testing.hpp"
 
 namespace recollect {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gates that ruin a chunked form built on logarithms, and inputs on which every digit counts.
 #pragma once
-#include "random.hpp"
-#include "testing.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define BOOST_TEST_NO_MAIN
 #define BOOST_TEST_ALTERNATIVE_INIT_API
-#include "backend.hpp"
+#include "harness/device/backend.hpp"
 #include <boost/test/included/unit_test.hpp>
 #include <iostream>
 

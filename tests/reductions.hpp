@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One layer as a special case of another.
 #pragma once
-#include "testing.hpp"
+#include "tests/testing.hpp"
 
 namespace recollect {
 

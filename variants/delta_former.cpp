@@ -19,9 +19,9 @@
 // State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
 // D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it
 // loses digits where powers of A grow (repeated keys).
-#include "delta_former.hpp"
-#include "../harness/linalg.hpp"
-#include "kernels.hpp"
+#include "variants/kernels/delta_former.hpp"
+#include "harness/numerics/linalg.hpp"
+#include "variants/kernels/similarity.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -7,8 +7,8 @@
 //
 // State: 2 Dv x Dk, S above C. Cost a token: recurrent 9 Dv Dk; chunked 12 Dv Dk + C (4 Dk + 7 Dv) flops, as matrix
 // products.
-#include "../harness/tile.hpp"
-#include "rows.hpp"
+#include "harness/device/tile.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

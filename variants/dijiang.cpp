@@ -7,9 +7,9 @@
 //   phi(x)_j = exp(tau_j (C x)_j),   C the orthonormal DCT-II, tau_j ~ N(0, 1)
 //
 // State: (Dv + 1) x Dk, S over z. Cost a token: recurrent 4 (Dv + 1) Dk + 4 Dk^2 flops and 2 Dk exponentials.
-#include "arrays.hpp"
-#include "feature_map.hpp"
-#include "random.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/feature_map.hpp"
 #include <cmath>
 
 namespace recollect::variants {

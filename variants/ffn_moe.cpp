@@ -8,8 +8,8 @@
 // absent). Gates are 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense
 // ffn_relu. Not causal: k, v and w are weights, not context. State: none but them. Cost a token: parallel 2 Dk T /
 // block + 2 topk block (Dk + Dv) flops.
-#include "blocks.hpp"
-#include "persistent.hpp"
+#include "variants/kernels/blocks.hpp"
+#include "variants/kernels/persistent.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -5,7 +5,7 @@
 //
 // Not causal: k and v are weights, not context. State: none but them. Cost a token: 2 T (Dk + Dv) flops, T
 // exponentials.
-#include "persistent.hpp"
+#include "variants/kernels/persistent.hpp"
 
 namespace recollect::variants {
 namespace {

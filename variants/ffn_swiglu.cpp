@@ -5,7 +5,7 @@
 //
 // The rows of w are those of W_G. Not causal: k, v and w are weights, not context. State: none but them. Cost a token:
 // 2 T (2 Dk + Dv) flops, T exponentials.
-#include "persistent.hpp"
+#include "variants/kernels/persistent.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -5,8 +5,8 @@
 //   o_t = S_t q_t
 //
 // State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
-#include "rows.hpp"
-#include "wy.hpp"
+#include "variants/kernels/rows.hpp"
+#include "variants/kernels/wy.hpp"
 
 namespace recollect::variants {
 namespace {

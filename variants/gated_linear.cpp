@@ -7,8 +7,8 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
 // lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
-#include "decayed_sum.hpp"
-#include "rows.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -7,7 +7,7 @@
 // normalised over i <= t, so that alpha = 1 is softmax attention. State: none that is finite. Cost of token t: 2 t (Dk
 // + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with their
 // rounding carried along, because a short product late in a long sequence is a small difference of large sums.
-#include "attention.hpp"
+#include "variants/kernels/attention.hpp"
 #include <cmath>
 
 namespace recollect::variants {

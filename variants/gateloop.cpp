@@ -6,8 +6,8 @@
 //
 // The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gla. State: Dv x 2 Dk,
 // [real | imaginary] parts. Cost a token: recurrent 12 Dv Dk flops; chunked as gla with 2 Dk channels.
-#include "rotation.hpp"
-#include "rows.hpp"
+#include "variants/kernels/rotation.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

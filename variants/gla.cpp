@@ -8,8 +8,8 @@
 // Where lambda is absent, alpha_t stands in on every channel; where both are given the decay is their product. State:
 // Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and 3 * 16 Dk
 // inside secondary chunks.
-#include "decayed_sum.hpp"
-#include "rows.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -7,7 +7,7 @@
 //   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
 // State: (Dv + 1) x 2 Dk, S over z. Cost a token: recurrent 8 (Dv + 1) Dk flops and 4 Dk exponentials.
-#include "feature_map.hpp"
+#include "variants/kernels/feature_map.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -7,9 +7,9 @@
 //
 // k is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x Dk, each row a running mean of the
 // values. Cost a token: recurrent 5 Dv Dk flops; chunked as gla.
-#include "decayed_sum.hpp"
-#include "forget_gate.hpp"
-#include "rows.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/forget_gate.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

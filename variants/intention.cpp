@@ -6,7 +6,7 @@
 //
 // State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost a token: recurrent (a Cholesky factorisation each)
 // 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
-#include "normal_equations.hpp"
+#include "variants/kernels/normal_equations.hpp"
 
 namespace recollect::variants {
 namespace {

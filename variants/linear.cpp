@@ -5,8 +5,8 @@
 //   o_t = S_t (scale q_t)
 //
 // State: Dv x Dk. Cost a token: recurrent 4 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "decayed_sum.hpp"
-#include "rows.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -6,7 +6,7 @@
 //   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
 //
 // State: Dv x Dk. Cost a token: as linear, and 3 Dv flops.
-#include "decayed_sum.hpp"
+#include "variants/kernels/decayed_sum.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -10,7 +10,7 @@
 // constant would bend Eq 54. State: none that is finite. Cost of token t: t n (n + 2 Dv) + n^3 / 3 flops, n = Dk slopes
 // a value (p = 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as
 // values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory.
-#include "gaussian.hpp"
+#include "variants/kernels/gaussian.hpp"
 
 namespace recollect::variants {
 namespace {

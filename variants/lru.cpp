@@ -8,10 +8,10 @@
 //
 // nu_j^2 ~ U(r_min^2, r_max^2), theta_j ~ U(0, phase). State: Dv x 2 Dk, [real | imaginary] parts. Cost a token:
 // recurrent 10 Dv Dk flops; chunked as gateloop.
-#include "arrays.hpp"
-#include "random.hpp"
-#include "rotation.hpp"
-#include "rows.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/rotation.hpp"
+#include "variants/kernels/rows.hpp"
 #include <cmath>
 
 namespace recollect::variants {

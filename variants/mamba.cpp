@@ -11,9 +11,9 @@
 // them); w is the data's part before the softplus, and beta_t = 0 skips step t altogether. The skip connection D x is
 // left to the caller. State: Dv x Dk. Cost a token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that, parallel
 // over chunks.
-#include "arrays.hpp"
-#include "rows.hpp"
-#include "scan.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/rows.hpp"
+#include "variants/kernels/scan.hpp"
 #include <cmath>
 
 namespace recollect::variants {

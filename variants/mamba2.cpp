@@ -7,9 +7,9 @@
 //   o_t = S_t q_t
 //
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "decayed_sum.hpp"
-#include "feature_map.hpp"
-#include "rows.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/feature_map.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -7,10 +7,10 @@
 //
 // omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 1) x F, S over z, F = features. Cost a
 // token: recurrent 4 (Dv + 1) F + 4 Dk F flops and 2 F exponentials.
-#include "arrays.hpp"
-#include "feature_map.hpp"
-#include "keys.hpp"
-#include "random.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/feature_map.hpp"
 #include <cmath>
 
 namespace recollect::variants {

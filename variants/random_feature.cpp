@@ -8,9 +8,9 @@
 // The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike Performer's, single weights may be
 // negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features, S over z. Cost a token: 8 (Dv + 1)
 // features flops.
-#include "arrays.hpp"
-#include "feature_map.hpp"
-#include "random.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/feature_map.hpp"
 
 namespace recollect::variants {
 namespace {

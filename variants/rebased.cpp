@@ -9,8 +9,8 @@
 // where a query at right angles to all keys so far has the weight 0, as a sum of F terms of both signs, and its read is
 // lost in their rounding; with shift > gain, as by default, every weight is positive. State: (Dv + 1) x F, S over z, F
 // = Dk (Dk + 1) / 2. Cost a token: recurrent 4 (Dv + 1) F flops.
-#include "feature_map.hpp"
-#include "quadratic.hpp"
+#include "variants/kernels/feature_map.hpp"
+#include "variants/kernels/quadratic.hpp"
 
 namespace recollect::variants {
 namespace {

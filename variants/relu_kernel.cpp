@@ -5,8 +5,8 @@
 //
 // Not a positive definite kernel, so no feature map carries it. State: none that is finite. Cost of token t: 2 t (Dk +
 // Dv) flops.
-#include "attention.hpp"
-#include "kernels.hpp"
+#include "variants/kernels/attention.hpp"
+#include "variants/kernels/similarity.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -7,9 +7,9 @@
 //
 // The paper gives head h the decay 1 - 2^{-5-h}; here all heads share gamma, by default that of the first one, 31/32.
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "arrays.hpp"
-#include "decayed_sum.hpp"
-#include "rows.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

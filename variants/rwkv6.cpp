@@ -7,9 +7,9 @@
 //
 // The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
 // channels otherwise. State: Dv x Dk. Cost a token: recurrent 7 Dv Dk flops; chunked as gla.
-#include "arrays.hpp"
-#include "decayed_sum.hpp"
-#include "rows.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
 namespace {

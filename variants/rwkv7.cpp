@@ -7,8 +7,8 @@
 // beta is the in-context learning rate a_t, one for all channels; the replacement key is k as given; the bonus term and
 // the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a writing one along
 // k_t. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
-#include "rows.hpp"
-#include "wy.hpp"
+#include "variants/kernels/rows.hpp"
+#include "variants/kernels/wy.hpp"
 
 namespace recollect::variants {
 namespace {

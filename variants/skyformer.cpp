@@ -8,8 +8,8 @@
 // the kernel through `features` rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
 // 2 Dv) flops a token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
 // exact.
-#include "../harness/random.hpp"
-#include "gaussian.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/gaussian.hpp"
 
 namespace recollect::variants {
 namespace {

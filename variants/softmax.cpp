@@ -6,8 +6,8 @@
 //
 // State: none that is finite; every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 // Parallel form: tiles of queries x keys with an online normaliser, never a T x T matrix.
-#include "attention.hpp"
-#include "kernels.hpp"
+#include "variants/kernels/attention.hpp"
+#include "variants/kernels/similarity.hpp"
 #include <cmath>
 
 namespace recollect::variants {

@@ -5,8 +5,8 @@
 //   x_t = q_t / |q_t|,   y_i = k_i / |k_i|
 //
 // A zero vector stays zero. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
-#include "attention.hpp"
-#include "kernels.hpp"
+#include "variants/kernels/attention.hpp"
+#include "variants/kernels/similarity.hpp"
 #include <cmath>
 
 namespace recollect::variants {

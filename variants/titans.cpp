@@ -10,8 +10,8 @@
 // the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost a token: 10 width (Dk + Dv) flops. The form
 // `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
-#include "../harness/random.hpp"
-#include "mlp_memory.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/mlp_memory.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -8,8 +8,8 @@
 // State: Dv x Dk, at the start N(0,1): norm makes a step's effect on f lr beta_t whatever the length of the keys. Cost
 // a token: 8 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before them,
 // and is then matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
-#include "../harness/random.hpp"
-#include "online_memory.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/online_memory.hpp"
 
 namespace recollect::variants {
 namespace {

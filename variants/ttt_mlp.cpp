@@ -8,8 +8,8 @@
 // State: width x (Dk + Dv), one row a hidden unit, at the start N(0,1). Cost a token: 8 width (Dk + Dv) flops. The form
 // `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
-#include "../harness/random.hpp"
-#include "mlp_memory.hpp"
+#include "harness/numerics/random.hpp"
+#include "variants/kernels/mlp_memory.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -11,7 +11,7 @@
 // State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
 // 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation or decay ends
 // blocks early.
-#include "least_squares.hpp"
+#include "variants/kernels/least_squares.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every variant on every task at their defaults: finite numbers under declared names, or a stated reason.
-#include "../testing.hpp"
-#include "plan.hpp"
-#include "run.hpp"
+#include "harness/pipeline/plan.hpp"
+#include "harness/pipeline/run.hpp"
+#include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <set>

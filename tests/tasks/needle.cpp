@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "error.hpp"
-#include "task_testing.hpp"
+#include "harness/core/error.hpp"
+#include "tests/tasks/task_testing.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(tasks)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "task_testing.hpp"
+#include "tests/tasks/task_testing.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(tasks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of tasks share: instances by name, metrics by name, and two memories whose scores are known.
 #pragma once
-#include "../testing.hpp"
+#include "tests/testing.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every test of claims asserts: the quick run gives the expected verdict, every obligation holds, every control is
+// What every test of claims asserts: the quick run gives the expected verdict, every obligation holds, every rival is
 // refuted.
 #pragma once
-#include "testing.hpp"
-#include "verdict.hpp"
+#include "harness/numerics/verdict.hpp"
+#include "tests/testing.hpp"
 
 namespace recollect {
 
@@ -13,14 +13,11 @@ inline void check_claim(const std::string &id, std::uint64_t seed) {
     BOOST_TEST_CONTEXT(claim->id << " under seed " << seed) {
       BOOST_TEST(std::string(name_of(finding.verdict)) == name_of(claim->expected));
       for (const Point &point : finding.points)
-        if (point.tier != "paper" && point.verdict != Verdict::holds)
-          BOOST_ERROR(point.tier << " " << point.params.str() << ": measured " << point.measured << ", predicted "
-                                 << point.predicted << ", tolerance " << point.tolerance << ", "
-                                 << name_of(point.verdict));
-      for (const Point &point : finding.control)
-        if (point.verdict != Verdict::refuted)
-          BOOST_ERROR("control " << point.tier << " " << point.params.str() << ": measured " << point.measured
-                                 << " is not refuted");
+        if (point.role != Role::statement &&
+            point.verdict != (point.role == Role::rival ? Verdict::refuted : Verdict::holds))
+          BOOST_ERROR(name_of(point.role) << " " << point.label << " " << point.params.str() << ": measured "
+                                          << point.measured << ", predicted " << point.predicted << ", tolerance "
+                                          << point.tolerance << ", " << name_of(point.verdict));
       BOOST_TEST(finding.passed);
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "error.hpp"
-#include "testing.hpp"
+#include "harness/core/error.hpp"
+#include "tests/testing.hpp"
 #include <cmath>
 
 namespace recollect {

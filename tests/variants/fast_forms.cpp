@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The generic check: every exact fast form of every variant against its float64 recurrent form on well-conditioned
 // keys, and split invariance. Ill-conditioned keys: invariants.cpp.
-#include "testing.hpp"
+#include "tests/testing.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "error.hpp"
-#include "gates.hpp"
-#include "reductions.hpp"
+#include "harness/core/error.hpp"
+#include "tests/gates.hpp"
+#include "tests/reductions.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "features.hpp"
+#include "tests/features.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every variant promises, tested for all of them at odd sizes in float and double: a declared property must hold
 // in every form, an undeclared one must be seen to fail.
-#include "random.hpp"
-#include "testing.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <functional>

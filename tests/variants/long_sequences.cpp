@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 65,536 steps through every chunked linear state, with gates as small as 1e-8 where the layer decays: nothing
 // overflows, and the chunked form is the definition still.
-#include "gates.hpp"
+#include "tests/gates.hpp"
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reductions.hpp"
+#include "tests/reductions.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "error.hpp"
-#include "reductions.hpp"
+#include "harness/core/error.hpp"
+#include "tests/reductions.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory of the layers without a finite state: every form but one grows linearly with T, never with T^2.
 // Measured: the most bytes that Kokkos had allocated at one time.
-#include "backend.hpp"
-#include "testing.hpp"
+#include "harness/device/backend.hpp"
+#include "tests/testing.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that memories trained online pass.
 #pragma once
-#include "random.hpp"
-#include "testing.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every parameter and optional input that the layers promise: listed, with a default, and it changes what is computed.
-#include "error.hpp"
-#include "testing.hpp"
+#include "harness/core/error.hpp"
+#include "tests/testing.hpp"
 
 namespace recollect {
 namespace {

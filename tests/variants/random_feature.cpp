@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "features.hpp"
-#include "statistics.hpp"
-#include "verdict.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "harness/numerics/verdict.hpp"
+#include "tests/features.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reductions.hpp"
+#include "tests/reductions.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing.hpp"
+#include "tests/testing.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)

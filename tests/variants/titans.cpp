@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mlp_testing.hpp"
+#include "tests/variants/mlp_testing.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function a subcommand: from its request to the exit status.
+#pragma once
+#include "harness/pipeline/plan.hpp"
+#include "harness/pipeline/suite.hpp"
+
+namespace recollect {
+
+std::string version();
+
+int command_list(const std::string &kind, const std::vector<std::string> &names, bool json);
+int command_plan(const RunRequest &request, bool json);
+int command_info(bool json);
+
+/// Exit 1 when a case failed.
+int command_run(const RunRequest &request, const std::string &output, const std::vector<std::string> &command_line);
+
+struct VerifyOutputs {
+  std::string hdf5, json, junit; // "": not wanted
+  bool every_point = false;
+};
+/// Exit 1 when a claim did not come out as expected.
+int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs,
+                   const std::vector<std::string> &command_line);
+
+struct ForwardRequest {
+  std::string variant, input, output, form;
+  Real real = Real::f64;
+  int chunk = 64;
+  Assignments settings;
+};
+int command_forward(const ForwardRequest &request, const std::vector<std::string> &command_line);
+
+int command_report(const std::vector<std::string> &results, const std::string &folder);
+
+} // namespace recollect

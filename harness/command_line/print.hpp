@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users read: tables on the terminal, JSON and JUnit files.
+#pragma once
+#include "harness/numerics/verdict.hpp"
+#include "harness/pipeline/provenance.hpp"
+#include "harness/pipeline/run.hpp"
+#include <iosfwd>
+
+namespace recollect {
+
+void print_variants(std::ostream &out, const std::vector<const Variant *> &list);
+void print_tasks(std::ostream &out, const std::vector<const Task *> &list);
+void print_claims(std::ostream &out, const std::vector<const Claim *> &list);
+void print_plan(std::ostream &out, const std::vector<Case> &plan);
+void print_variants_json(std::ostream &out, const std::vector<const Variant *> &list);
+void print_tasks_json(std::ostream &out, const std::vector<const Task *> &list);
+void print_claims_json(std::ostream &out, const std::vector<const Claim *> &list);
+void print_plan_json(std::ostream &out, const std::vector<Case> &plan);
+/// Everything about one entry: rule, source, inputs, parameters with defaults.
+void describe(std::ostream &out, const Variant &variant);
+void describe(std::ostream &out, const Task &task);
+void describe(std::ostream &out, const Claim &claim);
+
+/// One line a case: what ran, its metrics, its time.
+void print_record(std::ostream &out, const Case &c, const Record &record);
+void print_facts(std::ostream &out, const Facts &facts);
+void print_facts_json(std::ostream &out, const Facts &facts);
+
+/// id, measured, predicted, standard error, verdict, expected; one row a claim (its decisive point), or one a point;
+/// failing points always; last line "N passed, M failed".
+void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point);
+std::string findings_json(const std::vector<Finding> &findings);
+std::string findings_junit(const std::vector<Finding> &findings);
+
+} // namespace recollect

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/claim.hpp"
+
+namespace recollect {
+namespace {
+template <class Enum, size_t n> const char *pick(const char *const (&names)[n], Enum value) {
+  return names[static_cast<size_t>(value)];
+}
+} // namespace
+
+const char *name_of(Verdict verdict) {
+  const char *const names[] = {"holds", "holds_asymptotically", "refuted", "not_tested", "inconclusive"};
+  return pick(names, verdict);
+}
+const char *name_of(Scope scope) {
+  const char *const names[] = {"", "paper", "boundary", "typo", "untrained"};
+  return pick(names, scope);
+}
+const char *name_of(Reason reason) {
+  const char *const names[] = {"", "under_specified", "not_numeric", "needs_training", "needs_gpu"};
+  return pick(names, reason);
+}
+const char *name_of(Role role) {
+  const char *const names[] = {"statement", "limit", "obligation", "rival"};
+  return pick(names, role);
+}
+const char *name_of(RivalKind kind) {
+  const char *const names[] = {"", "law", "system"};
+  return pick(names, kind);
+}
+const char *name_of(Point::Relation relation) {
+  const char *const names[] = {"equal", "at_most", "at_least"};
+  return pick(names, relation);
+}
+
+} // namespace recollect

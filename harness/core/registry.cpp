@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/registry.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+
+namespace recollect {
+
+const Form &find_form(const Variant &variant, std::string_view form) {
+  if (form == "fast") return variant.forms.size() > 1 ? variant.forms[1] : variant.forms[0];
+  if (const Form *found = variant.find_form(form)) return *found;
+  std::vector<std::string> known;
+  for (const Form &f : variant.forms) known.push_back(f.name);
+  usage_error(variant.name + " has no form '" + std::string(form) + "'; it has " + join(known, ", "));
+}
+
+} // namespace recollect

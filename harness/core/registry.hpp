@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every variant, task and claim of the program, from the lists that CMake generates out of the files present. Each list
+// is linked with the folder it lists.
+#pragma once
+#include "harness/core/claim.hpp"
+#include "harness/core/task.hpp"
+#include "harness/core/variant.hpp"
+#include <string_view>
+
+namespace recollect {
+
+const std::vector<Variant> &all_variants();
+const std::vector<Task> &all_tasks();
+const std::vector<Claim> &all_claims();
+
+/// Entries by name, '-' and '_' interchangeable; usage error with the nearest name otherwise.
+const Variant &find_variant(std::string_view name);
+const Task &find_task(std::string_view name);
+const Claim &find_claim(std::string_view id);
+
+/// Names or globs ("all" = everything) -> entries in registry order, each once; usage error for a pattern that matches
+/// nothing.
+std::vector<const Variant *> select_variants(const std::vector<std::string> &patterns);
+std::vector<const Task *> select_tasks(const std::vector<std::string> &patterns);
+std::vector<const Claim *> select_claims(const std::vector<std::string> &patterns);
+
+/// The form named, or for "fast" the first that is not recurrent (recurrent where there is no other); usage error
+/// otherwise.
+const Form &find_form(const Variant &variant, std::string_view form);
+
+} // namespace recollect

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one file in tasks/ must return.
+#pragma once
+#include "harness/core/variant.hpp"
+
+namespace recollect {
+
+/// A task's instance: the input, and what a perfect memory would answer.
+struct Problem {
+  Sequence sequence;
+  std::vector<int> scored;    // [T] 1 where the read counts
+  std::vector<double> target; // [B,H,T,Dv] the right read at scored steps
+  std::vector<double>
+      candidates;          // [B,H,N,Dv] the values a nearest-inner-product decoder chooses among; empty: no decoding
+  std::vector<int> answer; // [B,H,T] index of the right candidate at scored steps, -1 where this head is not asked
+};
+
+struct Task {
+  std::string name; // set by the registry
+  std::string summary;
+  std::string source;
+  std::vector<ParamSpec> params;
+  std::vector<std::string> metrics; // names that `score` reports
+  std::function<Problem(const Params &, std::uint64_t seed)> generate;
+  std::function<Score(const Params &, const Problem &, const Output &)> score;
+  /// Why this variant's result means nothing here, "" if it does. The cell is recorded with the reason.
+  std::function<std::string(const Variant &, const Params &)> meaningless;
+};
+
+} // namespace recollect

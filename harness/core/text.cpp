@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/text.hpp"
+#include "harness/core/error.hpp"
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+namespace recollect {
+
+std::vector<std::string> split(const std::string &text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+std::string join(const std::vector<std::string> &parts, const std::string &separator) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) text += (i ? separator : "") + parts[i];
+  return text;
+}
+
+std::string canonical(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+bool glob_match(const std::string &pattern, const std::string &name) {
+  // Greedy with one point of return: the last '*' takes one character more whenever the rest fails.
+  size_t p = 0, n = 0, star = std::string::npos, resume = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {
+      ++p, ++n;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++, resume = n;
+    } else if (star != std::string::npos) {
+      p = star + 1, n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+namespace {
+size_t edit_distance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+} // namespace
+
+std::string suggestion(const std::string &name, const std::vector<std::string> &known) {
+  if (known.empty()) return "";
+  const auto distance = [&](const std::string &other) { return edit_distance(canonical(name), canonical(other)); };
+  const auto nearest = std::min_element(known.begin(), known.end(),
+                                        [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
+  if (distance(*nearest) <= std::max<size_t>(2, name.size() / 2)) return ", did you mean '" + *nearest + "'?";
+  return "; known: " + join(known, ", ");
+}
+
+std::string number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  return std::string(buffer, end);
+}
+
+double parse_number(const std::string &text, const std::string &what) {
+  double value = 0;
+  const char *first = text.data(), *last = first + text.size();
+  const auto [end, failure] = std::from_chars(first, last, value);
+  if (failure != std::errc() || end != last || !std::isfinite(value))
+    usage_error(what + " needs a finite number, got '" + text + "'");
+  return value;
+}
+
+} // namespace recollect

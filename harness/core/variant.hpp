@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one file in variants/ must return. Host types only, so that tasks, theory and tests never see Kokkos.
+#pragma once
+#include "harness/core/types.hpp"
+#include <functional>
+#include <string_view>
+
+namespace recollect {
+
+template <class Real> struct Call; // device.hpp: device arrays, parameters and chunk length of one forward pass
+
+/// One way to compute a variant. `recurrent` is the definition; every other form is held against it in float64.
+struct Form {
+  std::string name; // recurrent | chunked | parallel | minibatch | ...
+  std::function<void(const Call<float> &)> f32;
+  std::function<void(const Call<double> &)> f64;
+  bool exact =
+      true; // false: equals the recurrent form only approximately even in exact arithmetic (say so in the name)
+  bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps
+};
+
+/// An optional tensor of a variant: required, or filled with its neutral value where absent (beta, alpha, lambda: 1; w:
+/// k).
+struct Input {
+  std::string name; // beta | alpha | lambda | w
+  bool required = false;
+  std::string meaning;
+  bool per_step() const { return name == "beta" || name == "alpha"; } // [B,H,T]; the others are [B,H,T,Dk]
+};
+
+/// Properties of the map (q,k,v,...) -> (o, state). A test shows each declared one to hold and each undeclared one to
+/// fail.
+struct Traits {
+  bool causal = true;           // o_t depends on steps <= t only
+  bool linear_in_v = true;      // o is linear in v
+  bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
+  bool stable = true;           // float32 stays within its conditioning bound on ill-conditioned keys
+};
+
+struct Variant {
+  std::string name;      // set by the registry: the file's stem
+  std::string family;    // additive | gated | delta rule | ...
+  std::string update;    // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
+  std::string objective; // the loss whose step the update is, "" if none is known
+  std::string source;    // paper and equation
+  std::string cost;      // operations a token
+  std::vector<ParamSpec> params;
+  std::vector<Input> inputs;             // beside q, k, v
+  std::vector<std::string> needs_one_of; // at least one of these inputs must be given
+  std::vector<Form> forms;               // forms[0] is recurrent
+  Traits traits;
+  /// Rows x columns of the per-head state; the default is the family's S: Dv x Dk. Return {} where no finite state
+  /// exists.
+  std::function<StateShape(const Shape &, const Params &)> state_shape = [](const Shape &s, const Params &) {
+    return StateShape{s.Dv, s.Dk};
+  };
+  /// One head's initial state, row-major; null means zeros.
+  std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
+  /// Response of the reads to relative changes of the elements of the matrices that the layer solves with; null: it
+  /// solves with none. Changes of the inputs move such a matrix only within its structure (conditioning.hpp).
+  std::function<double(const Sequence &, const Params &)> solved_condition;
+  /// Why the variant cannot take this shape with these parameters, "" if it can.
+  std::function<std::string(const Shape &, const Params &)> unsuitable;
+
+  const Form *find_form(std::string_view form) const {
+    for (const Form &f : forms)
+      if (f.name == form) return &f;
+    return nullptr;
+  }
+};
+
+} // namespace recollect

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/device/backend.hpp"
+#include "harness/device/device.hpp"
+#include <KokkosKernels_config.h>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace recollect {
+namespace {
+std::string kokkos_version(int v) {
+  return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
+}
+
+std::int64_t held = 0, most = 0; // bytes, for peak_bytes; Kokkos's callbacks carry no data of the caller's
+
+std::string device_name() {
+#ifdef KOKKOS_ENABLE_CUDA
+  return Kokkos::Cuda().cuda_device_prop().name;
+#else
+  return on_host ? "host" : Execution::name();
+#endif
+}
+
+std::string kernels_version() {
+#ifdef KOKKOSKERNELS_VERSION
+  return kokkos_version(KOKKOSKERNELS_VERSION);
+#else
+  return kokkos_version(KOKKOS_VERSION); // before 3.7 Kernels had no version macro and was released with Kokkos
+#endif
+}
+} // namespace
+
+void let_idle_threads_sleep(char **argv) {
+  if (std::getenv("OMP_WAIT_POLICY")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);
+}
+
+Backend::Backend() {
+#if KOKKOS_VERSION < 30700 // advice on thread binding would mix with our one-line errors
+  Kokkos::InitArguments settings;
+  settings.disable_warnings = true;
+  Kokkos::initialize(settings);
+#else
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+#endif
+}
+Backend::~Backend() { Kokkos::finalize(); }
+
+std::vector<std::pair<std::string, std::string>> backend_facts() {
+  return {{"kokkos_version", kokkos_version(KOKKOS_VERSION)},
+          {"kokkos_kernels_version", kernels_version()},
+          {"execution_space", Execution::name()},
+          {"device", device_name()},
+          {"concurrency", std::to_string(Execution().concurrency())}};
+}
+
+std::int64_t peak_bytes(const std::function<void()> &work) {
+  namespace tools = Kokkos::Tools::Experimental;
+  held = most = 0;
+  tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) {
+    held += std::int64_t(size);
+    if (held > most) most = held;
+  });
+  tools::set_deallocate_data_callback(
+      [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) { held -= std::int64_t(size); });
+  work();
+  tools::set_allocate_data_callback(nullptr), tools::set_deallocate_data_callback(nullptr);
+  return most;
+}
+
+} // namespace recollect

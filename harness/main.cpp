@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "backend.hpp"
-#include "cli.hpp"
-
-int main(int argc, char **argv) {
-  recollect::let_idle_threads_sleep(argv);
-  return recollect::run_command_line(argc, argv);
-}

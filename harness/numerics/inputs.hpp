@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random inputs for checks and tests: every optional input filled, so that one generator serves every variant.
+#pragma once
+#include "harness/core/types.hpp"
+#include <cstdint>
+
+namespace recollect {
+
+enum class Keys {
+  unit,     // uniform on the unit sphere: well conditioned
+  gaussian, // N(0, I / Dk)
+  repeated, // one unit key at every step plus 1% noise, renormalised: the ill-conditioned end
+};
+
+/// q, k (as asked), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial state.
+Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Keys::unit);
+
+/// Scales each row of `width` numbers to Euclidean norm 1.
+void normalise_rows(std::vector<double> &rows, size_t width);
+
+/// Steps [begin, end) of every head. The initial state is kept only when begin = 0.
+Sequence slice_steps(const Sequence &sequence, int begin, int end);
+
+} // namespace recollect

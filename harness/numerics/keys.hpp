@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of keys for tasks and claims: what they have in common is said by their inner products.
+#pragma once
+#include "harness/core/params.hpp"
+#include <cstdint>
+
+namespace recollect {
+
+/// n keys of width d, `cosine` where the kind has one:
+///   unit            uniform on the unit sphere; inner products of size 1/sqrt(d)
+///   gaussian        N(0, I), norm about sqrt(d) (000 §2.1)
+///   orthonormal     a random orthonormal basis; beyond n = d a fresh basis for every further d keys
+///   correlated      unit keys that share one random direction; inner products about `cosine`
+///   equicorrelated  unit keys with inner products equal to `cosine`, from -1/(n-1) to 1; n <= d
+///   hadamard        the standard basis, then the rows of the Hadamard matrix / sqrt(d); inner products 0 or
+///   +-1/sqrt(d);
+///                   d a power of two, n <= 2d (the structured set that keeps 000 Theorem 1's premise at n > d)
+///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`; at n > d this cannot be below
+///   the Welch
+///                   bound sqrt((n-d)/(d(n-1))), and well above it it is found in tens of steps of 4 n^2 d flops
+struct KeySet {
+  std::string kind;
+  int n = 1, d = 1;
+  double cosine = 0;
+};
+
+/// [sets,n,d]: independent sets from one seed. Usage error where the kind does not exist at this n, d, cosine.
+std::vector<double> make_keys(const KeySet &keys, int sets, std::uint64_t seed);
+
+/// The parameter "keys" over all kinds, the first being the default.
+ParamSpec keys_param(const std::string &fallback);
+
+/// Coherence: the largest |inner product| of two different rows of an n x d matrix (0 for n = 1).
+double coherence(const std::vector<double> &keys, int n, int d);
+
+} // namespace recollect

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/numerics/random.hpp"
+#include <Random123/philox.h>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace recollect {
+namespace {
+
+double open_unit(std::uint64_t bits) { return (double(bits >> 11) + 0.5) * 0x1p-53; }
+
+struct Normals {
+  double first, second;
+};
+
+std::uint64_t first_of(const std::array<std::uint32_t, 4> &r) { return std::uint64_t(r[1]) << 32 | r[0]; }
+std::uint64_t second_of(const std::array<std::uint32_t, 4> &r) { return std::uint64_t(r[3]) << 32 | r[2]; }
+
+Normals box_muller(const std::array<std::uint32_t, 4> &r) {
+  const double radius = std::sqrt(-2 * std::log(open_unit(first_of(r)))), angle = 2 * M_PI * open_unit(second_of(r));
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+} // namespace
+
+std::uint64_t Stream::hash(std::string_view name) {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (unsigned char c : name) h = (h ^ c) * 0x100000001b3;
+  return h;
+}
+Stream::Stream(std::uint64_t seed, std::string_view name, std::uint64_t number)
+    : Stream(seed, std::string(name) + '#' + std::to_string(number)) {}
+
+std::array<std::uint32_t, 4> Stream::block(std::uint64_t counter) const {
+  const auto low = [](std::uint64_t x) { return std::uint32_t(x); };
+  const auto high = [](std::uint64_t x) { return std::uint32_t(x >> 32); };
+  const auto r =
+      r123::Philox4x32()({{low(counter), high(counter), low(stream_), high(stream_)}}, {{low(seed_), high(seed_)}});
+  return {r[0], r[1], r[2], r[3]};
+}
+std::uint64_t Stream::bits(std::uint64_t index) const {
+  const auto r = block(index / 2);
+  return index % 2 ? second_of(r) : first_of(r);
+}
+double Stream::uniform(std::uint64_t index) const { return open_unit(bits(index)); }
+double Stream::normal(std::uint64_t index) const {
+  const Normals n = box_muller(block(index / 2));
+  return index % 2 ? n.second : n.first;
+}
+std::uint64_t Stream::below(std::uint64_t index, std::uint64_t n) const {
+  return std::uint64_t((static_cast<unsigned __int128>(bits(index)) * n) >> 64);
+}
+
+std::vector<double> Stream::normals(size_t count, std::uint64_t first) const {
+  std::vector<double> values(count);
+  size_t i = 0;
+  if (first % 2 && count) values[i++] = normal(first);
+  for (; i + 1 < count; i += 2) {
+    const Normals n = box_muller(block((first + i) / 2));
+    values[i] = n.first, values[i + 1] = n.second;
+  }
+  if (i < count) values[i] = normal(first + i);
+  return values;
+}
+
+std::vector<double> Stream::uniforms(size_t count, double low, double high, std::uint64_t first) const {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = low + (high - low) * uniform(first + i);
+  return values;
+}
+
+std::vector<int> Stream::permutation(int n) const {
+  std::vector<int> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  for (int i = n - 1; i > 0; --i) std::swap(order[i], order[below(n - 1 - i, i + 1)]);
+  return order;
+}
+
+} // namespace recollect

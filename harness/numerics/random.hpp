@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counter-based random numbers (Philox4x32-10 of Random123): value = f(seed, stream, index), the same on every machine,
+// backend and thread count, in any order of drawing.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace recollect {
+
+class Stream {
+public:
+  /// `name` separates independent uses under one seed: "recall/keys", "recall/values", ... Two names share a stream with
+  /// probability 2^-64 (FNV-1a).
+  Stream(std::uint64_t seed, std::string_view name) : Stream(seed, hash(name)) {}
+  /// The same for one of many uses of a kind, numbered.
+  Stream(std::uint64_t seed, std::string_view name, std::uint64_t number);
+  Stream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {} // TRANSITION
+
+  /// Philox4x32-10 of counter {counter, stream} (low word first) under key `seed`: four words, two numbers.
+  std::array<std::uint32_t, 4> block(std::uint64_t counter) const;
+  std::uint64_t bits(std::uint64_t index) const;                   // 64 uniform bits
+  double uniform(std::uint64_t index) const;                       // in the open interval (0, 1), 53 bits
+  double normal(std::uint64_t index) const;                        // standard normal, Box-Muller over the pair index/2
+  std::uint64_t below(std::uint64_t index, std::uint64_t n) const; // uniform in 0 ... n-1; bias < n / 2^64
+
+  std::vector<double> normals(std::size_t count, std::uint64_t first = 0) const;
+  std::vector<double> uniforms(std::size_t count, double low, double high, std::uint64_t first = 0) const;
+  std::vector<int> permutation(int n) const; // Fisher-Yates over indices 0 ... n-2
+
+private:
+  static std::uint64_t hash(std::string_view name);
+  std::uint64_t seed_, stream_;
+};
+
+} // namespace recollect

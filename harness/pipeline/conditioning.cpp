@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/conditioning.hpp"
+#include "harness/numerics/random.hpp"
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace recollect {
+namespace {
+
+double relative(const std::vector<double> &measured, const std::vector<double> &reference) {
+  const double scale = max_abs(reference), difference = max_difference(measured, reference);
+  return difference == 0 ? 0 : difference / scale;
+}
+
+void perturb(std::vector<double> &values, double delta, const Stream &signs) {
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= 1 + (signs.bits(i) & 1 ? delta : -delta);
+}
+
+} // namespace
+
+Deviation deviation(const Output &measured, const Output &reference) {
+  return {relative(measured.o, reference.o), relative(measured.state, reference.state)};
+}
+
+double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws) {
+  const double delta = 1e-9; // far above float64 rounding, far below the inputs
+  const Run run{"recurrent", Real::f64, 1, params};
+  const Output base = forward(variant, sequence, run);
+  double kappa = 1;
+  for (int draw = 0; draw < draws; ++draw) {
+    Sequence moved = sequence;
+    std::uint64_t stream = 100 * (draw + 1);
+    for (auto *array : {&moved.q, &moved.k, &moved.v, &moved.w, &moved.beta, &moved.state})
+      perturb(*array, delta, Stream(17, ++stream));
+    for (auto *array : {&moved.alpha, &moved.lambda}) {
+      perturb(*array, delta, Stream(17, ++stream));
+      for (double &x : *array) x = std::min(x, 1.0);
+    }
+    kappa = std::max(kappa, deviation(forward(variant, moved, run), base).largest() / delta);
+  }
+  return variant.solved_condition ? kappa + variant.solved_condition(sequence, params) : kappa;
+}
+
+double accumulated_terms(const Shape &shape, int chunk) { return double(shape.T) + shape.Dk + chunk; }
+
+} // namespace recollect

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/forward.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/core/text.hpp"
+#include "harness/device/device.hpp"
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace recollect {
+namespace {
+
+std::string dims(const std::vector<std::string> &letters, const std::vector<int> &sizes) {
+  std::vector<std::string> numbers;
+  for (int size : sizes) numbers.push_back(std::to_string(size));
+  return "[" + join(letters, ",") + "] = [" + join(numbers, ",") + "]";
+}
+
+void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
+                 const std::vector<int> &sizes) {
+  size_t expected = 1;
+  for (int size : sizes) expected *= size;
+  if (data.size() != expected)
+    input_error(name + " has " + std::to_string(data.size()) + " elements, needs " + dims(letters, sizes));
+  const auto bad = std::find_if(data.begin(), data.end(), [](double x) { return !std::isfinite(x); });
+  if (bad != data.end())
+    input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) +
+                ", needs finite numbers");
+}
+
+template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
+  Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), data.size());
+  const auto host = Kokkos::create_mirror_view(device);
+  for (size_t i = 0; i < data.size(); ++i) host(i) = static_cast<Real>(data[i]);
+  Kokkos::deep_copy(device, host);
+  return device;
+}
+
+template <class Real> std::vector<double> download(const Array<Real> &device) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
+  return std::vector<double>(host.data(), host.data() + host.extent(0));
+}
+
+/// The declared input, or its neutral value: 1 for gates, the key for w.
+std::vector<double> filled(const Sequence &s, const Input &input) {
+  if (!s.input(input.name).empty()) return s.input(input.name);
+  return input.name == "w"
+             ? s.k
+             : std::vector<double>(s.shape.heads() * s.shape.T * (input.per_step() ? 1 : s.shape.Dk), 1.0);
+}
+
+std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
+  if (!s.state.empty()) return s.state;
+  const size_t size = variant.state_shape(s.shape, params).size();
+  const std::vector<double> one =
+      variant.initial_state ? variant.initial_state(s.shape, params) : std::vector<double>(size, 0.0);
+  std::vector<double> all;
+  all.reserve(size * s.shape.heads());
+  for (size_t head = 0; head < s.shape.heads(); ++head) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+template <class Real>
+Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
+                  const std::function<void(const Call<Real> &)> &kernel) {
+  auto call = std::make_shared<Call<Real>>();
+  call->shape = s.shape;
+  call->params = params;
+  call->chunk = std::clamp(run.chunk, 1, s.shape.T);
+  call->state_shape = variant.state_shape(s.shape, params);
+  call->q = upload<Real>("q", s.q);
+  call->k = upload<Real>("k", s.k);
+  call->v = upload<Real>("v", s.v);
+  for (const Input &input : variant.inputs) {
+    if (!s.input(input.name).empty()) call->given.push_back(input.name);
+    const Array<Real> array = upload<Real>(input.name, filled(s, input));
+    (input.name == "beta"     ? call->beta
+     : input.name == "alpha"  ? call->alpha
+     : input.name == "lambda" ? call->lambda
+                              : call->w) = array;
+  }
+  call->o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
+  const Array<Real> start = upload<Real>("initial state", initial_state(variant, s, params));
+  call->state = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "state"), start.extent(0));
+  Job job;
+  job.launch = [call, start, kernel] {
+    Kokkos::deep_copy(call->o,
+                      std::numeric_limits<Real>::quiet_NaN()); // an output left unwritten cannot pass for a result
+    Kokkos::deep_copy(call->state, start);
+    kernel(*call);
+    Kokkos::fence();
+  };
+  job.fetch = [call] { return Output{download(call->o), download(call->state), call->state_shape}; };
+  return job;
+}
+
+} // namespace
+
+Params variant_params(const Variant &variant, const Assignments &given) {
+  return resolve(variant.params, given, variant.name);
+}
+
+void check_inputs(const Variant &variant, const Sequence &s, const Params &params) {
+  const Shape &n = s.shape;
+  const std::vector<std::string> keys{"B", "H", "T", "Dk"}, values{"B", "H", "T", "Dv"}, steps{"B", "H", "T"};
+  const std::vector<int> key_size{n.B, n.H, n.T, n.Dk}, value_size{n.B, n.H, n.T, n.Dv}, step_size{n.B, n.H, n.T};
+  if (std::min({n.B, n.H, n.T, n.Dk, n.Dv}) < 1) input_error("B, H, T, Dk and Dv must be at least 1");
+  check_array("q", s.q, keys, key_size);
+  check_array("k", s.k, keys, key_size);
+  check_array("v", s.v, values, value_size);
+  bool any = variant.needs_one_of.empty();
+  for (const std::string &name : variant.needs_one_of) any = any || !s.input(name).empty();
+  if (!any) input_error(variant.name + " needs " + join(variant.needs_one_of, " or ") + ", and the input has neither");
+  for (const Input &input : variant.inputs) {
+    const std::vector<double> &data = s.input(input.name);
+    const auto &letters = input.per_step() ? steps : keys;
+    const auto &sizes = input.per_step() ? step_size : key_size;
+    if (!data.empty())
+      check_array(input.name, data, letters, sizes);
+    else if (input.required)
+      input_error(input.name + " is absent, and " + variant.name + " needs it as " + dims(letters, sizes));
+    if (input.name == "alpha" || input.name == "lambda")
+      for (double x : data)
+        if (x < 0 || x > 1) input_error(input.name + " holds " + number(x) + ", needs decay factors in [0,1]");
+  }
+  const StateShape state = variant.state_shape(n, params);
+  if (!s.state.empty()) {
+    if (state.size() == 0) input_error("state is given, and " + variant.name + " has no finite state");
+    check_array("state", s.state, {"B", "H", "rows", "columns"}, {n.B, n.H, state.rows, state.columns});
+  }
+  if (variant.unsuitable) {
+    const std::string why = variant.unsuitable(n, params);
+    if (!why.empty()) input_error(variant.name + " cannot take this input: " + why);
+  }
+}
+
+Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
+  const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
+  check_inputs(variant, sequence, params);
+  const Form &form = find_form(variant, run.form);
+  return run.real == Real::f32 ? prepare_typed<float>(variant, sequence, run, params, form.f32)
+                               : prepare_typed<double>(variant, sequence, run, params, form.f64);
+}
+
+Output forward(const Variant &variant, const Sequence &sequence, const Run &run) {
+  const Job job = prepare(variant, sequence, run);
+  job.launch();
+  return job.fetch();
+}
+
+} // namespace recollect

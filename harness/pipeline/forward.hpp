@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one form of one variant on host arrays. The only door between host code and the kernels.
+#pragma once
+#include "harness/core/variant.hpp"
+
+namespace recollect {
+
+struct Run {
+  std::string form = "recurrent"; // a form's name, or "fast"
+  Real real = Real::f64;
+  int chunk = 64; // clamped to 1 ... T
+  Params params;  // resolved against the variant's specs; empty: its defaults
+};
+
+/// o and the final state. Input error (exit 3) naming the dataset when one is absent, mis-shaped or non-finite.
+Output forward(const Variant &variant, const Sequence &sequence, const Run &run = {});
+
+/// A prepared pass whose inputs already lie on the device: launch() as often as wanted, fetch() copies the result back.
+struct Job {
+  std::function<void()> launch; // returns after the device is idle; starts from the initial state each time
+  std::function<Output()> fetch;
+};
+Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
+
+/// The variant's parameters at their defaults, overlaid with `given`.
+Params variant_params(const Variant &variant, const Assignments &given = {});
+
+/// Refuses what `variant` cannot run: absent inputs, wrong sizes, non-finite numbers.
+void check_inputs(const Variant &variant, const Sequence &sequence, const Params &params);
+
+} // namespace recollect

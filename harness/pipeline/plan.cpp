@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/plan.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/core/text.hpp"
+
+namespace recollect {
+namespace {
+
+/// The settings meant for `owner`: its own "owner.name" ones, and the general ones that it declares.
+Assignments settings_for(const std::string &owner, const std::vector<ParamSpec> &specs, const Assignments &settings) {
+  Assignments mine;
+  for (const auto &[key, value] : settings)
+    for (const ParamSpec &spec : specs)
+      if (key == spec.name) mine[key] = value;
+  for (const auto &[key, value] : settings) // the specific wins over the general
+    if (key.rfind(owner + ".", 0) == 0) mine[key.substr(owner.size() + 1)] = value;
+  return mine;
+}
+
+/// Every setting must reach somebody.
+void refuse_unused(const RunRequest &request, const std::vector<const Variant *> &variants,
+                   const std::vector<const Task *> &tasks) {
+  std::vector<std::string> names, owners;
+  for (const Variant *v : variants) {
+    owners.push_back(v->name);
+    for (const ParamSpec &spec : v->params) names.push_back(spec.name);
+  }
+  for (const Task *t : tasks) {
+    owners.push_back(t->name);
+    for (const ParamSpec &spec : t->params) names.push_back(spec.name);
+  }
+  const auto known = [](const std::vector<std::string> &all, const std::string &name) {
+    for (const std::string &candidate : all)
+      if (candidate == name) return true;
+    return false;
+  };
+  for (const auto &[key, value] : request.settings) {
+    const size_t dot = key.find('.');
+    if (dot == std::string::npos ? !known(names, key) : !known(owners, key.substr(0, dot)))
+      usage_error(
+          "--set " + key + "=" + value + ": no selected variant or task has it" +
+          suggestion(dot == std::string::npos ? key : key.substr(0, dot), dot == std::string::npos ? names : owners));
+  }
+}
+
+} // namespace
+
+std::vector<Case> make_plan(const RunRequest &request) {
+  const auto variants = select_variants(request.variants);
+  const auto tasks = select_tasks(request.tasks);
+  refuse_unused(request, variants, tasks);
+  std::vector<Case> plan;
+  for (const Task *task : tasks)
+    for (const Variant *variant : variants)
+      for (int s = 0; s < request.seeds; ++s) {
+        Case c;
+        c.index = int(plan.size());
+        c.variant = variant, c.task = task;
+        c.form = &find_form(*variant, request.form);
+        c.variant_params =
+            resolve(variant->params, settings_for(variant->name, variant->params, request.settings), variant->name);
+        c.task_params = resolve(task->params, settings_for(task->name, task->params, request.settings), task->name);
+        c.real = request.real, c.chunk = request.chunk, c.seed = request.seed + s;
+        plan.push_back(c);
+      }
+  return plan;
+}
+
+} // namespace recollect

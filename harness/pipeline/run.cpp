@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/run.hpp"
+#include "harness/pipeline/conditioning.hpp"
+#include "harness/pipeline/forward.hpp"
+#include <chrono>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+void execute(const Case &c, int warmup, int repetitions, Record &record) {
+  Problem problem = c.task->generate(c.task_params, c.seed);
+  if (problem.sequence.w.empty()) problem.sequence.w = problem.sequence.k; // also where a variant requires a lookup key
+  record.shape = problem.sequence.shape;
+  if (c.variant->unsuitable) record.reason = c.variant->unsuitable(record.shape, c.variant_params);
+  if (!record.reason.empty()) {
+    record.status = "meaningless";
+    return;
+  }
+  const Job job = prepare(*c.variant, problem.sequence, {c.form->name, c.real, c.chunk, c.variant_params});
+  for (int i = 0; i < warmup; ++i) job.launch();
+  for (int i = 0; i < repetitions; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    job.launch();
+    record.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  const Output output = job.fetch();
+  record.score = c.task->score(c.task_params, problem, output);
+  if (!c.form->exact) // another layer than its definition: by how much
+    record.score.metrics.emplace_back(
+        "deviation",
+        deviation(output, forward(*c.variant, problem.sequence, {"recurrent", Real::f64, 1, c.variant_params}))
+            .outputs);
+  record.status = "ok";
+}
+
+} // namespace
+
+Record run_case(const Case &c, int warmup, int repetitions) {
+  Record record;
+  record.case_index = c.index;
+  record.status = "failed";
+  try {
+    if (c.task->meaningless) record.reason = c.task->meaningless(*c.variant, c.task_params);
+    if (record.reason.empty())
+      execute(c, warmup, repetitions, record);
+    else
+      record.status = "meaningless";
+  } catch (const std::exception &failure) {
+    record.reason = failure.what();
+  }
+  return record;
+}
+
+} // namespace recollect

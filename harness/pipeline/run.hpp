@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Case -> Record. The only clock around kernels.
+#pragma once
+#include "harness/pipeline/plan.hpp"
+
+namespace recollect {
+
+struct Record {
+  int case_index = 0;
+  Shape shape;
+  /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
+  /// take the shape) | "failed"
+  std::string status;
+  std::string reason; // "" when ok
+  Score score;
+  std::vector<double> seconds; // one a repetition: kernel time with inputs already on the device
+};
+
+/// Never throws: what goes wrong is in status and reason.
+Record run_case(const Case &c, int warmup, int repetitions);
+
+} // namespace recollect

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/suite.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <toml++/toml.h>
+
+namespace recollect {
+namespace {
+
+std::string scalar_text(const toml::node &value, const std::string &where) {
+  if (const auto text = value.value_exact<std::string>()) return *text;
+  if (const auto number = value.value<double>()) return recollect::number(*number);
+  usage_error(where + " needs a number or a text");
+}
+
+Effort effort_of(const std::string &text, const std::string &where) {
+  if (text == "quick") return Effort::quick;
+  if (text == "full") return Effort::full;
+  usage_error(where + ": effort is 'quick' or 'full', got '" + text + "'");
+}
+
+Suite from_table(const toml::table &table, const std::string &path) {
+  Suite suite;
+  for (const auto &[key_node, value] : table) {
+    const std::string key(key_node.str()), where = path + ": " + key;
+    if (key == "claims" && value.is_array()) {
+      suite.claims.clear();
+      for (const auto &item : *value.as_array()) suite.claims.push_back(scalar_text(item, where));
+    } else if (key == "effort") {
+      suite.effort = effort_of(scalar_text(value, where), path);
+    } else if (key == "seed" && value.is_integer()) {
+      suite.seed = std::uint64_t(value.as_integer()->get());
+    } else if (key == "point" && value.is_array_of_tables()) {
+      for (const auto &entry : *value.as_array()) {
+        Suite::UserPoint point;
+        for (const auto &[name, given] : *entry.as_table()) {
+          const std::string text = scalar_text(given, where);
+          if (name.str() == "claim")
+            point.claim = text;
+          else
+            point.parameters[std::string(name.str())] = text;
+        }
+        if (point.claim.empty()) usage_error(where + ": every [[point]] names its claim");
+        suite.points.push_back(point);
+      }
+    } else {
+      usage_error(path + ": '" + key + "' is not a suite key, or has the wrong type" +
+                  suggestion(key, {"claims", "effort", "seed", "point"}));
+    }
+  }
+  return suite;
+}
+
+} // namespace
+
+Suite load_suite(const std::string &name) {
+  Suite suite;
+  if (name == "quick") return suite;
+  if (name == "full") {
+    suite.effort = Effort::full;
+    return suite;
+  }
+  if (!std::filesystem::exists(name)) {
+    if (name.find('.') == std::string::npos && name.find('/') == std::string::npos)
+      usage_error("unknown suite '" + name + "'" + suggestion(name, {"quick", "full"}) +
+                  " (or the path of a TOML file)");
+    input_error("no such suite file: " + name);
+  }
+  try {
+    return from_table(toml::parse_file(name), name);
+  } catch (const toml::parse_error &failure) {
+    std::ostringstream line;
+    line << name << ":" << failure.source().begin.line << ": not valid TOML: " << failure.description();
+    input_error(line.str());
+  }
+}
+
+std::vector<Finding> verify(const VerifyRequest &request, std::vector<const Claim *> selected,
+                            const std::function<void(const Claim &)> &progress) {
+  if (request.suite.effort == Effort::quick && request.claims.empty())
+    selected.erase(
+        std::remove_if(selected.begin(), selected.end(), [](const Claim *c) { return c->suite == Effort::full; }),
+        selected.end());
+
+  struct Measurement {
+    const Claim *claim;
+    Protocol protocol;
+  };
+  std::vector<Measurement> measurements; // all resolved before the first is run, so that a bad value costs nothing
+  Protocol base;
+  base.effort = request.suite.effort, base.seed = request.seed;
+  for (const Claim *claim : selected) {
+    std::vector<Assignments> points = request.points;
+    for (const auto &own : request.suite.points)
+      if (canonical(own.claim) == canonical(claim->id)) points.push_back(own.parameters);
+    if (points.empty()) measurements.push_back({claim, base});
+    for (const Assignments &point : points) {
+      Protocol protocol = base;
+      protocol.point = resolve(claim->params, point, claim->id);
+      measurements.push_back({claim, protocol});
+    }
+  }
+  std::vector<Finding> findings;
+  for (const Measurement &m : measurements) {
+    progress(*m.claim);
+    findings.push_back(examine(*m.claim, m.protocol));
+  }
+  return findings;
+}
+
+} // namespace recollect

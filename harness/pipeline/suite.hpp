@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which claims to verify, how hard, and at which points of the user's own. "quick" and "full" are built in; any other
+// name is the path of a TOML file:
+//
+//   claims = ["snr_*", "swap-theorem"]   # ids or globs
+//   effort = "quick"                     # or "full"
+//   seed = 1
+//   [[point]]                            # measures that claim at these parameters, in place of the suite's own points
+//   claim = "snr_linear"
+//   d = 48
+#pragma once
+#include "harness/numerics/verdict.hpp"
+
+namespace recollect {
+
+struct Suite {
+  std::vector<std::string> claims{"all"};
+  Effort effort = Effort::quick;
+  std::optional<std::uint64_t> seed;
+  struct UserPoint {
+    std::string claim;
+    Assignments parameters;
+  };
+  std::vector<UserPoint> points;
+};
+
+/// Usage error for unknown keys or values; input error for a file that is missing or no TOML.
+Suite load_suite(const std::string &name);
+
+struct VerifyRequest {
+  Suite suite;
+  std::vector<std::string> claims; // replaces the suite's own list where not empty
+  const std::vector<std::string> &patterns() const { return claims.empty() ? suite.claims : claims; }
+  std::uint64_t seed = 1;
+  std::vector<Assignments> points; // --point, each applied to every selected claim
+};
+
+/// Every claim selected, examined. A claim of the full suite is left out of a quick one unless it was named.
+/// `progress` is told each claim before it is measured.
+std::vector<Finding> verify(const VerifyRequest &request, std::vector<const Claim *> selected,
+                            const std::function<void(const Claim &)> &progress);
+
+} // namespace recollect

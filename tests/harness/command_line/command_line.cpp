@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promised exit codes and messages, seen from outside the process.
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+#include <algorithm>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(command_line)
+
+void check_error(const std::string &arguments, int status, const std::string &message) {
+  const Outcome o = run_program(arguments);
+  BOOST_TEST_INFO(arguments << " said: " << o.err);
+  BOOST_TEST(o.status == status);
+  BOOST_TEST_INFO(arguments << " said: " << o.err);
+  BOOST_TEST(o.err.find(message) != std::string::npos);
+  BOOST_TEST(std::count(o.err.begin(), o.err.end(), '\n') == 1); // one line, whatever happened
+}
+
+BOOST_AUTO_TEST_CASE(usage_errors_are_2) {
+  check_error("", 2, "no command given");
+  check_error("verfy", 2, "did you mean 'verify'?");
+  check_error("list nonsense", 2, "nonsense");
+  check_error("list variants linaer", 2, "did you mean 'linear'?");
+  check_error("run --variants linaer", 2, "did you mean 'linear'?");
+  check_error("run --tasks recal", 2, "did you mean 'recall'?");
+  check_error("run --variants linear --tasks recall --set n=x", 2, "parameter n needs a finite number, got 'x'");
+  check_error("run --variants linear --tasks recall --set n", 2, "name=value");
+  check_error("run --variants linear --tasks recall --form sideways", 2, "it has recurrent, chunked");
+  check_error("run --dtype f16", 2, "f16");
+  check_error("run --chunk 0", 2, "chunk");
+  check_error("verify no_such_claim", 2, "no claim matches 'no_such_claim'");
+  check_error("verify --suite medium", 2, "unknown suite 'medium'");
+  check_error("verify --point d=3", 2, "--point needs the id");
+  check_error("verify --seed minus", 2, "minus");
+  check_error("plan --bogus", 2, "--bogus");
+}
+
+BOOST_AUTO_TEST_CASE(input_and_output_errors_are_3) {
+  check_error("verify --suite missing.toml", 3, "no such suite file: missing.toml");
+  check_error("run --variants linear --tasks recall -o /no/such/folder/r.h5", 3, "/no/such/folder");
+  check_error("run --variants linear --tasks recall -o /dev/null", 3, "not a regular file");
+  check_error("report missing.h5 -o out", 3, "no such file: missing.h5");
+  check_error("forward linear -i missing.h5 -o out.h5", 3, "no such file: missing.h5");
+}
+
+BOOST_AUTO_TEST_CASE(suites_are_checked) {
+  const Folder folder;
+  const auto suite = [&](const std::string &text) {
+    FILE *file = std::fopen((folder / "s.toml").c_str(), "w");
+    std::fputs(text.c_str(), file);
+    std::fclose(file);
+    return "verify --suite " + (folder / "s.toml");
+  };
+  check_error(suite("claims = [\"nothing_like_it\"]"), 2, "no claim matches");
+  check_error(suite("clams = [\"x\"]"), 2, "did you mean 'claims'?");
+  check_error(suite("effort = \"lazy\""), 2, "'quick' or 'full'");
+  check_error(suite("claims = [\n\"x\""), 3, "s.toml:");
+  const Outcome o = run_program(suite("claims = [\"chunk-equals-*\"]\nseed = 3\n"));
+  BOOST_TEST(o.status == 0);
+  BOOST_TEST(o.out.find("1 passed, 0 failed\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(help_and_version_are_0) {
+  BOOST_TEST(run_program("--help").status == 0);
+  BOOST_TEST(run_program("verify --help").status == 0);
+  BOOST_TEST(run_program("--version").out.rfind("recollect ", 0) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ids_take_either_dash) {
+  const Outcome o = run_program("list claims chunk-equals-recurrent");
+  BOOST_TEST(o.status == 0);
+  BOOST_TEST(o.out.find("chunk_equals_recurrent") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_result_file_appears_only_when_complete) {
+  const Folder folder;
+  const Outcome o = run_program("run --variants linear --tasks recall -o " + (folder / "r.h5"));
+  BOOST_TEST(o.status == 0);
+  BOOST_TEST(std::filesystem::exists(folder / "r.h5"));
+  BOOST_TEST(!std::filesystem::exists(folder / "r.h5.partial"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build_config.hpp"
+#include "tests/testing.hpp"
+#include <filesystem>
+#include <set>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(registry)
+
+std::set<std::string> stems(const std::string &folder) {
+  std::set<std::string> found;
+  for (const auto &entry : std::filesystem::directory_iterator(RECOLLECT_SOURCE_DIR "/" + folder))
+    if (entry.path().extension() == ".cpp") found.insert(entry.path().stem().string());
+  return found;
+}
+
+BOOST_AUTO_TEST_CASE(lists_are_the_folders) {
+  std::set<std::string> variants, tasks;
+  for (const Variant &v : all_variants()) variants.insert(v.name);
+  for (const Task &t : all_tasks()) tasks.insert(t.name);
+  BOOST_TEST(variants == stems("variants"), boost::test_tools::per_element());
+  BOOST_TEST(tasks == stems("tasks"), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_variant_and_task_has_its_test) {
+  for (const char *folder : {"variants", "tasks"})
+    for (const std::string &stem : stems(folder)) {
+      BOOST_TEST_INFO(folder << "/" << stem);
+      BOOST_TEST(std::filesystem::exists(RECOLLECT_SOURCE_DIR "/tests/" + std::string(folder) + "/" + stem + ".cpp"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_are_complete) {
+  for (const Variant &v : all_variants()) {
+    BOOST_TEST_INFO(v.name);
+    BOOST_TEST((!v.family.empty() && !v.update.empty() && !v.source.empty() && !v.cost.empty()));
+    BOOST_TEST_REQUIRE(!v.forms.empty());
+    BOOST_TEST(v.forms[0].name == "recurrent");
+    for (const Form &f : v.forms) BOOST_TEST((f.f32 && f.f64));
+  }
+  for (const Task &t : all_tasks()) {
+    BOOST_TEST_INFO(t.name);
+    BOOST_TEST((!t.summary.empty() && !t.source.empty() && !t.metrics.empty() && t.generate && t.score));
+  }
+  std::set<std::string> ids;
+  for (const Claim &c : all_claims()) {
+    BOOST_TEST_INFO(c.id);
+    BOOST_TEST((!c.source.empty() && !c.statement.empty() && !c.exact.empty()));
+    BOOST_TEST(ids.insert(c.id).second); // unique
+    BOOST_TEST((c.reason == Reason::none) == bool(c.measure));
+    BOOST_TEST((c.expected == Verdict::refuted) == (c.scope != Scope::none));
+    BOOST_TEST((c.expected == Verdict::not_tested) == (c.reason != Reason::none));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/theory/examine.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(theory)
+BOOST_AUTO_TEST_SUITE(kernels)
+
+BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
+  check_claims({"mercer_map", "mercer_truncation_7_8", "relu_kernel_psd", "feature_maps_*"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/theory/examine.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(theory)
+BOOST_AUTO_TEST_SUITE(objectives)
+
+BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
+  check_claims({"eq36_*", "eq63_symmetric_necessary", "eq69_typo", "objective_boundedness"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

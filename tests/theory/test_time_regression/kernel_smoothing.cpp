@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/theory/examine.hpp"
+#include <cmath>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(theory)
+BOOST_AUTO_TEST_SUITE(kernel_smoothing)
+
+BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
+  check_claims({"nadaraya_watson_eq50", "qknorm_*", "local_linear_eq52_54", "local_linear_affine_exact",
+                "local_linear_underdetermined"});
+}
+
+BOOST_AUTO_TEST_CASE(softmax_is_the_gaussian_mean_of_equal_keys) {
+  // Keys +2 and -2, values 1 and 0, q = 1: weights exp(+-2) as softmax, exp(-(2-1)^2/2), exp(-(2+1)^2/2) as a Gaussian
+  // of bandwidth 2 sqrt(1): the same ratio e^4.
+  const Sequence s = one_head(2, {0, 1}, {2, -2}, {1, 0});
+  const double expected = 1 / (1 + std::exp(-4.0));
+  BOOST_TEST(std::fabs(std::exp(-0.5) / (std::exp(-0.5) + std::exp(-4.5)) - expected) < 1e-15);
+  BOOST_TEST(std::fabs(forward(find_variant("softmax"), s).o[1] - expected) < 1e-15);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

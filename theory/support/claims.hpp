@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Claims and their points in few words. A claim that measures one row of the ledger has the row's id.
+#pragma once
+#include "harness/core/text.hpp"
+#include "harness/numerics/verdict.hpp"
+
+namespace recollect::theory {
+
+using Measure = std::function<std::vector<Point>(const Protocol &)>;
+
+/// A statement that is expected to hold.
+inline Claim ledger_row(const std::string &row, const std::string &source, const std::string &statement,
+                        const std::string &exact, Measure measure) {
+  Claim c;
+  c.id = canonical(row), c.covers = {row};
+  c.source = source, c.statement = statement, c.exact = exact, c.measure = std::move(measure);
+  return c;
+}
+
+/// One that is expected to be refuted.
+inline Claim refuted_row(const std::string &row, Scope scope, const std::string &source, const std::string &statement,
+                         const std::string &exact, Measure measure) {
+  Claim c = ledger_row(row, source, statement, exact, std::move(measure));
+  c.expected = Verdict::refuted, c.scope = scope;
+  return c;
+}
+
+/// One that nothing here decides. What can be measured beside it is a claim of its own.
+inline Claim untested_row(const std::string &row, Reason reason, const std::string &source,
+                          const std::string &statement, const std::string &exact) {
+  Claim c = ledger_row(row, source, statement, exact, nullptr);
+  c.expected = Verdict::not_tested, c.reason = reason;
+  return c;
+}
+
+/// The same claim, expected to hold in its limit only.
+inline Claim asymptotic(Claim claim) {
+  claim.expected = Verdict::holds_asymptotically;
+  return claim;
+}
+/// The same claim, naming the variants that it runs.
+inline Claim running(Claim claim, std::vector<std::string> variants) {
+  claim.variants = std::move(variants);
+  return claim;
+}
+/// The same claim, saying why.
+inline Claim explained(Claim claim, const std::string &explanation) {
+  claim.explanation = explanation;
+  return claim;
+}
+/// The same claim, open to --point.
+inline Claim at_parameters(Claim claim, std::vector<ParamSpec> params) {
+  claim.params = std::move(params);
+  return claim;
+}
+
+inline void append(std::vector<Point> &points, const std::vector<Point> &more) {
+  points.insert(points.end(), more.begin(), more.end());
+}
+
+/// Parameters from a list of pairs, for labelling points.
+inline Params labels(std::initializer_list<std::pair<const char *, Params::Value>> values) {
+  Params p;
+  for (const auto &[name, value] : values) value.text.empty() ? p.set(name, value.number) : p.set(name, value.text);
+  return p;
+}
+inline Params::Value num(double number) { return {number, ""}; }
+inline Params::Value txt(const std::string &text) { return {0, text}; }
+
+} // namespace recollect::theory
+#include "theory/support/transition.hpp"

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many samples a point takes: enough that it would notice what its suite promises to notice.
+#pragma once
+#include "harness/numerics/verdict.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect::theory {
+
+/// The relative error that a sampled point is to notice (sensitivity() of verdict.hpp), unless its rivals ask for less.
+inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
+
+/// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream: a pilot's spread
+/// sets the number, doubled where the pilot was too hopeful, until the mean would notice a relative error of `wanted`,
+/// or `most` samples are drawn.
+template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most, const Draw &draw) {
+  std::vector<double> samples = draw(size_t(0), pilot);
+  for (;;) {
+    const Mean mean = mean_of(samples);
+    const double seen = sensitivity(sampled_point(mean, mean.mean)), short_by = seen / wanted;
+    if (short_by <= 1 || samples.size() >= most) return mean;
+    const double needed = std::min({double(most), 1.2 * samples.size() * short_by * short_by, 64.0 * samples.size()});
+    const std::vector<double> more = draw(samples.size(), std::max<size_t>(1, size_t(needed) - samples.size()));
+    samples.insert(samples.end(), more.begin(), more.end());
+  }
+}
+
+} // namespace recollect::theory

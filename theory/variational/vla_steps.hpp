@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer `vla` (004 Eq 8-10, Alg. 1) run on from its own state, for claims about what a run does to A_t, S_t and
+// gradients.
+#pragma once
+#include "harness/core/registry.hpp"
+#include "harness/numerics/linalg.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/pipeline/forward.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+
+using Vector = std::vector<double>;
+
+inline double norm(const Vector &a) { return std::sqrt(inner(a, a)); }
+/// x a + y b
+inline Vector combine(double x, const Vector &a, double y, const Vector &b) {
+  Vector c(a.size());
+  for (size_t i = 0; i < a.size(); ++i) c[i] = x * a[i] + y * b[i];
+  return c;
+}
+inline Vector scaled(double x, const Vector &a) { return combine(x, a, 0, a); }
+inline Vector unit(const Vector &a) { return scaled(1 / norm(a), a); }
+/// Draw `index` of a uniform direction in R^d.
+inline Vector random_unit(int d, std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+  return unit(Stream(seed, stream).normals(d, index * (d + d % 2)));
+}
+/// The feature map elu + 1.
+inline double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
+inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end(), row.begin(), row.end()); }
+
+/// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. Value channels beyond the
+/// caller's ride along: d that are zero, whose rows of the state start as I and become P_t^T with the chain P_t = J_t
+/// ... J_1 of the steps' Jacobians J = I - a k^T; and one that is 1 at every step and starts at zero, so that after one
+/// step its row is a.
+class Vla {
+public:
+  Dense A, S, chain;   // A_t, S_t, P_t
+  double delta = 1;    // 1 + u^T A_{t-1} u of the last single step
+  Vector a;            // write direction of the last single step
+  double residual = 0; // |v - S k| of the last step
+
+  Vla(int d, int dv, double lambda0, const Assignments &settings = {{"refresh", "0"}}, const std::string &layer = "vla",
+      Real real = Real::f64)
+      : A(1 / lambda0 * Dense::identity(d)), S(dv, d), chain(Dense::identity(d)), layer_(&find_variant(layer)),
+        real_(real), rest_(2 * d) {
+    Assignments all{{"phi", "identity"}, {"u_norm", "0"}};
+    all.insert(settings.begin(), settings.end());
+    params_ = variant_params(*layer_, all);
+  }
+
+  /// One pass over the rows of K, U [T,d] and V [T,dv]; |v_t - S_{t-1} k_t| of each step.
+  Vector run(const Vector &K, const Vector &U, const Vector &V) {
+    const int d = A.rows, dv = S.rows, T = int(K.size()) / d, width = dv + d + 1;
+    Sequence s;
+    s.shape = {1, 1, T, d, width};
+    s.k = K, s.w = U;
+    s.q.assign(K.begin() + d, K.end()),
+        s.q.resize(K.size()); // o_t = S_t k_{t+1}, which the next residual is short of v_{t+1}
+    s.v.assign(size_t(T) * width, 0.0);
+    for (int t = 0; t < T; ++t)
+      std::copy_n(&V[size_t(t) * dv], dv, &s.v[size_t(t) * width]), s.v[size_t(t + 1) * width - 1] = 1;
+    for (const Vector &part : {S.data, transpose(chain).data, Vector(d), A.data, rest_}) append_row(s.state, part);
+    Vector reads = times(S, Vector(K.begin(), K.begin() + d));
+    const Output out = forward(*layer_, s, {"recurrent", real_, 1, params_});
+    Vector residuals(T);
+    for (int t = 0; t < T; ++t) {
+      double square = 0;
+      for (int i = 0; i < dv; ++i) square += std::pow(V[size_t(t) * dv + i] - reads[i], 2);
+      residuals[t] = std::sqrt(square);
+      reads.assign(&out.o[size_t(t) * width], &out.o[size_t(t) * width] + dv);
+    }
+    residual = residuals.back();
+    const double *row = out.state.data();
+    const auto take = [&](Vector &into) { std::copy_n(row, into.size(), into.data()), row += into.size(); };
+    Dense rows(d, d);
+    a.resize(d);
+    take(S.data), take(rows.data), take(a), take(A.data), take(rest_);
+    chain = transpose(rows);
+    return residuals;
+  }
+  void step(const Vector &k, const Vector &u, const Vector &v) {
+    delta = 1 + inner(u, times(A, u));
+    run(k, u, v);
+  }
+  /// Rows of penalty directions, with zero keys: S stays.
+  void update_inverse(const Vector &U) {
+    if (int(U.size()) == A.rows) delta = 1 + inner(U, times(A, U));
+    run(Vector(U.size()), U, Vector(U.size() / A.rows * S.rows));
+  }
+  /// A zero penalty direction: A stays.
+  void write(const Vector &k, const Vector &v) { run(k, Vector(k.size()), v); }
+
+private:
+  const Variant *layer_;
+  Real real_;
+  Params params_;
+  Vector rest_; // sum of features, steps since the last refresh
+};
+
+/// The layer's Jacobian for the unit key k and the unit write direction a, which A = a k^T leads to: I - a k^T.
+inline Dense vla_jacobian_of(const Vector &a, const Vector &k) {
+  Vla one(int(a.size()), 1, 1);
+  one.A = outer(a, k);
+  one.write(k, {0.0});
+  return one.chain;
+}
+
+} // namespace recollect::theory

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symmetric positive definite systems inside one team. Row-major; barriers inside, before and after every use of the
+// result.
+#pragma once
+#include "harness/device/device.hpp"
+
+namespace recollect::variants {
+
+/// Lower triangle of A [n,n] becomes L with L L^T = A; the strict upper triangle is neither read nor written.
+template <class Real> KOKKOS_FUNCTION void cholesky(const Team &team, int n, Real *A, int lda) {
+  for (int j = 0; j < n; ++j) {
+    team.team_barrier();
+    each(team, n - j,
+         [=](int r) { A[size_t(j + r) * lda + j] -= dot(A + size_t(j + r) * lda, A + size_t(j) * lda, j); });
+    team.team_barrier();
+    const Real pivot = math::sqrt(A[size_t(j) * lda + j]);
+    team.team_barrier();
+    each(team, n - j, [=](int r) { A[size_t(j + r) * lda + j] = r ? A[size_t(j + r) * lda + j] / pivot : pivot; });
+  }
+  team.team_barrier();
+}
+
+/// X [n,columns] = L^{-1} X. Columns are shared among the threads. No barrier.
+template <class Real>
+KOKKOS_FUNCTION void solve_lower(const Team &team, int n, int columns, const Real *L, int lda, Real *X, int ldx) {
+  each(team, columns, [=](int c) {
+    for (int i = 0; i < n; ++i) {
+      Real sum = X[size_t(i) * ldx + c];
+      for (int j = 0; j < i; ++j) sum -= L[size_t(i) * lda + j] * X[size_t(j) * ldx + c];
+      X[size_t(i) * ldx + c] = sum / L[size_t(i) * lda + i];
+    }
+  });
+}
+
+/// X [n,columns] = L^{-T} X. No barrier.
+template <class Real>
+KOKKOS_FUNCTION void solve_lower_transposed(const Team &team, int n, int columns, const Real *L, int lda, Real *X,
+                                            int ldx) {
+  each(team, columns, [=](int c) {
+    for (int i = n - 1; i >= 0; --i) {
+      Real sum = X[size_t(i) * ldx + c];
+      for (int j = i + 1; j < n; ++j) sum -= L[size_t(j) * lda + i] * X[size_t(j) * ldx + c];
+      X[size_t(i) * ldx + c] = sum / L[size_t(i) * lda + i];
+    }
+  });
+}
+
+} // namespace recollect::variants

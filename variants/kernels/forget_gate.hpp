@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forget gate of HGRN and HGRN2, f = lower + (1 - lower) lambda sigmoid(-k), and its complement, the write. The
+// complement is summed from positive terms, so that it keeps its digits where f is near 1.
+#pragma once
+#include "variants/kernels/arrays.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct ForgetGates {
+  Array<Real> keep, write; // [B,H,T,Dk] f, 1 - f
+};
+
+template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
+  const size_t n = call.k.extent(0);
+  const Real lower = call.params.real("lower");
+  const Array<Real> keep = allocate<Real>("keep", n), write = allocate<Real>("write", n), k = call.k,
+                    lambda = call.lambda;
+  Kokkos::parallel_for(
+      "forget_gates", Kokkos::RangePolicy<Execution>(0, n), KOKKOS_LAMBDA(const size_t i) {
+        keep(i) = lower + (1 - lower) * lambda(i) * math::sigmoid(-k(i));
+        write(i) = (1 - lower) * (math::sigmoid(k(i)) + (1 - lambda(i)) * math::sigmoid(-k(i)));
+      });
+  return {keep, write};
+}
+
+inline std::vector<ParamSpec> forget_gate_params() {
+  return {real_param("lower", 0, 0, 1, "lower bound of the forget gate")};
+}
+inline std::vector<Input> forget_gate_inputs() {
+  return {{"lambda", false, "decay of each channel, multiplies the forget gate sigmoid(-k)"}};
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Gaussian kernel exp(-|q - k|^2 / bandwidth), exactly and through landmarks (Nystrom 1930; Williams and Seeger
+// 2001):
+//
+//   kappa(q, k) ~ kappa(q, L) G^{-1} kappa(L, k) = f(q) . f(k),   G = kappa(L, L) + ridge I
+//   f(x) = R^{-1} kappa(L, x),   R R^T = G
+//
+// so that m landmarks make it linear attention over m features.
+#pragma once
+#include "variants/kernels/attention.hpp"
+#include "variants/kernels/cholesky.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+
+/// The definition: distances as they are written.
+template <class Real> struct GaussianByDistance {
+  Real bandwidth;
+  int T, width;
+  Array<Real> q, k;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real) const {
+    Real square = 0;
+    for (int c = 0; c < width; ++c) {
+      const Real d = q((head * T + t) * width + c) - k((head * T + i) * width + c);
+      square += d * d;
+    }
+    return math::exp(-square / bandwidth);
+  }
+};
+
+template <class Real> Array<Real> squared_lengths(const Array<Real> &rows, int width) {
+  const Array<Real> squares(Kokkos::view_alloc(Kokkos::WithoutInitializing, "squared lengths"), rows.extent(0) / width);
+  Kokkos::parallel_for(
+      "gaussian::squares", Kokkos::RangePolicy<Execution>(0, squares.extent(0)),
+      KOKKOS_LAMBDA(size_t i) { squares(i) = dot(rows.data() + i * width, rows.data() + i * width, width); });
+  return squares;
+}
+
+/// From the inner product: |q - k|^2 = |q|^2 + |k|^2 - 2 q.k, as the logit of a normalised kernel or as the kernel
+/// itself.
+template <class Real, bool as_logit> struct GaussianByProduct {
+  Real bandwidth;
+  int T;
+  Array<Real> qq, kk; // [heads,T]
+  KOKKOS_FUNCTION bool normalised() const { return as_logit; }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
+    const Real logit = (2 * qk - qq(head * T + t) - kk(head * T + i)) / bandwidth;
+    return as_logit ? logit : math::exp(logit);
+  }
+};
+
+template <class Real> Real bandwidth_param(const Call<Real> &call) {
+  return Real(call.params.real_or("bandwidth", 2 * std::sqrt(double(call.shape.Dk))));
+}
+inline ParamSpec bandwidth_spec() {
+  return automatic_param("bandwidth", "2 sqrt(Dk)", std::numeric_limits<double>::min(), no_limit,
+                         "B in exp(-|q - k|^2 / B)");
+}
+
+template <class Real> void gaussian_recurrent(const std::string &label, const Call<Real> &c) {
+  attend_one_by_one(label, c, GaussianByDistance<Real>{bandwidth_param(c), c.shape.T, c.shape.Dk, c.q, c.k});
+}
+template <class Real, bool as_logit> GaussianByProduct<Real, as_logit> gaussian_by_product(const Call<Real> &c) {
+  return {bandwidth_param(c), c.shape.T, squared_lengths(c.q, c.shape.Dk), squared_lengths(c.k, c.shape.Dk)};
+}
+template <class Real> void gaussian_parallel(const std::string &label, const Call<Real> &c) {
+  attend(label, c, gaussian_by_product<Real, false>(c));
+}
+
+/// Fills features f(q) and f(k), [heads,T,m], for landmarks [heads,m,Dk].
+template <class Real> struct Nystrom {
+  int m;
+  Real bandwidth, ridge;
+  Array<Real> landmarks, fq, fk;
+
+  KOKKOS_FUNCTION Real kernel(const Real *x, const Real *y, int width) const {
+    Real square = 0;
+    for (int c = 0; c < width; ++c) square += (x[c] - y[c]) * (x[c] - y[c]);
+    return math::exp(-square / bandwidth);
+  }
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    Real *R = h.work; // [m,m]
+    const Real *L = landmarks.data() + h.index * m * h.Dk;
+    each(team, m, [&](int i) {
+      for (int j = 0; j <= i; ++j) R[i * m + j] = kernel(L + i * h.Dk, L + j * h.Dk, h.Dk) + (i == j ? ridge : Real(0));
+    });
+    cholesky(team, m, R, m);
+    each(team, 2 * h.T, [&](int row) {
+      const int t = row / 2;
+      const bool query = row % 2 == 0;
+      Real *f = (query ? fq : fk).data() + (h.index * h.T + t) * m;
+      const Real *x = query ? h.q(t) : h.k(t);
+      for (int i = 0; i < m; ++i) f[i] = (kernel(L + i * h.Dk, x, h.Dk) - dot(R + i * m, f, i)) / R[i * m + i];
+    });
+  }
+};
+
+/// o_t = sum_{i<=t} f(q_t).f(k_i) v_i.
+template <class Real> void nystrom(const std::string &label, Call<Real> call, const Array<Real> &landmarks, int m) {
+  const Shape &s = call.shape;
+  const size_t steps = s.heads() * s.T;
+  const Array<Real> fq(label + "::fq", steps * m), fk(label + "::fk", steps * m);
+  each_head(label + "::features", call, size_t(m) * m,
+            Nystrom<Real>{m, bandwidth_param(call), Real(call.params.real("ridge")), landmarks, fq, fk});
+  call.state_shape = {s.Dv, m};
+  call.state = Array<Real>(label + "::state", s.heads() * call.state_shape.size());
+  decayed_sum(label, call, {m, fq, fk, {}, {}, Real(1)});
+}
+
+} // namespace recollect::variants

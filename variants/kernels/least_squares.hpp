@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recursive least squares with geometric forgetting (003 Vignettes 1 and 2): the state is the solution S and the
+// inverse Gram matrix P, started at S = 0, P = I / ridge.
+//
+//   z = P_{t-1} k_t,  d = alpha_t + k_t . z,   S_t = S_{t-1} + (v_t - S_{t-1} k_t) z^T / d,   P_t = (P_{t-1} - z z^T /
+//   d) / alpha_t
+//
+// Block form (Woodbury): with D_t the product of a block's alphas, D_t P_t follows the same recursion with noise D_t
+// and no division, RankOneBlock; its factor L also turns V - K S_0^T into the residuals e_t = v_t - S_{t-1} k_t, and
+//
+//   o_t = S_0 q_t + sum_{i<=t} (q_t . z_i / d_i) e_i
+//
+// A block ends early once D_t is below 1/16: dividing by it at the end costs at most that factor and one alpha in
+// rounding.
+#pragma once
+#include "harness/numerics/element_response.hpp"
+#include "variants/kernels/regression.hpp"
+#include <algorithm>
+
+namespace recollect::variants {
+
+template <class Real> struct LeastSquaresRecurrent {
+  bool forgets; // by alpha
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int F = h.Dk, Dv = h.Dv;
+    Real *S = h.state, *P = S + size_t(Dv) * F, *z = h.work;
+    for (int t = 0; t < h.T; ++t) {
+      const Real *k = h.k(t), *q = h.q(t), *v = h.v(t), alpha = forgets ? h.alpha[t] : Real(1);
+      Real *o = h.o(t);
+      team.team_barrier();
+      each(team, F, [=](int i) { z[i] = dot(P + size_t(i) * F, k, F); });
+      team.team_barrier();
+      const Real d = alpha + dot(k, z, F);
+      each(team, Dv, [=](int i) {
+        Real *s = S + size_t(i) * F;
+        const Real step = (v[i] - dot(s, k, F)) / d;
+        for (int j = 0; j < F; ++j) s[j] += step * z[j];
+        o[i] = dot(s, q, F);
+      });
+      each(team, F, [=](int i) {
+        for (int j = 0; j < F; ++j) P[size_t(i) * F + j] = (P[size_t(i) * F + j] - z[i] * z[j] / d) / alpha;
+      });
+    }
+  }
+};
+
+/// The outputs of a block of steps from S_0 and P_0, and S after them.
+template <class Real> struct LeastSquaresBlock {
+  RankOneBlock<Real> updates;
+  Real *A; // [C,C] q_t . z_i / d_i for i <= t
+  Real *E; // [C,Dv] e_t
+
+  static size_t work_size(int C, int F, int Dv) { return RankOneBlock<Real>::work_size(C, F) + size_t(C) * (C + Dv); }
+  /// Lays itself out in `work`; returns what follows.
+  KOKKOS_FUNCTION Real *place(Real *work, int C, int F, int Dv) {
+    A = updates.place(work, C, F);
+    E = A + size_t(C) * C;
+    return E + size_t(C) * Dv;
+  }
+
+  /// Steps t0 ... t0 + n - 1, n at most `steps`: writes their o, turns ST [F,Dv] (S_0 transposed) into S_n, returns n.
+  KOKKOS_FUNCTION int run(const Team &team, const Head<Real> &h, int t0, int steps, const Real *noise, const Real *P,
+                          Real *ST) {
+    const int F = h.Dk, Dv = h.Dv;
+    updates.u = h.k(t0), updates.noise = noise;
+    updates.compute(team, steps, P);
+    const int n = updates.n;
+    const Real *q = h.q(t0), *v = h.v(t0);
+    Real *o = h.o(t0), *A = this->A, *E = this->E, *gainT = updates.uT;
+    each(team, n, [=](int t) {
+      for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] = v[size_t(t) * Dv + i];
+    });
+    tile::transpose(team, n, F, updates.gain, F, gainT, n);
+    team.team_barrier();
+    tile::gemm(team, n, Dv, F, Real(-1), tile::rows(updates.u, F), ST, Dv, Real(1), E, Dv);
+    tile::gemm(team, n, Dv, F, Real(1), tile::rows(q, F), ST, Dv, Real(0), o, Dv);
+    tile::gemm(team, n, n, F, Real(1), tile::rows(q, F), gainT, n, Real(0), A, n);
+    team.team_barrier();
+    tile::solve_unit_lower(team, n, Dv, updates.M, updates.ld, E, Dv);
+    each(team, n, [=](int t) {
+      for (int i = t + 1; i < n; ++i) A[size_t(t) * n + i] = 0;
+    });
+    team.team_barrier();
+    tile::gemm(team, n, Dv, n, Real(1), tile::rows(A, n), E, Dv, Real(1), o, Dv);
+    tile::gemm(team, F, Dv, n, Real(1), tile::transposed(updates.gain, F), E, Dv, Real(1), ST, Dv);
+    team.team_barrier();
+    return n;
+  }
+};
+
+template <class Real> struct LeastSquaresChunked {
+  bool forgets;
+
+  static size_t work_size(int C, int F, int Dv) {
+    return LeastSquaresBlock<Real>::work_size(C, F, Dv) + size_t(F) * Dv + C;
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int F = h.Dk, Dv = h.Dv, C = h.chunk;
+    LeastSquaresBlock<Real> block{};
+    Real *ST = block.place(h.work, C, F, Dv); // [F,Dv] transposed S
+    Real *D = ST + size_t(F) * Dv;            // [C] products of alphas
+    Real *P = h.state + size_t(Dv) * F;
+    tile::transpose(team, Dv, F, h.state, F, ST, Dv);
+
+    for (int t0 = 0, n = 0; t0 < h.T; t0 += n) {
+      int steps = 0; // at hand; the block may end before the last of them
+      for (Real product = 1; steps < C && t0 + steps < h.T && product >= Real(1) / 16; ++steps)
+        if (forgets) product *= h.alpha[t0 + steps];
+      const Real *alpha = forgets ? h.alpha + t0 : nullptr;
+      team.team_barrier();
+      Kokkos::single(Kokkos::PerTeam(team), [=] {
+        for (int t = 0; t < steps; ++t) D[t] = (t ? D[t - 1] : Real(1)) * (alpha ? alpha[t] : Real(1));
+      });
+      team.team_barrier();
+      n = block.run(team, h, t0, steps, D, P, ST);
+      block.updates.apply(team, 1 / D[n - 1], P);
+    }
+    tile::transpose(team, F, Dv, ST, Dv, h.state, F);
+  }
+};
+
+template <class Real> void least_squares_recurrent(const std::string &label, const Call<Real> &call, bool forgets) {
+  each_head(label, call, call.shape.Dk, LeastSquaresRecurrent<Real>{forgets});
+}
+template <class Real> void least_squares_chunked(const std::string &label, const Call<Real> &call, bool forgets) {
+  using Kernel = LeastSquaresChunked<Real>;
+  each_head(label, call, Kernel::work_size(call.chunk, call.shape.Dk, call.shape.Dv), Kernel{forgets});
+}
+
+/// Rows of an output-value matrix [Dv,Dk] above a square matrix over key channels [Dk,Dk].
+inline StateShape stacked_state(const Shape &s, const Params &) { return {s.Dv + s.Dk, s.Dk}; }
+
+/// S = 0 above P = I / ridge.
+inline std::vector<double> inverse_ridge_state(const Shape &s, double ridge) {
+  std::vector<double> state(size_t(s.Dv + s.Dk) * s.Dk, 0.0);
+  for (int i = 0; i < s.Dk; ++i) state[size_t(s.Dv + i) * s.Dk + i] = 1 / ridge;
+  return state;
+}
+
+/// Response of the reads o_t = B_t M_t^{-1} q_t to a relative change of M_t's elements by random signs, the largest
+/// over heads and prefixes in units of the largest |o|: M_t = r_t I + G_t, B_t and G_t the sums of v k^T and k k^T,
+/// which alpha decays where `decays`, r_t the ridge, which it decays too where `ridge_decays`. Infinite where some M_t
+/// is singular.
+inline double gram_condition(const Sequence &s, double ridge, bool decays, bool ridge_decays) {
+  const Shape &n = s.shape;
+  double change = 0, scale = 0;
+  for (size_t head = 0; head < n.heads(); ++head) {
+    Dense G = (ridge_decays ? ridge : 0) * Dense::identity(n.Dk), B(n.Dv, n.Dk);
+    const Dense constant = (ridge_decays ? 0 : ridge) * Dense::identity(n.Dk);
+    for (int t = 0; t < n.T; ++t) {
+      const size_t step = head * n.T + t;
+      const auto row = [&](const std::vector<double> &x, int width) {
+        return std::vector<double>(x.begin() + step * width, x.begin() + (step + 1) * width);
+      };
+      const std::vector<double> k = row(s.k, n.Dk);
+      const double alpha = decays && !s.alpha.empty() ? s.alpha[step] : 1;
+      G = alpha * G + outer(k, k), B = alpha * B + outer(row(s.v, n.Dv), k);
+      const ElementResponse read = element_response(G + constant, B, row(s.q, n.Dk));
+      change = std::max(change, read.change), scale = std::max(scale, read.size);
+    }
+  }
+  return change == 0 ? 0 : change / scale;
+}
+
+} // namespace recollect::variants

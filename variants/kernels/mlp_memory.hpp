@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// A two-layer network as memory, M(x) = sum_j a_j(x) act(b_j . x), trained by gradient descent with momentum and decay:
+//
+//   Z_t = eta Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t
+//
+// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14) with grad that of 1/2 |read(k_t) - v_t|^2 at M_{t-1}. State: row j
+// < width holds hidden unit j, its input weights b_j (Dk) and its output weights a_j (Dv); with momentum, as many rows
+// of Z follow. Without it (eta = 0) Z is minus the gradient step alone.
+//
+// Minibatch form: gradients of n tokens at the state M', Z' before them. Then M_t is linear in M', Z' and the
+// gradients,
+//   M_t = c_t M' + d_t Z' - sum_{s<=t} w(t,s) lr beta_s grad_s,   c, d, w from the scalar recurrence above,
+// and since each gradient is an outer product, reads are matrix products of [n,n] weights: hidden units of q_t are
+//   B_t q_t = c_t B' q_t + d_t Z' q_t - sum_s w(t,s) (q_t . k_s) lr beta_s dh_s, and likewise for the second layer.
+#pragma once
+#include "variants/kernels/online_memory.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct Gelu { // x Phi(x)
+  KOKKOS_FUNCTION Real value(Real x) const { return x * normal(x); }
+  KOKKOS_FUNCTION Real slope(Real x) const { return normal(x) + x * math::exp(-x * x / 2) * Real(0.3989422804014327); }
+  KOKKOS_FUNCTION Real normal(Real x) const { return (1 + math::erf(x * Real(0.7071067811865476))) / 2; }
+};
+template <class Real> struct Silu {
+  KOKKOS_FUNCTION Real value(Real x) const { return math::silu(x); }
+  KOKKOS_FUNCTION Real slope(Real x) const {
+    const Real s = math::sigmoid(x);
+    return s * (1 + x * (1 - s));
+  }
+};
+
+template <class Real, class Act, class Read> struct MlpMemory {
+  int width;
+  bool momentum; // Z is part of the state
+  Real lr, eta;
+  Act act;
+  Read head;
+};
+
+/// The definition. Work of a head: h, a [width], e [Dv].
+template <class Real, class Act, class Read> struct TrainOneByOne {
+  MlpMemory<Real, Act, Read> m;
+
+  /// h = B x, a = act(h), y = A^T a.
+  KOKKOS_FUNCTION void run(const Team &team, const Head<Real> &head, const Real *x, Real *h, Real *a, Real *y) const {
+    const int Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, width = m.width;
+    const Act act = m.act;
+    const Real *M = head.state;
+    team.team_barrier();
+    each(team, width, [=](int j) {
+      h[j] = dot(M + j * row, x, Dk);
+      a[j] = act.value(h[j]);
+    });
+    team.team_barrier();
+    each(team, Dv, [=](int c) {
+      Real sum = 0;
+      for (int j = 0; j < width; ++j) sum += a[j] * M[j * row + Dk + c];
+      y[c] = sum;
+    });
+    team.team_barrier();
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &head) const {
+    const int Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, width = m.width;
+    Real *M = head.state, *Z = m.momentum ? M + width * row : nullptr, *h = head.work, *a = h + width, *e = a + width;
+    const MlpMemory<Real, Act, Read> memory = m;
+    for (int t = 0; t < head.T; ++t) {
+      const Real *k = head.k(t), step = m.lr * head.beta[t], keep = head.alpha ? head.alpha[t] : Real(1);
+      run(team, head, k, h, a, e);
+      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.head.gradient(Dk, Dv, k, head.v(t), e, e); });
+      team.team_barrier();
+      each(team, width, [=](int j) {
+        Real *unit = M + j * row;
+        const Real slope = dot(e, unit + Dk, Dv) * memory.act.slope(h[j]); // d loss / d h_j
+        for (int c = 0; c < row; ++c) {
+          const Real gradient = c < Dk ? slope * k[c] : a[j] * e[c - Dk];
+          Real change = -step * gradient;
+          if (Z) change = Z[j * row + c] = memory.eta * Z[j * row + c] + change;
+          unit[c] = keep * unit[c] + change;
+        }
+      });
+      run(team, head, head.q(t), h, a, e);
+      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.head.read(Dk, Dv, head.q(t), e, head.o(t)); });
+      team.team_barrier();
+    }
+  }
+};
+
+/// Gradients at the state before each batch of b steps.
+template <class Real, class Act, class Read> struct TrainByBatches {
+  MlpMemory<Real, Act, Read> m;
+  int batch;
+
+  static size_t work_size(int b, int width, int Dk, int Dv) {
+    return size_t(width) * (2 * Dk + Dv + 5 * b) + size_t(b) * (2 * b + 3 * Dv + Dk + 4);
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &head) const {
+    const int Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, W = m.width, b = batch;
+    const MlpMemory<Real, Act, Read> memory = m;
+    Real *M = head.state, *Z = m.momentum ? M + W * row : nullptr;
+    Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // transposes: B^T [Dk,W], A [Dv,W], Z's input part [Dk,W]
+    Real *h = ZT + Dk * W, *a = h + b * W, *dh = a + b * W, *hq = dh + b * W, *aT = hq + b * W; // [n,W], aT [W,n]
+    Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk,
+         *yZ = y + b * Dv;                                               // [n,Dv], w and G [n,n], [Dk,n], [n,Dv]
+    Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b; // [n]
+    for (int t0 = 0; t0 < head.T; t0 += b) {
+      const int n = head.T - t0 < b ? head.T - t0 : b;
+      const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0,
+                 *alpha = head.alpha ? head.alpha + t0 : nullptr;
+      team.team_barrier();
+      tile::transpose(team, W, Dk, M, row, BT, W);
+      tile::transpose(team, W, Dv, M + Dk, row, A, W);
+      if (Z) tile::transpose(team, W, Dk, Z, row, ZT, W);
+      tile::transpose(team, n, Dk, k, Dk, kT, n);
+      each(team, n + 1,
+           [=](int s) { // column s of w, or c and d: what a unit gradient at s, M' and Z' amount to at every later step
+             Real weight = 0, impulse = 1, from_state = 1, from_momentum = 0;
+             for (int t = 0; t < n; ++t) {
+               const Real keep = alpha ? alpha[t] : Real(1);
+               if (s < n) {
+                 weight = t < s ? Real(0) : keep * weight + impulse;
+                 if (t >= s) impulse *= memory.eta;
+                 w[t * n + s] = weight;
+               } else {
+                 impulse *= memory.eta;
+                 c[t] = from_state *= keep;
+                 d[t] = from_momentum = keep * from_momentum + impulse;
+               }
+             }
+             if (s < n) {
+               last[s] = weight;
+               lastZ[s] = 1;
+               for (int t = s + 1; t < n; ++t) lastZ[s] *= memory.eta;
+             }
+           });
+      team.team_barrier();
+      tile::gemm(team, n, W, Dk, Real(1), tile::rows(k, Dk), BT, W, Real(0), h, W);
+      team.team_barrier();
+      each(team, n * W, [=](int i) { a[i] = memory.act.value(h[i]); });
+      team.team_barrier();
+      tile::gemm(team, n, Dv, W, Real(1), tile::rows(a, W), M + Dk, row, Real(0), e, Dv);
+      tile::transpose(team, n, W, a, W, aT, n);
+      team.team_barrier();
+      each(team, n, [=](int t) {
+        Real *error = e + t * Dv;
+        memory.head.gradient(Dk, Dv, k + t * Dk, v + t * Dv, error, error);
+        for (int i = 0; i < Dv; ++i) error[i] *= memory.lr * beta[t];
+      });
+      team.team_barrier();
+      tile::gemm(team, n, W, Dv, Real(1), tile::rows(e, Dv), A, W, Real(0), dh, W);
+      tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), kT, n, Real(0), G, n);
+      tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), BT, W, Real(0), hq, W);
+      team.team_barrier();
+      each(team, n * W, [=](int i) {
+        dh[i] *= memory.act.slope(h[i]);
+        hq[i] *= c[i / W];
+      });
+      each(team, n * n, [=](int i) { G[i] *= w[i]; });
+      team.team_barrier();
+      tile::gemm(team, n, W, n, Real(-1), tile::rows(G, n), dh, W, Real(1), hq, W);
+      if (Z) {
+        tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), ZT, W, Real(0), h, W);
+        team.team_barrier();
+        each(team, n * W, [=](int i) { hq[i] += d[i / W] * h[i]; });
+      }
+      team.team_barrier();
+      each(team, n * W, [=](int i) { hq[i] = memory.act.value(hq[i]); });
+      team.team_barrier();
+      tile::gemm(team, n, n, W, Real(1), tile::rows(hq, W), aT, n, Real(0), G, n);
+      tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), M + Dk, row, Real(0), y, Dv);
+      team.team_barrier();
+      each(team, n * n, [=](int i) { G[i] *= w[i]; });
+      each(team, n * Dv, [=](int i) { y[i] *= c[i / Dv]; });
+      team.team_barrier();
+      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(G, n), e, Dv, Real(1), y, Dv);
+      if (Z) {
+        tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), Z + Dk, row, Real(0), yZ, Dv);
+        team.team_barrier();
+        each(team, n * Dv, [=](int i) { y[i] += d[i / Dv] * yZ[i]; });
+      }
+      team.team_barrier();
+      each(team, n, [=](int t) { memory.head.read(Dk, Dv, q + t * Dk, y + t * Dv, head.o(t0 + t)); });
+      each(team, W, [=](int j) { // the state after the batch; one unit a thread
+        const Real *activity = aT + j * n;
+        for (int col = 0; col < row; ++col) {
+          Real sum = 0, sumZ = 0;
+          for (int s = 0; s < n; ++s) {
+            const Real gradient = col < Dk ? dh[s * W + j] * k[s * Dk + col] : activity[s] * e[s * Dv + col - Dk];
+            sum += last[s] * gradient;
+            sumZ += lastZ[s] * gradient;
+          }
+          const Real Z_before = Z ? Z[j * row + col] : Real(0);
+          M[j * row + col] = c[n - 1] * M[j * row + col] + d[n - 1] * Z_before - sum;
+          if (Z) Z[j * row + col] = memory.eta * lastZ[0] * Z_before - sumZ;
+        }
+      });
+    }
+  }
+};
+
+template <class Real, class Act, class Read>
+void train_one_by_one(const std::string &label, const Call<Real> &call, const MlpMemory<Real, Act, Read> &m) {
+  each_head(label, call, 2 * size_t(m.width) + call.shape.Dv, TrainOneByOne<Real, Act, Read>{m});
+}
+template <class Real, class Act, class Read>
+void train_by_batches(const std::string &label, const Call<Real> &call, const MlpMemory<Real, Act, Read> &m) {
+  const int batch = std::min(call.params.integer("minibatch"), call.shape.T);
+  using Kernel = TrainByBatches<Real, Act, Read>;
+  each_head(label, call, Kernel::work_size(batch, m.width, call.shape.Dk, call.shape.Dv), Kernel{m, batch});
+}
+
+/// What both descriptors share: hidden width, minibatch, seed; beta; forms are their own.
+inline int hidden_width(const Shape &s, const Params &p) { return int(p.real_or("width", 4.0 * s.Dk)); }
+inline Variant mlp_variant() {
+  Variant v;
+  v.family = "online nonlinear";
+  v.params = {automatic_param("width", "4 Dk", 1, 1 << 20, "hidden units"),
+              integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients share a state in `minibatch`"),
+              integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
+  v.traits.linear_in_v = false;
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Least squares by the normal equations of every prefix, with a ridge that stays and data that decay:
+//
+//   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t (H_t + ridge I)^{-1} q_t
+//
+// The state is B above H. Three ways to solve: a Cholesky factorisation every step (the definition); Woodbury blocks,
+// each from the inverse at its start; conjugate gradients for all steps of a chunk together, as matrix products.
+#pragma once
+#include "variants/kernels/least_squares.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct NormalEquationsRecurrent {
+  Real ridge;
+  bool decays; // by alpha
+
+  static size_t work_size(int F) { return size_t(F) * F + F; }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int F = h.Dk, Dv = h.Dv;
+    const Real ridge = this->ridge;
+    Real *B = h.state, *H = B + size_t(Dv) * F, *M = h.work, *x = M + size_t(F) * F;
+    for (int t = 0; t < h.T; ++t) {
+      const Real *k = h.k(t), *q = h.q(t), *v = h.v(t), alpha = decays ? h.alpha[t] : Real(1);
+      Real *o = h.o(t);
+      team.team_barrier();
+      each(team, Dv, [=](int i) {
+        for (int j = 0; j < F; ++j) B[size_t(i) * F + j] = alpha * B[size_t(i) * F + j] + v[i] * k[j];
+      });
+      each(team, F, [=](int i) {
+        for (int j = 0; j < F; ++j) {
+          Real &element = H[size_t(i) * F + j];
+          element = alpha * element + k[i] * k[j];
+          M[size_t(i) * F + j] = element + (i == j ? ridge : Real(0));
+        }
+        x[i] = q[i];
+      });
+      factorise(team, F, M, F);
+      solve(team, F, 1, M, F, x, 1);
+      each(team, Dv, [=](int i) { o[i] = dot(B + size_t(i) * F, x, F); });
+    }
+  }
+};
+
+/// A decay shrinks H but not the ridge, which no low-rank update can follow: a block holds one decaying step, its
+/// first, and the steps without decay after it, up to C in all.
+template <class Real> struct NormalEquationsChunked {
+  Real ridge;
+  bool decays;
+
+  static size_t work_size(int C, int F, int Dv) {
+    return LeastSquaresBlock<Real>::work_size(C, F, Dv) + size_t(F) * Dv * 2 + size_t(F) * F * 2;
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int F = h.Dk, Dv = h.Dv, C = h.chunk;
+    const Real ridge = this->ridge;
+    LeastSquaresBlock<Real> block{};
+    Real *BT = block.place(h.work, C, F, Dv); // [F,Dv] transposed B
+    Real *ST = BT + size_t(F) * Dv;           // [F,Dv] transposed solution
+    Real *M = ST + size_t(F) * Dv;            // [F,F] H + ridge I and its factors
+    Real *P = M + size_t(F) * F;              // [F,F] its inverse
+    Real *H = h.state + size_t(Dv) * F;
+    tile::transpose(team, Dv, F, h.state, F, BT, Dv);
+
+    for (int t0 = 0, n = 0; t0 < h.T; t0 += n) {
+      int steps = 1;
+      while (steps < C && t0 + steps < h.T && (!decays || h.alpha[t0 + steps] == 1)) ++steps;
+      const Real alpha = decays ? h.alpha[t0] : Real(1);
+      team.team_barrier();
+      each(team, F, [=](int i) {
+        for (int j = 0; j < F; ++j) M[size_t(i) * F + j] = (H[size_t(i) * F + j] *= alpha) + (i == j ? ridge : Real(0));
+        for (int j = 0; j < Dv; ++j) BT[size_t(i) * Dv + j] *= alpha;
+      });
+      factorise(team, F, M, F);
+      invert(team, F, M, F, P);
+      tile::gemm(team, F, Dv, F, Real(1), tile::rows(P, F), BT, Dv, Real(0), ST, Dv);
+      team.team_barrier();
+      n = block.run(team, h, t0, steps, nullptr, P, ST);
+      tile::gemm(team, F, F, n, Real(1), tile::transposed(h.k(t0), F), h.k(t0), F, Real(1), H, F);
+      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(h.k(t0), F), h.v(t0), Dv, Real(1), BT, Dv);
+    }
+    team.team_barrier();
+    tile::transpose(team, F, Dv, BT, Dv, h.state, F);
+  }
+};
+
+/// All steps of a chunk iterate together; one product (H_t + ridge I) x_t for every t is three matrix products. A step
+/// stops when its residual is at rounding level, or after 4 F + 16 iterations (exact arithmetic needs F).
+template <class Real> struct ConjugateGradients {
+  Real ridge, epsilon;
+  bool decays;
+
+  static size_t work_size(int C, int F, int Dv) {
+    return size_t(2) * C * C + size_t(5) * C * F + 2 * C + size_t(F) * Dv;
+  }
+
+  struct Chunk {
+    int n, F;
+    const Real *k, *H;
+    Real *kT;    // [F,n]
+    Real *decay; // [n,n] D(t,i) for i <= t, else 0
+    Real *start; // [n] D(t,0)
+    Real *W;     // [n,n]
+  };
+
+  /// W_ti = D(t,i) x_t . k_i
+  KOKKOS_FUNCTION void weights(const Team &team, const Chunk &c, const Real *x) const {
+    tile::gemm(team, c.n, c.n, c.F, Real(1), tile::rows(x, c.F), c.kT, c.n, Real(0), c.W, c.n);
+    team.team_barrier();
+    each(team, c.n, [=](int t) {
+      for (int i = 0; i < c.n; ++i) c.W[size_t(t) * c.n + i] *= c.decay[size_t(t) * c.n + i];
+    });
+    team.team_barrier();
+  }
+
+  /// y_t = (H_t + ridge I) x_t
+  KOKKOS_FUNCTION void apply(const Team &team, const Chunk &c, const Real *x, Real *y) const {
+    const Real ridge = this->ridge;
+    tile::gemm(team, c.n, c.F, c.F, Real(1), tile::rows(x, c.F), c.H, c.F, Real(0), y, c.F);
+    weights(team, c, x);
+    each(team, c.n, [=](int t) {
+      const size_t row = size_t(t) * c.F;
+      for (int j = 0; j < c.F; ++j) y[row + j] = c.start[t] * y[row + j] + ridge * x[row + j];
+    });
+    team.team_barrier();
+    tile::gemm(team, c.n, c.F, c.n, Real(1), tile::rows(c.W, c.n), c.k, c.F, Real(1), y, c.F);
+    team.team_barrier();
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int F = h.Dk, Dv = h.Dv, C = h.chunk;
+    const Real epsilon = this->epsilon;
+    Real *B = h.state, *H = B + size_t(Dv) * F;
+    Chunk c{0, F, nullptr, H, h.work, nullptr, nullptr, nullptr};
+    c.decay = c.kT + size_t(F) * C, c.W = c.decay + size_t(C) * C, c.start = c.W + size_t(C) * C;
+    Real *square = c.start + C;   // [C] |r_t|^2, 0 once the step is done
+    Real *x = square + C;         // [C,F] solutions
+    Real *r = x + size_t(C) * F;  // [C,F] residuals
+    Real *d = r + size_t(C) * F;  // [C,F] search directions
+    Real *y = d + size_t(C) * F;  // [C,F] (H_t + ridge I) d_t
+    Real *BT = y + size_t(C) * F; // [F,Dv] transposed B
+    tile::transpose(team, Dv, F, B, F, BT, Dv);
+
+    for (int t0 = 0; t0 < h.T; t0 += C) {
+      const int n = h.T - t0 < C ? h.T - t0 : C;
+      const Real *q = h.q(t0), *alpha = decays ? h.alpha + t0 : nullptr;
+      Real *o = h.o(t0);
+      c.n = n, c.k = h.k(t0);
+      team.team_barrier();
+      tile::transpose(team, n, F, c.k, F, c.kT, n);
+      each(team, n, [=](int t) {
+        Real product = 1;
+        for (int i = n - 1; i > t; --i) c.decay[size_t(t) * n + i] = 0;
+        for (int i = t; i >= 0; --i) {
+          c.decay[size_t(t) * n + i] = product;
+          if (alpha) product *= alpha[i];
+        }
+        c.start[t] = product;
+        for (int j = 0; j < F; ++j) {
+          x[size_t(t) * F + j] = 0;
+          r[size_t(t) * F + j] = d[size_t(t) * F + j] = q[size_t(t) * F + j];
+        }
+        square[t] = dot(q + size_t(t) * F, q + size_t(t) * F, F);
+      });
+      team.team_barrier();
+      for (int iteration = 0; iteration < 4 * F + 16; ++iteration) {
+        bool done = true;
+        for (int t = 0; t < n; ++t) done = done && square[t] == 0;
+        if (done) break;
+        apply(team, c, d, y);
+        each(team, n, [=](int t) {
+          if (square[t] == 0) return;
+          Real *xt = x + size_t(t) * F, *rt = r + size_t(t) * F, *dt = d + size_t(t) * F;
+          const Real *yt = y + size_t(t) * F, *qt = q + size_t(t) * F, step = square[t] / dot(dt, yt, F);
+          for (int j = 0; j < F; ++j) {
+            xt[j] += step * dt[j];
+            rt[j] -= step * yt[j];
+          }
+          const Real left = dot(rt, rt, F), turn = left / square[t];
+          for (int j = 0; j < F; ++j) dt[j] = rt[j] + turn * dt[j];
+          square[t] = left > epsilon * epsilon * dot(qt, qt, F) ? left : Real(0);
+        });
+        team.team_barrier();
+      }
+      weights(team, c, x);
+      tile::gemm(team, n, Dv, F, Real(1), tile::rows(x, F), BT, Dv, Real(0), o, Dv);
+      team.team_barrier();
+      each(team, n, [=](int t) {
+        for (int i = 0; i < Dv; ++i) o[size_t(t) * Dv + i] *= c.start[t];
+        for (int j = 0; j < F; ++j) d[size_t(t) * F + j] = c.decay[size_t(n - 1) * n + t] * c.k[size_t(t) * F + j];
+      });
+      team.team_barrier();
+      tile::gemm(team, n, Dv, n, Real(1), tile::rows(c.W, n), h.v(t0), Dv, Real(1), o, Dv);
+      const Real total = c.start[n - 1];
+      each(team, F, [=](int i) {
+        for (int j = 0; j < F; ++j) H[size_t(i) * F + j] *= total;
+        for (int j = 0; j < Dv; ++j) BT[size_t(i) * Dv + j] *= total;
+      });
+      team.team_barrier();
+      tile::gemm(team, F, F, n, Real(1), tile::transposed(d, F), c.k, F, Real(1), H, F);
+      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(d, F), h.v(t0), Dv, Real(1), BT, Dv);
+    }
+    team.team_barrier();
+    tile::transpose(team, F, Dv, BT, Dv, B, F);
+  }
+};
+
+template <class Real> void normal_equations_recurrent(const std::string &label, const Call<Real> &call, bool decays) {
+  using Kernel = NormalEquationsRecurrent<Real>;
+  each_head(label, call, Kernel::work_size(call.shape.Dk), Kernel{Real(call.params.real("ridge")), decays});
+}
+template <class Real> void normal_equations_chunked(const std::string &label, const Call<Real> &call, bool decays) {
+  using Kernel = NormalEquationsChunked<Real>;
+  const size_t work = Kernel::work_size(call.chunk, call.shape.Dk, call.shape.Dv);
+  each_head(label, call, work, Kernel{Real(call.params.real("ridge")), decays});
+}
+template <class Real> void conjugate_gradients(const std::string &label, const Call<Real> &call, bool decays) {
+  using Kernel = ConjugateGradients<Real>;
+  const size_t work = Kernel::work_size(call.chunk, call.shape.Dk, call.shape.Dv);
+  each_head(label, call, work, Kernel{Real(call.params.real("ridge")), std::numeric_limits<Real>::epsilon(), decays});
+}
+
+} // namespace recollect::variants

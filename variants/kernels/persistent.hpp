@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Persistent memory: a feed-forward network's weights as keys and values (000 §2.1.1, Eq 14). The rows of k and v (and
+// of w, the gate) are the rows of W_K and W_V, the hidden width is T, and every query sees all of them, later ones
+// included.
+#pragma once
+#include "variants/kernels/attention.hpp"
+
+namespace recollect::variants {
+
+inline Variant persistent_variant() {
+  Variant v = attention_variant();
+  v.family = "persistent memory";
+  v.cost = "2 T (Dk + Dv) flops";
+  v.traits.causal = false;
+  return v;
+}
+
+} // namespace recollect::variants

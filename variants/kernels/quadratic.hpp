@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The D (D + 1) / 2 features whose inner products are squares: phi(x) . phi(y) = (x . y)^2.
+#pragma once
+#include "harness/device/math.hpp"
+
+namespace recollect::variants {
+
+inline int quadratic_features(int D) { return D * (D + 1) / 2; }
+
+/// out = factor (x_i^2, and sqrt(2) x_i x_j for i < j); inner products factor^2 (x . y)^2.
+template <class Real> KOKKOS_FUNCTION void quadratic(const Real *x, int D, Real factor, Real *out) {
+  const Real mixed = factor * math::sqrt(Real(2));
+  for (int i = 0; i < D; ++i) {
+    *out++ = factor * x[i] * x[i];
+    for (int j = i + 1; j < D; ++j) *out++ = mixed * x[i] * x[j];
+  }
+}
+
+} // namespace recollect::variants

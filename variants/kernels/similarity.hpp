@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The similarities of 000 Table 1 and §2.2.1 as kernels for attention.hpp: functions of z = scale x.y alone.
+#pragma once
+#include "harness/device/device.hpp"
+
+namespace recollect::variants {
+
+enum class Kind { linear, round, exp, softmax, relu };
+inline const std::vector<std::string> kind_names{"linear", "round", "exp", "softmax", "relu"};
+
+template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real similarity(Kind kind, Real z, Real tau) {
+  switch (kind) {
+  case Kind::linear:
+    return z;
+  case Kind::round:
+    return math::round_half_even(z);
+  case Kind::exp:
+    return math::exp(z / tau);
+  case Kind::softmax:
+    return z / tau; // the logit
+  case Kind::relu:
+    return z > 0 ? z : Real(0);
+  }
+  return z;
+}
+
+/// A kernel chosen while the program runs.
+template <class Real> struct AnyKernel {
+  Kind kind;
+  Real scale, tau;
+  KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
+  KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, scale * xy, tau); }
+};
+
+/// One chosen while it is compiled, for inner loops.
+template <class Real, Kind kind> struct FixedKernel {
+  Real scale, tau;
+  KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
+  KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, scale * xy, tau); }
+};
+
+/// The kernel that the choice parameter `name` asks for.
+template <class Real> AnyKernel<Real> kernel_param(const Params &params, const std::string &name) {
+  Kind kind = Kind::linear;
+  while (kind_names[int(kind)] != params.text(name)) kind = Kind(int(kind) + 1);
+  return {kind, Real(params.real("scale")), Real(params.real("tau"))};
+}
+
+/// visit(FixedKernel) for the kernel asked for.
+template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, const Visit &visit) {
+  switch (any.kind) {
+  case Kind::linear:
+    return visit(FixedKernel<Real, Kind::linear>{any.scale, any.tau});
+  case Kind::round:
+    return visit(FixedKernel<Real, Kind::round>{any.scale, any.tau});
+  case Kind::exp:
+    return visit(FixedKernel<Real, Kind::exp>{any.scale, any.tau});
+  case Kind::softmax:
+    return visit(FixedKernel<Real, Kind::softmax>{any.scale, any.tau});
+  case Kind::relu:
+    return visit(FixedKernel<Real, Kind::relu>{any.scale, any.tau});
+  }
+}
+
+/// sum_j a_j kappa(j z), j = 1 ... groups: several lookups that share their keys (000 Eq 111 with w^j = j w).
+template <class Real, class Kernel> struct Grouped {
+  static constexpr int most = 4;
+  Kernel kernel;
+  int groups;
+  Real weights[most] = {};
+  KOKKOS_FUNCTION bool normalised() const { return kernel.normalised(); }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real xy) const {
+    Real sum = 0;
+    for (int j = 0; j < groups; ++j) sum += weights[j] * kernel(head, t, i, (j + 1) * xy);
+    return sum;
+  }
+};
+
+} // namespace recollect::variants
