@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer of the registry held, element by element, against what theory says it gives.
+#pragma once
+#include "harness/core/registry.hpp"
+#include "harness/numerics/linalg.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/pipeline/conditioning.hpp"
+#include "theory/support/claims.hpp"
+#include <algorithm>
+
+namespace recollect::theory {
+
+/// [rows,columns] of independent N(0,1), drawn from the stream of this name.
+inline Dense normal_matrix(int rows, int columns, std::uint64_t seed, std::string_view stream) {
+  return {rows, columns, Stream(seed, stream).normals(size_t(rows) * columns)};
+}
+
+/// Reads, then the rows of S, whatever else the state stacks below them.
+inline std::vector<double> results(const Output &out, const Shape &shape) {
+  std::vector<double> all = out.o;
+  const size_t memory = std::min(out.state.size(), size_t(shape.Dv) * shape.Dk);
+  all.insert(all.end(), out.state.begin(), out.state.begin() + memory);
+  return all;
+}
+/// The results of a layer's float64 pass over one head.
+inline std::vector<double> results_of(const std::string &variant, const Sequence &s, const Assignments &set = {},
+                                      const std::string &form = "recurrent") {
+  const Variant &v = find_variant(variant);
+  return results(forward(v, s, {form, Real::f64, 16, variant_params(v, set)}), s.shape);
+}
+
+/// Rounding units by which two orders of summation may part a layer's results: n kappa in the scale of the largest
+/// (conditioning.hpp).
+inline double rounding_units(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
+  const Variant &v = find_variant(variant);
+  return accumulated_terms(s.shape, 1) * input_condition(v, s, variant_params(v, set), 2) *
+         max_abs(results_of(variant, s, set));
+}
+
+/// The same measurement held against another law's arrays; the point shows where they part most.
+inline Point rival_law(const std::vector<double> &measured, const std::string &name, const std::vector<double> &law,
+                       double conditioning) {
+  const Point worst = exact_point(measured, law, conditioning);
+  return rival_law(worst, name, worst.predicted);
+}
+
+} // namespace recollect::theory
