@@ -7,26 +7,32 @@
 
 namespace recollect {
 
-inline void check_claim(const std::string &id, std::uint64_t seed) {
-  for (const Claim *claim : select_claims({id})) {
-    const Finding finding = examine(*claim, {Effort::quick, seed, {}});
-    BOOST_TEST_CONTEXT(claim->id << " under seed " << seed) {
-      BOOST_TEST(std::string(name_of(finding.verdict)) == name_of(claim->expected));
-      for (const Point &point : finding.points)
-        if (point.role != Role::statement &&
-            point.verdict != (point.role == Role::rival ? Verdict::refuted : Verdict::holds))
-          BOOST_ERROR(name_of(point.role) << " " << point.label << " " << point.params.str() << ": measured "
-                                          << point.measured << ", predicted " << point.predicted << ", tolerance "
-                                          << point.tolerance << ", " << name_of(point.verdict));
-      BOOST_TEST(finding.passed);
-    }
+inline Finding check_claim(const Claim &claim, const Protocol &protocol) {
+  const Finding finding = examine(claim, protocol);
+  BOOST_TEST_CONTEXT(claim.id << " under seed " << protocol.seed
+                              << (protocol.point ? " at " + protocol.point->str() : std::string())) {
+    BOOST_TEST(std::string(name_of(finding.verdict)) == name_of(claim.expected));
+    for (const Point &point : finding.points)
+      if (point.role != Role::statement &&
+          point.verdict != (point.role == Role::rival ? Verdict::refuted : Verdict::holds))
+        BOOST_ERROR(name_of(point.role) << " " << point.label << " " << point.params.str() << ": measured "
+                                        << point.measured << ", predicted " << point.predicted << ", tolerance "
+                                        << point.tolerance << ", " << name_of(point.verdict));
+    BOOST_TEST(finding.passed);
   }
+  return finding;
+}
+
+/// The claim at a point of the test's own.
+inline Finding check_claim_at(const std::string &id, const Assignments &point, std::uint64_t seed = 1) {
+  const Claim &claim = find_claim(id);
+  return check_claim(claim, {Effort::quick, seed, resolve(claim.params, point, claim.id)});
 }
 
 /// Every claim of a list under seeds 1 ... 3.
 inline void check_claims(const std::vector<std::string> &ids) {
-  for (const std::string &id : ids)
-    for (std::uint64_t seed : {1, 2, 3}) check_claim(id, seed);
+  for (const Claim *claim : select_claims(ids))
+    for (std::uint64_t seed : {1, 2, 3}) check_claim(*claim, {Effort::quick, seed, {}});
 }
 
 } // namespace recollect

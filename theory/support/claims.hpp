@@ -54,6 +54,17 @@ inline Claim at_parameters(Claim claim, std::vector<ParamSpec> params) {
   return claim;
 }
 
+/// The user's point where there is one, the suite's own otherwise.
+inline std::vector<Params> points_of(const Protocol &protocol, const std::vector<Params> &own) {
+  return protocol.point ? std::vector<Params>{*protocol.point} : own;
+}
+
+/// A rival law that predicts a whole array: the point already carries its prediction.
+inline Point rival_law(Point point, const Params &params, std::string name) {
+  point.params = params;
+  return rival_law(point, std::move(name), point.predicted);
+}
+
 inline void append(std::vector<Point> &points, const std::vector<Point> &more) {
   points.insert(points.end(), more.begin(), more.end());
 }

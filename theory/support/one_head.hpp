@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variants on one head, held against a memory that is stepped on the host: M_t [Dv,Dk], o_t = M_t q_t.
 #pragma once
-#include "harness/core/registry.hpp"
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
-#include "harness/pipeline/conditioning.hpp"
-#include "theory/support/claims.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
 
-inline Dense gaussian(int rows, int columns, std::uint64_t seed, std::uint64_t stream) {
+inline Dense gaussian(int rows, int columns, std::uint64_t seed, std::uint64_t stream) { // TRANSITION: normal_matrix
   return {rows, columns, Stream(seed, stream).normals(size_t(rows) * columns)};
 }
 
@@ -20,6 +17,22 @@ inline Dense rows_of(const std::vector<double> &array, int T, int width) {
 inline Dense column(const std::vector<double> &array, int t, int width) {
   return {width, 1, {array.begin() + size_t(t) * width, array.begin() + size_t(t + 1) * width}};
 }
+/// v k^T of two columns.
+inline Dense write(const Dense &v, const Dense &k) { return v * transpose(k); }
+inline double square(const Dense &m) { return inner(m.data, m.data); }
+
+/// T, Dk and Dv as a claim's parameters, with its own point as defaults, and the one head that they describe.
+inline std::vector<ParamSpec> one_head_params(const Shape &own) {
+  return {integer_param("T", own.T, 2, 256, "steps"), integer_param("Dk", own.Dk, 2, 64, "key width"),
+          integer_param("Dv", own.Dv, 1, 64, "value width")};
+}
+inline Params params_of(const Shape &shape) {
+  return labels({{"T", num(shape.T)}, {"Dk", num(shape.Dk)}, {"Dv", num(shape.Dv)}});
+}
+inline Shape shape_of(const Params &p) { return {1, 1, p.integer("T"), p.integer("Dk"), p.integer("Dv")}; }
+
+/// The point at which the identities of 003 and 004 are measured: unit keys and queries, N(0,1) values.
+const Shape point_P{1, 1, 14, 5, 3};
 
 inline Output run(const std::string &variant, const Sequence &s, const Assignments &set = {},
                   const std::string &form = "recurrent") {
@@ -47,8 +60,26 @@ template <class Step> Output stepped(const Sequence &s, Step step) {
   return out;
 }
 
-/// Largest relative difference of reads and memories. Rounding may part two orders of summation by n eps kappa, kappa
-/// the variant's response to its inputs (conditioning.hpp); `factor` is what the reference itself may lose beyond that.
+/// What a layer computed on one sequence, reads and memory, and the rounding units by which another way to compute the
+/// same may differ.
+struct Measured {
+  std::vector<double> values;
+  double units = 0;
+  /// `factor`: what the reference itself may lose beyond that.
+  Point against(const std::vector<double> &reference, double factor = 1) const {
+    return exact_point(values, reference, units * factor);
+  }
+  Point against(const Output &reference, double factor = 1) const {
+    return against(results(reference, {1, 1, 1, reference.state_shape.columns, reference.state_shape.rows}), factor);
+  }
+};
+
+inline Measured measured(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
+  return {results_of(variant, s, set), rounding_units(variant, s, set)};
+}
+
+/// TRANSITION: the first edition's difference against 0, until kernel_*.cpp, mqar.cpp and regression_costs.cpp have
+/// their rivals.
 inline Point same(const Output &reference, const std::string &variant, const Sequence &s, const Assignments &set,
                   const std::string &tier, const Params &label, double factor = 1) {
   const Variant &v = find_variant(variant);
@@ -59,8 +90,6 @@ inline Point same(const Output &reference, const std::string &variant, const Seq
       exact_point(deviation(measured, reference).largest(), 0, accumulated_terms(s.shape, 1) * kappa * factor, 1e-2),
       tier, label);
 }
-
-/// A claim of an identity: measured as it is, and with one slip (a term dropped, a sign turned) for the control.
 inline Claim identity_row(const std::string &row, const std::string &source, const std::string &statement,
                           const std::string &exact, std::vector<std::string> variants,
                           std::vector<Point> (*points)(const Protocol &, bool slip)) {
