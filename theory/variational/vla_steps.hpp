@@ -3,6 +3,7 @@
 // gradients.
 #pragma once
 #include "harness/core/registry.hpp"
+#include "harness/numerics/inputs.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/pipeline/forward.hpp"
@@ -22,11 +23,23 @@ inline Vector combine(double x, const Vector &a, double y, const Vector &b) {
 inline Vector scaled(double x, const Vector &a) { return combine(x, a, 0, a); }
 inline Vector unit(const Vector &a) { return scaled(1 / norm(a), a); }
 /// Draw `index` of a uniform direction in R^d.
-inline Vector random_unit(int d, std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
-  return unit(Stream(seed, stream).normals(d, index * (d + d % 2)));
+inline Vector random_unit(int d, const Stream &stream, std::uint64_t index) {
+  return unit(stream.normals(d, index * (d + d % 2)));
 }
-/// The feature map elu + 1.
+inline Vector random_unit(int d, std::uint64_t seed, std::uint64_t stream, std::uint64_t index) { // TRANSITION
+  return random_unit(d, Stream(seed, stream), index);
+}
+/// n of them, as rows.
+inline Vector random_units(int n, int d, const Stream &stream, std::uint64_t first = 0) {
+  Vector rows = stream.normals(size_t(n) * d, first * d);
+  normalise_rows(rows, d);
+  return rows;
+}
+/// The feature map elu + 1, and its first two moments over N(0,1), by completing the square on either side of 0.
 inline double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
+inline double normal_tail(double x) { return std::erfc(x / std::sqrt(2.0)) / 2; }
+inline double elu1_mean() { return 1 / std::sqrt(2 * M_PI) + 0.5 + std::exp(0.5) * normal_tail(1); }
+inline double elu1_mean_square() { return 1 + 2 / std::sqrt(2 * M_PI) + std::exp(2.0) * normal_tail(2); }
 inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end(), row.begin(), row.end()); }
 
 /// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. Value channels beyond the
@@ -105,5 +118,23 @@ inline Dense vla_jacobian_of(const Vector &a, const Vector &k) {
   one.write(k, {0.0});
   return one.chain;
 }
+
+/// The same steps in dense algebra, which shares no code with the layer: A_t = M_t^{-1} by inversion of M_t = lambda0 I +
+/// sum u u^T, and one matrix a step. What a layer's run is held against.
+struct VlaAlgebra {
+  Dense M, S, chain; // M_t, S_t, P_t
+  Vector a;          // write direction of the last step
+  bool normalised;   // a to length 1
+  VlaAlgebra(int d, int dv, double lambda0, bool normalised = true)
+      : M(lambda0 * Dense::identity(d)), S(dv, d), chain(Dense::identity(d)), normalised(normalised) {}
+
+  void step(const Vector &k, const Vector &u, const Vector &v) {
+    M = M + outer(u, u);
+    a = times(inverse(M), k);
+    if (normalised) a = unit(a);
+    S = S + outer(combine(1, v, -1, times(S, k)), a);
+    chain = chain - outer(a, times(transpose(chain), k));
+  }
+};
 
 } // namespace recollect::theory
