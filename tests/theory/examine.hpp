@@ -35,4 +35,11 @@ inline void check_claims(const std::vector<std::string> &ids) {
     for (std::uint64_t seed : {1, 2, 3}) check_claim(*claim, {Effort::quick, seed, {}});
 }
 
+/// A point at which the claim's statement does not apply: usage error.
+inline void refuse_point(const std::string &id, const Assignments &point) {
+  const Claim &claim = find_claim(id);
+  const auto is_usage = [](const Error &e) { return e.code == exit_usage; };
+  BOOST_CHECK_EXCEPTION(examine(claim, {Effort::quick, 1, resolve(claim.params, point, claim.id)}), Error, is_usage);
+}
+
 } // namespace recollect

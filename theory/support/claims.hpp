@@ -75,6 +75,11 @@ inline Params labels(std::initializer_list<std::pair<const char *, Params::Value
   for (const auto &[name, value] : values) value.text.empty() ? p.set(name, value.number) : p.set(name, value.text);
   return p;
 }
+/// The parameters asked for with --point, or the suite's own: the defaults.
+inline Params point_of(const Protocol &protocol, const std::vector<ParamSpec> &params) {
+  return protocol.point ? *protocol.point : resolve(params, {}, "the suite");
+}
+
 inline Params::Value num(double number) { return {number, ""}; }
 inline Params::Value txt(const std::string &text) { return {0, text}; }
 

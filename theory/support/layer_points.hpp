@@ -15,6 +15,10 @@ inline Dense normal_matrix(int rows, int columns, std::uint64_t seed, std::strin
   return {rows, columns, Stream(seed, stream).normals(size_t(rows) * columns)};
 }
 
+inline void append_column(std::vector<double> &into, const Dense &column) {
+  into.insert(into.end(), column.data.begin(), column.data.end());
+}
+
 /// Reads, then the rows of S, whatever else the state stacks below them.
 inline std::vector<double> results(const Output &out, const Shape &shape) {
   std::vector<double> all = out.o;
@@ -35,13 +39,6 @@ inline double rounding_units(const std::string &variant, const Sequence &s, cons
   const Variant &v = find_variant(variant);
   return accumulated_terms(s.shape, 1) * input_condition(v, s, variant_params(v, set), 2) *
          max_abs(results_of(variant, s, set));
-}
-
-/// The same measurement held against another law's arrays; the point shows where they part most.
-inline Point rival_law(const std::vector<double> &measured, const std::string &name, const std::vector<double> &law,
-                       double conditioning) {
-  const Point worst = exact_point(measured, law, conditioning);
-  return rival_law(worst, name, worst.predicted);
 }
 
 } // namespace recollect::theory

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// 003 Vignette 4 as it begins: kernel regression (Eq 42-43), where its inverse exists, and what taking k(K,K) for the
+// identity means (Eq 44-47).
+#include "harness/core/error.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "theory/support/layer_points.hpp"
+#include "theory/support/one_head.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+// ---- Eq 42-43: the least-squares memory in feature space ---------------------------------------------------------------
+
+/// Features of exp(x.y / sqrt D): prod_c (x_c / D^(1/4))^(a_c) / sqrt(a_c!) over all exponents a of total degree at most
+/// N, the first degree whose term (1/sqrt D)^N / N! of unit vectors is below rounding.
+Dense exponential_features(const Dense &X) {
+  const int D = X.columns;
+  int N = 0;
+  for (double term = 1; term > epsilon_of(Real::f64) / 8; ++N) term /= std::sqrt(double(D)) * (N + 1);
+  std::vector<std::pair<int, double>> monomials; // degree so far, value so far
+  Dense phi;
+  for (int i = 0; i < X.rows; ++i) {
+    monomials = {{0, 1}};
+    for (int c = 0; c < D; ++c) {
+      std::vector<std::pair<int, double>> longer;
+      for (const auto &[degree, value] : monomials) {
+        double factor = 1;
+        for (int a = 0; degree + a <= N; ++a, factor *= X(i, c) / std::pow(D, 0.25) / std::sqrt(double(a)))
+          longer.emplace_back(degree + a, value * factor);
+      }
+      monomials = longer;
+    }
+    if (i == 0) phi = Dense(X.rows, int(monomials.size()));
+    for (int f = 0; f < phi.columns; ++f) phi(i, f) = monomials[f].second;
+  }
+  return phi;
+}
+
+/// Reads of the shortest memory over the features that fits the first t - skipped pairs best, t = 1 ... T.
+std::vector<double> feature_space_reads(const Sequence &s, int skipped) {
+  const Shape &shape = s.shape;
+  const Dense keys = exponential_features(rows_of(s.k, shape.T, shape.Dk)),
+              queries = exponential_features(rows_of(s.q, shape.T, shape.Dk));
+  std::vector<double> reads;
+  for (int t = 1; t <= shape.T; ++t) {
+    Dense read(1, shape.Dv);
+    if (const int n = t - skipped; n > 0)
+      read = Dense(1, keys.columns, column(queries.data, t - 1, keys.columns).data) *
+             pseudo_inverse(rows_of(keys.data, n, keys.columns)) * rows_of(s.v, n, shape.Dv);
+    reads.insert(reads.end(), read.data.begin(), read.data.end());
+  }
+  return reads;
+}
+
+const std::vector<ParamSpec> prefix{integer_param("T", 14, 2, 32, "pairs"),
+                                    integer_param("Dk", 5, 2, 6, "width of the unit keys"),
+                                    integer_param("Dv", 3, 1, 64, "width of the values")};
+
+std::vector<Point> feature_memory(const Protocol &p) {
+  const Params at = point_of(p, prefix);
+  const Shape shape{1, 1, at.integer("T"), at.integer("Dk"), at.integer("Dv")};
+  const Sequence anywhere = random_sequence(shape, p.seed);
+  Sequence stored = anywhere; // step t asks for the pair at half its age
+  std::vector<double> values;
+  for (int t = 0; t < shape.T; ++t) {
+    std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
+    append_column(values, column(anywhere.v, t / 2, shape.Dv));
+  }
+  // The layer's smallest ridge stands for none: a ridge r moves the weights G^{-1} g by r G^{-1}, relative to their own
+  // size at most r / (least eigenvalue of G).
+  const double ridge = 1e-12;
+  const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
+  const double least = scale.back() * scale.back();
+  if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
+  const auto layer = [](const Sequence &s, const char *r) {
+    return results_of("kernel_regression", s, {{"ridge", r}});
+  };
+  const auto units = [&](const Sequence &s) {
+    const Assignments set{{"ridge", "1e-12"}};
+    return rounding_units("kernel_regression", s, set) +
+           ridge / least / epsilon_of(Real::f64) * max_abs(layer(s, "1e-12"));
+  };
+  const std::vector<double> reads = feature_space_reads(anywhere, 0);
+  return {
+      as_statement(exact_point(layer(anywhere, "1e-12"), reads, units(anywhere)), at, "Eq 43 on every prefix"),
+      rival_law(exact_point(layer(anywhere, "1e-12"), feature_space_reads(anywhere, 1), units(anywhere)), at,
+                "the newest pair left out"),
+      rival_system(exact_point(layer(anywhere, "1e-2"), reads, units(anywhere)), at, "ridge 0.01"),
+      rival_system(exact_point(results_of("exp_unnormalized", anywhere), reads, units(anywhere)), at, "no inverse"),
+      as_obligation(exact_point(layer(stored, "1e-12"), values, units(stored)), at, "stored keys read their values"),
+      rival_system(exact_point(layer(stored, "1e-2"), values, units(stored)), at, "stored keys, ridge 0.01")};
+}
+
+Claim kernel_regression_eq43() {
+  return at_parameters(
+      running(
+          ledger_row("kernel-regression-eq43", "003 Eq 42-43",
+                     "With equal weights, and linear functions of a possibly infinite feature map as function class, "
+                     "the analytical solution of the regression predicts V^T k(K,K)^{-1} k(K,q).",
+                     "The shortest least-squares memory, where k(K,K) is invertible (distinct keys, at least t "
+                     "features): it then interpolates, m(k_i) = v_i. Measured for the exponential kernel, the "
+                     "prediction being least squares over its monomial features.",
+                     feature_memory),
+          {"kernel_regression", "exp_unnormalized"}),
+      prefix);
+}
+
+// ---- More pairs than features, or a pair seen twice --------------------------------------------------------------------
+
+/// All products of two of (1, x): phi(x).phi(y) = (1 + x.y)^2, of rank (D + 1)(D + 2) / 2.
+Dense quadratic_features(const Dense &X) {
+  const int n = X.columns + 1;
+  Dense phi(X.rows, n * n);
+  for (int i = 0; i < X.rows; ++i)
+    for (int a = 0; a < n; ++a)
+      for (int b = 0; b < n; ++b) phi(i, a * n + b) = (a ? X(i, a - 1) : 1) * (b ? X(i, b - 1) : 1);
+  return phi;
+}
+Dense quadratic_kernel(const Dense &X, const Dense &Y) {
+  Dense k = X * transpose(Y);
+  for (double &x : k.data) x = (1 + x) * (1 + x);
+  return k;
+}
+
+struct Pairs {
+  Dense K, V, Q;
+  Pairs(int t, int D, std::uint64_t seed, const std::string &name)
+      : K(normal_matrix(t, D, seed, name + "/keys")), V(normal_matrix(t, 3, seed, name + "/values")),
+        Q(normal_matrix(4, D, seed, name + "/queries")) {}
+
+  /// Eigenvalues of k(K,K) that are not rounding.
+  std::vector<double> eigenvalues() const {
+    std::vector<double> values = symmetric_eigenvalues(quadratic_kernel(K, K)), kept;
+    for (double x : values)
+      if (x > 1e-12 * values.back()) kept.push_back(x);
+    return kept;
+  }
+  Dense read_by(const Dense &inverse) const { return quadratic_kernel(Q, K) * inverse * V; }
+  /// Solving with k(K,K) loses its condition number.
+  double units() const {
+    const std::vector<double> values = eigenvalues();
+    return 16 * K.rows * values.back() / values.front() * frobenius_norm(quadratic_kernel(Q, K)) / values.front() *
+           frobenius_norm(V);
+  }
+};
+
+void add_case(std::vector<Point> &points, const Pairs &x, double rank, double rival, const char *rival_name,
+              const Params &at, const std::string &which) {
+  const double measured = double(x.eigenvalues().size());
+  points.push_back(as_statement(exact_point(measured, x.K.rows, 0), at, which + ": an inverse exists, rank t"));
+  points.push_back(as_obligation(exact_point(measured, rank, 0), at, which + ": rank"));
+  points.push_back(rival_law(exact_point(measured, rival, 0), at, rival_name));
+  const Dense G = quadratic_kernel(x.K, x.K),
+              least_squares = quadratic_features(x.Q) * pseudo_inverse(quadratic_features(x.K)) * x.V;
+  points.push_back(as_obligation(exact_point(x.read_by(pseudo_inverse(G)).data, least_squares.data, x.units()), at,
+                                 which + ": the pseudo-inverse reads the least-squares memory"));
+  points.push_back(rival_system(
+      exact_point(x.read_by(inverse(G + 1e-6 * Dense::identity(G.rows))).data, least_squares.data, x.units()), at,
+      which + ": inverse of k(K,K) + 1e-6 I"));
+}
+
+const std::vector<ParamSpec> crowded{integer_param("t", 9, 2, 64, "pairs, more than the (D + 1)(D + 2) / 2 features"),
+                                     integer_param("D", 2, 1, 8, "width of the keys")};
+
+std::vector<Point> no_inverse(const Protocol &p) {
+  const Params at = point_of(p, crowded);
+  const int t = at.integer("t"), D = at.integer("D"), features = (D + 1) * (D + 2) / 2;
+  if (t <= features) usage_error("t pairs in " + std::to_string(features) + " features or more have an inverse");
+  std::vector<Point> points;
+  add_case(points, Pairs(t, D, p.seed, "overdetermined"), features, (D + 1) * (D + 1), "rank (D + 1)^2", at,
+           "more pairs than features");
+  Pairs repeated(features, D, p.seed, "repeated");
+  for (int j = 0; j < D; ++j) repeated.K(features - 1, j) = repeated.K(0, j);
+  add_case(points, repeated, features - 1, features - 2, "rank t - 2", at, "the last key repeats the first");
+  return points;
+}
+
+Claim kernel_regression_overdetermined() {
+  return at_parameters(
+      explained(
+          refuted_row("kernel-regression-overdetermined", Scope::boundary, "003 Eq 43",
+                      "Eq 43 holds for any feature map, a finite one included.",
+                      "With more pairs than features, or a repeated key, k(K,K) has no inverse; with its "
+                      "pseudo-inverse the formula gives the least-squares memory. Measured for (1 + x.y)^2.",
+                      no_inverse),
+          "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The "
+          "formula is right for at most as many distinct keys as features; beyond that use the pseudo-inverse or "
+          "a ridge."),
+      crowded);
+}
+
+// ---- Eq 44-47: k(K,K) taken for the identity ---------------------------------------------------------------------------
+
+const std::vector<ParamSpec> width{integer_param("D", 64, 2, 256, "width and number of the orthonormal keys")};
+
+/// Row t of k(K,K) up to its diagonal, as the layer reads it when the values are the standard basis.
+std::vector<double> lower_triangle(int D, double diagonal, double below) {
+  Dense G(D, D);
+  for (int i = 0; i < D; ++i)
+    for (int j = 0; j <= i; ++j) G(i, j) = i == j ? diagonal : below;
+  return G.data;
+}
+
+std::vector<Point> identity_approximation(const Protocol &p) {
+  const Params at = point_of(p, width);
+  const int D = at.integer("D");
+  Sequence s;
+  s.shape = {1, 1, D, D, D};
+  s.k = s.q = make_keys({"orthonormal", D, D}, 1, p.seed);
+  s.v = Dense::identity(D).data;
+  const double units = rounding_units("exp_unnormalized", s), one = std::exp(1 / std::sqrt(double(D)));
+  const std::vector<double> measured = results_of("exp_unnormalized", s);
+  std::vector<Point> points{
+      as_statement(exact_point(measured, lower_triangle(D, 1, 0), units), at, "k(K,K) of orthonormal keys is I"),
+      as_obligation(exact_point(measured, lower_triangle(D, one, 1), units), at, "(e^(1/sqrt D) - 1) I + 1 1^T"),
+      rival_law(exact_point(measured, lower_triangle(D, one, 0), units), at, "e^(1/sqrt D) I"),
+      rival_law(exact_point(measured, lower_triangle(D, std::exp(1.0 / D), 1), units), at, "scale 1/D")};
+
+  const Sequence random = random_sequence({1, 1, 14, D, 3}, p.seed); // Eq 45-47 as algebra
+  const Shape &shape = random.shape;
+  Dense scores = rows_of(random.q, shape.T, shape.Dk) * transpose(rows_of(random.k, shape.T, shape.Dk));
+  for (int t = 0; t < shape.T; ++t)
+    for (int i = 0; i < shape.T; ++i) scores(t, i) = i <= t ? std::exp(scores(t, i) / std::sqrt(double(shape.Dk))) : 0;
+  const std::vector<double> sums = (scores * rows_of(random.v, shape.T, shape.Dv)).data;
+  const double random_units = rounding_units("exp_unnormalized", random);
+  points.push_back(as_obligation(exact_point(results_of("exp_unnormalized", random), sums, random_units), at,
+                                 "V^T k(K,q) is unnormalised softmax attention"));
+  points.push_back(rival_system(exact_point(results_of("softmax", random), sums, random_units), at, "normalised"));
+  return points;
+}
+
+Claim kernel_approx_identity() {
+  return at_parameters(
+      running(
+          explained(refuted_row("kernel-approx-identity-eq44-47", Scope::boundary, "003 Eq 44-47",
+                                "Under the crude approximation (the text's word) k(K,K) ~ I, kernel regression with "
+                                "the kernel exp(x.y/sqrt Dk) is unnormalised softmax attention.",
+                                "Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: "
+                                "orthonormal keys give (e^(1/sqrt D) - 1) I + 1 1^T, never I.",
+                                identity_approximation),
+                    "The text calls the approximation crude and moves on to the normalised form; the refutation is of "
+                    "reading it as an approximation that becomes good for some keys. Its error is the off-diagonal "
+                    "mass, which no key set removes."),
+          {"exp_unnormalized", "softmax"}),
+      width);
+}
+
+} // namespace
+
+std::vector<Claim> vignette_4_kernel_regression() {
+  return {kernel_regression_eq43(), kernel_regression_overdetermined(), kernel_approx_identity()};
+}
+
+} // namespace recollect::theory
