@@ -2,6 +2,7 @@
 // What every test of claims asserts: the quick run gives the expected verdict, every obligation holds, every rival is
 // refuted.
 #pragma once
+#include "harness/core/error.hpp"
 #include "harness/numerics/verdict.hpp"
 #include "tests/testing.hpp"
 
