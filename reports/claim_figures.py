@@ -3,16 +3,12 @@
 import math
 
 import style
-from read import strain
-from style import CYCLE, INK, MARKERS, MUTED, TIERS, number
+from findings import outcome, strain
+from style import CYCLE, INK, MARKERS, MUTED, ROLES, number
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
 FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis
 NAMING = ("quantity", "case")  # parameters that say what a point measures
-
-
-def colour_of(tier):
-    return TIERS.get(tier, CYCLE[3])
 
 
 def measures(point):
@@ -24,12 +20,12 @@ def shared_params(points):
     return dict(set.intersection(*[set(p["params"].items()) for p in points])) if points else {}
 
 
-def name_of(tier, params, leave_out=(), most=66):
-    """A short label: the tier, what is measured, and the parameters that tell it from its neighbours."""
-    said = [str(params[n]) for n in NAMING if n in params and n not in leave_out]
-    rest = style.params_text(params, (*leave_out, *NAMING))
-    text = ", ".join([*said, *([rest] if rest else [])])
-    text = f"{tier}: {text}" if text else tier
+def name_of(role, label, params, leave_out=(), most=66):
+    """A short name: the role, what is measured, and the parameters that tell it from its neighbours."""
+    said = [label, *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
+    said.append(style.params_text(params, (*leave_out, *NAMING)))
+    text = ", ".join(x for x in said if x)
+    text = f"{role}: {text}" if text else role
     return style.label(text if len(text) <= most else text[: most - 1] + "…")
 
 
@@ -46,8 +42,8 @@ def sweep(points):
         long_ = [n for n in sorted(values) if len(values[n]) >= 4]
         x = next((n for n in FIRST_CHOICE if n in long_), max(long_, key=lambda n: len(values[n]), default=None))
         along = [p for p in mine if x in p["params"]]
-        if x and (any(p["tier"] == "paper" for p in along), len(along)) > (
-            any(p["tier"] == "paper" for p in best[1]),
+        if x and (any(p["role"] == "statement" for p in along), len(along)) > (
+            any(p["role"] == "statement" for p in best[1]),
             len(best[1]),
         ):
             best = (x, along)
@@ -55,7 +51,7 @@ def sweep(points):
 
 
 def lines_of(points, x):
-    """Points on one line share the tier, the texts, and each number that takes two or three values in all."""
+    """Points on one line share role, label and texts, and each number that takes two or three values in all."""
     values = {}
     for p in points:
         for name, value in p["params"].items():
@@ -63,8 +59,9 @@ def lines_of(points, x):
     telling = {n for n, v in values.items() if n != x and (2 <= len(v) <= 3 or any(isinstance(one, str) for one in v))}
     lines = {}
     for p in points:
-        lines.setdefault((p["tier"], tuple((n, v) for n, v in p["params"].items() if n in telling)), []).append(p)
-    return sorted(lines.items(), key=lambda item: (item[0][0] != "paper", -len(item[1])))
+        key = (p["role"], p["label"], tuple((n, v) for n, v in p["params"].items() if n in telling))
+        lines.setdefault(key, []).append(p)
+    return sorted(lines.items(), key=lambda item: (item[0][0] != "statement", -len(item[1])))
 
 
 def swept(points, x):
@@ -73,10 +70,10 @@ def swept(points, x):
     same = shared_params(points)
     figure = style.new_figure(WIDTH, 3.0)
     ax = figure.subplots()
-    for i, ((tier, telling), mine) in enumerate(shown):
+    for i, ((role, label, telling), mine) in enumerate(shown):
         mine = sorted(mine, key=lambda p: p["params"][x])
         at = [p["params"][x] for p in mine]
-        colour = CYCLE[i % len(CYCLE)] if len(shown) > 3 else colour_of(tier)
+        colour = CYCLE[i % len(CYCLE)] if len(shown) > 3 else ROLES[role]
         ax.plot(
             at,
             [p["predicted"] for p in mine],
@@ -92,8 +89,8 @@ def swept(points, x):
             fmt=MARKERS[i % len(MARKERS)],
             color=colour,
             capsize=2.5,
-            label=name_of(tier, dict(telling), same),
-            markerfacecolor="white" if tier == "paper" else colour,
+            label=name_of(role, label, dict(telling), same),
+            markerfacecolor="white" if role == "statement" else colour,
         )
     values = [v for _, mine in shown for p in mine for v in (p["measured"], p["predicted"])]
     if style.spread_log([p["params"][x] for p in points]):
@@ -128,12 +125,13 @@ def set_scale(ax, values):
         ax.locator_params(axis="x", numticks=7)
 
 
-def by_tier(point):
-    return (point["tier"] != "paper", point["verdict"] == "holds", -min(strain(point)[2], 1e300))
+def by_role(point):
+    role = ("statement", "limit", "obligation", "rival").index(point["role"])
+    return (role, point["verdict"] == "holds", -min(strain(point)[2], 1e300))
 
 
 def by_failure(point):
-    return (point["verdict"] == "holds", *by_tier(point))
+    return (point["verdict"] == ("refuted" if point["role"] == "rival" else "holds"), *by_role(point))
 
 
 def one_row_a_point(points, rank):
@@ -144,7 +142,7 @@ def one_row_a_point(points, rank):
     figure = style.new_figure(WIDTH, 0.35 + 0.4 * len(shown))
     ax = figure.subplots()
     for row, p in enumerate(shown):
-        colour = colour_of(p["tier"])
+        colour = ROLES[p["role"]]
         ax.plot([p["predicted"], p["measured"]], [row, row], color=colour, linewidth=1, alpha=0.5)
         ax.plot(
             p["predicted"],
@@ -166,7 +164,7 @@ def one_row_a_point(points, rank):
         ax.text(
             0,
             row - 0.25,
-            name_of(p["tier"], p["params"], same, most=92),
+            name_of(p["role"], p["label"], p["params"], same, most=92),
             transform=ax.get_yaxis_transform(),
             fontsize=7.5,
             va="bottom",
@@ -182,19 +180,22 @@ def one_row_a_point(points, rank):
 
 def claim_figure(claim):
     """The claim's plot, or None without a single finite point."""
-    points = [p for p in claim["points"] if style.finite(p["measured"], p["predicted"], p["standard_error"])]
+    points, rivals = (
+        [p for p in claim[key] if style.finite(p["measured"], p["predicted"], p["standard_error"])]
+        for key in ("points", "rivals")
+    )
     if not points:
         return None
-    if not claim["passed"]:
-        return one_row_a_point(points, by_failure)
+    if outcome(claim) == "failed":
+        return one_row_a_point(points + rivals, by_failure)
     x, along = sweep(points)
-    decides = {p["tier"] for p in along} >= {"paper"} or all(p["tier"] != "paper" for p in points)
-    return swept(along, x) if decides and len(along) >= 4 else one_row_a_point(points, by_tier)
+    decides = any(p["role"] == "statement" for p in along) or all(p["role"] != "statement" for p in points)
+    return swept(along, x) if decides and len(along) >= 4 else one_row_a_point(points + rivals, by_role)
 
 
 def alt_text(claim):
     worst = max(claim["points"], key=strain)
     return (
-        f"Measured against predicted values of {claim['id']}; the decisive point ({worst['tier']}) measured "
+        f"Measured against predicted values of {claim['id']}; the decisive point ({worst['role']}) measured "
         f"{number(worst['measured'])}, predicted {number(worst['predicted'])}."
     )

@@ -6,23 +6,23 @@ import os
 import claim_figures
 import curves
 import equivalence
-import explain
 import figures
 import matrix
 import style
+from findings import needs_explaining, outcome
 
 # name, how it is drawn, caption
 FIGURES = [
     (
         "verdicts_by_paper",
         figures.verdicts_by_paper,
-        "Claims by paper and outcome. Refuted as expected is a pass; failed is not.",
+        "What was found, by paper. Refuted as expected is a pass, failed is not, not tested is neither.",
     ),
     (
         "snr_curves",
         figures.snr_curves,
-        "Retrieval noise over signal against key width, a stored pair. Lines and ticks are theory, marks are measured; "
-        "± 1 standard error.",
+        "Retrieval noise over signal against key width, a stored pair. Dashes and ticks are predicted, marks are "
+        "measured; ± 1 standard error. Hollow: the statement.",
     ),
     (
         "paper_error",
@@ -58,6 +58,12 @@ FIGURES = [
         figures.pulls,
         "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars would "
         "leave the curve.",
+    ),
+    (
+        "power",
+        figures.power,
+        "Left: the smallest relative error of its prediction that each sampled point would notice. Right: how much of "
+        "each bound was reached.",
     ),
     ("matrix", matrix.figure, "One headline metric a task."),
 ]
@@ -98,9 +104,9 @@ SECTIONS = [
     ),
     (
         "statistics",
-        "Are the standard errors right?",
+        "Are the standard errors right, and what would be noticed?",
         "Statistics",
-        ["pulls"],
+        ["pulls", "power"],
         "No file holds at least ten sampled points.",
         "recollect verify -o v.h5",
     ),
@@ -124,7 +130,7 @@ def draw(results, folder):
     _jobs.extend(
         ("claim_" + c["id"], claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
         for c in results["claims"]
-        if c["points"] and (explain.needs_explaining(c) or not c["passed"])
+        if c["points"] and (needs_explaining(c) or outcome(c) == "failed")
     )
     with multiprocessing.get_context("fork").Pool() as pool:
         return {picture["name"]: picture for picture in pool.imap(draw_one, range(len(_jobs))) if picture}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the fast forms against their recurrence."""
 import style
-from style import CYCLE, VERDICTS, below
+from style import CYCLE, OUTCOMES, below
 
 
 def equivalence(results, id="chunk_equals_recurrent"):
@@ -84,7 +84,7 @@ def bound_used(results, id="chunk_equals_recurrent", most=40):
     for real, colour, marker in [("f32", CYCLE[1], "s"), ("f64", CYCLE[0], "o")]:
         rows = [i for i, n in enumerate(shown) if (n, real) in used]
         ax.plot([max(used[shown[i], real], 1e-8) for i in rows], rows, marker, color=colour, label=real)
-    ax.axvline(1, color=VERDICTS["failed"], linestyle="--", linewidth=1, label="bound")
+    ax.axvline(1, color=OUTCOMES["failed"], linestyle="--", linewidth=1, label="bound")
     ax.set_xscale("log")
     ax.set_yticks(range(len(shown)), shown)
     ax.invert_yaxis()

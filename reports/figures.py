@@ -5,17 +5,8 @@ import math
 import numpy as np
 
 import style
-from style import CYCLE, INK, MARKERS, MUTED, VERDICTS, words
-
-
-def outcome(claim):
-    """How a claim is coloured: failed, or its verdict."""
-    return claim["verdict"] if claim["passed"] else "failed"
-
-
-def paper_of(claim):
-    """The paper a claim's source begins with: "000" of "000 Eq 7, Appendix A"."""
-    return claim["source"].split(" ")[0].rstrip(",;:") or "other"
+from findings import FOUND, outcome, paper_of
+from style import CYCLE, INK, MARKERS, MUTED, OUTCOMES, ROLES
 
 
 def verdicts_by_paper(results):
@@ -26,7 +17,7 @@ def verdicts_by_paper(results):
     figure = style.new_figure(10, 0.9 + 0.42 * len(papers))
     ax = figure.subplots()
     left = np.zeros(len(papers))
-    for name, colour in VERDICTS.items():
+    for name, colour in OUTCOMES.items():
         counts = np.array([sum(paper_of(c) == p and outcome(c) == name for c in claims) for p in papers])
         if not counts.any():
             continue
@@ -36,7 +27,7 @@ def verdicts_by_paper(results):
             left=left,
             color=colour,
             height=0.62,
-            label=f"{words(name)} ({counts.sum()})",
+            label=f"{FOUND[name][1]} ({counts.sum()})",
             edgecolor="white",
         )
         for row, count in enumerate(counts):
@@ -56,16 +47,17 @@ def verdicts_by_paper(results):
     ax.grid(False)
     ax.set_xlabel("claims")
     ax.set_ylabel("paper")
-    ax.legend(ncol=5, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
+    ax.legend(ncol=3, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
     return figure
 
 
 def snr_points(claim):
-    """The points that measure SNR^-1 itself over the key width d."""
+    """The points, limits apart, that measure SNR^-1 itself over the key width d."""
     return [
         p
         for p in claim["points"]
-        if p["params"].get("quantity", "snr_inverse") == "snr_inverse"
+        if p["role"] != "limit"
+        and p["params"].get("quantity", "snr_inverse") == "snr_inverse"
         and "d" in p["params"]
         and style.finite(p["measured"], p["predicted"])
         and p["relation"] == "equal"
@@ -82,70 +74,37 @@ def per_pair(point, value):
 
 
 def snr_curves(results):
-    """SNR^-1 a stored pair against d. Theory is a line where n and dv follow d, a tick at each other point."""
+    """SNR^-1 a stored pair against d: a line a role and label, where its points differ in d alone; ticks elsewhere."""
     claims = snr_claims(results)
     if not claims:
         return None
-    figure, axes = style.panels(len(claims), 2 if len(claims) < 5 else 3, height=2.7)
+    figure, axes = style.panels(len(claims), 2 if len(claims) < 5 else 3, height=2.7, between=1.6)
     for ax, (claim, points) in zip(axes, claims):
-        for tier, label, dash in [
-            ("expectation", "exact in expectation", "-"),
-            ("paper", "as printed", "--"),
-            ("conditional", "given the probe key", ":"),
-        ]:
-            mine = [p for p in points if p["tier"] == tier]
-            colour = style.TIERS[tier]
-            on_line = sorted((p for p in mine if p["standard_error"] == 0), key=lambda p: p["params"]["d"])
-            ax.plot(
-                [p["params"]["d"] for p in on_line],
-                [per_pair(p, p["predicted"]) for p in on_line],
-                dash,
+        lines = {}
+        for p in points:
+            lines.setdefault((p["role"], p["label"]), []).append(p)
+        for i, ((role, label), mine) in enumerate(sorted(lines.items(), key=lambda line: line[0][0] != "statement")):
+            mine.sort(key=lambda p: p["params"]["d"])
+            d, colour = [p["params"]["d"] for p in mine], ROLES[role] if i < 2 else CYCLE[(i + 1) % len(CYCLE)]
+            dash = "--" if len(set(d)) == len(d) > 1 else "_"
+            ax.plot(d, [per_pair(p, p["predicted"]) for p in mine], dash, color=colour, markersize=12, linewidth=1.1)
+            ax.errorbar(
+                d,
+                [per_pair(p, p["measured"]) for p in mine],
+                yerr=[per_pair(p, p["standard_error"]) for p in mine],
+                fmt=MARKERS[i % len(MARKERS)],
                 color=colour,
-                label=f"theory: {label}" if on_line else None,
+                markerfacecolor="white" if role == "statement" else colour,
+                capsize=2.5,
+                label=style.label(f"{role}: {label}" if label else role)[:60],
             )
-            if tier == "paper" and any(p["tier"] != "paper" for p in points):
-                continue  # the measurements are those of the exact tier
-            sampled = [p for p in mine if p["standard_error"] > 0]
-            if on_line:
-                ax.plot(
-                    [p["params"]["d"] for p in on_line],
-                    [per_pair(p, p["measured"]) for p in on_line],
-                    "D",
-                    color=colour,
-                    markersize=3.5,
-                    label="measured: quadrature",
-                )
-            if sampled:
-                d = np.array([p["params"]["d"] for p in sampled])
-                ax.plot(
-                    d,
-                    [per_pair(p, p["predicted"]) for p in sampled],
-                    "_",
-                    color=colour,
-                    markersize=13,
-                    markeredgewidth=1.2,
-                    label=f"theory: {label}, at the n and dv sampled",
-                )
-                ax.errorbar(
-                    d,
-                    [per_pair(p, p["measured"]) for p in sampled],
-                    yerr=[per_pair(p, p["standard_error"]) for p in sampled],
-                    fmt="s" if tier == "conditional" else "o",
-                    color=colour,
-                    markerfacecolor="white",
-                    capsize=2.5,
-                    label=f"measured: sampled, {'given' if tier == 'conditional' else 'over'} the probe (± 1 s.e.)",
-                )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
         ax.set_title(style.label(f"{claim['id']} ({claim['source']})"))
         ax.set_xlabel("key width d")
         ax.set_ylabel("inverse SNR a stored pair")
         ax.xaxis.set_major_formatter("{x:.0f}")
-    handles = {}
-    for ax in axes:
-        handles.update({label: handle for handle, label in zip(*ax.get_legend_handles_labels())})
-    figure.legend(handles.values(), handles.keys(), loc="lower left", bbox_to_anchor=(0.1, 0.93), ncol=2)
+        style.below(ax)
     return figure
 
 
@@ -154,7 +113,7 @@ def paper_error(results):
     lines = []
     for claim, points in snr_claims(results):
         printed = sorted(
-            (p for p in points if p["tier"] == "paper" and p["predicted"]),
+            (p for p in points if p["role"] == "statement" and p["predicted"]),
             key=lambda p: (p["params"]["d"], p["standard_error"]),
         )
         steady = [p for p in printed if p["standard_error"] == 0] or printed
@@ -210,7 +169,7 @@ def pulls(results):
         for p in c["points"]
         if p["standard_error"] > 0
         and p["relation"] == "equal"
-        and p["tier"] != "paper"
+        and p["role"] == "obligation"
         and style.finite(p["measured"], p["predicted"])
         and p["tolerance"] < 6.5 * p["standard_error"]
     ]  # a wider tolerance allows for a known bias
@@ -223,8 +182,34 @@ def pulls(results):
     x = np.linspace(-7, 7, 281)
     ax.plot(x, 0.5 * len(values) * np.exp(-x * x / 2) / math.sqrt(2 * math.pi), color=INK, label="normal law")
     for edge in (-6.47, 6.47):
-        ax.axvline(edge, color=VERDICTS["failed"], linestyle="--", linewidth=1, label="allowed" if edge > 0 else None)
+        ax.axvline(edge, color=OUTCOMES["failed"], linestyle="--", linewidth=1, label="allowed" if edge > 0 else None)
     ax.set_xlabel("(measured − predicted) / standard error")
     ax.set_ylabel("points")
     ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return figure
+
+
+def power(results):
+    """What the points would notice: sampled equalities by relative error, bounds by how much of them was reached."""
+    points = [p for c in results["claims"] for p in c["points"]]
+    points = [p for p in points if style.finite(p["sensitivity"]) and p["sensitivity"] > 0]
+    sampled = [p["sensitivity"] for p in points if p["relation"] == "equal" and p["standard_error"] > 0]
+    tight = [p["sensitivity"] for p in points if p["relation"] != "equal"]
+    shown = [
+        (values, what, "points")
+        for values, what in ((sampled, "smallest relative error noticed"), (tight, "measured / bound"))
+        if len(values) >= 10
+    ]
+    if not shown:
+        return None
+    figure, axes = style.panels(len(shown), 2, height=2.6)
+    for ax, (values, what, of) in zip(axes, shown):
+        values = np.clip(values, 1e-4, 10)
+        ax.hist(values, np.logspace(-4, 1, 41), color=CYCLE[0], alpha=0.75, label=f"{len(values)} {of}")
+        middle = float(np.median(values))
+        ax.axvline(middle, color=INK, linestyle="--", linewidth=1, label=f"median {style.number(middle, 2)}")
+        ax.set_xscale("log")
+        ax.set_xlabel(what)
+        ax.set_ylabel(of)
+        ax.legend(loc="upper left")
     return figure

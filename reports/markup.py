@@ -5,7 +5,16 @@ import html
 
 from style import number, words
 
-MARKS = {"holds": "●", "holds_asymptotically": "◐", "refuted": "○", "inconclusive": "?", "failed": "✗"}
+MARKS = {
+    "holds": "●",
+    "holds_asymptotically": "◐",
+    "refuted": "○",
+    "boundary": "◌",
+    "typo": "¶",
+    "untrained": "△",
+    "not_tested": "–",
+    "failed": "✗",
+}
 
 
 class Markup(str):
@@ -49,9 +58,10 @@ def link(claim):
     return tag("a", Markup(text(claim["id"]).replace("_", "_<wbr>")), class_="id", href="#" + anchor(claim["id"]))
 
 
-def badge(verdict):
-    mark = tag("span", MARKS.get(verdict, "?"), aria_hidden="true")
-    return tag("span", mark, " ", words(verdict), class_="badge " + verdict)
+def badge(verdict, outcome):
+    """A verdict in the colours of what it comes to."""
+    mark = tag("span", MARKS.get(outcome, "?"), aria_hidden="true")
+    return tag("span", mark, " ", words(verdict), class_="badge " + outcome)
 
 
 def missing(what, command):

@@ -7,7 +7,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
 import style
-from style import INK, MUTED, VERDICTS
+from style import INK, MUTED, OUTCOMES
 
 # The metric that a task is about, best first; the first one that the task reports is shown.
 HEADLINES = ["capacity", "state_accuracy", "accuracy", "loss_late", "distance", "snr_inverse", "mse"]
@@ -105,7 +105,7 @@ def figure(results):
             else:
                 back, ink, text = {
                     "meaningless": ("#eceef1", MUTED, "–"),
-                    "failed": (VERDICTS["failed"], "#ffffff", "failed"),
+                    "failed": (OUTCOMES["failed"], "#ffffff", "failed"),
                 }.get(cell["status"], ("#ffffff", MUTED, "?"))
             ax.add_patch(Rectangle((column - 0.49, row - 0.47), 0.98, 0.94, color=back, linewidth=0))
             ax.text(column, row, text, ha="center", va="center", fontsize=6.5, color=ink)

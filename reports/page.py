@@ -4,6 +4,7 @@ import os
 
 import matrix as matrices
 import verdicts
+from findings import FOUND, counts, outcome
 from markup import MARKS, Markup, bad, figure, join, missing, muted, tag
 from style import INK, number, words
 
@@ -110,18 +111,29 @@ def card(kind, value, label):
     return tag("div", tag("b", value), tag("span", label), class_="card " + kind)
 
 
+def tally(claims, key):
+    """ "4 needs training, 2 not numeric": how many claims have each value of a field, the most frequent first."""
+    values = [c[key] for c in claims if c[key]]
+    ranked = sorted(set(values), key=lambda v: (-values.count(v), v))
+    return ", ".join(f"{values.count(v)} {words(v)}" for v in ranked)
+
+
 def cards(results):
-    """The counts a reader wants first."""
+    """What was found, by scope, is what a reader wants first; then whether all came out as expected."""
     claims, matrix, found = results["claims"], matrices.build(results), []
+    for name, count in counts(claims).items():
+        label = FOUND[name][count != 1]
+        if name == "not_tested":
+            label += f" ({tally([c for c in claims if c['reason']], 'reason')})"
+        found.append(card("bad" if name == "failed" else name, count, f"{MARKS[name]} {label}"))
     if claims:
-        failed = sum(not c["passed"] for c in claims)
-        label = f"claims as expected, {failed} FAILED" if failed else "claims as expected"
-        found.append(card("bad" if failed else "good", f"{len(claims) - failed} / {len(claims)}", label))
-        for verdict in ("holds", "holds_asymptotically", "refuted", "inconclusive"):
-            count = sum(c["verdict"] == verdict for c in claims)
-            if count:
-                found.append(card(verdict, count, f"{MARKS[verdict]} {words(verdict)}"))
-        found.append(card("", number(sum(len(c["points"]) for c in claims)), "points measured"))
+        tested = [c for c in claims if not c["reason"]]
+        passed = sum(outcome(c) != "failed" for c in tested)
+        systems = tally(tested, "system")
+        label = "tested claims as expected" + (f": {systems}" if systems else "")
+        found.append(card("good" if passed == len(tested) else "bad", f"{passed} / {len(tested)}", label))
+        points, rivals = (number(sum(len(c[key]) for c in claims)) for key in ("points", "rivals"))
+        found.append(card("", points, f"points measured, {rivals} rivals told apart"))
         found.append(card("", len({row for c in claims for row in c["covers"]}), "ledger rows covered"))
     if matrix:
         counted = matrices.counts(matrix)
@@ -135,7 +147,7 @@ def page(results, pictures, sections):
     """The whole page. pictures: name -> {name, svg, alt, caption}; sections: those of draw.SECTIONS."""
     blocks = [
         ("verdicts", "Verdicts", "Verdicts", verdicts.verdict_section(results, pictures)),
-        ("explained", "Refuted and conditional claims", "Refuted", verdicts.explained_section(results, pictures)),
+        ("explained", "Refuted, and true in a limit only", "Refuted", verdicts.explained_section(results, pictures)),
     ]
     for id, title, short, names, what, command in sections:
         drawn = join(figure(pictures[n]) for n in names if n in pictures)
@@ -143,10 +155,13 @@ def page(results, pictures, sections):
     blocks += [
         ("matrix", "Variants × tasks", "Matrix", matrix_section(results)),
         ("typos", "Notation only", "Notation", verdicts.typo_section(results)),
-        ("out-of-reach", "Out of reach without training", "Out of reach", verdicts.out_of_reach_section(results)),
+        ("not-tested", "Not tested", "Not tested", verdicts.untested_section(results)),
         ("provenance", "Provenance", "Provenance", provenance_section(results)),
     ]
-    lede = "Sequence-memory layers, associative tasks, and every claim of four papers held against measurement."
+    lede = (
+        "Sequence-memory layers, associative tasks, and every claim of four papers held against measurement. "
+        "Statements are paraphrases, not quotations."
+    )
     origins = tag("ul", *map(origin, results["files"]), class_="files")
     header = tag("header", tag("h1", "recollect"), tag("p", lede, class_="lede"), origins)
     nav = tag("nav", *(tag("a", short, href="#" + id) for id, _, short, _ in blocks), aria_label="Sections")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HDF5 result files -> plain dictionaries and lists. The schema is written by harness/record.cpp."""
+"""HDF5 result files -> plain dictionaries and lists. The schema is written by harness/pipeline/record.cpp."""
 import math
 import os
 
 import h5py
 import numpy as np
 
-SCHEMA, VERSION = "recollect results", 1
+SCHEMA, VERSIONS = "recollect results", (1, 2)
 
 
 class Unreadable(Exception):
@@ -67,31 +67,29 @@ def read_cases(file):
     return list(cases.values())
 
 
+def point_of(row):
+    """A row of /claims as a point. Version 1 had tiers for roles, and the points of one control a claim for rivals."""
+    if "role" in row:
+        return dict(row, params={})
+    role = "rival" if row["is_control"] else {"paper": "statement", "limit": "limit"}.get(row["tier"], "obligation")
+    rival, label = ("system", "control") if role == "rival" else ("", row["tier"])
+    return dict(row, role=role, rival=rival, label=label, sensitivity=math.nan, params={})
+
+
 def read_claims(file):
-    """The findings of one file by claim id. A claim without a single point was never measured: inconclusive, failed."""
-    claims = {}
+    """The findings of one file by claim id, points apart from rivals. What version 1 did not record is empty."""
+    absent = dict(explanation="", reason="", system="", variants="", verdict="inconclusive", expected="", passed=0)
+    claims, points = {}, {}
     for row in rows_of(file, "claim_texts"):
-        claims[row["claim"]] = dict(
-            row,
-            id=row["claim"],
-            covers=row["covers"].split(),
-            verdict="inconclusive",
-            expected="",
-            control_verdict="inconclusive",
-            passed=False,
-            points=[],
-            control=[],
-        )
+        row = {**absent, **row}
+        lists = {name: row[name].split() for name in ("covers", "variants")}
+        claims[row["claim"]] = dict(row, **lists, id=row["claim"], passed=bool(row["passed"]), points=[], rivals=[])
     for row in rows_of(file, "claims"):
-        claim = claims[row["claim"]]
-        claim.update(
-            verdict=row["claim_verdict"],
-            expected=row["expected"],
-            control_verdict=row["control"],
-            passed=bool(row["passed"]),
-        )
-        claim["control" if row["is_control"] else "points"].append(dict(row, params={}))
-    points = {(id, p["point"]): p for id, claim in claims.items() for p in claim["points"]}
+        claim, point = claims[row["claim"]], point_of(row)
+        claim.update(verdict=row["claim_verdict"], expected=row["expected"], passed=bool(row["passed"]))
+        claim["rivals" if point["role"] == "rival" else "points"].append(point)
+        if not row.get("is_control"):  # version 1 numbers a control's points anew, and keeps no parameters of them
+            points[row["claim"], row["point"]] = point
     for row in rows_of(file, "claim_parameters"):
         points[row["claim"], row["point"]]["params"][row["name"]] = value_of(row)
     return claims
@@ -112,8 +110,9 @@ def read_file(path):
                 raise Unreadable(
                     f"{path} holds no recollect results (its schema attribute is {schema!r}, not {SCHEMA!r})"
                 )
-            if version != VERSION:
-                raise Unreadable(f"{path} has schema version {version}; this report reads version {VERSION}")
+            if version not in VERSIONS:
+                known = " and ".join(map(str, VERSIONS))
+                raise Unreadable(f"{path} has schema version {version}; this report reads versions {known}")
             meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}
             return {"path": path, "meta": meta, "cases": read_cases(file), "claims": read_claims(file)}
         except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError) as failure:
@@ -129,17 +128,3 @@ def read(paths):
             claims.pop(id, None)  # the order is that of the last measurement
             claims[id] = dict(claim, path=file["path"])
     return {"files": files, "cases": [c for f in files for c in f["cases"]], "claims": list(claims.values())}
-
-
-def strain(point):
-    """How near a point is to its tolerance or beyond it; the paper's own statement first."""
-    if point["tolerance"] > 0:
-        ratio = abs(point["measured"] - point["predicted"]) / point["tolerance"]
-    else:
-        ratio = 0.0 if point["measured"] == point["predicted"] else math.inf
-    return (point["tier"] == "paper", point["verdict"] != "holds", 0.0 if math.isnan(ratio) else ratio)
-
-
-def decisive(claim):
-    """The point a reader wants first, or None: the paper's statement, else the one furthest beyond its tolerance."""
-    return max(claim["points"], key=lambda p: (p["verdict"] != "holds", *strain(p)), default=None)

@@ -11,23 +11,17 @@ from matplotlib.figure import Figure
 INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
 CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69F00", "#3B3B8F"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
-VERDICTS = {
+OUTCOMES = {
     "holds": "#0072B2",
     "holds_asymptotically": "#009E73",
     "refuted": "#B8860B",
-    "inconclusive": "#7f8790",
+    "boundary": "#D9B44A",
+    "typo": "#CC79A7",
+    "untrained": "#8C6BB1",
+    "not_tested": "#9aa2ab",
     "failed": "#C4320A",
 }
-TIERS = {
-    "paper": "#D55E00",
-    "expectation": "#0072B2",
-    "exact": "#0072B2",
-    "conditional": "#009E73",
-    "corrected": "#0072B2",
-    "limit": "#009E73",
-    "boundary": "#7A5C00",
-    "premise": "#7f8790",
-}
+ROLES = {"statement": "#D55E00", "limit": "#009E73", "obligation": "#0072B2", "rival": "#7f8790"}
 
 matplotlib.rcParams.update(
     {

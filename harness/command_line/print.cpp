@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/print.hpp"
+#include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <iomanip>
-#include <map>
 #include <ostream>
 
 namespace recollect {
 namespace {
-
-using Rows = std::vector<std::vector<std::string>>;
-
-/// Left-aligned columns, two spaces apart; the first row is the heading.
-void print_table(std::ostream &out, const Rows &rows) {
-  std::vector<size_t> widths;
-  for (const auto &row : rows)
-    for (size_t c = 0; c < row.size(); ++c) {
-      if (c >= widths.size()) widths.push_back(0);
-      widths[c] = std::max(widths[c], row[c].size());
-    }
-  for (const auto &row : rows) {
-    std::string line;
-    for (size_t c = 0; c < row.size(); ++c) line += row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
-    out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
-  }
-}
-
-std::string brief(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 std::string names(const std::vector<Form> &forms) {
   std::vector<std::string> all;
@@ -77,48 +52,6 @@ void describe_params(std::ostream &out, const std::vector<ParamSpec> &params) {
 
 void line(std::ostream &out, const std::string &name, const std::string &value) {
   if (!value.empty()) out << std::left << std::setw(12) << name << value << '\n';
-}
-
-/// The point a reader wants first: the paper's statement, else the one nearest to or furthest beyond its tolerance.
-const Point &decisive(const Finding &f) {
-  const auto strain = [](const Point &p) {
-    const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
-    return (p.verdict == Verdict::holds ? 0.0 : 1e300) + (std::isnan(ratio) ? 0.0 : std::min(ratio, 1e200)) +
-           (p.role == Role::statement ? 1e250
-            : p.role == Role::rival   ? -1e301
-                                      : 0.0);
-  };
-  return *std::max_element(f.points.begin(), f.points.end(),
-                           [&](const Point &a, const Point &b) { return strain(a) < strain(b); });
-}
-
-/// What the verdict says beyond its name: the scope of a refutation, the reason for not testing.
-std::string qualifier(const Claim &c) { return std::string(name_of(c.scope)) + name_of(c.reason); }
-
-/// A finding's line in the summary of what was found.
-std::string kind_of(const Finding &f) {
-  const std::string verdict = name_of(f.verdict), what = qualifier(*f.claim);
-  return f.verdict == Verdict::refuted || f.verdict == Verdict::not_tested
-             ? verdict + (what.empty() ? "" : " (" + what + ")")
-             : verdict;
-}
-
-/// A point whose verdict fails its claim, or would if its statement were held against it.
-bool unexpected(const Point &p) {
-  return p.role == Role::rival ? p.verdict != Verdict::refuted
-                               : p.role != Role::statement && p.verdict != Verdict::holds;
-}
-
-std::vector<std::string> point_row(const Finding &f, const Point &p, const std::string &verdict,
-                                   const std::string &note) {
-  const std::string relation = p.relation == Point::equal ? "" : p.relation == Point::at_most ? "<= " : ">= ";
-  return {f.claim->id,
-          brief(p.measured),
-          relation + brief(p.predicted),
-          brief(p.standard_error),
-          verdict,
-          name_of(f.claim->expected),
-          note};
 }
 
 } // namespace
@@ -211,39 +144,6 @@ void print_record(std::ostream &out, const Case &c, const Record &record) {
 
 void print_facts(std::ostream &out, const Facts &facts) {
   for (const auto &[name, value] : facts) out << std::left << std::setw(24) << name << value << '\n';
-}
-
-void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point) {
-  Rows rows{{"id", "measured", "predicted", "std.err", "verdict", "expected", ""}};
-  int passed = 0, failed = 0;
-  std::map<std::string, int> found;
-  for (const Finding &f : findings) {
-    ++found[kind_of(f)];
-    if (!f.tested()) {
-      rows.push_back({f.claim->id, "", "", "", name_of(f.verdict), name_of(f.claim->expected), qualifier(*f.claim)});
-      continue;
-    }
-    (f.passed ? passed : failed) += 1;
-    const std::string mark = f.passed ? "" : "FAILED";
-    if (f.points.empty())
-      rows.push_back({f.claim->id, "", "", "", name_of(f.verdict), name_of(f.claim->expected), mark + " (no points)"});
-    else
-      rows.push_back(point_row(f, decisive(f), name_of(f.verdict), mark));
-    for (const Point &p : f.points)
-      if (every_point || (!f.passed && unexpected(p))) {
-        rows.push_back(
-            point_row(f, p, name_of(p.verdict),
-                      std::string(name_of(p.role)) + (p.label.empty() ? " " : " " + p.label + " ") + p.params.str()));
-        rows.back()[0] = "  . " + f.claim->id;
-        rows.back()[5] = "";
-      }
-    if (!f.passed &&
-        std::none_of(f.points.begin(), f.points.end(), [](const Point &p) { return p.role == Role::rival; }))
-      rows.push_back({"  . " + f.claim->id, "", "", "", "", "", "no rival: nothing shows that it could fail"});
-  }
-  print_table(out, rows);
-  for (const auto &[kind, count] : found) out << count << ' ' << kind << '\n';
-  out << passed << " passed, " << failed << " failed\n";
 }
 
 } // namespace recollect

@@ -77,6 +77,7 @@ json claim_json(const Claim &c) {
           {"paper", c.source.substr(0, space)},
           {"equation", space == std::string::npos ? "" : c.source.substr(space + 1)},
           {"source", c.source},
+          {"file", c.file},
           {"statement", c.statement},
           {"corrected", c.exact},
           {"expected", name_of(c.expected)},

@@ -33,4 +33,7 @@ const char *name_of(Point::Relation relation) {
   return pick(names, relation);
 }
 
+const char *system_of(const Claim &claim) { return claim.variants.empty() ? "algebra" : "layer"; }
+std::string qualifier(const Claim &claim) { return std::string(name_of(claim.scope)) + name_of(claim.reason); }
+
 } // namespace recollect

@@ -56,6 +56,7 @@ const char *name_of(Point::Relation);
 
 struct Claim {
   std::string id;          // as in the ledger, with '_'
+  std::string file;        // "theory/PAPER/STEM.cpp", that defines it; set by the registry
   std::string source;      // "000 Eq 7, App A"
   std::string statement;   // a fair paraphrase, with every condition that the paper states
   std::string exact;       // the exact form, the condition, or the corrected statement
@@ -74,6 +75,8 @@ struct Claim {
   std::function<std::vector<Point>(const Protocol &)> control; // TRANSITION
 };
 /// "layer" where the claim runs layers of the registry, "algebra" where it is about matrices alone.
-inline const char *system_of(const Claim &claim) { return claim.variants.empty() ? "algebra" : "layer"; }
+const char *system_of(const Claim &);
+/// What the expected verdict says beyond its name: the scope of a refutation, the reason for not testing; or "".
+std::string qualifier(const Claim &);
 
 } // namespace recollect

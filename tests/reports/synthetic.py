@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result files of any size with the columns of harness/record.cpp, for testing the report without running anything."""
+"""Result files of any size with the columns of harness/pipeline/record.cpp, to test the report without running anything."""
 import h5py
 import numpy as np
 
@@ -41,9 +41,9 @@ def table(file, name, columns, rows):
     file[name] = np.array(cells, dtype=types)
 
 
-def header(file, command):
+def header(file, command, version=2):
     file.attrs["schema"] = np.bytes_("recollect results")
-    file.attrs["schema_version"] = np.int32(1)
+    file.attrs["schema_version"] = np.int32(version)
     meta = file.create_group("meta")
     facts = {
         "version": "0.1.0",
@@ -126,44 +126,36 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
     return variants
 
 
-def point(tier, params, measured, predicted, standard_error=0.0, verdict="holds", relation="equal", tolerance=None):
-    tolerance = (6.47 * standard_error or 1e-12) if tolerance is None else tolerance
-    return dict(
-        tier=tier,
-        params=params,
-        measured=measured,
-        predicted=predicted,
-        standard_error=standard_error,
-        verdict=verdict,
-        relation=relation,
-        tolerance=tolerance,
-    )
+def point(role, params, measured, predicted, standard_error=0.0, verdict="holds", label="", **changes):
+    tolerance = 6.47 * standard_error or 1e-12
+    return {
+        **dict(role=role, rival="", label=label, params=params, measured=measured, predicted=predicted),
+        **dict(standard_error=standard_error, tolerance=tolerance, sensitivity=0.02, relation="equal", verdict=verdict),
+        **changes,
+    }
+
+
+def rival(params, measured, predicted, label="n for n-1", kind="law", **changes):
+    return point("rival", params, measured, predicted, verdict="refuted", label=label, rival=kind, **changes)
 
 
 def snr_points(draw, kernel):
     points = []
     for d in (16, 32, 64, 128, 256, 512, 1024):
         exact, printed = d / (d - 3), 1.0
-        at = {"kernel": kernel, "n": d, "d": d, "dv": d, "quantity": "snr_inverse", "method": "quadrature"}
-        points += [point("expectation", at, exact, exact), point("paper", at, exact, printed, verdict="refuted")]
-        error = 0.02 * exact
-        points.append(
-            point(
-                "conditional",
-                dict(at, n=16, dv=16, method="sampled"),
-                16 / d * (1 + 0.02 * draw.normal()),
-                16 / d,
-                error * 16 / d,
-            )
-        )
-    points.append(point("limit", {"kernel": kernel, "quantity": "exact_over_printed"}, 1.0001, 1.0, tolerance=1e-3))
-    return points
+        at = {"kernel": kernel, "n": d, "d": d, "dv": d}
+        points += [point("obligation", at, exact, exact, label="in expectation")]
+        points += [point("statement", at, exact, printed, verdict="refuted"), rival(at, exact, 1.1 * exact)]
+        noisy = 16 / d * (1 + 0.02 * draw.normal())
+        sampled = dict(at, n=16, dv=16)
+        points.append(point("obligation", sampled, noisy, 16 / d, 0.02 * 16 / d, label="given the probe key"))
+    return points + [point("limit", {"d": 10**6}, 1.0001, 1.0, tolerance=1e-3, label="exact / printed")]
 
 
 def equivalence_points(draw, variants):
-    return [
+    points = [
         point(
-            "exact",
+            "obligation",
             {"variant": v, "form": form, "real": real, "T": 65, "C": C},
             eps * 10 ** draw.uniform(0, 2),
             0.0,
@@ -175,131 +167,89 @@ def equivalence_points(draw, variants):
         for real, eps in (("f32", 1e-7), ("f64", 1e-16))
         for C in (1, 16, 32, 64, 65)
     ]
+    return points + [rival({"variant": "linear"}, 0.3, 0.0, "its sign flipped", "system", relation="at_most")]
+
+
+def columns(**widths):
+    return list(widths.items())
+
+
+NUMBERS = [(n, "f8") for n in ("measured", "predicted", "standard_error", "tolerance")]
+CLAIM_PARAMETERS = columns(claim=64, point="i8", name=32, value="f8", text=128)
+
+
+def parameter_rows(id, number, params):
+    for name, value in params.items():
+        words = isinstance(value, str)
+        yield (id, number, name, 0.0 if words else float(value), value if words else "")
 
 
 def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear", "relu", "exp", "solu")):
-    """`count` claims: snr_*, chunk_equals_recurrent, every verdict and scope; the last `failing` of them fail."""
+    """`count` claims: snr_*, chunk_equals_recurrent, every verdict, scope, reason; the last `failing` of them fail."""
     draw = np.random.default_rng(seed)
     findings = []
     for kernel in kernels:
+        statement = f"SNR^-1 of the {kernel} kernel is about N / d_k."
         findings.append(
-            (
-                f"snr_{kernel}",
-                "000 Eq 7",
-                f"SNR^-1 of the {kernel} kernel is about N / d_k.",
-                "holds_asymptotically",
-                "",
-                snr_points(draw, kernel),
-            )
+            (f"snr_{kernel}", "000 Eq 7", statement, "holds_asymptotically", "", "", snr_points(draw, kernel))
         )
-    findings.append(
-        (
-            "chunk_equals_recurrent",
-            "000 D.3",
-            "The chunked form equals the recurrence.",
-            "holds",
-            "",
-            equivalence_points(draw, variants),
-        )
-    )
-    told = [("refuted", "paper"), ("holds_asymptotically", ""), ("refuted", "boundary"), ("refuted", "untrained")]
-    kinds = [("refuted", "typo"), ("holds", "")] + told + [("holds", "")] * 30
+    statement = "The chunked form equals the recurrence."
+    points = equivalence_points(draw, variants)
+    findings.append(("chunk_equals_recurrent", "000 D.3", statement, "holds", "", "", points))
+    told = [("refuted", "paper", ""), ("holds_asymptotically", "", ""), ("refuted", "boundary", "")]
+    told += [("refuted", "untrained", ""), ("not_tested", "", "needs_training"), ("not_tested", "", "not_numeric")]
+    kinds = [("refuted", "typo", ""), ("holds", "", "")] + told + [("holds", "", "")] * 30
     while len(findings) < count:
         i = len(findings)
-        verdict, scope = kinds[i % len(kinds)]
-        points = [point("corrected", {"d": d, "beta": 0.5}, 1.0, 1.0) for d in (2, 4, 8, 16, 32)]
+        verdict, scope, reason = kinds[i % len(kinds)]
+        points = [point("obligation", {"d": d, "beta": 0.5}, 1.0, 1.0) for d in (2, 4, 8, 16, 32)]
+        points += [rival({"d": 2}, 1.0, 1.5), rival({"d": 2}, 2.0, 1.0, "erase sign flipped", "system")]
         if verdict != "holds":
-            points.append(point("paper", {"d": 2, "case": "a < b & $c"}, 1.618, 1.0, verdict="refuted"))
-        findings.append(
-            (
-                f"claim_{i}",
-                f"{('000', '002', '003', '004')[i % 4]} §{i}, Eq {i}",
-                f"Statement {i} holds for all x < y & every <key>.",
-                verdict,
-                scope,
-                points,
-            )
-        )
+            points.append(point("statement", {"d": 2, "case": "a < b & $c"}, 1.618, 1.0, verdict="refuted"))
+        source = f"{('000', '002', '003', '004')[i % 4]} §{i}, Eq {i}"
+        statement = f"Statement {i} holds for all x < y & every <key>."
+        findings.append((f"claim_{i}", source, statement, verdict, scope, reason, [] if reason else points))
     claims, parameters, texts = [], [], []
-    for i, (id, source, statement, verdict, scope, points) in enumerate(findings):
+    for i, (id, source, statement, verdict, scope, reason, points) in enumerate(findings):
         fails = i >= len(findings) - failing
-        expected, passed = ("holds" if verdict != "holds" else "refuted", 0) if fails else (verdict, 1)
-        texts.append(
-            (
-                id,
-                source,
-                statement,
-                "The corrected form of it. With a second sentence.",
-                scope,
-                f"row-{i} row-{i}-b",
-                0.1,
-            )
-        )
+        expected = verdict if not fails else "holds" if verdict != "holds" else "refuted"
+        passed = int(not fails and not reason)
+        exact, why = "The corrected form of it. With a second sentence.", f"Because of {i}."
+        system, layers = ("layer", "linear delta_net") if i % 2 else ("algebra", "")
+        told = (scope, reason, system, verdict, expected, f"row-{i} row-{i}-b", layers)
+        texts.append((id, source, statement, exact, why, *told, passed, 0.1))
         for j, p in enumerate(points):
             text = ",".join(f"{k}={v}" for k, v in p["params"].items())
-            claims.append(
-                (
-                    id,
-                    j,
-                    p["tier"],
-                    text,
-                    p["measured"],
-                    p["predicted"],
-                    p["standard_error"],
-                    p["tolerance"],
-                    0.1,
-                    p["relation"],
-                    p["verdict"],
-                    verdict,
-                    expected,
-                    "refuted",
-                    passed,
-                    0,
-                )
-            )
-            for name, value in p["params"].items():
-                words = isinstance(value, str)
-                parameters.append((id, j, name, 0.0 if words else float(value), value if words else ""))
+            numbers = [p[name] for name, _ in NUMBERS]
+            row = (id, j, p["role"], p["rival"], p["label"], text, *numbers, p["sensitivity"], p["relation"])
+            claims.append((*row, p["verdict"], verdict, expected, passed))
+            parameters += parameter_rows(id, j, p["params"])
     with h5py.File(path, "w") as file:
         header(file, "recollect verify -o v.h5")
-        numbers = [(n, "f8") for n in ("measured", "predicted", "standard_error", "tolerance", "resolution")]
-        table(
-            file,
-            "claims",
-            [
-                ("claim", 64),
-                ("point", "i8"),
-                ("tier", 24),
-                ("parameters", 160),
-                *numbers,
-                ("relation", 12),
-                ("verdict", 24),
-                ("claim_verdict", 24),
-                ("expected", 24),
-                ("control", 24),
-                ("passed", "i8"),
-                ("is_control", "i8"),
-            ],
-            claims,
-        )
-        table(
-            file,
-            "claim_parameters",
-            [("claim", 64), ("point", "i8"), ("name", 32), ("value", "f8"), ("text", 128)],
-            parameters,
-        )
-        table(
-            file,
-            "claim_texts",
-            [
-                ("claim", 64),
-                ("source", 160),
-                ("statement", 1024),
-                ("exact", 1536),
-                ("scope", 16),
-                ("covers", 1024),
-                ("seconds", "f8"),
-            ],
-            texts,
-        )
+        names = columns(claim=64, point="i8", role=16, rival=8, label=128, parameters=160)
+        verdicts = columns(sensitivity="f8", relation=12, verdict=24, claim_verdict=24, expected=24, passed="i8")
+        table(file, "claims", [*names, *NUMBERS, *verdicts], claims)
+        table(file, "claim_parameters", CLAIM_PARAMETERS, parameters)
+        said = columns(claim=64, source=160, statement=1024, exact=1536, explanation=2048, scope=16, reason=24)
+        found = columns(system=8, verdict=24, expected=24, covers=1024, variants=1024, passed="i8", seconds="f8")
+        table(file, "claim_texts", [*said, *found], texts)
     return [f[0] for f in findings]
+
+
+def write_first_edition(path):
+    """A file of schema version 1: a refuted claim with tiers, and a control whose points are numbered anew."""
+    told = ("refuted", "refuted", "refuted", 1)
+    rows = [
+        ("old", 0, "paper", "d=2", 1.5, 1.0, 0.0, 1e-12, 0.1, "equal", "refuted", *told, 0),
+        ("old", 1, "corrected", "d=2", 1.5, 1.5, 0.0, 1e-12, 0.1, "equal", "holds", *told, 0),
+        ("old", 0, "corrected", "d=3", 1.6, 1.5, 0.0, 1e-12, 0.1, "equal", "refuted", *told, 1),
+    ]
+    with h5py.File(path, "w") as file:
+        header(file, "recollect verify -o v.h5", version=1)
+        names = columns(claim=64, point="i8", tier=24, parameters=160)
+        verdicts = columns(resolution="f8", relation=12, verdict=24, claim_verdict=24, expected=24, control=24)
+        table(file, "claims", [*names, *NUMBERS, *verdicts, *columns(passed="i8", is_control="i8")], rows)
+        parameters = [("old", 0, "d", 2.0, ""), ("old", 1, "d", 2.0, "")]
+        table(file, "claim_parameters", CLAIM_PARAMETERS, parameters)
+        texts = columns(claim=64, source=160, statement=1024, exact=1536, scope=16, covers=1024, seconds="f8")
+        table(file, "claim_texts", texts, [("old", "000 Eq 1", "One is 1.", "1.5", "paper", "row-old", 0.1)])

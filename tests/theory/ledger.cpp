@@ -23,8 +23,7 @@ std::map<std::string, std::string> read_ledger() {
 
 /// A claim's expectation in the ledger's words.
 std::string expectation(const Claim &c) {
-  const std::string qualifier = std::string(name_of(c.scope)) + name_of(c.reason);
-  return name_of(c.expected) + (qualifier.empty() ? "" : " (" + qualifier + ")");
+  return name_of(c.expected) + (qualifier(c).empty() ? "" : " (" + qualifier(c) + ")");
 }
 
 BOOST_AUTO_TEST_CASE(every_row_is_covered_and_every_claim_expects_its_rows_verdicts) {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `verify` says on the terminal: what was found, by scope; then every claim.
+#include "harness/command_line/print.hpp"
+#include "harness/command_line/table.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <ostream>
+
+namespace recollect {
+namespace {
+
+/// The point a reader wants first: the paper's statement, else the one nearest to or furthest beyond its tolerance.
+const Point &decisive(const Finding &f) {
+  const auto strain = [](const Point &p) {
+    const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
+    return (p.verdict == Verdict::holds ? 0.0 : 1e300) + (std::isnan(ratio) ? 0.0 : std::min(ratio, 1e200)) +
+           (p.role == Role::statement ? 1e250
+            : p.role == Role::rival   ? -1e301
+                                      : 0.0);
+  };
+  return *std::max_element(f.points.begin(), f.points.end(),
+                           [&](const Point &a, const Point &b) { return strain(a) < strain(b); });
+}
+
+/// A point whose verdict fails its claim, or would if its statement were held against it.
+bool unexpected(const Point &p) {
+  return p.role == Role::rival ? p.verdict != Verdict::refuted
+                               : p.role != Role::statement && p.verdict != Verdict::holds;
+}
+
+std::vector<std::string> point_row(const Finding &f, const Point &p, const std::string &verdict,
+                                   const std::string &note) {
+  const std::string relation = p.relation == Point::equal ? "" : p.relation == Point::at_most ? "<= " : ">= ";
+  return {f.claim->id,
+          brief(p.measured),
+          relation + brief(p.predicted),
+          brief(p.standard_error),
+          verdict,
+          name_of(f.claim->expected),
+          note};
+}
+
+/// "rival (law) n for n-1 d=16,n=100"
+std::string point_note(const Point &p) {
+  std::vector<std::string> words{name_of(p.role)};
+  if (p.role == Role::rival) words.push_back(std::string("(") + name_of(p.rival) + ")");
+  for (const std::string &word : {p.label, p.params.str()})
+    if (!word.empty()) words.push_back(word);
+  return join(words, " ");
+}
+
+void add_rows(Rows &rows, const Finding &f, bool every_point) {
+  const auto beside = [&](const std::string &note) {
+    rows.push_back({f.claim->id, "", "", "", name_of(f.verdict), name_of(f.claim->expected), note});
+  };
+  if (!f.tested()) return beside(qualifier(*f.claim));
+  const std::string mark = f.passed ? "" : "FAILED";
+  if (f.points.empty()) return beside(mark + " (no points)");
+  rows.push_back(point_row(f, decisive(f), name_of(f.verdict), mark));
+  for (const Point &p : f.points)
+    if (every_point || (!f.passed && unexpected(p))) {
+      rows.push_back(point_row(f, p, name_of(p.verdict), point_note(p)));
+      rows.back()[0] = "  . " + f.claim->id;
+      rows.back()[5] = "";
+    }
+  if (!f.passed && std::none_of(f.points.begin(), f.points.end(), [](const Point &p) { return p.role == Role::rival; }))
+    rows.push_back({"  . " + f.claim->id, "", "", "", "", "", "no rival: nothing shows that it could fail"});
+}
+
+/// What can come of a claim, in the order in which a reader is told.
+enum Outcome { holds, in_a_limit, as_asserted, at_a_boundary, typo, untrained, unqualified, not_tested, failed };
+const char *const outcome_texts[][2] = {
+    {"statement holds", "statements hold"},
+    {"holds in a limit", "hold in a limit"},
+    {"refuted as asserted", "refuted as asserted"},
+    {"refuted at a boundary of our choosing", "refuted at a boundary of our choosing"},
+    {"typo", "typos"},
+    {"effect of training absent without training", "effects of training absent without training"},
+    {"refuted", "refuted"},
+    {"not tested", "not tested"},
+    {"FAILED: not as expected", "FAILED: not as expected"}};
+
+Outcome outcome_of(const Finding &f) {
+  if (!f.tested()) return not_tested;
+  if (!f.passed) return failed;
+  if (f.verdict != Verdict::refuted) return f.verdict == Verdict::holds ? holds : in_a_limit;
+  switch (f.claim->scope) {
+  case Scope::paper:
+    return as_asserted;
+  case Scope::boundary:
+    return at_a_boundary;
+  case Scope::typo:
+    return typo;
+  case Scope::untrained:
+    return untrained;
+  case Scope::none:
+    break;
+  }
+  return unqualified;
+}
+
+/// "3 needs_training, 2 not_numeric"
+std::string tally(const std::map<std::string, int> &counts) {
+  std::vector<std::string> parts;
+  for (const auto &[name, count] : counts) parts.push_back(std::to_string(count) + " " + name);
+  return join(parts, ", ");
+}
+
+void print_found(std::ostream &out, const std::vector<Finding> &findings) {
+  std::map<Outcome, int> found;
+  std::map<std::string, int> reasons, systems;
+  for (const Finding &f : findings) {
+    ++found[outcome_of(f)];
+    ++(f.tested() ? systems[system_of(*f.claim)] : reasons[name_of(f.claim->reason)]);
+  }
+  for (const auto &[outcome, count] : found)
+    out << count << ' ' << outcome_texts[outcome][count != 1]
+        << (outcome == not_tested ? " (" + tally(reasons) + ")" : "") << '\n';
+  if (!systems.empty()) out << "tested on: " << tally(systems) << '\n';
+  out << '\n';
+}
+
+} // namespace
+
+void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point) {
+  print_found(out, findings);
+  Rows rows{{"id", "measured", "predicted", "std.err", "verdict", "expected", ""}};
+  int passed = 0, failed = 0;
+  for (const Finding &f : findings) {
+    add_rows(rows, f, every_point);
+    if (f.tested()) (f.passed ? passed : failed) += 1;
+  }
+  print_table(out, rows);
+  out << passed << " passed, " << failed << " failed\n";
+}
+
+} // namespace recollect

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the findings of a file come to: the telling point of each, its outcome, and the counts that head the report."""
+import math
+
+def distance(point):
+    """How far measured and predicted lie apart, in tolerances."""
+    if point["tolerance"] > 0:
+        return abs(point["measured"] - point["predicted"]) / point["tolerance"]
+    return 0.0 if point["measured"] == point["predicted"] else math.inf
+
+
+def strain(point):
+    """How near a point is to its tolerance or beyond it; the paper's own statement first."""
+    apart = distance(point)
+    return (point["role"] == "statement", point["verdict"] != "holds", 0.0 if math.isnan(apart) else apart)
+
+
+def decisive(claim):
+    """The point a reader wants first, or None: the paper's statement, else the one furthest beyond its tolerance."""
+    return max(claim["points"], key=strain, default=None)
+
+
+# What can come of a claim, in the order in which a reader is told: (words for one, words for many).
+FOUND = {
+    "holds": ("statement holds", "statements hold"),
+    "holds_asymptotically": ("holds in a limit", "hold in a limit"),
+    "refuted": ("refuted as asserted", "refuted as asserted"),
+    "boundary": ("refuted at a boundary of our choosing", "refuted at a boundary of our choosing"),
+    "typo": ("typo", "typos"),
+    "untrained": ("effect of training absent without training", "effects of training absent without training"),
+    "not_tested": ("not tested", "not tested"),
+    "failed": ("failed", "failed"),
+}
+
+
+def outcome(claim):
+    """What came of a claim, a key of FOUND: a refutation by its scope; failed where our own check did not pass."""
+    if claim["reason"]:
+        return "not_tested"
+    if not claim["passed"]:
+        return "failed"
+    return claim["scope"] if claim["scope"] in FOUND else claim["verdict"]
+
+
+def counts(claims):
+    """{outcome: number}, in the order of FOUND, without zeros."""
+    found = [outcome(c) for c in claims]
+    return {name: found.count(name) for name in FOUND if name in found}
+
+
+def paper_of(claim):
+    """The paper a claim's source begins with: "000" of "000 Eq 7, Appendix A"."""
+    return claim["source"].split(" ")[0].rstrip(",;:") or "other"
+
+
+def needs_explaining(claim):
+    """Refuted or true in a limit, as expected. Any other verdict puts our own work in doubt first."""
+    return claim["verdict"] == claim["expected"] in ("refuted", "holds_asymptotically") and claim["scope"] != "typo"

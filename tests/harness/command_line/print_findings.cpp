@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was found heads the terminal, by scope; what failed shows why.
+#include "harness/command_line/print.hpp"
+#include "tests/testing.hpp"
+#include <sstream>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(print)
+
+Claim expecting(Verdict verdict, Scope scope = Scope::none, Reason reason = Reason::none) {
+  Claim c;
+  c.id = "x", c.expected = verdict, c.scope = scope, c.reason = reason;
+  return c;
+}
+
+/// A statement measured as 1 where it says `stated`, and a rival that says 3.
+std::vector<Point> measured_one(double stated) {
+  const Point p = exact_point(1, stated, 4);
+  return {as_statement(p, {}, "as printed"), rival_law(p, "three", 3)};
+}
+
+std::string printed(const std::vector<Finding> &findings, bool every_point = false) {
+  std::ostringstream out;
+  print_findings(out, findings, every_point);
+  return out.str();
+}
+
+BOOST_AUTO_TEST_CASE(what_was_found_comes_first_by_scope) {
+  Claim layer = expecting(Verdict::holds);
+  layer.variants = {"linear"};
+  const Claim holds = expecting(Verdict::holds), refuted = expecting(Verdict::refuted, Scope::paper),
+              boundary = expecting(Verdict::refuted, Scope::boundary), typo = expecting(Verdict::refuted, Scope::typo),
+              untrained = expecting(Verdict::refuted, Scope::untrained),
+              untested = expecting(Verdict::not_tested, Scope::none, Reason::needs_training),
+              vague = expecting(Verdict::not_tested, Scope::none, Reason::under_specified);
+  std::vector<Finding> findings{conclude(holds, measured_one(1)),
+                                conclude(layer, measured_one(1)),
+                                conclude(holds, measured_one(2)),
+                                conclude(untested, {}),
+                                conclude(vague, {}),
+                                conclude(untested, {})};
+  for (const Claim *c : {&refuted, &boundary, &typo, &untrained}) findings.push_back(conclude(*c, measured_one(2)));
+  const std::string text = printed(findings);
+  BOOST_TEST(text.substr(0, text.find("\n\n")) == "2 statements hold\n"
+                                                  "1 refuted as asserted\n"
+                                                  "1 refuted at a boundary of our choosing\n"
+                                                  "1 typo\n"
+                                                  "1 effect of training absent without training\n"
+                                                  "3 not tested (2 needs_training, 1 under_specified)\n"
+                                                  "1 FAILED: not as expected\n"
+                                                  "tested on: 6 algebra, 1 layer");
+  BOOST_TEST(text.find("\n6 passed, 1 failed\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_rival_that_is_not_refuted_is_named) {
+  const Claim claim = expecting(Verdict::holds);
+  std::vector<Point> points = measured_one(1);
+  points.push_back(rival_law(exact_point(1, 1, 4), "the same again", 1));
+  const std::string text = printed({conclude(claim, points)});
+  BOOST_TEST(text.find("rival (law) the same again") != std::string::npos);
+  BOOST_TEST(text.find("rival (law) three") == std::string::npos);
+  BOOST_TEST(printed({conclude(claim, points)}, true).find("rival (law) three") != std::string::npos);
+  points = {as_statement(exact_point(1, 1, 4), {})};
+  BOOST_TEST(printed({conclude(claim, points)}).find("no rival") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
