@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nothing that was measured is lost: kills, second writers, overlaps, full and closed outputs, injected faults."""
 import os
+import pathlib
 import random
 import re
 import signal
@@ -60,7 +61,7 @@ class Durability(unittest.TestCase):
                 process.wait()
             partial = out if os.path.exists(out) else out + ".partial"
             if os.path.exists(partial):
-                told = len(re.findall(r" s\)$", open(log).read(), re.M))
+                told = len(re.findall(r" s\)$", pathlib.Path(log).read_text(), re.M))
                 self.assertGreaterEqual(len(rows(partial, "records")), told)  # whatever was reported is there
                 self.assertIn(self.run_program("info", partial).returncode, (0, 1))
             resumed = self.run_program(*RUN, "-o", out, "--resume")
@@ -115,11 +116,11 @@ class Durability(unittest.TestCase):
         with h5py.File(source, "w") as f:
             for name in "qkv":
                 f[name] = [[[[1.0]]]]
-        before = open(source, "rb").read()
+        before = pathlib.Path(source).read_bytes()
         self.refused("overwrite the input", "forward", "linear", "-i", source, "-o", source, status=2)
         os.rename(source, self.path("o.h5.partial"))
         self.refused("overwrite the input", "forward", "linear", "-i", self.path("o.h5.partial"), "-o", self.path("o.h5"), status=2)
-        self.assertEqual(open(self.path("o.h5.partial"), "rb").read(), before)
+        self.assertEqual(pathlib.Path(self.path("o.h5.partial")).read_bytes(), before)
         same = self.path("x")
         self.refused("two outputs are one file", "verify", "eq97-matrix-form", "--json", same, "--junit", same, status=2)
 
@@ -140,23 +141,23 @@ class Durability(unittest.TestCase):
         self.refused("a folder", "verify", "--suite", self.folder)
         self.refused("not a regular file", "forward", "linear", "-i", pipe, "-o", self.path("o.h5"))
         self.refused("not a regular file", "info", pipe)
-        open(self.path("junk.h5"), "w").write("junk")
+        pathlib.Path(self.path("junk.h5")).write_text("junk")
         self.refused("not a readable HDF5 file", "info", self.path("junk.h5"))
 
     def test_damage_is_found(self):
         out = self.path("r.h5")
         self.run_program("run", "--variants", "linear", "--tasks", "recall", "-o", out)
-        whole = open(out, "rb").read()
+        whole = pathlib.Path(out).read_bytes()
         draw, refused = random.Random(1), 0
         for i in range(60):
             damaged = bytearray(whole)
             damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
-            open(self.path("d.h5"), "wb").write(damaged)
+            pathlib.Path(self.path("d.h5")).write_bytes(damaged)
             done = self.run_program("info", self.path("d.h5"))
             self.assertIn(done.returncode, (0, 1, 3), done.stderr)
             refused += done.returncode == 3
         self.assertGreater(refused, 0)
-        open(self.path("d.h5"), "wb").write(whole[: len(whole) // 2])
+        pathlib.Path(self.path("d.h5")).write_bytes(whole[: len(whole) // 2])
         self.assertEqual(self.run_program("info", self.path("d.h5")).returncode, 3)
 
     def test_injected_faults(self):

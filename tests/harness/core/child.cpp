@@ -45,7 +45,8 @@ BOOST_AUTO_TEST_CASE(memory_is_given_in_bytes_or_units) {
   BOOST_TEST(parse_bytes("1000", "--memory") == 1000u);
   BOOST_TEST(parse_bytes("2K", "--memory") == 2048u);
   BOOST_TEST(parse_bytes("1.5GiB", "--memory") == 3u << 29);
-  for (const char *bad : {"", "G", "x", "-1", "1X", "1KK", "0", "1e40"}) BOOST_CHECK_THROW(parse_bytes(bad, "--memory"), Error);
+  for (const char *bad : {"", "G", "x", "-1", "1X", "1KK", "0", "1e40"})
+    BOOST_CHECK_THROW(parse_bytes(bad, "--memory"), Error);
   BOOST_TEST(saturating_product(std::uint64_t(1) << 63, 4) > memory_limit());
 }
 

@@ -11,7 +11,9 @@ BOOST_AUTO_TEST_SUITE(files)
 
 namespace fs = std::filesystem;
 
-bool says(const Error &failure, const std::string &what) { return std::string(failure.what()).find(what) != std::string::npos; }
+bool says(const Error &failure, const std::string &what) {
+  return std::string(failure.what()).find(what) != std::string::npos;
+}
 
 BOOST_AUTO_TEST_CASE(a_file_is_absent_old_or_whole) {
   const Folder folder;
@@ -34,7 +36,8 @@ BOOST_AUTO_TEST_CASE(a_second_writer_is_refused_and_a_dead_one_is_not_in_the_way
   {
     OutputFile first(path), second(path);
     first.checkpoint("first");
-    BOOST_CHECK_EXCEPTION(second.checkpoint("second"), Error, [](const Error &e) { return says(e, "another process"); });
+    BOOST_CHECK_EXCEPTION(second.checkpoint("second"), Error,
+                          [](const Error &e) { return says(e, "another process"); });
     BOOST_CHECK_EXCEPTION(second.adopt(), Error, [](const Error &e) { return says(e, "another process"); });
     first.checkpoint("first again"); // the lock moves with the file
     BOOST_CHECK_EXCEPTION(second.adopt(), Error, [](const Error &e) { return says(e, "another process"); });

@@ -64,8 +64,8 @@ BOOST_AUTO_TEST_CASE(findings_come_back_whole) {
   Params params;
   params.set("d", 48).set("law", "printed");
   Point bound = as_obligation(at_most_point(Mean{0.9, 0.01}, 1), params, std::string(300, 'l'));
-  const Finding made = conclude(claim, {as_statement(exact_point(1, 2, 3), {}), bound,
-                                        rival_law(sampled_point({1, 0.01}, 1), "2 for 1", 2)});
+  const Finding made = conclude(
+      claim, {as_statement(exact_point(1, 2, 3), {}), bound, rival_law(sampled_point({1, 0.01}, 1), "2 for 1", 2)});
   BOOST_TEST_REQUIRE(made.passed);
   Results results = Results::planned({{&claim, {}}, {&claim, {}}}, {});
   results.add(1, made);
