@@ -4,7 +4,6 @@
 #include "harness/pipeline/forward.hpp"
 #include <chrono>
 #include <cmath>
-#include <new>
 
 namespace recollect {
 namespace {
@@ -47,8 +46,6 @@ Record run_case(const Case &c, int warmup, int repetitions) {
       execute(c, warmup, repetitions, record);
     else
       record.status = "meaningless";
-  } catch (const std::bad_alloc &) {
-    throw; // says nothing about the case
   } catch (const std::exception &failure) {
     record.reason = failure.what();
   }

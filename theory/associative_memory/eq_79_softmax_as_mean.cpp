@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention as a running mean (000 Eq 77-79, §2.2.1): what its weights say of old and new writes.
-#include "harness/core/registry.hpp"
+// 000 Eq 77-79 and §2.2.1: softmax attention as a running mean. Its normaliser's law of large numbers, the recurrence of
+// the mean, and what its weights say of new and of old writes.
 #include "harness/numerics/inputs.hpp"
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
-#include "harness/pipeline/forward.hpp"
-#include "theory/support/claims.hpp"
-#include <algorithm>
+#include "theory/support/layer_points.hpp"
+#include "theory/support/sampling.hpp"
 #include <cmath>
 
 namespace recollect::theory {
@@ -14,127 +11,243 @@ namespace {
 
 using Vector = std::vector<double>;
 
-constexpr int T = 20, d = 6, dv = 4;
-
-Dense keys_of(const Sequence &s) { return Dense(s.shape.T, s.shape.Dk, s.k); }
-Dense values_of(const Sequence &s) { return Dense(s.shape.T, s.shape.Dv, s.v); }
-Sequence gaussian_story(std::uint64_t seed) { return random_sequence({1, 1, T, d, dv}, seed, Keys::gaussian); }
-Dense final_state(const std::string &variant, const Sequence &s) {
-  return Dense(s.shape.Dv, s.shape.Dk, forward(find_variant(variant), s).state);
+Vector reads(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
+  const Variant &layer = find_variant(variant);
+  return forward(layer, s, {"fast", Real::f64, 64, variant_params(layer, set)}).o;
 }
+const Assignments unscaled = {{"scale", "1"}};
 
-/// Rounding units of a sum of n outer products or reads over d channels.
-double units(const Sequence &s) {
-  return 4.0 * (s.shape.T + s.shape.Dk) * frobenius_norm(keys_of(s)) * frobenius_norm(values_of(s)) *
-         (1 + max_abs(s.q));
-}
+// ---- Z_t ~ t c(q) --------------------------------------------------------------------------------------------------------
 
-Point same(const Vector &measured, const Vector &expected, double conditioning, const std::string &quantity) {
-  return at(exact_point(max_difference(measured, expected), 0, conditioning, 1e-3), "exact",
-            labels({{"quantity", txt(quantity)}}));
-}
-
-/// S_t = (t-1)/t S_{t-1} + v_t k_t^T / t is the mean of the first `terms` outer products' running sum.
-std::vector<Point> running_mean(const Protocol &protocol, int terms) {
-  Sequence s = gaussian_story(protocol.seed);
-  s.lambda.clear();
-  Dense mean(dv, d);
-  for (int t = 0; t < T; ++t) {
-    for (int i = 0; t < terms && i < dv; ++i)
-      for (int j = 0; j < d; ++j) mean(i, j) += s.v[t * dv + i] * s.k[t * d + j] / T;
-    s.alpha[t] = double(t) / (t + 1);
-  }
-  const double conditioning = units(s);
-  for (int t = 0; t < T; ++t)
-    for (int i = 0; i < dv; ++i) s.v[t * dv + i] /= t + 1;
-  return {same(final_state("gated_linear", s).data, mean.data, conditioning, "S_T - mean of v_t phi_t^T")};
-}
-
-/// Equal similarities (q = 0), values the unit vectors: the last read is the weight of every write.
-Vector final_weights(const std::string &variant, int steps, double gate) {
+/// sum_{j <= t} exp(factor q.k_j) of independent Gaussian keys, one for each run. q.k ~ N(0, |q|^2) in any width: one
+/// channel serves.
+Vector normalisers(int t, double square, double factor, std::uint64_t seed, size_t first, size_t runs) {
   Sequence s;
-  s.shape = {1, 1, steps, 1, steps};
-  s.k.assign(steps, 1.0), s.q.assign(steps, 0.0), s.alpha.assign(steps, gate);
-  s.v = Dense::identity(steps).data;
-  const Vector o = forward(find_variant(variant), s).o;
-  return Vector(o.end() - steps, o.end());
+  s.shape = {int(runs), 1, t, 1, 1};
+  s.k = Stream(seed, "eq 77/keys", t).normals(runs * t, first * t);
+  s.q.assign(s.k.size(), std::sqrt(square)), s.v.assign(s.k.size(), 1.0);
+  const Vector sums = reads("exp_unnormalized", s, {{"scale", number(factor)}});
+  Vector last;
+  for (size_t run = 0; run < runs; ++run) last.push_back(sums[(run + 1) * t - 1]);
+  return last;
 }
 
-Params at_time(int t, const std::string &quantity) { return labels({{"t", num(t)}, {"quantity", txt(quantity)}}); }
-
-/// With its own normaliser Z_t = lambda Z_{t-1} + 1 the newest write weighs (1-lambda)/(1-lambda^t), not 1/t.
-std::vector<Point> gated_normaliser(const Protocol &) {
-  std::vector<Point> points;
-  const double gate = 0.5;
-  for (int t : {2, 10, 100}) {
-    const Vector now = final_weights("gated_softmax", t, gate), before = final_weights("gated_softmax", t - 1, gate);
-    const double Z = (1 - std::pow(gate, t)) / (1 - gate), last = (1 - std::pow(gate, t - 1)) / (1 - gate);
-    if (t == 2)
-      points.push_back(at(exact_point(now[t - 1], 1.0 / t, 8.0 * t, 0), "paper",
-                          at_time(t, "weight of the newest write, lambda = 1/2")));
-    points.push_back(at(exact_point(now[t - 1], 1 / Z, 8.0 * t, 1e-3), "corrected",
-                        at_time(t, "weight of the newest write, lambda = 1/2")));
-    points.push_back(at(exact_point(now[t - 2] / before[t - 2], gate * last / Z, 16.0 * t, 1e-3), "corrected",
-                        at_time(t, "A_t: what is kept of an older write, lambda = 1/2")));
-    const Vector ungated = final_weights("gated_softmax", t, 1);
-    points.push_back(at(exact_point(ungated[t - 1], 1.0 / t, 8.0 * t, 1e-3 / t), "exact",
-                        at_time(t, "weight of the newest write, lambda = 1")));
-  }
-  return points;
+Claim law_of_large_numbers() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    const std::vector<Params> own = {labels({{"t", num(4)}, {"square", num(0.25)}}),
+                                     labels({{"t", num(16)}, {"square", num(0.5)}})};
+    for (const Params &at : points_of(protocol, own)) {
+      const int t = at.integer("t");
+      const double square = at.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
+      // The square error of a mean of t has about CV^2 = 2: at long t half the wanted sensitivity spares time.
+      const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
+      Vector means, damped;
+      const Mean error =
+          sample_mean(wanted, 2000, size_t(8e7) / t, in_blocks(50000 / t + 1, [&](size_t first, size_t runs) {
+                        Vector squares;
+                        for (double sum : normalisers(t, square, 1, protocol.seed, first, runs)) {
+                          means.push_back(sum / t);
+                          squares.push_back(t * std::pow(means.back() / c - 1, 2));
+                        }
+                        return squares;
+                      }));
+      for (double sum : normalisers(t, square, 1 / std::sqrt(2.0), protocol.seed, 0, 40000 / t))
+        damped.push_back(sum / t);
+      const Point mean = sampled_point(mean_of(means), c);
+      append(points,
+             {as_statement(sampled_point({error.mean / t, error.standard_error / t}, 0), at,
+                           "mean square of Z_t/(t c) - 1: Z_t = t c(q) at this t"),
+              as_obligation(mean, at, "mean of Z_t/t against c = exp(|q|^2/2)"),
+              rival_system(sampled_point(mean_of(damped), c), at, "scores divided by sqrt 2"),
+              rival_law(mean, "c = exp(|q|^2)", std::exp(square)), rival_law(mean, "c = 1 + |q|^2/2", 1 + square / 2),
+              as_limit(sampled_point(error, excess), at,
+                       "t times the mean square of Z_t/(t c) - 1 against exp(|q|^2) - 1"),
+              rival_law(sampled_point(error, excess), "exp(|q|^2)", excess + 1),
+              rival_law(sampled_point(error, excess), "exp(|q|^2/2) - 1", c - 1)});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(
+          explained(
+              asymptotic(ledger_row("softmax-lln", "000 Eq 77-79",
+                                    "For sufficiently large t, by the law of large numbers, sum_{j<=t} exp(q.k_j) is "
+                                    "about t c(q), c(q) a constant of the query.",
+                                    "For independent Gaussian keys c(q) = exp(|q|^2/2), with relative root mean square "
+                                    "error sqrt((exp(|q|^2) - 1)/t).",
+                                    measure)),
+              "True as stated. How large t must be depends on the query: t >> exp(|q|^2), which unscaled queries of "
+              "width 64 never reach."),
+          {integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "|q|^2")}),
+      {"exp_unnormalized"});
 }
 
-/// The newest write enters with 1/t, but every older one is scaled by (t-1)/t: in the end all weigh 1/t, and the order
-/// is forgotten.
-std::vector<Point> uniform_weights(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (int t : {2, 50}) {
-    const Vector weights = final_weights("softmax", t, 1);
-    if (t == 2)
-      points.push_back(at(exact_point(weights[1] / weights[0], 0.5, 16, 0), "paper",
-                          at_time(t, "weight of the newest over the oldest write")));
-    points.push_back(at(exact_point(weights[t - 1] / weights[0], 1, 16.0 * t, 1e-3), "corrected",
-                        at_time(t, "weight of the newest over the oldest write")));
-    points.push_back(at(exact_point(weights[t - 1], 1.0 / t, 8.0 * t, 1e-3 / t), "corrected",
-                        at_time(t, "weight of the newest write")));
-  }
-  const Sequence s = gaussian_story(protocol.seed);
-  Sequence shuffled = s;
-  const std::vector<int> order = Stream(protocol.seed, 191).permutation(T);
-  for (int t = 0; t < T; ++t) {
-    std::copy_n(&s.k[order[t] * d], d, &shuffled.k[t * d]);
-    std::copy_n(&s.v[order[t] * dv], dv, &shuffled.v[t * dv]);
-  }
-  const Vector one = forward(find_variant("softmax"), s).o, two = forward(find_variant("softmax"), shuffled).o;
-  Point p = same(Vector(one.end() - dv, one.end()), Vector(two.end() - dv, two.end()), 16.0 * T * max_abs(s.v),
-                 "last read of a sequence and of a permutation of it");
-  p.tier = "corrected";
-  points.push_back(p);
-  return points;
+// ---- The running mean ----------------------------------------------------------------------------------------------------
+
+Claim running_mean() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    for (const Params &at : points_of(protocol, {labels({{"T", num(20)}, {"d", num(8)}, {"dv", num(4)}})})) {
+      const int T = at.integer("T"), d = at.integer("d"), dv = at.integer("dv");
+      Sequence s = random_sequence({1, 1, T, d, dv}, protocol.seed, Keys::gaussian);
+      s.lambda.clear();
+      const auto mean_of_first = [&](int terms, double divisor) {
+        Dense sum(dv, d);
+        for (int t = 0; t < terms; ++t)
+          sum = sum + outer(Vector(s.v.begin() + t * dv, s.v.begin() + (t + 1) * dv),
+                            Vector(s.k.begin() + t * d, s.k.begin() + (t + 1) * d));
+        return (1 / divisor * sum).data;
+      };
+      const Vector expected = mean_of_first(T, T), without_last = mean_of_first(T - 1, T),
+                   late = mean_of_first(T, T + 1);
+      for (int t = 0; t < T; ++t) s.alpha[t] = double(t) / (t + 1);
+      const double units = rounding_units("gated_linear", s);
+      const Vector unshared = forward(find_variant("gated_linear"), s).state;
+      for (int t = 0; t < T; ++t)
+        for (int i = 0; i < dv; ++i) s.v[t * dv + i] /= t + 1;
+      const Vector state = forward(find_variant("gated_linear"), s).state;
+      append(points, {as_statement(exact_point(state, expected, units), at, "S_T against the mean of v_t phi_t^T"),
+                      rival_system(exact_point(unshared, expected, units), at, "writes not divided by t"),
+                      rival_law(exact_point(state, late, units), at, "divided by T + 1"),
+                      rival_law(exact_point(state, without_last, units), at, "the last write left out")});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(ledger_row("eq79-recurrence", "000 Eq 79",
+                               "S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t is the mean of v_i phi(k_i)^T, i <= t.",
+                               "Identity.", measure),
+                    {integer_param("T", 20, 2, 200, "steps"), integer_param("d", 8, 1, 64, "key width"),
+                     integer_param("dv", 4, 1, 64, "value width")}),
+      {"gated_linear"});
+}
+
+// ---- Weights of single writes --------------------------------------------------------------------------------------------
+
+/// A layer whose last read tells the weights of three writes: the oldest, the one in the middle, the newest. Scores are 0,
+/// or of random unit keys and one random query.
+struct Weights {
+  Sequence s;
+  Vector scores; // q.k_i
+};
+Weights weights_of(int t, bool equal, std::uint64_t seed) {
+  const int d = 8;
+  Weights w{random_sequence({1, 1, t, d, 3}, seed, Keys::unit), Vector(t, 0.0)};
+  w.s.v.assign(3 * size_t(t), 0.0);
+  for (int i = 0; i < 3; ++i) w.s.v[3 * (i == 0 ? 0 : i == 1 ? t / 2 : t - 1) + i] = 1;
+  const Vector q(w.s.q.end() - d, w.s.q.end());
+  if (equal) w.s.q.assign(w.s.q.size(), 0.0);
+  for (int i = 0; i < t && !equal; ++i) w.scores[i] = inner(&w.s.k[size_t(i) * d], q.data(), d);
+  return w;
+}
+Vector last_read(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
+  const Vector o = reads(variant, s, set);
+  return Vector(o.end() - 3, o.end());
+}
+/// kappa_i / Z_t of the three.
+Vector shares(const Vector &scores) {
+  const size_t t = scores.size();
+  double Z = 0;
+  for (double x : scores) Z += std::exp(x);
+  return {std::exp(scores[0]) / Z, std::exp(scores[t / 2]) / Z, std::exp(scores[t - 1]) / Z};
+}
+
+const std::vector<ParamSpec> steps = {integer_param("t", 1000, 3, 4000, "steps")};
+
+Claim write_in_vanishes() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    for (const Params &at : points_of(protocol, {labels({{"t", num(1000)}}), labels({{"t", num(3)}})})) {
+      const int t = at.integer("t");
+      const double units = 16.0 * t; // t exponentials and their sum, in the scale of weights up to 1
+      const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
+      Sequence mean = equal.s; // Eq 79 on one key
+      mean.lambda.clear();
+      for (int i = 0; i < t; ++i) mean.alpha[i] = double(i) / (i + 1);
+      for (int i = 0; i < t; ++i) std::copy_n(mean.k.begin(), 8, &mean.k[size_t(i) * 8]);
+      mean.q = mean.k;
+      for (int i = 0; i < t; ++i)
+        for (int c = 0; c < 3; ++c) mean.v[3 * size_t(i) + c] /= i + 1;
+      const double entered = last_read("softmax", equal.s)[2];
+      append(points,
+             {as_statement(exact_point(entered, 1.0 / t, units), at, "weight of the newest write at equal scores"),
+              rival_system(exact_point(last_read("exp_unnormalized", equal.s)[2], 1.0 / t, units), at, "no normaliser"),
+              as_statement(exact_point(last_read("gated_linear", mean)[2], 1.0 / t, units), at,
+                           "share of the newest write in Eq 79"),
+              as_obligation(exact_point(last_read("softmax", random.s, unscaled)[2], shares(random.scores)[2], units),
+                            at, "weight of the newest write at random scores against kappa_t / Z_t"),
+              rival_law(exact_point(entered, 1 / std::sqrt(t), units), at, "1/sqrt t"),
+              rival_law(exact_point(entered, 1.0 / (t + 1), units), at, "1/(t+1)")});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(
+          explained(ledger_row("softmax-write-in-vanishes", "000 §2.2.1",
+                               "For large t softmax attention's normaliser scales a newly written v_t "
+                               "by about 1/t, so that the write-in term tends to 0.",
+                               "Exactly 1/t in Eq 79, kappa(q,k_t)/Z_t in softmax attention itself.", measure),
+                    "What is older is scaled down by as much at the same step: "
+                    "softmax_later_attenuated."),
+          steps),
+      {"softmax", "gated_linear", "exp_unnormalized"});
+}
+
+Claim later_is_attenuated() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    for (const Params &at : points_of(protocol, {labels({{"t", num(1000)}}), labels({{"t", num(50)}})})) {
+      const int t = at.integer("t");
+      const double units = 64.0 * t; // as above, and a quotient of two weights
+      const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
+      const Vector weights = last_read("softmax", equal.s), mixed = last_read("softmax", random.s, unscaled);
+      Sequence shuffled = random.s, never = equal.s, gated = equal.s;
+      const std::vector<int> order = Stream(protocol.seed, "softmax/order").permutation(t);
+      for (int i = 0; i < t; ++i) {
+        std::copy_n(&random.s.k[size_t(order[i]) * 8], 8, &shuffled.k[size_t(i) * 8]);
+        std::copy_n(&random.s.v[size_t(order[i]) * 3], 3, &shuffled.v[size_t(i) * 3]);
+        for (int c = 0; c < 3; ++c) never.v[size_t(i) * 3 + c] /= i + 1;
+      }
+      std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
+      gated.alpha.assign(t, 0.99);
+      const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
+      append(
+          points,
+          {as_statement(exact_point(weights[2] / weights[0], 1.0 / t, units), at,
+                        "newest over oldest weight, against 1/t: writes enter with 1/i and stay"),
+           as_obligation(exact_point(weights, Vector(3, 1.0 / t), units), at,
+                         "weights of the oldest, a middle and the newest write against 1/t"),
+           as_obligation(exact_point(weights[2] / weights[0], 1, units), at, "newest over oldest weight"),
+           rival_system(exact_point(summed[2] / summed[0], 1, units), at, "A = I: writes divided by i, never rescaled"),
+           rival_system(exact_point(forgetful[2] / forgetful[0], 1, units), at, "a gate of 0.99 at every step"),
+           as_obligation(exact_point(mixed, shares(random.scores), units), at,
+                         "the same weights at random scores against kappa_i / Z_t"),
+           as_obligation(exact_point(last_read("softmax", shuffled, unscaled), mixed, units), at,
+                         "the same read with the writes in another order")});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(
+          explained(
+              refuted_row(
+                  "softmax-later-attenuated", Scope::paper, "000 §2.2.1",
+                  "For large t softmax attention's normaliser attenuates information the more the closer it is "
+                  "to the future, so that gated linear attention reverses the direction of its decay.",
+                  "Every step scales what is older by (t-1)/t: all t items carry 1/t, and a read does not depend "
+                  "on their order.",
+                  measure),
+              "The write-in term does fall as 1/t (softmax_write_in_vanishes); the text leaves out that A_t rescales "
+              "the past by just as much. There is no decay in either direction to be reversed."),
+          steps),
+      {"softmax", "exp_unnormalized", "gated_softmax"});
 }
 
 } // namespace
 
 std::vector<Claim> eq_79_softmax_as_mean() {
-  Claim eq79 = ledger_row(
-      "eq79-recurrence", "000 Eq 79", "S_t = (t-1)/t S_{t-1} + v_t phi_t^T / t is the mean of the outer products.",
-      "Identity. Control: the last term dropped.", [](const Protocol &p) { return running_mean(p, T); });
-  eq79.control = [](const Protocol &p) { return running_mean(p, T - 1); };
-  return {
-      running(eq79, {"gated_linear"}),
-      running(refuted_row("gated-softmax-normaliser", Scope::paper, "000 Eq 81, Table 2, last row",
-                          "Gated softmax attention has A = (t-1)/t diag(lambda) and C = v phi(k)^T / t.",
-                          "With the gated normaliser Z_t = lambda Z_{t-1} + kappa, A_t = lambda Z_{t-1}/Z_t tends to "
-                          "lambda and the weight of a write, 1/Z_t, to 1 - lambda: the update does "
-                          "not vanish. (t-1)/t and 1/t belong to lambda = 1 alone.",
-                          gated_normaliser),
-              {"gated_softmax"}),
-      running(refuted_row("softmax-later-attenuated", Scope::paper, "000 §2.2.1",
-                          "With softmax's normaliser, information closer to the future is increasingly attenuated.",
-                          "A write enters with 1/t, and every step scales what is older by (t-1)/t: all t items end "
-                          "with weight 1/t, and the read does not depend on their order.",
-                          uniform_weights),
-              {"softmax"}),
-  };
+  return {law_of_large_numbers(), running_mean(), write_in_vanishes(), later_is_attenuated()};
 }
 
 } // namespace recollect::theory

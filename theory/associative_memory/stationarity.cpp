@@ -24,35 +24,6 @@ Sequence gaussian_runs(int runs, int T, int d, int dv, std::uint64_t seed) {
   return s;
 }
 
-/// Squared relative error of sum_j exp(q.k_j) against t exp(|q|^2/2): its mean is (e^{|q|^2} - 1) / t.
-std::vector<Point> large_numbers(const Protocol &protocol) {
-  std::vector<Point> points;
-  const int d = 4, runs = protocol.full() ? 20000 : 8000, T = 128;
-  const double square = 0.5, excess = std::exp(square) - 1; // |q|^2: small, so that rare draws do not rule the spread
-  Sequence s = gaussian_runs(runs, T, d, 1, protocol.seed);
-  for (double &x : s.q) x = std::sqrt(square / d);
-  s.v.assign(s.v.size(), 1.0);
-  const Variant &variant = find_variant("exp_unnormalized");
-  const std::vector<double> sums =
-      forward(variant, s, {"fast", Real::f64, 64, variant_params(variant, {{"scale", "1"}})}).o;
-  for (int t : {8, 32, 128}) {
-    std::vector<double> ratios, squares;
-    for (int run = 0; run < runs; ++run) {
-      ratios.push_back(sums[size_t(run) * T + t - 1] / (t * std::exp(square / 2)));
-      squares.push_back(t * (ratios.back() - 1) * (ratios.back() - 1));
-    }
-    const Mean mean = mean_of(ratios), spread = mean_of(squares);
-    points.push_back(at(sampled_point(mean.mean, 1, mean.standard_error, 0.1), "expectation",
-                        at_time(t, "mean of sum_j exp(q.k_j) / (t c(q))")));
-    points.push_back(at(sampled_point(spread.mean, excess, spread.standard_error, 0.6 * excess), "limit",
-                        at_time(t, "t times its mean square error")));
-    if (t == 8)
-      points.push_back(at(sampled_point(spread.mean / t, 0, spread.standard_error / t, 0.6 * excess / t), "paper",
-                          at_time(t, "mean square error of sum_j exp(q.k_j) / (t c(q))")));
-  }
-  return points;
-}
-
 /// The running mean S_t of v phi^T: t |S_t - S_{t-1}| = |v phi^T - S_{t-1}|, whose square exceeds E|v|^2|phi|^2 by
 /// 1/(t-1).
 std::vector<Point> vanishing_updates(const Protocol &protocol) {
@@ -205,20 +176,14 @@ std::vector<Point> bounded_for_ever(const Protocol &protocol) {
 } // namespace
 
 std::vector<Claim> stationarity() {
-  Claim numbers = ledger_row("softmax-lln", "000 Eq 77-79", "For large t, sum_j exp(q.k_j) is about t c(q).",
-                             "c(q) = exp(|q|^2/2) for Gaussian keys, with relative root mean square error "
-                             "sqrt((e^{|q|^2} - 1)/t): it needs t >> e^{|q|^2}, which unscaled queries of "
-                             "width 64 never reach.",
-                             large_numbers);
   Claim norm = ledger_row("linear-norm-growth", "000 §2.2.1, footnote 14",
                           "For S_t = S_{t-1} + v k^T the norm of S grows without bound.",
                           "In the mean, E|S_t|_F^2 = E|S_t k|^2 = t dk dv for independent zero-mean pairs, the "
                           "spectral norm like sqrt t; like t |E v k^T| where values depend on keys. "
                           "Not at every step, nor for every sequence (linear_norm_inevitable).",
                           growth);
-  numbers.expected = norm.expected = Verdict::holds_asymptotically;
+  norm.expected = Verdict::holds_asymptotically;
   return {
-      running(numbers, {"exp_unnormalized"}),
       running(ledger_row("eq49-update-1-over-t", "000 Eq 49, §2.2.2",
                          "|S_t - S_{t-1}| falls like 1/t, so that softmax attention's memory gradually stops updating.",
                          "|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t exactly, and for zero-mean values the mean of t^2 "

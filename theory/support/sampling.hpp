@@ -25,4 +25,16 @@ template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most,
   }
 }
 
+/// draw(first, count) in blocks, so that the arrays of many samples never lie in memory at once.
+template <class Draw> auto in_blocks(size_t block, Draw draw) {
+  return [=](size_t first, size_t count) {
+    std::vector<double> samples;
+    for (size_t done = 0; done < count; done += block) {
+      const std::vector<double> more = draw(first + done, std::min(block, count - done));
+      samples.insert(samples.end(), more.begin(), more.end());
+    }
+    return samples;
+  };
+}
+
 } // namespace recollect::theory

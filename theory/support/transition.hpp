@@ -9,18 +9,10 @@ inline Point at(Point point, std::string tier, const Params &params) {
   point.tier = std::move(tier), point.params = params;
   return point;
 }
-inline Point exact_point(double measured, double predicted, double conditioning) {
-  return recollect::exact_point(measured, predicted, conditioning);
-}
-inline Point exact_point(const std::vector<double> &measured, const std::vector<double> &predicted,
-                         double conditioning) {
-  return recollect::exact_point(measured, predicted, conditioning);
-}
+using recollect::exact_point;
+using recollect::sampled_point;
 inline Point exact_point(double measured, double predicted, double conditioning, double) {
   return recollect::exact_point(measured, predicted, conditioning);
-}
-inline Point sampled_point(const Mean &measured, double predicted, double bias = 0) {
-  return recollect::sampled_point(measured, predicted, bias);
 }
 inline Point sampled_point(double measured, double predicted, double standard_error, double, double bias = 0) {
   return recollect::sampled_point(Mean{measured, standard_error}, predicted, bias);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// 000 Table 2, DeltaNet + Momentum; Eq 75-76: C_t = eta C_{t-1} + v_t k_t^T beside B_t = I - k_t k_t^T. The layer,
+// delta_momentum, has one eta for all steps; where the eta_j differ, C alone is run, as gated linear attention.
+#include "harness/numerics/inputs.hpp"
+#include "theory/associative_memory/quadratic.hpp"
+#include "theory/support/layer_points.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+const std::vector<ParamSpec> parameters = {
+    real_param("eta", 0.7, 0.01, 0.99, "momentum of the write"), integer_param("T", 20, 2, 60, "steps"),
+    integer_param("d", 8, 1, 32, "key width"), integer_param("dv", 4, 1, 32, "value width")};
+std::vector<Params> places(const Protocol &protocol) {
+  return points_of(protocol, {labels({{"eta", num(0.7)}, {"T", num(20)}, {"d", num(8)}, {"dv", num(4)}})});
+}
+Sequence story(const Params &at, std::uint64_t seed) {
+  return random_sequence({1, 1, at.integer("T"), at.integer("d"), at.integer("dv")}, seed, Keys::gaussian);
+}
+Vector key(const Sequence &s, int t) {
+  return Vector(s.k.begin() + t * s.shape.Dk, s.k.begin() + (t + 1) * s.shape.Dk);
+}
+Vector value(const Sequence &s, int t) {
+  return Vector(s.v.begin() + t * s.shape.Dv, s.v.begin() + (t + 1) * s.shape.Dv);
+}
+Assignments setting(const Params &at) { return {{"eta", number(at.real("eta"))}}; }
+
+/// eta^(t-i) for i <= t.
+double weight(double eta, int t, int i) { return std::pow(eta, t - i); }
+
+// ---- The objective -------------------------------------------------------------------------------------------------------
+
+/// L_t(S), t = 0 ... T-1.
+using Objective = std::function<double(const Dense &S, int t)>;
+
+double read_square(const Dense &S, const Vector &k) {
+  const Vector read = times(S, k);
+  return inner(read, read);
+}
+Objective as_in_table_2(const Sequence &s, double eta) {
+  return [&s, eta](const Dense &S, int t) {
+    double recall = 0;
+    for (int i = 0; i <= t; ++i) recall += weight(eta, t, i) * inner(times(S, key(s, i)), value(s, i));
+    return read_square(S, key(s, t)) / 2 - recall;
+  };
+}
+Objective as_in_eq_76(const Sequence &s, double eta) {
+  return [&s, eta](const Dense &S, int t) {
+    double weights = 0;
+    for (int i = 0; i <= t; ++i) weights += weight(eta, t, i);
+    return read_square(S, key(s, t)) / 2 - weights * inner(times(S, key(s, t)), value(s, t));
+  };
+}
+Objective of_delta_net(const Sequence &s) {
+  return
+      [&s](const Dense &S, int t) { return read_square(S, key(s, t)) / 2 - inner(times(S, key(s, t)), value(s, t)); };
+}
+
+/// Reads and the last S of the memory that takes one step on L_t a token; `heavy` carries that much of the last step on.
+Vector descend(const Sequence &s, const Objective &L, double heavy = 0) {
+  Vector all;
+  Dense S(s.shape.Dv, s.shape.Dk), step = S;
+  for (int t = 0; t < s.shape.T; ++t) {
+    step = heavy * step - gradient([&](const Dense &M) { return L(M, t); }, S);
+    S = S + step;
+    const Vector read = times(S, Vector(s.q.begin() + t * s.shape.Dk, s.q.begin() + (t + 1) * s.shape.Dk));
+    all.insert(all.end(), read.begin(), read.end());
+  }
+  all.insert(all.end(), S.data.begin(), S.data.end());
+  return all;
+}
+
+/// The layer's own rounding, and that of T gradients, each in the scale of the objective at states as large as `results`.
+double units(const Sequence &s, const Assignments &set) {
+  const double S = s.shape.Dk * max_abs(results_of("delta_momentum", s, set)) + 1;
+  return rounding_units("delta_momentum", s, set) + 8.0 * s.shape.T * s.shape.Dk * s.shape.Dv * S * S;
+}
+
+Claim momentum_row() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    for (const Params &at : places(protocol)) {
+      const Sequence s = story(at, protocol.seed);
+      const double eta = at.real("eta"), size = units(s, setting(at));
+      const Vector measured = results_of("delta_momentum", s, setting(at));
+      const Vector expected = descend(s, as_in_table_2(s, eta));
+      append(points, {as_statement(exact_point(measured, expected, size), at, "reads and S_T against the descent"),
+                      rival_law(exact_point(measured, descend(s, of_delta_net(s), eta), size), at,
+                                "heavy ball on DeltaNet's gradient"),
+                      rival_law(exact_point(measured, descend(s, as_in_eq_76(s, eta)), size), at,
+                                "Eq 76: <S k_t, v_t> inside the sum"),
+                      rival_system(exact_point(results_of("delta_net", s), expected, size), at, "no momentum")});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(explained(ledger_row("table2-momentum", "000 Table 2, Appendix B.2",
+                                         "DeltaNet with momentum, A = I, B = I - k_t k_t^T, C_t = eta_t C_{t-1} "
+                                         "+ v_t k_t^T with eta_t in (0,1), is one gradient step on 1/2 ||S "
+                                         "k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i^T S k_i.",
+                                         "Identity (measured with one eta for all steps).", measure),
+                              "The momentum acts on the write alone. It is not heavy-ball momentum on the "
+                              "gradient of DeltaNet's objective."),
+                    parameters),
+      {"delta_momentum", "delta_net"});
+}
+
+Claim momentum_as_printed() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    const Sequence smallest = [] {
+      Sequence s;
+      s.shape = {1, 1, 2, 1, 1};
+      s.q = s.k = {1, 1}, s.v = {1, 2}, s.beta = {1, 1};
+      return s;
+    }();
+    const auto held = [&](const Sequence &s, const Params &at, const Objective &L) {
+      return exact_point(results_of("delta_momentum", s, setting(at)), descend(s, L), units(s, setting(at)));
+    };
+    const Params by_hand = labels({{"eta", num(0.75)}, {"T", num(2)}, {"d", num(1)}, {"dv", num(1)}});
+    points.push_back(as_statement(held(smallest, by_hand, as_in_eq_76(smallest, 0.75)), by_hand,
+                                  "S_2 against the descent, k = 1, 1 and v = 1, 2"));
+    for (const Params &at : places(protocol)) {
+      const Sequence s = story(at, protocol.seed);
+      const double eta = at.real("eta");
+      append(points, {as_statement(held(s, at, as_in_eq_76(s, eta)), at, "reads and S_T against the descent"),
+                      as_obligation(held(s, at, as_in_table_2(s, eta)), at, "the same with <S k_i, v_i> in the sum"),
+                      rival_law(held(s, at, of_delta_net(s)), at, "no sum: DeltaNet's objective"),
+                      rival_law(held(s, at, as_in_table_2(s, eta * eta)), at, "eta^2 for eta")});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(
+          explained(
+              refuted_row("eq76-momentum", Scope::typo, "000 Eq 76",
+                          "With momentum the objective is 1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) <S "
+                          "k_t, v_t>.",
+                          "The pair in the sum is i, <S k_i, v_i>, as Table 2 has it. As printed it generates C_t = "
+                          "(sum of the weights) v_t k_t^T.",
+                          measure),
+              "A slip of the index: Table 2 is right. Smallest case: k = 1, 1, v = 1, 2, eta = 3/4 gives C_2 = 11/4, "
+              "as "
+              "printed 7/2."),
+          parameters),
+      {"delta_momentum"});
+}
+
+// ---- Eq 75 ---------------------------------------------------------------------------------------------------------------
+
+/// sum_{i >= first} (prod_{j=i+shift..t} eta_j) v_i k_i^T, i counted from 0.
+Vector weighted_sum(const Sequence &s, const Vector &eta, int first, int shift) {
+  Dense C(s.shape.Dv, s.shape.Dk);
+  for (int i = first; i < s.shape.T; ++i) {
+    double kept = 1;
+    for (int j = i + shift; j < s.shape.T; ++j) kept *= eta[j];
+    C = C + kept * outer(value(s, i), key(s, i));
+  }
+  return C.data;
+}
+
+Claim momentum_sum() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    for (const Params &at : places(protocol)) {
+      Sequence s = story(at, protocol.seed);
+      const int T = s.shape.T;
+      const double size =
+          4.0 * T * frobenius_norm(Dense(T, s.shape.Dk, s.k)) * frobenius_norm(Dense(T, s.shape.Dv, s.v));
+      const Variant &layer = find_variant("delta_momentum");
+      Vector state = forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, setting(at))}).state;
+      state.erase(state.begin(), state.begin() + s.shape.Dv * s.shape.Dk); // what is left is C
+      const Vector one(T, at.real("eta"));
+      points.push_back(as_statement(exact_point(state, weighted_sum(s, one, 0, 1), size), at, "C_T of the layer"));
+      s.alpha = Stream(protocol.seed, "table 2/eta").uniforms(T, 0.4, 0.95), s.lambda.clear();
+      const Vector C = forward(find_variant("gated_linear"), s).state;
+      append(points, {as_statement(exact_point(C, weighted_sum(s, s.alpha, 0, 1), size), at,
+                                   "C_T with another eta every step, uniform in 0.4 ... 0.95"),
+                      rival_law(exact_point(C, weighted_sum(s, s.alpha, 0, 0), size), at, "the product from j = i"),
+                      rival_law(exact_point(C, weighted_sum(s, s.alpha, 1, 1), size), at, "the first write left out"),
+                      rival_law(exact_point(C, weighted_sum(s, one, 0, 1), size), at, "the same eta every step")});
+    }
+    return points;
+  };
+  return running(at_parameters(ledger_row("table2-momentum-eq75", "000 Eq 75",
+                                          "C_t = eta_t C_{t-1} + v_t k_t^T with C_0 = 0 is sum_{i<=t} (prod_{j=i+1..t} "
+                                          "eta_j) v_i k_i^T.",
+                                          "Identity; the empty product at i = t is 1.", measure),
+                               parameters),
+                 {"delta_momentum", "gated_linear"});
+}
+
+} // namespace
+
+std::vector<Claim> table_2_momentum() {
+  return {
+      momentum_row(), momentum_sum(), momentum_as_printed(),
+      explained(untested_row("momentum-helps", Reason::needs_training, "000 §2.2, DeltaNet; footnote 8",
+                             "First-order momentum on the writes improved the performance of a model close to DeltaNet "
+                             "(a finding of reference [2], quoted as a reference only).",
+                             "An observation on trained models; the text gives no set-up."),
+                "The authors say themselves that the model of [2] is not strictly DeltaNet.")};
+}
+
+} // namespace recollect::theory
