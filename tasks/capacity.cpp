@@ -27,14 +27,14 @@ Problem generate(const Params &p, std::uint64_t seed) {
   Sequence &s = problem.sequence;
   s.shape = {memories, 1, T, d, dv};
   s.k = make_keys({p.text("keys"), T, d, p.real("cosine")}, memories, seed);
-  s.v = Stream(seed, 95).normals(size_t(memories) * T * dv);
+  s.v = Stream(seed, "capacity/values").normals(size_t(memories) * T * dv);
   normalise_rows(s.v, dv);
   problem.candidates = s.v;
   s.q.resize(s.k.size()), problem.target.resize(s.v.size());
   problem.answer.resize(size_t(memories) * T);
   problem.scored.assign(T, 1);
   fill_gates(s, p);
-  const Stream ask(seed, 96);
+  const Stream ask(seed, "capacity/ask");
   for (size_t step = 0; step < problem.answer.size(); ++step) {
     const size_t t = step % T, asked = ask.below(step, t + 1);
     problem.answer[step] = int(asked);

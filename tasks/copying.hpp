@@ -29,12 +29,12 @@ inline Problem copying(const Params &p, std::uint64_t seed, int noise, double no
             vocabulary = p.integer("vocabulary");
   const int text = L + noise, T = text + L;
   const std::vector<double> keys = make_keys({p.text("keys"), 2 * L, d, p.real("cosine")}, memories, seed);
-  std::vector<double> words = Stream(seed, 71).normals(size_t(vocabulary) * d);
+  std::vector<double> words = Stream(seed, "copying/words").normals(size_t(vocabulary) * d);
   normalise_rows(words, d);
   Problem problem;
   Sequence &s = problem.sequence;
   s.shape = {memories, 1, T, d, d};
-  s.k = Stream(seed, 72).normals(size_t(memories) * T * d);
+  s.k = Stream(seed, "copying/noise_keys").normals(size_t(memories) * T * d);
   normalise_rows(s.k, d);
   s.v.assign(s.k.size(), 0.0), problem.target = s.v;
   problem.answer.assign(size_t(memories) * T, -1);
@@ -42,11 +42,11 @@ inline Problem copying(const Params &p, std::uint64_t seed, int noise, double no
   std::fill_n(problem.scored.begin() + text, L, 1);
   append(problem.candidates, words, memories);
   fill_gates(s, p);
-  const Stream word(seed, 73);
+  const Stream word(seed, "copying/text");
   for (int m = 0; m < memories; ++m) {
     const size_t first = size_t(m) * T;
-    std::vector<int> places =
-        Stream(seed, (74ull << 32) + m).permutation(text); // the first L, in order, hold the content
+    // the first L, in order, hold the content
+    std::vector<int> places = Stream(seed, "copying/places", m).permutation(text);
     std::sort(places.begin(), places.begin() + L);
     std::vector<int> position(text, -1);
     for (int i = 0; i < L; ++i) position[places[i]] = i;

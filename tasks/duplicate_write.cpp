@@ -22,7 +22,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), others = p.integer("others"), writes = p.integer("writes");
   const int d = p.integer("d"), dv = p.integer("dv"), T = others + writes, pairs = others + 1;
   const std::vector<double> keys = make_keys({p.text("keys"), pairs, d, p.real("cosine")}, memories, seed);
-  const std::vector<double> values = Stream(seed, 53).normals(size_t(memories) * pairs * dv);
+  const std::vector<double> values = Stream(seed, "duplicate_write/values").normals(size_t(memories) * pairs * dv);
   Problem problem;
   Sequence &s = problem.sequence;
   s.shape = {memories, 1, T, d, dv};

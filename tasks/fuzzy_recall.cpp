@@ -54,8 +54,9 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const int L = p.integer("value_tokens"), words = p.integer("words"), T = n * L;
   const std::vector<double> embeddings = make_keys({"unit", words, d}, 1, 2 * seed);
   const std::vector<double> values = make_keys({"orthonormal", words, d}, 1, 2 * seed + 1);
-  const Stream key_word(seed, 81), place_signs(seed, 82), value_signs(seed, 83), value_word(seed, 84), ask(seed, 85),
-      aside(seed, 86);
+  const Stream key_word(seed, "fuzzy_recall/key_words"), place_signs(seed, "fuzzy_recall/place_signs"),
+      value_signs(seed, "fuzzy_recall/value_signs"), value_word(seed, "fuzzy_recall/value_words"),
+      ask(seed, "fuzzy_recall/ask"), aside(seed, "fuzzy_recall/aside");
   Problem problem;
   Sequence &s = problem.sequence;
   s.shape = {angles * memories, L, T, d, d};

@@ -25,12 +25,12 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const int vocabulary = std::max(n, p.integer("vocabulary"));
   const std::string &filler = p.text("filler");
   const std::vector<double> keys = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
-  std::vector<double> words = Stream(seed, 54).normals(size_t(vocabulary) * d);
+  std::vector<double> words = Stream(seed, "long_mqar/words").normals(size_t(vocabulary) * d);
   normalise_rows(words, d);
   Problem problem;
   Sequence &s = problem.sequence;
   s.shape = {memories, 1, T, d, d};
-  s.k = Stream(seed, 55).normals(size_t(memories) * T * d);
+  s.k = Stream(seed, "long_mqar/filler_keys").normals(size_t(memories) * T * d);
   normalise_rows(s.k, d);
   s.q.resize(s.k.size());
   s.v.assign(s.k.size(), 0.0), problem.target.assign(s.k.size(), 0.0);
@@ -39,9 +39,10 @@ Problem generate(const Params &p, std::uint64_t seed) {
   std::fill_n(problem.scored.begin(), n, 0);
   append(problem.candidates, words, memories);
   fill_gates(s, p);
-  const Stream ask(seed, 56), word(seed, 57);
+  const Stream ask(seed, "long_mqar/ask"), word(seed, "long_mqar/filler_words");
   for (int m = 0; m < memories; ++m) {
-    const std::vector<int> bound = Stream(seed, (58ull << 32) + m).permutation(vocabulary); // key i holds word bound[i]
+    // key i holds word bound[i]
+    const std::vector<int> bound = Stream(seed, "long_mqar/bound_words", m).permutation(vocabulary);
     for (int t = 0; t < T; ++t) {
       const size_t step = size_t(m) * T + t;
       const int asked = t < n ? t : int(ask.below(step, n));

@@ -39,7 +39,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.answer.assign(size_t(memories) * T, -1);
   problem.scored.assign(T, 1);
   fill_gates(s, p);
-  const Stream draw(seed, 21), ask(seed, 22);
+  const Stream draw(seed, "mqar/text"), ask(seed, "mqar/ask");
   for (int m = 0; m < memories; ++m) {
     const auto put = [&](int token, std::vector<double> &to, size_t step) {
       copy_row(problem.candidates, size_t(m) * tokens.count + token, to, step, d);

@@ -41,21 +41,21 @@ Problem generate(const Params &p, std::uint64_t seed) {
   Problem problem;
   Sequence &s = problem.sequence;
   s.shape = {memories, 1, T, d, d};
-  const auto unit_rows = [&](int stream, size_t rows) {
-    std::vector<double> x = Stream(seed, stream).normals(rows * d);
+  const auto unit_rows = [&](const char *name, size_t rows) {
+    std::vector<double> x = Stream(seed, name).normals(rows * d);
     normalise_rows(x, d);
     return x;
   };
-  s.k = unit_rows(61, size_t(memories) * T), s.v = unit_rows(62, size_t(memories) * T);
+  s.k = unit_rows("needle/keys", size_t(memories) * T), s.v = unit_rows("needle/values", size_t(memories) * T);
   const std::vector<double> digits = make_keys({"orthonormal", needle.digits, d}, 1, seed);
-  const std::vector<double> names = unit_rows(63, size_t(memories) * L); // the needle's keys
+  const std::vector<double> names = unit_rows("needle/names", size_t(memories) * L); // the needle's keys
   problem.target.assign(s.v.size(), 0.0);
   problem.answer.assign(size_t(memories) * T, -1);
   problem.scored.assign(T, 0);
   std::fill(problem.scored.end() - L, problem.scored.end(), 1);
   append(problem.candidates, digits, memories);
   fill_gates(s, p);
-  const Stream draw(seed, 64);
+  const Stream draw(seed, "needle/digits");
   for (int m = 0; m < memories; ++m) {
     const size_t first = size_t(m) * T;
     if (p.text("kind") == "passkey")

@@ -28,8 +28,8 @@ namespace {
 class Noise {
 public:
   Noise(const Params &p, std::uint64_t seed)
-      : kind_(p.text("noise")), c_(p.real("correlation")), d_(p.integer("d")), draws_(seed, 41) {
-    loadings_ = Stream(seed, 42).normals(size_t(d_) * factors);
+      : kind_(p.text("noise")), c_(p.real("correlation")), d_(p.integer("d")), draws_(seed, "online_regression/noise") {
+    loadings_ = Stream(seed, "online_regression/loadings").normals(size_t(d_) * factors);
     normalise_rows(loadings_, factors);
   }
   std::vector<double> operator()(size_t index) const {

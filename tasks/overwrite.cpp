@@ -31,7 +31,8 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.target.assign(steps * dv, 0.0), problem.answer.assign(steps, -1);
   problem.scored.assign(T, 0), problem.scored[T - 1] = 1;
   fill_gates(s, p);
-  std::vector<double> values = Stream(seed, 51).normals(size_t(memories) * T * dv); // [memory, round, key, dv]
+  std::vector<double> values =
+      Stream(seed, "overwrite/values").normals(size_t(memories) * T * dv); // [memory, round, key, dv]
   normalise_rows(values, dv);
   for (int a = 0; a < angles; ++a) {
     const double cosine = std::cos(angle_at(a, angles, 90, p.real("closest")));
@@ -40,7 +41,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
       for (int h = 0; h < n; ++h) {
         const size_t first = ((size_t(a) * memories + m) * n + h) * T;
         for (int round = 0; round < rounds; ++round) {
-          const std::vector<int> order = Stream(seed, (52ull << 32) + size_t(m) * rounds + round).permutation(n);
+          const std::vector<int> order = Stream(seed, "overwrite/order", size_t(m) * rounds + round).permutation(n);
           for (int i = 0; i < n; ++i) {
             const size_t step = first + round * n + i;
             copy_row(keys, size_t(m) * n + order[i], s.k, step, d);

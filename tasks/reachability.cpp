@@ -36,10 +36,10 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.scored.assign(nodes, 1);
   std::fill_n(problem.scored.begin(), 2, 0); // the roots' own values are given
   problem.answer.assign(size_t(graphs) * nodes, -1);
-  problem.candidates = Stream(seed, 65).normals(size_t(graphs) * 2 * dv);
+  problem.candidates = Stream(seed, "reachability/values").normals(size_t(graphs) * 2 * dv);
   normalise_rows(problem.candidates, dv);
   fill_gates(s, p);
-  const Stream draw(seed, 66);
+  const Stream draw(seed, "reachability/parents");
   for (int g = 0; g < graphs; ++g) {
     const size_t first = size_t(g) * nodes;
     std::vector<int> tree(nodes), length(nodes, 0);

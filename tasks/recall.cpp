@@ -26,7 +26,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   s.k = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
   s.k.insert(s.k.end(), s.k.begin(), s.k.end());
   s.q = s.k;
-  problem.candidates = Stream(seed, 13).normals(size_t(memories) * n * dv);
+  problem.candidates = Stream(seed, "recall/values").normals(size_t(memories) * n * dv);
   problem.candidates.insert(problem.candidates.end(), problem.candidates.begin(), problem.candidates.end());
   s.v = problem.candidates;
   fill_gates(s, p);
@@ -34,7 +34,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.scored[n - 1] = 1;
   problem.answer.assign(size_t(2) * memories * n, -1);
   problem.target.assign(s.v.size(), 0.0);
-  const Stream pick(seed, 14), noise(seed, 15);
+  const Stream pick(seed, "recall/ask"), noise(seed, "recall/noise");
   for (int m = 0; m < memories; ++m) {
     const size_t asked = pick.below(m, n), first = size_t(m) * n, last = first + n - 1, twin = size_t(memories) * n;
     problem.answer[last] = int(asked);

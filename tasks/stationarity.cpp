@@ -37,7 +37,8 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const int models = p.integer("models"), H = p.integer("heads"), d = p.integer("d"), T = p.integer("T"),
             m = std::max(1, d / H);
   const Dense root = covariance_root(p.text("sigma"), d), sigma = root * root;
-  const Stream x_draw(seed, 91), read(seed, 92), value_maps(seed, 93);
+  const Stream x_draw(seed, "stationarity/x"), read(seed, "stationarity/reads"),
+      value_maps(seed, "stationarity/value_maps");
   const std::vector<double> key_maps = make_keys({p.text("key_maps"), m, d}, models * H, seed);
   Problem problem;
   Sequence &s = problem.sequence;

@@ -26,7 +26,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), n = p.integer("n"), swaps = p.integer("swaps"), d = p.integer("d");
   const int dv = p.integer("dv"), T = n + swaps, heads = p.text("read") == "state" ? n : 1;
   const std::vector<double> keys = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
-  std::vector<double> values = Stream(seed, 31).normals(size_t(memories) * n * dv);
+  std::vector<double> values = Stream(seed, "swap/values").normals(size_t(memories) * n * dv);
   normalise_rows(values, dv);
   Problem problem;
   Sequence &s = problem.sequence;

@@ -21,7 +21,8 @@ inline void fill_swaps(Problem &problem, int b, const Swaps &swaps, std::uint64_
   Sequence &s = problem.sequence;
   const int T = s.shape.T, H = s.shape.H, n = swaps.n;
   const size_t d = s.shape.Dk, dv = s.shape.Dv;
-  const Stream first(seed, 32), second(seed, 33), ask(seed, 34), turn(seed, 35);
+  const Stream first(seed, "swaps/first"), second(seed, "swaps/second"), ask(seed, "swaps/ask"),
+      turn(seed, "swaps/turn");
   std::vector<int> held(n); // held[i]: which value key i holds
   std::iota(held.begin(), held.end(), 0);
   for (int t = 0; t < T; ++t) {

@@ -3,6 +3,7 @@
 #include "harness/command_line/cli.hpp"
 #include "harness/command_line/commands.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/files.hpp"
 #include "harness/core/text.hpp"
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -21,7 +22,7 @@ struct Flags {
   std::vector<std::string> names, variants{"all"}, tasks{"all"}, settings, points, results;
   std::uint64_t seed = 1;
   int seeds = 1, chunk = 64, warmup = 0, repetitions = 1;
-  bool as_json = false, every_point = false;
+  bool as_json = false, every_point = false, resume = false;
 };
 
 Assignments assignments(const std::vector<std::string> &texts) {
@@ -31,6 +32,7 @@ Assignments assignments(const std::vector<std::string> &texts) {
 }
 
 RunRequest run_request(const Flags &f) {
+  if (f.resume && f.output.empty()) usage_error("--resume needs the file to complete: -o FILE");
   RunRequest r;
   r.variants = f.variants, r.tasks = f.tasks, r.form = f.form, r.real = real_of(f.dtype), r.chunk = f.chunk;
   r.seed = f.seed, r.seeds = f.seeds, r.settings = assignments(f.settings), r.warmup = f.warmup,
@@ -58,6 +60,7 @@ VerifyRequest verify_request(const Flags &f, bool seed_given) {
   r.suite = load_suite(f.suite);
   r.claims = f.names;
   r.seed = seed_given ? f.seed : r.suite.seed.value_or(f.seed);
+  if (f.resume && f.output.empty()) usage_error("--resume needs the file to complete: -o FILE");
   for (const std::string &text : f.points) r.points.push_back(assignments(split(text, ',')));
   if (!r.points.empty() && r.claims.empty()) usage_error("--point needs the id of the claim that it is for");
   return r;
@@ -103,6 +106,7 @@ int parse_and_run(int argc, char **argv) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   run->add_option("-o,--output", f.output, "results file (HDF5)");
+  run->add_flag("--resume", f.resume, "complete what an interrupted run left in OUTPUT.partial");
 
   CLI::App *verify =
       app.add_subcommand("verify", "hold claims against measurement; exit 1 when one does not come out as expected");
@@ -111,6 +115,7 @@ int parse_and_run(int argc, char **argv) {
   CLI::Option *seed = verify->add_option("--seed", f.seed, "seed of every random input")->capture_default_str();
   verify->add_option("--point", f.points, "measure at name=value,name=value,... (repeatable)")->expected(1)->take_all();
   verify->add_option("-o,--output", f.output, "results file (HDF5)");
+  verify->add_flag("--resume", f.resume, "complete what an interrupted verify left in OUTPUT.partial");
   verify->add_option("--json", f.json, "write findings as JSON");
   verify->add_option("--junit", f.junit, "write findings as JUnit XML");
   verify->add_flag("--points", f.every_point, "print every point, not one row a claim");
@@ -125,7 +130,9 @@ int parse_and_run(int argc, char **argv) {
   report->add_option("results", f.results, "files written by run and verify")->required();
   report->add_option("-o,--output", f.output, "folder for index.html and the figures")->required();
 
-  CLI::App *info = app.add_subcommand("info", "version, build and backend");
+  CLI::App *info =
+      app.add_subcommand("info", "version, build and backend; with a file, what it holds and whether it is whole");
+  info->add_option("file", f.input, "a results file");
   info->add_flag("--json", f.as_json, "as JSON");
 
   try {
@@ -140,22 +147,25 @@ int parse_and_run(int argc, char **argv) {
   const std::vector<std::string> command_line(argv, argv + argc);
   if (*list) return command_list(f.kind, f.names, f.as_json);
   if (*plan) return command_plan(run_request(f), f.as_json);
-  if (*run) return command_run(run_request(f), f.output, command_line);
+  if (*run) return command_run(run_request(f), {f.output, f.resume}, command_line);
   if (*verify)
-    return command_verify(verify_request(f, seed->count() > 0), {f.output, f.json, f.junit, f.every_point},
+    return command_verify(verify_request(f, seed->count() > 0), {f.output, f.json, f.junit, f.every_point, f.resume},
                           command_line);
   if (*forward)
     return command_forward({f.variant, f.input, f.output, f.form, real_of(f.dtype), f.chunk, assignments(f.settings)},
                            command_line);
   if (*report) return command_report(f.results, f.output);
-  return command_info(f.as_json);
+  return command_info(f.input, f.as_json);
 }
 
 } // namespace
 
 int run_command_line(int argc, char **argv) {
+  open_standard_descriptors();
   try {
-    return parse_and_run(argc, argv);
+    const int status = parse_and_run(argc, argv);
+    if (!std::cout.flush()) input_error("cannot write standard output");
+    return status;
   } catch (const Error &failure) {
     std::cerr << "recollect: " << failure.what() << '\n';
     return failure.code;

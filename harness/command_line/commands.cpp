@@ -2,16 +2,20 @@
 #include "harness/command_line/commands.hpp"
 #include "build_config.hpp"
 #include "harness/command_line/print.hpp"
+#include "harness/command_line/progress.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/files.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/forward.hpp"
-#include "harness/pipeline/record.hpp"
+#include "harness/pipeline/recorder.hpp"
+#include "harness/pipeline/tensors.hpp"
+#include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <iomanip>
 #include <iostream>
+#include <map>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,36 +38,6 @@ int list_entries(const std::vector<const Entry *> &entries, bool detailed, bool 
   return exit_ok;
 }
 
-/// Texts are small: written beside the target, then renamed, so that a full disk leaves no half file.
-void write_text(const std::string &path, const std::string &text) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) &&
-      !std::filesystem::is_regular_file(path, ignored)) { // a device or a pipe
-    std::ofstream out(path);
-    if (!(out << text << std::flush)) input_error("cannot write " + path);
-    return;
-  }
-  const std::string partial = path + ".partial";
-  std::ofstream out(partial);
-  out << text << std::flush;
-  const bool written = out.good();
-  out.close();
-  if (!written || std::rename(partial.c_str(), path.c_str()) != 0) {
-    std::remove(partial.c_str());
-    input_error("cannot write " + path + ": check that its folder exists, is writable and has space");
-  }
-}
-
-/// Before minutes of work: can the result be written at all?
-void check_writable(const std::string &path) {
-  if (path.empty()) return;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const std::string where = folder.empty() ? "." : folder.string();
-  if (access(where.c_str(), W_OK | X_OK) != 0)
-    input_error("cannot write " + path + ": the folder " + where + " is missing or not writable");
-  if (std::filesystem::is_directory(path)) input_error("cannot write " + path + ": it is a folder");
-}
-
 } // namespace
 
 std::string version() { return "recollect " RECOLLECT_VERSION; }
@@ -83,50 +57,70 @@ int command_plan(const RunRequest &request, bool json) {
   return exit_ok;
 }
 
-int command_info(bool json) {
+namespace {
+
+/// Reads every table of a results file, checksums included. Exit 1 where planned work is missing.
+int inspect(const std::string &path, bool json) {
+  const Results results = Results::read(path);
+  Facts facts = results.meta;
+  facts.insert(facts.begin(), {"file", path});
+  for (const Table &table : results.tables())
+    facts.emplace_back("rows of /" + table.name, std::to_string(table.rows.size()));
+  const size_t missing = results.missing();
+  facts.emplace_back("missing", missing ? std::to_string(missing) + " planned, not recorded" : "nothing");
+  json ? print_facts_json(std::cout, facts) : print_facts(std::cout, facts);
+  return missing ? exit_failed : exit_ok;
+}
+
+} // namespace
+
+int command_info(const std::string &path, bool json) {
+  if (!path.empty()) return inspect(path, json);
   const Backend backend;
   const Facts facts = provenance({"recollect", "info"}, 0);
   json ? print_facts_json(std::cout, facts) : print_facts(std::cout, facts);
   return exit_ok;
 }
 
-int command_run(const RunRequest &request, const std::string &output, const std::vector<std::string> &command_line) {
+int command_run(const RunRequest &request, const RunOutputs &outputs, const std::vector<std::string> &command_line) {
   const std::vector<Case> plan = make_plan(request);
-  check_writable(output);
+  if (!outputs.hdf5.empty()) OutputFile{outputs.hdf5}; // before minutes of work: can the result be written at all?
   const Backend backend;
-  std::unique_ptr<ResultFile> file;
-  if (!output.empty()) {
-    file.reset(new ResultFile(output, provenance(command_line, request.seed)));
-    file->write_plan(plan);
-  }
-  int ok = 0, meaningless = 0, failed = 0;
+  Recorder recorder(outputs.hdf5, Results::planned(plan, provenance(command_line, request.seed)), outputs.resume);
+  std::map<std::string, int> counts;
   for (const Case &c : plan) {
+    if (recorder.results().has(size_t(c.index))) continue;
     const Record record = run_case(c, request.warmup, request.repetitions);
-    if (file) file->append(record);
-    print_record(std::cout, c, record);
-    (record.status == "ok" ? ok : record.status == "meaningless" ? meaningless : failed) += 1;
+    recorder.add([=] { print_record(std::cout, c, record); }, record);
   }
-  if (file) file->finish();
-  std::cout << ok << " ok, " << meaningless << " meaningless, " << failed << " failed\n";
-  return failed ? exit_failed : exit_ok;
+  recorder.finish();
+  for (const std::string &status : recorder.results().statuses()) ++counts[status];
+  std::cout << counts["ok"] << " ok, " << counts["meaningless"] << " meaningless, " << counts["failed"] << " failed\n";
+  return counts["failed"] ? exit_failed : exit_ok;
 }
 
 int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs,
                    const std::vector<std::string> &command_line) {
-  for (const std::string &path : {outputs.hdf5, outputs.json, outputs.junit}) check_writable(path);
-  const bool on_terminal = isatty(STDERR_FILENO);
+  refuse_overlap({outputs.hdf5, outputs.json, outputs.junit}, {request.suite.path});
+  if (!outputs.hdf5.empty()) OutputFile{outputs.hdf5};
+  const std::vector<Measurement> plan = measurements(request, select_claims(request.patterns()));
   const Backend backend;
-  const std::vector<Finding> findings = verify(request, select_claims(request.patterns()), [&](const Claim &claim) {
-    if (on_terminal) std::cerr << "\r\033[K" << claim.id << std::flush;
-  });
-  if (on_terminal) std::cerr << "\r\033[K" << std::flush;
-  if (!outputs.hdf5.empty()) {
-    ResultFile file(outputs.hdf5, provenance(command_line, request.seed));
-    file.write_claims(findings);
-    file.finish();
+  Recorder recorder(outputs.hdf5, Results::planned(plan, provenance(command_line, request.seed)), outputs.resume);
+  Progress progress(plan.size());
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    progress.next(plan[i].claim->id);
+    if (recorder.results().has(i)) {
+      findings.push_back(recorder.results().finding(i, *plan[i].claim));
+      continue;
+    }
+    findings.push_back(examine(*plan[i].claim, plan[i].protocol));
+    recorder.add([] {}, i, findings.back());
   }
-  if (!outputs.json.empty()) write_text(outputs.json, findings_json(findings));
-  if (!outputs.junit.empty()) write_text(outputs.junit, findings_junit(findings));
+  recorder.finish();
+  progress.done();
+  if (!outputs.json.empty()) write_file(outputs.json, findings_json(findings));
+  if (!outputs.junit.empty()) write_file(outputs.junit, findings_junit(findings));
   print_findings(std::cout, findings, outputs.every_point);
   bool any = false, failed = false; // nothing verified is not a pass
   for (const Finding &f : findings)
@@ -135,16 +129,17 @@ int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs,
 }
 
 int command_forward(const ForwardRequest &request, const std::vector<std::string> &command_line) {
+  refuse_overlap({request.output}, {request.input});
   const Variant &variant = find_variant(request.variant);
   const Form &form = find_form(variant, request.form);
   const Params params = variant_params(variant, request.settings);
+  OutputFile{request.output};
   const Sequence sequence = read_sequence(request.input, variant.inputs);
   try {
     check_inputs(variant, sequence, params);
   } catch (const Error &failure) {
     throw Error(failure.code, request.input + ": " + failure.what());
   }
-  check_writable(request.output);
   const Backend backend;
   const Output output = forward(variant, sequence, {form.name, request.real, request.chunk, params});
   write_output(request.output, sequence, output, request.real, provenance(command_line, 0));
@@ -152,8 +147,7 @@ int command_forward(const ForwardRequest &request, const std::vector<std::string
 }
 
 int command_report(const std::vector<std::string> &results, const std::string &folder) {
-  for (const std::string &path : results)
-    if (!std::filesystem::exists(path)) input_error("no such file: " + path);
+  for (const std::string &path : results) require_regular_file(path);
   const std::string python = RECOLLECT_PYTHON, script = RECOLLECT_SOURCE_DIR "/reports/report.py";
   if (python.empty())
     input_error("the report needs a python3 with h5py and matplotlib; none was found when this program was built");
@@ -166,6 +160,7 @@ int command_report(const std::vector<std::string> &results, const std::string &f
   arguments.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // the report does not go on without us
     execv(python.c_str(), arguments.data());
     _exit(exit_input);
   }

@@ -10,14 +10,19 @@ std::string version();
 
 int command_list(const std::string &kind, const std::vector<std::string> &names, bool json);
 int command_plan(const RunRequest &request, bool json);
-int command_info(bool json);
+/// Of this program, or where a path is given of a results file: schema, provenance, tables, checksums, what is missing.
+int command_info(const std::string &path, bool json);
 
+struct RunOutputs {
+  std::string hdf5; // "": not wanted
+  bool resume = false;
+};
 /// Exit 1 when a case failed.
-int command_run(const RunRequest &request, const std::string &output, const std::vector<std::string> &command_line);
+int command_run(const RunRequest &request, const RunOutputs &outputs, const std::vector<std::string> &command_line);
 
 struct VerifyOutputs {
   std::string hdf5, json, junit; // "": not wanted
-  bool every_point = false;
+  bool every_point = false, resume = false;
 };
 /// Exit 1 when a claim did not come out as expected.
 int command_verify(const VerifyRequest &request, const VerifyOutputs &outputs,

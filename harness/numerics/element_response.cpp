@@ -8,7 +8,7 @@
 namespace recollect {
 
 ElementResponse element_response(const Dense &M, const Dense &B, const std::vector<double> &q) {
-  const Stream signs(17, 1);
+  const Stream signs(17, "element_response/signs");
   Dense moved = M;
   for (int i = 0; i < M.rows; ++i)
     for (int j = 0; j < M.columns; ++j)

@@ -17,13 +17,13 @@ Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys) {
   const size_t steps = shape.heads() * shape.T, Dk = shape.Dk;
   Sequence s;
   s.shape = shape;
-  s.q = Stream(seed, 1).normals(steps * Dk);
-  s.k = Stream(seed, 2).normals(steps * Dk);
-  s.v = Stream(seed, 3).normals(steps * shape.Dv);
-  s.w = Stream(seed, 4).normals(steps * Dk);
-  s.beta = Stream(seed, 5).uniforms(steps, 0.2, 1);
-  s.alpha = Stream(seed, 6).uniforms(steps, 0.8, 1);
-  s.lambda = Stream(seed, 7).uniforms(steps * Dk, 0.8, 1);
+  s.q = Stream(seed, "inputs/q").normals(steps * Dk);
+  s.k = Stream(seed, "inputs/k").normals(steps * Dk);
+  s.v = Stream(seed, "inputs/v").normals(steps * shape.Dv);
+  s.w = Stream(seed, "inputs/w").normals(steps * Dk);
+  s.beta = Stream(seed, "inputs/beta").uniforms(steps, 0.2, 1);
+  s.alpha = Stream(seed, "inputs/alpha").uniforms(steps, 0.8, 1);
+  s.lambda = Stream(seed, "inputs/lambda").uniforms(steps * Dk, 0.8, 1);
   if (keys == Keys::repeated)
     for (size_t i = Dk; i < s.k.size(); ++i) s.k[i] = s.k[i % Dk] + 0.01 * s.k[i];
   if (keys == Keys::gaussian) {

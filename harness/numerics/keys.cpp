@@ -91,9 +91,9 @@ void check(const KeySet &keys) {
 std::vector<double> make_keys(const KeySet &keys, int sets, std::uint64_t seed) {
   check(keys);
   const int n = keys.n, d = keys.d;
-  std::vector<double> rows = Stream(seed, 11).normals(size_t(sets) * n * d);
+  std::vector<double> rows = Stream(seed, "keys/rows").normals(size_t(sets) * n * d);
   if (keys.kind == "correlated") {
-    const std::vector<double> common = Stream(seed, 12).normals(size_t(sets) * d);
+    const std::vector<double> common = Stream(seed, "keys/common").normals(size_t(sets) * d);
     for (size_t i = 0; i < rows.size(); ++i)
       rows[i] = std::sqrt(1 - keys.cosine) * rows[i] + std::sqrt(keys.cosine) * common[i / (size_t(n) * d) * d + i % d];
   }

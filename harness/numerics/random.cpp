@@ -25,6 +25,14 @@ Normals box_muller(const std::array<std::uint32_t, 4> &r) {
 
 } // namespace
 
+std::array<std::uint32_t, 4> philox(std::uint64_t counter, std::uint64_t stream, std::uint64_t key) {
+  const auto low = [](std::uint64_t x) { return std::uint32_t(x); };
+  const auto high = [](std::uint64_t x) { return std::uint32_t(x >> 32); };
+  const auto r =
+      r123::Philox4x32()({{low(counter), high(counter), low(stream), high(stream)}}, {{low(key), high(key)}});
+  return {r[0], r[1], r[2], r[3]};
+}
+
 std::uint64_t Stream::hash(std::string_view name) {
   std::uint64_t h = 0xcbf29ce484222325;
   for (unsigned char c : name) h = (h ^ c) * 0x100000001b3;
@@ -33,13 +41,6 @@ std::uint64_t Stream::hash(std::string_view name) {
 Stream::Stream(std::uint64_t seed, std::string_view name, std::uint64_t number)
     : Stream(seed, std::string(name) + '#' + std::to_string(number)) {}
 
-std::array<std::uint32_t, 4> Stream::block(std::uint64_t counter) const {
-  const auto low = [](std::uint64_t x) { return std::uint32_t(x); };
-  const auto high = [](std::uint64_t x) { return std::uint32_t(x >> 32); };
-  const auto r =
-      r123::Philox4x32()({{low(counter), high(counter), low(stream_), high(stream_)}}, {{low(seed_), high(seed_)}});
-  return {r[0], r[1], r[2], r[3]};
-}
 std::uint64_t Stream::bits(std::uint64_t index) const {
   const auto r = block(index / 2);
   return index % 2 ? second_of(r) : first_of(r);

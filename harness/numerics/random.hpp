@@ -10,6 +10,9 @@
 
 namespace recollect {
 
+/// Philox4x32-10 of counter {counter, stream} (low word first) under `key`: four words, two numbers.
+std::array<std::uint32_t, 4> philox(std::uint64_t counter, std::uint64_t stream, std::uint64_t key);
+
 class Stream {
 public:
   /// `name` separates independent uses under one seed: "recall/keys", "recall/values", ... Two names share a stream with
@@ -19,8 +22,6 @@ public:
   Stream(std::uint64_t seed, std::string_view name, std::uint64_t number);
   Stream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {} // TRANSITION
 
-  /// Philox4x32-10 of counter {counter, stream} (low word first) under key `seed`: four words, two numbers.
-  std::array<std::uint32_t, 4> block(std::uint64_t counter) const;
   std::uint64_t bits(std::uint64_t index) const;                   // 64 uniform bits
   double uniform(std::uint64_t index) const;                       // in the open interval (0, 1), 53 bits
   double normal(std::uint64_t index) const;                        // standard normal, Box-Muller over the pair index/2
@@ -31,6 +32,7 @@ public:
   std::vector<int> permutation(int n) const; // Fisher-Yates over indices 0 ... n-2
 
 private:
+  std::array<std::uint32_t, 4> block(std::uint64_t counter) const { return philox(counter, stream_, seed_); }
   static std::uint64_t hash(std::string_view name);
   std::uint64_t seed_, stream_;
 };

@@ -30,11 +30,12 @@ double input_condition(const Variant &variant, const Sequence &sequence, const P
   double kappa = 1;
   for (int draw = 0; draw < draws; ++draw) {
     Sequence moved = sequence;
-    std::uint64_t stream = 100 * (draw + 1);
+    std::uint64_t array_number = 100 * draw;
+    const auto signs = [&] { return Stream(17, "conditioning/signs", array_number++); };
     for (auto *array : {&moved.q, &moved.k, &moved.v, &moved.w, &moved.beta, &moved.state})
-      perturb(*array, delta, Stream(17, ++stream));
+      perturb(*array, delta, signs());
     for (auto *array : {&moved.alpha, &moved.lambda}) {
-      perturb(*array, delta, Stream(17, ++stream));
+      perturb(*array, delta, signs());
       for (double &x : *array) x = std::min(x, 1.0);
     }
     kappa = std::max(kappa, deviation(forward(variant, moved, run), base).largest() / delta);

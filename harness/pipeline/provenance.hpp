@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
+#include "harness/pipeline/hdf5_file.hpp"
 
 namespace recollect {
-
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// Where a result came from: version, git commit and dirty flag, command line, UTC start, compiler, backend, BLAS,
 /// HDF5, seed and the environment variables that steer threads and devices.

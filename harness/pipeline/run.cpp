@@ -4,6 +4,7 @@
 #include "harness/pipeline/forward.hpp"
 #include <chrono>
 #include <cmath>
+#include <new>
 
 namespace recollect {
 namespace {
@@ -46,6 +47,8 @@ Record run_case(const Case &c, int warmup, int repetitions) {
       execute(c, warmup, repetitions, record);
     else
       record.status = "meaningless";
+  } catch (const std::bad_alloc &) {
+    throw; // says nothing about the case
   } catch (const std::exception &failure) {
     record.reason = failure.what();
   }

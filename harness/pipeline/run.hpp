@@ -16,7 +16,7 @@ struct Record {
   std::vector<double> seconds; // one a repetition: kernel time with inputs already on the device
 };
 
-/// Never throws: what goes wrong is in status and reason.
+/// What goes wrong is in status and reason; only std::bad_alloc is thrown on.
 Record run_case(const Case &c, int warmup, int repetitions);
 
 } // namespace recollect

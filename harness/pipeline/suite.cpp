@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/suite.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/files.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
 #include <filesystem>
@@ -24,6 +25,7 @@ Effort effort_of(const std::string &text, const std::string &where) {
 
 Suite from_table(const toml::table &table, const std::string &path) {
   Suite suite;
+  suite.path = path;
   for (const auto &[key_node, value] : table) {
     const std::string key(key_node.str()), where = path + ": " + key;
     if (key == "claims" && value.is_array()) {
@@ -70,7 +72,7 @@ Suite load_suite(const std::string &name) {
     input_error("no such suite file: " + name);
   }
   try {
-    return from_table(toml::parse_file(name), name);
+    return from_table(toml::parse(read_regular_file(name), name), name);
   } catch (const toml::parse_error &failure) {
     std::ostringstream line;
     line << name << ":" << failure.source().begin.line << ": not valid TOML: " << failure.description();
@@ -78,37 +80,26 @@ Suite load_suite(const std::string &name) {
   }
 }
 
-std::vector<Finding> verify(const VerifyRequest &request, std::vector<const Claim *> selected,
-                            const std::function<void(const Claim &)> &progress) {
+std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected) {
   if (request.suite.effort == Effort::quick && request.claims.empty())
     selected.erase(
         std::remove_if(selected.begin(), selected.end(), [](const Claim *c) { return c->suite == Effort::full; }),
         selected.end());
-
-  struct Measurement {
-    const Claim *claim;
-    Protocol protocol;
-  };
-  std::vector<Measurement> measurements; // all resolved before the first is run, so that a bad value costs nothing
   Protocol base;
   base.effort = request.suite.effort, base.seed = request.seed;
+  std::vector<Measurement> all;
   for (const Claim *claim : selected) {
     std::vector<Assignments> points = request.points;
     for (const auto &own : request.suite.points)
       if (canonical(own.claim) == canonical(claim->id)) points.push_back(own.parameters);
-    if (points.empty()) measurements.push_back({claim, base});
+    if (points.empty()) all.push_back({claim, base});
     for (const Assignments &point : points) {
       Protocol protocol = base;
       protocol.point = resolve(claim->params, point, claim->id);
-      measurements.push_back({claim, protocol});
+      all.push_back({claim, protocol});
     }
   }
-  std::vector<Finding> findings;
-  for (const Measurement &m : measurements) {
-    progress(*m.claim);
-    findings.push_back(examine(*m.claim, m.protocol));
-  }
-  return findings;
+  return all;
 }
 
 } // namespace recollect

@@ -9,11 +9,12 @@
 //   claim = "snr_linear"
 //   d = 48
 #pragma once
-#include "harness/numerics/verdict.hpp"
+#include "harness/pipeline/results.hpp"
 
 namespace recollect {
 
 struct Suite {
+  std::string path; // of its file, "" where it is built in
   std::vector<std::string> claims{"all"};
   Effort effort = Effort::quick;
   std::optional<std::uint64_t> seed;
@@ -35,9 +36,8 @@ struct VerifyRequest {
   std::vector<Assignments> points; // --point, each applied to every selected claim
 };
 
-/// Every claim selected, examined. A claim of the full suite is left out of a quick one unless it was named.
-/// `progress` is told each claim before it is measured.
-std::vector<Finding> verify(const VerifyRequest &request, std::vector<const Claim *> selected,
-                            const std::function<void(const Claim &)> &progress);
+/// How every claim selected is to be measured, once for each of its points. A claim of the full suite is left out of a
+/// quick one unless it was named. Usage error for a bad value at a point.
+std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected);
 
 } // namespace recollect

@@ -39,9 +39,9 @@ BOOST_AUTO_TEST_CASE(one_wrong_token_spoils_its_needle_only) {
 
 BOOST_AUTO_TEST_CASE(the_delta_rule_finds_the_passkey_and_loses_the_number) {
   // 002 §6: noise that repeats is written once and then left alone (16 of 64 directions), distinct words fill the
-  // memory.
-  const Instance passkey("needle", {{"kind", "passkey"}, {"d", "64"}}),
-      number("needle", {{"kind", "number"}, {"d", "64"}});
+  // memory. 64 needles: their 448 tokens are right by 0.36 on average, 0.023 a standard error.
+  const Instance passkey("needle", {{"kind", "passkey"}, {"d", "64"}, {"memories", "64"}}),
+      number("needle", {{"kind", "number"}, {"d", "64"}, {"memories", "64"}});
   BOOST_TEST(metric(passkey.score(delta_rule(passkey.problem.sequence)), "accuracy") > 0.9);
   BOOST_TEST(metric(number.score(delta_rule(number.problem.sequence)), "accuracy") < 0.5);
 }

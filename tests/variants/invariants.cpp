@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(every_output_is_written) {
 BOOST_AUTO_TEST_CASE(linearity_in_v) {
   const Sequence x = random_sequence(odd, 25);
   Sequence y = x, mixed = x, affine = x;
-  y.v = Stream(26, 1).normals(x.v.size());
+  y.v = Stream(26, "test/other_values").normals(x.v.size());
   for (size_t i = 0; i < x.v.size(); ++i) mixed.v[i] = 2 * x.v[i] - 3 * y.v[i], affine.v[i] = 3 * x.v[i] - 2 * y.v[i];
   every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
     const Run run{form.name, real, 8, params};
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(order_of_the_stored_pairs) {
   const Shape shape{1, 1, 9, 5, 3};
   const Sequence s = random_sequence(shape, 27);
   Sequence permuted = s;
-  const std::vector<int> order = Stream(28, 1).permutation(shape.T);
+  const std::vector<int> order = Stream(28, "test/order").permutation(shape.T);
   const auto shuffle = [&](std::vector<double> &to, const std::vector<double> &from) {
     const size_t width = from.size() / shape.T;
     for (int t = 0; t < shape.T; ++t) std::copy_n(from.begin() + order[t] * width, width, to.begin() + t * width);

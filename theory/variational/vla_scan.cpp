@@ -44,22 +44,6 @@ Point gap(const Dense &a, const Dense &b, const std::string &tier, const Params 
   return at(exact_point(max_difference(a.data, b.data), 0, units * std::max(1.0, max_abs(b.data)), 0.01), tier, label);
 }
 
-std::vector<Point> jacobian_side(const Protocol &p) {
-  const Story s = story(p.seed);
-  const Step &last = s.steps.back();
-  const Dense change(d, d, Stream(p.seed, 124).normals(d * d)); // a direction in which the state is moved (dv = d here)
-  const auto next = [&](const Dense &S) {
-    const Dense V(d, 1, Stream(p.seed, 125).normals(d)), k(d, 1, last.k), a(1, d, last.a);
-    return S + (V - S * k) * a;
-  };
-  const Dense S(d, d, Stream(p.seed, 126).normals(d * d)), moved = next(S + change) - next(S),
-                                                           J = vla_jacobian_of(last.a, last.k);
-  return {gap(moved, change * transpose(J), "exact", labels({{"acts on", txt("rows of S")}})),
-          // Read as a left factor of S it is another map.
-          at(bounded_point(max_difference(moved.data, (J * change).data), Point::at_least, 0.01, 0, 0.005), "boundary",
-             labels({{"acts on", txt("columns of S")}}))};
-}
-
 struct Affine { // S -> S F + G
   Dense F, G;
 };
@@ -310,8 +294,6 @@ std::vector<Claim> vla_scan() {
                           scan_work);
   work.expected = Verdict::holds_asymptotically;
   return {
-      ledger_row("vla-jacobian-form", "004 Eq 14", "dS_t/dS_{t-1} = I - a k^T.",
-                 "As the operator on each row of S (on S^T from the left), not as a left factor of S.", jacobian_side),
       associative,
       refuted_row("vla-scan-eq12-recurrence", Scope::paper, "004 Eq 12, Alg. 2",
                   "S_t = F_t S_{t-1} + G_t with F = I - a k^T and G = e a^T is the recurrence.",

@@ -111,13 +111,21 @@ private:
   Vector rest_; // sum of features, steps since the last refresh
 };
 
-/// The layer's Jacobian for the unit key k and the unit write direction a, which A = a k^T leads to: I - a k^T.
-inline Dense vla_jacobian_of(const Vector &a, const Vector &k) {
-  Vla one(int(a.size()), 1, 1);
-  one.A = outer(a, k);
+/// The layer's Jacobian I - a k^T for a write direction a, which A = a k^T / |k|^2 leads to; of length 1 unless the layer
+/// leaves it as it is.
+inline Dense vla_jacobian_of(const Vector &a, const Vector &k, const std::string &layer = "vla") {
+  Vla one(int(a.size()), 1, 1, {{"refresh", "0"}}, layer);
+  one.A = 1 / inner(k, k) * outer(a, k);
   one.write(k, {0.0});
   return one.chain;
 }
+
+/// Rounding units that T updates of width d may lose: M_t, which A_t inverts, has condition at most 1 + T |u|^2 / lambda0.
+inline double step_units(int T, int d, double lambda0, double u_square = 1) {
+  return 16.0 * d * T * (1 + T * u_square / lambda0);
+}
+/// Row t of rows of width d.
+inline Vector row(const Vector &rows, int t, int d) { return {&rows[size_t(t) * d], &rows[size_t(t) * d] + d}; }
 
 /// The same steps in dense algebra, which shares no code with the layer: A_t = M_t^{-1} by inversion of M_t = lambda0 I +
 /// sum u u^T, and one matrix a step. What a layer's run is held against.

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(by_hand) {
 BOOST_AUTO_TEST_CASE(independent_samples_are_covered) {
   // 20 Gaussian samples: Student's t with 19 degrees of freedom passes 2.093 in 5% of the trials.
   const double rate = miss_rate(1, 2.093, [](std::uint64_t trial) {
-    std::vector<double> x = Stream(7, trial).normals(20);
+    std::vector<double> x = Stream(7, "test/independent", trial).normals(20);
     for (double &value : x) value += 1;
     return mean_of(x);
   });
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(correlated_samples_need_batches) {
   // x_t = 0.9 x_{t-1} + noise: batches of 128 are nearly independent (correlation time 19), so t with 31 degrees of
   // freedom passes 2.040 in 5%. The plain standard error is 4.4 times too small.
   const auto series = [](std::uint64_t trial) {
-    std::vector<double> x = Stream(8, trial).normals(32 * 128);
+    std::vector<double> x = Stream(8, "test/correlated", trial).normals(32 * 128);
     x[0] /= std::sqrt(1 - 0.81);
     for (size_t t = 1; t < x.size(); ++t) x[t] += 0.9 * x[t - 1];
     return x;
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(correlated_samples_need_batches) {
 BOOST_AUTO_TEST_CASE(slopes_are_covered) {
   // 12 points about y = 2 x: t with 10 degrees of freedom passes 2.228 in 5%.
   const double rate = miss_rate(2, 2.228, [](std::uint64_t trial) {
-    const std::vector<double> noise = Stream(9, trial).normals(12);
+    const std::vector<double> noise = Stream(9, "test/slopes", trial).normals(12);
     std::vector<double> x, y;
     for (int i = 0; i < 12; ++i) x.push_back(i), y.push_back(2 * i + noise[i]);
     return fitted_slope(x, y);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(heavy_tails_deceive_the_plain_error) {
   // instead.
   int low = 0;
   for (int trial = 0; trial < trials; ++trial) {
-    std::vector<double> x = Stream(10, trial).normals(100);
+    std::vector<double> x = Stream(10, "test/tails", trial).normals(100);
     for (double &value : x) value = std::exp(2 * value);
     const Mean m = mean_of(x);
     low += std::exp(2.0) - m.mean > 3 * m.standard_error;

@@ -4,11 +4,15 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
-BOOST_AUTO_TEST_SUITE(kernel_smoothing)
+BOOST_AUTO_TEST_SUITE(vignette_4_local_constant)
 
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"nadaraya_watson_eq50", "qknorm_*", "local_linear_eq52_54", "local_linear_affine_exact",
-                "local_linear_underdetermined"});
+  check_claims({"nadaraya_watson_eq50", "qknorm_eq51", "qknorm_necessity"});
+}
+
+BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
+  for (const char *id : {"nadaraya_watson_eq50", "qknorm_eq51", "qknorm_necessity"})
+    check_claim_at(id, {{"T", "23"}, {"Dk", "8"}, {"Dv", "2"}});
 }
 
 BOOST_AUTO_TEST_CASE(softmax_is_the_gaussian_mean_of_equal_keys) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/command_line/progress.hpp"
+#include <cstdio>
+#include <iostream>
+#include <unistd.h>
+
+namespace recollect {
+namespace {
+
+std::string clock_text(double seconds) {
+  char text[32];
+  const long whole = long(seconds + 0.5);
+  if (whole < 3600)
+    std::snprintf(text, sizeof text, "%ld:%02ld", whole / 60, whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+  return text;
+}
+
+} // namespace
+
+Progress::Progress(size_t total, bool quiet) : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
+
+void Progress::next(const std::string &name) {
+  const size_t finished = begun_++;
+  const Clock::time_point now = Clock::now();
+  if (quiet_ || (!terminal_ && now - told_ < std::chrono::minutes(1))) return;
+  told_ = now;
+  const double passed = std::chrono::duration<double>(now - start_).count();
+  std::string line = "[" + std::to_string(begun_) + "/" + std::to_string(total_) + "] " + name;
+  if (finished && total_ > finished)
+    line += ", " + clock_text(passed / double(finished) * double(total_ - finished)) + " remaining";
+  std::cerr << (terminal_ ? "\r\033[K" : "") << line << (terminal_ ? "" : "\n") << std::flush;
+  shown_ = terminal_;
+}
+
+void Progress::done() {
+  if (shown_) std::cerr << "\r\033[K" << std::flush;
+  shown_ = false;
+}
+
+} // namespace recollect

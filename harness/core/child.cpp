@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/child.hpp"
+#include "harness/core/error.hpp"
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <new>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace recollect {
+namespace {
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(descriptor, bytes.data(), bytes.size());
+    if (n <= 0) return false;
+    bytes.remove_prefix(size_t(n));
+  }
+  return true;
+}
+
+/// The child's whole life: one byte for how it went, then the result or the message.
+[[noreturn]] void live(int answer, const std::function<std::string()> &work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL); // does not outlive its parent
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const int nowhere = open("/dev/null", O_WRONLY);
+  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO); // a library's last words are no message for users
+  bool written = false;
+  try {
+    const std::string result = work();
+    written = write_all(answer, std::string_view("\0", 1)) && write_all(answer, result);
+  } catch (const Error &failure) {
+    written = write_all(answer, std::string(1, char(failure.code)) + failure.what());
+  } catch (const std::exception &failure) {
+    written = write_all(answer, std::string(1, char(exit_input)) + failure.what());
+  }
+  _exit(written ? 0 : 1);
+}
+
+struct Descriptor {
+  int id;
+  ~Descriptor() {
+    if (id >= 0) close(id);
+  }
+};
+
+} // namespace
+
+std::string in_child(const std::string &what, const std::function<std::string()> &work) {
+  const Descriptor answer{memfd_create("answer", MFD_CLOEXEC)};
+  const pid_t child = answer.id < 0 ? -1 : fork();
+  if (child < 0) input_error(what + " needs a process of its own, and none can be started");
+  if (child == 0) live(answer.id, work);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const off_t size = lseek(answer.id, 0, SEEK_END);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || size < 1)
+    input_error(what + " crashed the HDF5 library: the file is damaged, or memory ran out");
+  std::string bytes(size_t(size), '\0');
+  for (off_t done = 0; done < size;) {
+    const ssize_t n = pread(answer.id, &bytes[size_t(done)], size_t(size - done), done);
+    if (n <= 0) input_error(what + ": the result cannot be read back");
+    done += n;
+  }
+  const int code = bytes[0];
+  bytes.erase(0, 1);
+  if (code) throw Error(ExitCode(code), bytes);
+  return bytes;
+}
+
+} // namespace recollect

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/hdf5_file.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/files.hpp"
+#include "harness/core/memory.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <hdf5.h>
+#include <limits>
+
+namespace recollect {
+namespace {
+
+/// Before the first call of the library: errors are ours to print, no exit handler runs after a failure, and files are
+/// read whoever holds a lock on them (a run that goes on, or our own on what it resumes).
+void start_library() {
+  static const bool once = [] {
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
+    H5dont_atexit();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    return true;
+  }();
+  (void)once;
+}
+
+/// Closes any kind of HDF5 identifier.
+class Handle {
+public:
+  Handle(hid_t id, const std::string &what) : id_(id) {
+    if (id < 0) input_error(what);
+  }
+  Handle(Handle &&other) : id_(other.id_) { other.id_ = -1; }
+  Handle(const Handle &) = delete;
+  Handle &operator=(const Handle &) = delete;
+  ~Handle() {
+    if (id_ >= 0) H5Idec_ref(id_);
+  }
+  operator hid_t() const { return id_; }
+
+private:
+  hid_t id_;
+};
+
+const char *const no_memory = "HDF5 could not build a file in memory (is there memory left?)";
+void require(herr_t status, const std::string &what) {
+  if (status < 0) input_error(what);
+}
+
+Handle text_type() {
+  Handle type(H5Tcopy(H5T_C_S1), no_memory);
+  require(H5Tset_size(type, H5T_VARIABLE), no_memory);
+  require(H5Tset_cset(type, H5T_CSET_UTF8), no_memory);
+  return type;
+}
+
+constexpr size_t cell_bytes = 8; // a number, or a pointer to a text
+
+hid_t number_type(Kind kind) {
+  return kind == Kind::whole ? H5T_NATIVE_UINT64 : kind == Kind::integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE;
+}
+
+void write_attribute(hid_t object, const std::string &name, hid_t type, const void *value) {
+  const Handle space(H5Screate(H5S_SCALAR), no_memory);
+  const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), no_memory);
+  require(H5Awrite(attribute, type, value), no_memory);
+}
+void write_text(hid_t object, const std::string &name, const std::string &value) {
+  const char *pointer = value.c_str();
+  write_attribute(object, name, text_type(), &pointer);
+}
+
+void write_cell(char *target, const Cell &cell) {
+  std::visit(
+      [&](const auto &value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+          const char *pointer = value.c_str();
+          std::memcpy(target, &pointer, sizeof pointer);
+        } else {
+          std::memcpy(target, &value, sizeof value);
+        }
+      },
+      cell);
+}
+
+} // namespace
+
+// ---- Writing ---------------------------------------------------------------------------------------------------------
+
+struct Hdf5Image::Contents {
+  hid_t file = -1;
+  ~Contents() {
+    if (file >= 0) H5Fclose(file);
+  }
+};
+
+Hdf5Image::Hdf5Image() : contents_(new Contents) {
+  start_library();
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), no_memory);
+  require(H5Pset_fapl_core(access, 1 << 20, false), no_memory); // grows by 1 MiB; no backing store
+  require(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), no_memory);
+  contents_->file = H5Fcreate("in memory", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  require(herr_t(contents_->file < 0 ? -1 : 0), no_memory);
+}
+Hdf5Image::~Hdf5Image() = default;
+
+void Hdf5Image::attributes(const std::string &schema, int schema_version, const Facts &meta) {
+  write_text(contents_->file, "schema", schema);
+  write_attribute(contents_->file, "schema_version", H5T_NATIVE_INT, &schema_version);
+  const Handle group(H5Gcreate2(contents_->file, "/meta", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), no_memory);
+  for (const auto &[name, value] : meta) write_text(group, name, value);
+}
+
+void Hdf5Image::table(const Table &table) {
+  const Handle text = text_type();
+  const Handle row(H5Tcreate(H5T_COMPOUND, cell_bytes * table.columns.size()), no_memory);
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    const Column &column = table.columns[c];
+    require(H5Tinsert(row, column.name.c_str(), cell_bytes * c,
+                      column.kind == Kind::text ? hid_t(text) : number_type(column.kind)),
+            no_memory);
+  }
+  std::vector<char> buffer(table.rows.size() * table.columns.size() * cell_bytes);
+  char *target = buffer.data();
+  for (const auto &cells : table.rows)
+    for (const Cell &cell : cells) write_cell(target, cell), target += cell_bytes;
+
+  const hsize_t rows = table.rows.size(), unlimited = H5S_UNLIMITED;
+  const hsize_t chunk = std::clamp<hsize_t>(rows, 1, 4096);
+  const Handle space(H5Screate_simple(1, &rows, &unlimited), no_memory);
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), no_memory), links(H5Pcreate(H5P_LINK_CREATE), no_memory);
+  require(H5Pset_chunk(creation, 1, &chunk), no_memory);
+  require(H5Pset_fletcher32(creation), no_memory);
+  require(H5Pset_create_intermediate_group(links, 1), no_memory);
+  const Handle set(H5Dcreate2(contents_->file, table.name.c_str(), row, space, links, creation, H5P_DEFAULT),
+                   no_memory);
+  if (rows) require(H5Dwrite(set, row, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer.data()), no_memory);
+}
+
+void Hdf5Image::array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
+                      Real real) {
+  const std::vector<hsize_t> extent(dims.begin(), dims.end());
+  const Handle space(H5Screate_simple(int(extent.size()), extent.data(), nullptr), no_memory);
+  const hid_t type = real == Real::f32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+  const Handle set(H5Dcreate2(contents_->file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                   no_memory);
+  require(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), no_memory);
+}
+
+std::string Hdf5Image::bytes() const {
+  require(H5Fflush(contents_->file, H5F_SCOPE_LOCAL), no_memory);
+  const ssize_t size = H5Fget_file_image(contents_->file, nullptr, 0);
+  if (size <= 0) input_error(no_memory);
+  std::string image(size_t(size), '\0');
+  if (H5Fget_file_image(contents_->file, image.data(), image.size()) != size) input_error(no_memory);
+  return image;
+}
+
+// ---- Reading ---------------------------------------------------------------------------------------------------------
+
+struct Hdf5File::Contents {
+  hid_t file = -1;
+  std::uint64_t size = 0;
+  ~Contents() {
+    if (file >= 0) H5Fclose(file);
+  }
+};
+
+namespace {
+
+std::string shape_text(const std::vector<std::uint64_t> &dims) {
+  std::vector<std::string> parts;
+  for (std::uint64_t d : dims) parts.push_back(std::to_string(d));
+  return "[" + join(parts, ",") + "]";
+}
+
+/// An object that lies in this file under a plain name: no soft or external link leads there.
+bool plainly_there(hid_t file, const std::string &name) {
+  std::string path;
+  for (const std::string &part : split(name, '/')) {
+    path += (path.empty() ? "" : "/") + part;
+    H5L_info_t link;
+    if (H5Lexists(file, path.c_str(), H5P_DEFAULT) <= 0 || H5Lget_info(file, path.c_str(), &link, H5P_DEFAULT) < 0 ||
+        link.type != H5L_TYPE_HARD)
+      return false;
+  }
+  return true;
+}
+
+struct Dataset {
+  Handle set, type;
+  std::vector<std::uint64_t> dims;
+  std::uint64_t count; // product of dims
+};
+
+/// More than any deflate stream can be worth: 1032 bytes a byte.
+constexpr std::uint64_t largest_compression = 1100;
+
+/// Opens a dataset that lies wholly in this file. `cell` is what one element takes in memory: nothing is allocated
+/// before that, times the declared size, is held against the bytes that the file stores and against --memory.
+Dataset open_dataset(const Hdf5File &owner, hid_t file, std::uint64_t file_size, const std::string &name,
+                     const std::string &needs, const std::function<std::uint64_t(hid_t)> &cell) {
+  const std::string where = owner.path() + ": dataset " + name, wanted = needs.empty() ? "" : ", needs " + needs;
+  if (!plainly_there(file, name)) input_error(where + " is absent or a link elsewhere" + wanted);
+  Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), where + " is not a readable dataset" + wanted);
+  const Handle creation(H5Dget_create_plist(set), where + " cannot be read: the file is damaged");
+  const H5D_layout_t layout = H5Pget_layout(creation);
+  if (layout == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
+    input_error(where + " keeps its data in other files" + wanted);
+  const Handle space(H5Dget_space(set), where + " has no readable shape");
+  Handle type(H5Dget_type(set), where + " has no readable type");
+  std::vector<hsize_t> dims(size_t(std::max(0, H5Sget_simple_extent_ndims(space))));
+  if (H5Sget_simple_extent_type(space) == H5S_NULL || H5Sget_simple_extent_dims(space, dims.data(), nullptr) < 0)
+    input_error(where + " has no readable shape" + wanted);
+  Dataset d{std::move(set), std::move(type), {dims.begin(), dims.end()}, 1};
+  for (std::uint64_t n : d.dims) d.count = saturating_product(d.count, n);
+
+  const std::uint64_t declared = saturating_product(d.count, H5Tget_size(d.type));
+  const std::uint64_t stored = std::min<std::uint64_t>(H5Dget_storage_size(d.set), file_size);
+  const bool filtered = layout == H5D_CHUNKED && H5Pget_nfilters(creation) > 0;
+  if (declared > saturating_product(stored, filtered ? largest_compression : 1))
+    input_error(where + " declares " + shape_text(d.dims) + ", more than the file holds: it is truncated or damaged");
+  if (saturating_product(d.count, cell(d.type)) > memory_limit())
+    input_error(where + " declares " + shape_text(d.dims) + ", more than --memory allows");
+  return d;
+}
+
+std::string read_text(hid_t object, const char *name) {
+  if (H5Aexists(object, name) <= 0) return "";
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  if (attribute < 0) return "";
+  const Handle open(attribute, ""), type(H5Aget_type(attribute), "");
+  if (H5Tget_class(type) != H5T_STRING) return "";
+  if (H5Tis_variable_str(type) > 0) {
+    char *text = nullptr;
+    if (H5Aread(attribute, text_type(), &text) < 0 || !text) return "";
+    const std::string copy = text;
+    H5free_memory(text);
+    return copy;
+  }
+  std::string text(H5Tget_size(type), '\0');
+  if (text.size() > 1 << 20 || H5Aread(attribute, type, text.data()) < 0) return "";
+  return text.c_str();
+}
+
+/// One field of a table as it is read: the kind, and the type in memory.
+struct Field {
+  Kind kind;
+  Handle type;
+  size_t size, offset;
+};
+
+Field field_of(hid_t row, unsigned index, size_t offset, const std::string &where) {
+  const Handle type(H5Tget_member_type(row, index), where + " has a field that cannot be read");
+  const auto number = [&](Kind kind) {
+    return Field{kind, Handle(H5Tcopy(number_type(kind)), no_memory), cell_bytes, offset};
+  };
+  switch (H5Tget_class(type)) {
+  case H5T_INTEGER:
+    return number(H5Tget_sign(type) == H5T_SGN_NONE ? Kind::whole : Kind::integer);
+  case H5T_FLOAT:
+    return number(Kind::real);
+  case H5T_STRING:
+    if (H5Tis_variable_str(type) > 0) return {Kind::text, text_type(), sizeof(char *), offset};
+    return {Kind::text, Handle(H5Tcopy(type), no_memory), H5Tget_size(type), offset};
+  default:
+    input_error(where + " has a field that is neither a number nor a text");
+  }
+}
+
+Cell read_cell(const Field &field, const char *data) {
+  if (field.kind == Kind::text) {
+    if (H5Tis_variable_str(field.type) <= 0) return std::string(data, strnlen(data, field.size));
+    const char *text = nullptr;
+    std::memcpy(&text, data, sizeof text);
+    return std::string(text ? text : "");
+  }
+  const auto as = [&](auto value) {
+    std::memcpy(&value, data, sizeof value);
+    return Cell(value);
+  };
+  return field.kind == Kind::whole     ? as(std::uint64_t())
+         : field.kind == Kind::integer ? as(std::int64_t())
+                                       : as(double());
+}
+
+} // namespace
+
+Hdf5File::Hdf5File(const std::string &path) : path_(path), contents_(new Contents) {
+  start_library();
+  require_regular_file(path);
+  contents_->size = std::filesystem::file_size(path);
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), no_memory);
+  contents_->file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
+  if (contents_->file < 0) input_error(path + " is not a readable HDF5 file");
+}
+Hdf5File::~Hdf5File() = default;
+
+bool Hdf5File::has(const std::string &name) const { return H5Lexists(contents_->file, name.c_str(), H5P_DEFAULT) > 0; }
+std::string Hdf5File::schema() const { return read_text(contents_->file, "schema"); }
+int Hdf5File::schema_version() const {
+  int version = 0;
+  if (H5Aexists(contents_->file, "schema_version") <= 0) return 0;
+  const hid_t id = H5Aopen(contents_->file, "schema_version", H5P_DEFAULT);
+  if (id < 0) return 0;
+  const Handle attribute(id, ""), space(H5Aget_space(id), ""), type(H5Aget_type(id), "");
+  const bool readable = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_INTEGER;
+  return readable && H5Aread(attribute, H5T_NATIVE_INT, &version) >= 0 ? version : 0;
+}
+
+Facts Hdf5File::meta() const {
+  Facts facts;
+  if (!plainly_there(contents_->file, "meta")) return facts;
+  const hid_t id = H5Gopen2(contents_->file, "meta", H5P_DEFAULT);
+  if (id < 0) return facts;
+  const Handle group(id, "");
+  const int count = H5Aget_num_attrs(group);
+  for (int i = 0; i < count; ++i) {
+    char name[256] = "";
+    if (H5Aget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, hsize_t(i), name, sizeof name, H5P_DEFAULT) >= 0)
+      facts.emplace_back(name, read_text(group, name));
+  }
+  return facts;
+}
+
+std::vector<std::string> Hdf5File::tables() const {
+  std::vector<std::string> names;
+  const std::function<void(const std::string &, int)> visit = [&](const std::string &folder, int depth) {
+    const hid_t id = H5Gopen2(contents_->file, folder.empty() ? "/" : folder.c_str(), H5P_DEFAULT);
+    if (id < 0) return;
+    const Handle group(id, "");
+    H5G_info_t info;
+    if (H5Gget_info(group, &info) < 0) return;
+    for (hsize_t i = 0; i < info.nlinks; ++i) {
+      char link[512] = "";
+      if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, link, sizeof link, H5P_DEFAULT) < 0) continue;
+      const std::string name = (folder.empty() ? "" : folder + "/") + link;
+      if (!plainly_there(contents_->file, name)) continue;
+      const hid_t object = H5Oopen(contents_->file, name.c_str(), H5P_DEFAULT);
+      if (object < 0) input_error(path_ + ": " + name + " cannot be read: the file is damaged");
+      const Handle opened(object, "");
+      if (H5Iget_type(object) == H5I_GROUP && depth == 0) visit(name, 1);
+      if (H5Iget_type(object) != H5I_DATASET) continue;
+      const Handle type(H5Dget_type(object), path_ + ": dataset " + name + " has no readable type");
+      if (H5Tget_class(type) == H5T_COMPOUND) names.push_back(name);
+    }
+  };
+  visit("", 0);
+  return names;
+}
+
+Table Hdf5File::table(const std::string &name) const {
+  const std::string where = path_ + ": dataset " + name;
+  const Dataset d =
+      open_dataset(*this, contents_->file, contents_->size, name, "", [](hid_t row) { return H5Tget_size(row) + 64; });
+  if (H5Tget_class(d.type) != H5T_COMPOUND || d.dims.size() != 1) input_error(where + " is not a table");
+  Table table{name, {}, {}};
+  std::vector<Field> fields;
+  size_t width = 0;
+  for (int i = 0; i < H5Tget_nmembers(d.type); ++i) {
+    char *field = H5Tget_member_name(d.type, unsigned(i));
+    fields.push_back(field_of(d.type, unsigned(i), width, where));
+    width += fields.back().size;
+    table.columns.push_back({field ? field : "", fields.back().kind});
+    H5free_memory(field);
+  }
+  if (fields.empty() || d.count == 0) return table;
+  const Handle row(H5Tcreate(H5T_COMPOUND, width), no_memory);
+  for (size_t c = 0; c < fields.size(); ++c)
+    require(H5Tinsert(row, table.columns[c].name.c_str(), fields[c].offset, fields[c].type), no_memory);
+  std::vector<char> buffer(d.count * width);
+  const Handle space(H5Dget_space(d.set), where + " has no readable shape");
+  if (H5Dread(d.set, row, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer.data()) < 0)
+    input_error(where + " cannot be read: the file is damaged");
+  table.rows.reserve(d.count);
+  for (std::uint64_t r = 0; r < d.count; ++r) {
+    table.rows.emplace_back();
+    for (const Field &field : fields) table.rows.back().push_back(read_cell(field, &buffer[r * width + field.offset]));
+  }
+  H5Dvlen_reclaim(row, space, H5P_DEFAULT, buffer.data());
+  return table;
+}
+
+NumericArray Hdf5File::array(const std::string &name, size_t rank, const std::string &needs) const {
+  const std::string where = path_ + ": dataset " + name;
+  const Dataset d =
+      open_dataset(*this, contents_->file, contents_->size, name, needs, [](hid_t) { return sizeof(double); });
+  if (H5Tget_class(d.type) != H5T_FLOAT)
+    input_error(where + " is of " + (H5Tget_class(d.type) == H5T_INTEGER ? "an integer" : "a non-numeric") +
+                " type, needs floating point " + needs);
+  if (d.dims.size() != rank) input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs);
+  if (d.count == 0)
+    input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs + " with every size at least 1");
+  for (std::uint64_t n : d.dims)
+    if (n > std::uint64_t(std::numeric_limits<int>::max()))
+      input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs + " with sizes below 2^31");
+  NumericArray array{d.dims, std::vector<double>(d.count)};
+  if (H5Dread(d.set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.data.data()) < 0)
+    input_error(where + " cannot be read: the file is damaged");
+  return array;
+}
+
+} // namespace recollect

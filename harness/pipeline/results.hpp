@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `run` and `verify` find, as the long tables of results.h5 (README lists them). Every number and text is kept as
+// it is: 64 bits, any length.
+#pragma once
+#include "harness/numerics/verdict.hpp"
+#include "harness/pipeline/hdf5_file.hpp"
+#include "harness/pipeline/run.hpp"
+#include <set>
+
+namespace recollect {
+
+/// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length, unsigned seeds, /claim_plan.
+constexpr int schema_version = 3;
+
+/// One claim to be measured, and how.
+struct Measurement {
+  const Claim *claim;
+  Protocol protocol;
+};
+
+class Results {
+public:
+  Facts meta;
+
+  /// Empty results of a plan. The plan tables say what there is to be done.
+  static Results planned(const std::vector<Case> &plan, Facts meta);
+  static Results planned(const std::vector<Measurement> &plan, Facts meta);
+  /// Those in a file; input error where it is no results file, or of a later schema.
+  static Results read(const std::string &path);
+
+  void add(const Record &record);
+  /// `index` into the plan of measurements.
+  void add(size_t index, const Finding &finding);
+
+  bool has(size_t index) const { return done_.count(index) != 0; } // the case or finding at this place of the plan
+  size_t missing() const;                                          // planned, not there
+  std::vector<std::string> statuses() const;                       // of the cases recorded
+  /// The finding of `claim` at `index`, as it was added.
+  Finding finding(size_t index, const Claim &claim) const;
+
+  const std::vector<Table> &tables() const { return tables_; }
+  /// The bytes of the HDF5 file.
+  std::string image() const;
+  /// Why results of `other`'s plan cannot complete these, "" if they can: the seed, the version or the plan differs.
+  std::string differs_from(const Results &other) const;
+
+private:
+  Table &table(const std::string &name);
+  const Table *find(const std::string &name) const;
+  const Table &table(const std::string &name) const;
+  std::vector<Table> tables_;
+  std::set<size_t> done_;
+};
+
+} // namespace recollect

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fails every single write, fsync, rename, file creation, truncation and allocation of a small run, verify, forward and
+report, one after the other. Each must end in success or in exit 3 with one line on standard error, and leave no file
+under its final name that is not whole; never a crash.
+
+    faults.py RECOLLECT SHIM.so [--most N]     # at most N failures of a kind and command, evenly spread; default: all
+
+The last line is "N passed, M failed"."""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+KINDS = ("write", "fsync", "rename", "open", "truncate", "malloc")
+
+
+def commands(program, folder):
+    source = os.path.join(folder, "in.h5")
+    with h5py.File(source, "w") as f:
+        for name in "qkv":
+            f[name] = np.random.default_rng(1).normal(size=(1, 2, 9, 4))
+    out = os.path.join(folder, "out.h5")
+    return {
+        "run": ([program, "run", "--variants", "linear", "--tasks", "recall,copy", "-o", out], out),
+        "verify": ([program, "verify", "eq97-matrix-form", "-o", out], out),
+        "forward": ([program, "forward", "linear", "-i", source, "-o", out], out),
+    }
+
+
+def whole(path):
+    """Every dataset of the file can be read."""
+    with h5py.File(path, "r") as f:
+        f.visititems(lambda _, item: item[()] if isinstance(item, h5py.Dataset) else None)
+
+
+def attempt(command, out, shim, kind, at, folder):
+    """(what went wrong or "", calls of the kind seen)"""
+    for name in os.listdir(folder):
+        if name.startswith("out.h5"):
+            os.remove(os.path.join(folder, name))
+    count = os.path.join(folder, "count")
+    environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count,
+                       OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    seen = int(open(count).read() or 0) if os.path.exists(count) else 0
+    if done.returncode not in (0, 3):
+        return f"exit {done.returncode}: {done.stderr.strip()[:200]}", seen
+    if done.returncode == 3 and done.stderr.count("\n") != 1 and kind != "write":  # the message's own write may fail
+        return f"exit 3 with {done.stderr.count(chr(10))} lines: {done.stderr.strip()[:200]}", seen
+    if done.returncode == 0 and not os.path.exists(out):
+        return "exit 0 without its file", seen
+    for path in (out, out + ".partial"):
+        if os.path.exists(path):
+            try:
+                whole(path)
+            except Exception as failure:
+                return f"{os.path.basename(path)} is damaged: {failure}", seen
+    return "", seen
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("shim")
+    parser.add_argument("--most", type=int, default=0)
+    arguments = parser.parse_args()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (command, out) in commands(os.path.abspath(arguments.program), folder).items():
+            for kind in KINDS:
+                problem, total = attempt(command, out, os.path.abspath(arguments.shim), kind, 0, folder)
+                assert not problem, problem
+                places = range(1, total + 1)
+                if arguments.most and total > arguments.most:
+                    places = sorted({1 + i * total // arguments.most for i in range(arguments.most)})
+                bad = 0
+                for at in places:
+                    problem, _ = attempt(command, out, os.path.abspath(arguments.shim), kind, at, folder)
+                    if problem:
+                        bad += 1
+                        print(f"{name}: {kind} {at} of {total}: {problem}")
+                passed, failed = passed + len(places) - bad, failed + bad
+                print(f"{name}: {kind}: {len(places)} of {total} failed one by one, {bad} ended badly", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing that was measured is lost: kills, second writers, overlaps, full and closed outputs, injected faults."""
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+SHIM = os.path.join(os.path.dirname(PROGRAM), "libfaults.so")
+HERE = os.path.dirname(os.path.abspath(__file__))
+RUN = ("run", "--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "8")
+
+
+def rows(path, table):
+    with h5py.File(path) as f:
+        return [tuple(x.tobytes() if hasattr(x, "tobytes") else x for x in row) for row in f[table][:]]
+
+
+class Durability(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_program(self, *arguments, **options):
+        options = {"capture_output": True, "text": True, "timeout": 120, **options}
+        return subprocess.run([PROGRAM, *arguments], **options)
+
+    def refused(self, message, *arguments, status=3):
+        done = self.run_program(*arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(message, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_killed_at_random_and_resumed_equals_uninterrupted(self):
+        whole = self.path("whole.h5")
+        start = time.monotonic()
+        self.assertEqual(self.run_program(*RUN, "-o", whole).returncode, 0)
+        length = time.monotonic() - start
+        kills = int(os.environ.get("RECOLLECT_KILLS", "4"))  # by hand: 200
+        draw = random.Random(1)
+        killed = 0
+        for i in range(kills):
+            out, log = self.path(f"{i}.h5"), self.path(f"{i}.log")
+            with open(log, "w") as said:
+                process = subprocess.Popen([PROGRAM, *RUN, "-o", out], stdout=said)
+                time.sleep(draw.uniform(0.05, 1.1) * length)
+                killed += process.poll() is None
+                process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+                process.wait()
+            partial = out if os.path.exists(out) else out + ".partial"
+            if os.path.exists(partial):
+                told = len(re.findall(r" s\)$", pathlib.Path(log).read_text(), re.M))
+                self.assertGreaterEqual(len(rows(partial, "records")), told)  # whatever was reported is there
+                self.assertIn(self.run_program("info", partial).returncode, (0, 1))
+            resumed = self.run_program(*RUN, "-o", out, "--resume")
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            for table in "plan", "parameters", "records", "metrics", "series/mse_by_step":
+                self.assertEqual(rows(out, table), rows(whole, table), table)
+            self.assertEqual(sorted(f for f in os.listdir(self.folder) if f.startswith(f"{i}.h5")), [f"{i}.h5"])
+        self.assertGreater(killed, 0)
+
+    def test_one_output_takes_one_process(self):
+        out = self.path("r.h5")
+        first = subprocess.Popen([PROGRAM, *RUN, "-o", out], stdout=subprocess.DEVNULL)
+        while not os.path.exists(out + ".partial"):
+            time.sleep(0.005)
+        first.send_signal(signal.SIGSTOP)
+        self.refused("another process is writing it", *RUN, "-o", out)
+        self.refused("another process is writing it", *RUN, "-o", out, "--resume")
+        first.send_signal(signal.SIGCONT)
+        self.assertEqual(first.wait(), 0)
+        self.assertEqual(self.run_program("info", out).returncode, 0)
+
+    def test_what_was_interrupted_is_not_overwritten(self):
+        out = self.path("r.h5")
+        process = subprocess.Popen([PROGRAM, *RUN, "-o", out], stdout=subprocess.DEVNULL)
+        while not os.path.exists(out + ".partial"):
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+        self.refused("--resume", *RUN, "-o", out)
+        self.refused("seed 1 there, 2 here", *RUN, "--seed", "2", "-o", out, "--resume")
+        self.refused("another plan", "run", "--variants", "linear", "--tasks", "recall", "-o", out, "--resume")
+        self.refused("--resume needs", *RUN, "--resume", status=2)
+        told = self.run_program("info", out + ".partial")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("planned, not recorded", told.stdout)
+
+    def test_verify_resumes(self):
+        whole, cut = self.path("whole.h5"), self.path("cut.h5")
+        claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent")
+        self.run_program(*claims, "-o", whole)
+        process = subprocess.Popen([PROGRAM, *claims, "-o", cut], stdout=subprocess.DEVNULL)
+        while not os.path.exists(cut + ".partial"):
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+        self.run_program(*claims, "-o", cut, "--resume")
+        for table in "claim_plan", "claims", "claim_parameters":
+            self.assertEqual(rows(cut, table), rows(whole, table), table)
+
+    def test_an_output_is_no_input_and_no_other_output(self):
+        source = self.path("a.h5")
+        with h5py.File(source, "w") as f:
+            for name in "qkv":
+                f[name] = [[[[1.0]]]]
+        before = pathlib.Path(source).read_bytes()
+        self.refused("overwrite the input", "forward", "linear", "-i", source, "-o", source, status=2)
+        os.rename(source, self.path("o.h5.partial"))
+        self.refused("overwrite the input", "forward", "linear", "-i", self.path("o.h5.partial"), "-o", self.path("o.h5"), status=2)
+        self.assertEqual(pathlib.Path(self.path("o.h5.partial")).read_bytes(), before)
+        same = self.path("x")
+        self.refused("two outputs are one file", "verify", "eq97-matrix-form", "--json", same, "--junit", same, status=2)
+
+    def test_standard_output_that_is_full_or_closed(self):
+        for arguments in (("list", "variants"), ("run", "--variants", "linear", "--tasks", "recall"), ("verify", "eq97-matrix-form")):
+            with open("/dev/full", "w") as full:
+                done = self.run_program(*arguments, stdout=full, stderr=subprocess.PIPE, capture_output=False)
+            self.assertEqual(done.returncode, 3, arguments)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        out = self.path("r.h5")
+        subprocess.run(f"'{PROGRAM}' run --variants linear --tasks recall -o '{out}' >&-", shell=True, stderr=subprocess.DEVNULL)
+        self.assertEqual(len(rows(out, "records")), 1)  # the table was not printed into it
+
+    def test_strange_inputs_end(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        self.refused("not a regular file", "verify", "--suite", pipe)
+        self.refused("a folder", "verify", "--suite", self.folder)
+        self.refused("not a regular file", "forward", "linear", "-i", pipe, "-o", self.path("o.h5"))
+        self.refused("not a regular file", "info", pipe)
+        pathlib.Path(self.path("junk.h5")).write_text("junk")
+        self.refused("not a readable HDF5 file", "info", self.path("junk.h5"))
+
+    def test_damage_is_found(self):
+        out = self.path("r.h5")
+        self.run_program("run", "--variants", "linear", "--tasks", "recall", "-o", out)
+        whole = pathlib.Path(out).read_bytes()
+        draw, refused = random.Random(1), 0
+        for i in range(60):
+            damaged = bytearray(whole)
+            damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+            pathlib.Path(self.path("d.h5")).write_bytes(damaged)
+            done = self.run_program("info", self.path("d.h5"))
+            self.assertIn(done.returncode, (0, 1, 3), done.stderr)
+            refused += done.returncode == 3
+        self.assertGreater(refused, 0)
+        pathlib.Path(self.path("d.h5")).write_bytes(whole[: len(whole) // 2])
+        self.assertEqual(self.run_program("info", self.path("d.h5")).returncode, 3)
+
+    def test_injected_faults(self):
+        done = subprocess.run([sys.executable, os.path.join(HERE, "faults.py"), PROGRAM, SHIM, "--most", "12"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(" 0 failed", done.stdout.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()

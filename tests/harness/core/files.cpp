@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/files.hpp"
+#include "harness/core/error.hpp"
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+#include <sys/stat.h>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(files)
+
+namespace fs = std::filesystem;
+
+bool says(const Error &failure, const std::string &what) {
+  return std::string(failure.what()).find(what) != std::string::npos;
+}
+
+BOOST_AUTO_TEST_CASE(a_file_is_absent_old_or_whole) {
+  const Folder folder;
+  const std::string path = folder / "r.h5";
+  OutputFile file(path);
+  file.checkpoint("half");
+  BOOST_TEST(!fs::exists(path));
+  BOOST_TEST(read_file(path + ".partial") == "half");
+  file.checkpoint("more");
+  BOOST_TEST(read_file(path + ".partial") == "more");
+  file.publish("whole");
+  BOOST_TEST(read_file(path) == "whole");
+  BOOST_TEST(!fs::exists(path + ".partial"));
+  BOOST_TEST(!fs::exists(path + ".partial.new"));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_writer_is_refused_and_a_dead_one_is_not_in_the_way) {
+  const Folder folder;
+  const std::string path = folder / "r.h5";
+  {
+    OutputFile first(path), second(path);
+    first.checkpoint("first");
+    BOOST_CHECK_EXCEPTION(second.checkpoint("second"), Error,
+                          [](const Error &e) { return says(e, "another process"); });
+    BOOST_CHECK_EXCEPTION(second.adopt(), Error, [](const Error &e) { return says(e, "another process"); });
+    first.checkpoint("first again"); // the lock moves with the file
+    BOOST_CHECK_EXCEPTION(second.adopt(), Error, [](const Error &e) { return says(e, "another process"); });
+  } // it dies: what it left is kept until somebody adopts it
+  OutputFile third(path);
+  BOOST_CHECK_EXCEPTION(third.checkpoint("third"), Error, [](const Error &e) { return says(e, "--resume"); });
+  BOOST_TEST(read_file(path + ".partial") == "first again");
+  BOOST_TEST(third.adopt());
+  third.publish("third");
+  BOOST_TEST(read_file(path) == "third");
+  BOOST_TEST(!OutputFile(path).adopt());
+}
+
+BOOST_AUTO_TEST_CASE(links_are_followed_and_partials_are_not) {
+  const Folder folder;
+  fs::create_directory(folder / "there");
+  fs::create_symlink("there/target.h5", folder / "link.h5");
+  OutputFile(folder / "link.h5").publish("x");
+  BOOST_TEST(fs::is_symlink(folder / "link.h5"));
+  BOOST_TEST(read_file(folder / "there/target.h5") == "x");
+
+  OutputFile(folder / "mine").publish("precious");
+  fs::create_symlink("mine", folder / "r.h5.partial.new");
+  OutputFile(folder / "r.h5").publish("y");
+  BOOST_TEST(read_file(folder / "mine") == "precious");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_regular_file_is_refused) {
+  const Folder folder;
+  BOOST_CHECK_THROW(OutputFile(folder / "no/such/r.h5"), Error);
+  BOOST_CHECK_THROW(OutputFile("/dev/null"), Error);
+  fs::create_directory(folder / "d");
+  BOOST_CHECK_THROW(OutputFile(folder / "d"), Error);
+  mkfifo((folder / "pipe").c_str(), 0600);
+  BOOST_CHECK_THROW(read_regular_file(folder / "pipe"), Error); // and does not wait for a writer
+  BOOST_CHECK_THROW(write_file(folder / "pipe", "x"), Error);   // nor for a reader
+  BOOST_CHECK_THROW(read_regular_file(folder / "d"), Error);
+  BOOST_CHECK_THROW(read_regular_file(folder / "absent"), Error);
+}
+
+BOOST_AUTO_TEST_CASE(overlaps_are_found_under_any_name) {
+  const Folder folder;
+  OutputFile(folder / "a").publish("a");
+  fs::create_symlink("a", folder / "also_a");
+  fs::create_hard_link(folder / "a", folder / "a_too");
+  OutputFile(folder / "o.partial").publish("input");
+  refuse_overlap({folder / "x", "", folder / "y"}, {folder / "a", ""});
+  BOOST_CHECK_THROW(refuse_overlap({folder / "a"}, {folder / "a"}), Error);
+  BOOST_CHECK_THROW(refuse_overlap({folder / "also_a"}, {folder / "a"}), Error);
+  BOOST_CHECK_THROW(refuse_overlap({folder / "a_too"}, {folder / "a"}), Error);
+  BOOST_CHECK_THROW(refuse_overlap({folder / "./a"}, {folder / "a"}), Error);
+  BOOST_CHECK_THROW(refuse_overlap({folder / "o"}, {folder / "o.partial"}), Error); // what is written beside it counts
+  BOOST_CHECK_THROW(refuse_overlap({folder / "x", folder / "x"}, {}), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
