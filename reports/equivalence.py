@@ -11,7 +11,7 @@ def equivalence(results, id="chunk_equals_recurrent"):
         for c in results["claims"]
         if c["id"] == id
         for p in c["points"]
-        if "C" in p["params"] and "variant" in p["params"]
+        if "C" in p["params"] and "variant" in p["params"] and p["relation"] == "at_most"
     ]
     if not points:
         return None
@@ -69,12 +69,12 @@ def bound_used(results, id="chunk_equals_recurrent", most=40):
     used = {}
     for c in results["claims"]:
         for p in c["points"] if c["id"] == id else []:
-            if "variant" in p["params"] and p["tolerance"] > 0 and style.finite(p["measured"]):
+            if "variant" in p["params"] and p["relation"] == "at_most" and style.finite(p["measured"]):
                 key = (
                     f"{p['params']['variant']} {p['params'].get('form', '')}".strip(),
                     p["params"].get("real", "f64"),
                 )
-                used[key] = max(used.get(key, 0.0), abs(p["measured"] - p["predicted"]) / p["tolerance"])
+                used[key] = max(used.get(key, 0.0), p["measured"] / (p["predicted"] + p["tolerance"]))
     if not used:
         return None
     names = sorted({n for n, _ in used}, key=lambda n: -max(used.get((n, r), 0) for r in ("f32", "f64")))

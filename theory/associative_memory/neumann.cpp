@@ -1,197 +1,178 @@
 // SPDX-License-Identifier: Apache-2.0
-// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 Eq 98-100): what it computes, how many
-// squarings it needs, and how it rounds.
-#include "harness/core/registry.hpp"
+// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 D.3.1, Eq 98-100): what it computes, how many
+// squarings it needs, and how it rounds. Its layer is delta_former, form `doubling`.
+#include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
-#include "harness/numerics/random.hpp"
-#include "harness/pipeline/conditioning.hpp"
-#include "theory/support/claims.hpp"
-#include "theory/support/delta_recursion.hpp"
+#include "theory/associative_memory/delta_former_writes.hpp"
+#include "theory/associative_memory/doubling.hpp"
 
 namespace recollect::theory {
 namespace {
 
-struct Doubled {
-  Dense X;
-  int products = 0;
-  double largest_power = 0; // largest entry of any power of A that was formed
-  Dense error;              // entrywise bound on the rounding of X: every product errs by C eps |left| |right|
-};
+std::vector<int> sizes(const Protocol &protocol, std::vector<int> suite) {
+  return protocol.point ? std::vector<int>{protocol.point->integer("C")} : suite;
+}
+Params params_of(int C) { return labels({{"C", num(C)}}); }
 
-Dense magnitudes(Dense m) {
-  for (double &x : m.data) x = std::fabs(x);
-  return m;
+/// What is solved for: (I + A) U = V.
+Dense right_side(int C, std::uint64_t seed) { return normal_matrix(C, 3, seed, "doubling/values"); }
+
+Dense by_layer(const Dense &A, const Dense &V) { return written(A, V, {"linear", "doubling", A.rows}); }
+
+Dense power(const Dense &A, int exponent) {
+  Dense product = Dense::identity(A.rows);
+  for (int i = 0; i < exponent; ++i) product = product * A;
+  return product;
 }
 
-/// X_0 = I - A, Y_0 = A^2; X_i = X_{i-1} + X_{i-1} Y_{i-1}, Y_i = Y_{i-1}^2. The last Y is not needed and not formed.
-Doubled doubling(const Dense &A, int iterations) {
-  const int C = A.rows;
-  const double unit = C * epsilon_of(Real::f64);
-  Doubled r{Dense::identity(C) - A, 0, 0, Dense(C, C)};
-  Dense Y = A, error(C, C); // of Y
-  for (int i = 0; i < iterations; ++i) {
-    const Dense y = magnitudes(Y), x = magnitudes(r.X);
-    error = y * error + error * y + unit * (y * y);
-    Y = Y * Y;
-    const Dense square = magnitudes(Y);
-    r.error = r.error + r.error * square + x * error + unit * (x * square);
-    r.X = r.X + r.X * Y;
-    r.products += 2;
-    r.largest_power = std::max(r.largest_power, max_abs(Y.data));
-  }
-  return r;
+/// (I + A) X after some iterations, held against I - A^{2^(iterations + 1)}: what Eq 98 gives when it is cut short.
+Point remainder(const Dense &A, const Dense &V, int iterations, double units) {
+  const Dense I = Dense::identity(A.rows);
+  return exact_point(((I + A) * doubling(A, iterations).X * V).data, ((I - power(A, 2 << iterations)) * V).data, units);
 }
 
-int ceil_log2(int n) {
-  int bits = 0;
-  while ((1 << bits) < n) ++bits;
-  return bits;
+Claim identity() {
+  Claim claim = ledger_row(
+      "neumann-doubling", "000 D.3.1, Eq 98-100",
+      "For a strictly lower triangular A of size C x C, C generally 64, A^C = 0 and (I + A)^{-1} = (I - A) prod_{i=1}^{"
+      "log2 C - 1} (I + A^{2^i}), which log2 C - 1 iterations of Eq 100 compute.",
+      "Identity for C a power of two; 2 log2 C - 2 products of C x C matrices. Eq 99 prints its limit as log2 C^{-1}.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        for (int C :
+             sizes(protocol, protocol.full() ? std::vector<int>{4, 8, 16, 32, 64} : std::vector<int>{4, 8, 64})) {
+          if (C < 4 || floor_log2(C) != ceil_log2(C))
+            usage_error("C must be a power of two from 4 on (neumann_non_power2)");
+          const int iterations = floor_log2(C) - 1;
+          const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
+                      wanted = substitute(A, V);
+          const double units = solve_units(A, wanted);
+          const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
+          const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
+          const Params params = params_of(C);
+          points.push_back(as_statement(held(doubled.X), params, "U after log2 C - 1 iterations"));
+          points.push_back(rival_system(held(short_of_one.X), params, "one iteration less"));
+          points.push_back(as_statement(exact_point(by_layer(A, V).data, wanted.data, units), params,
+                                        "delta_former, form doubling"));
+          points.push_back(
+              rival_system(exact_point(by_layer(-1 * A, V).data, wanted.data, units), params, "I + A for I - A"));
+          const Point count = as_statement(exact_point(doubled.products, 2 * std::log2(C) - 2, 0), params,
+                                           "products of C x C matrices");
+          points.push_back(count);
+          points.push_back(rival_law(count, "2 log2 C", 2 * std::log2(C)));
+          const Point left =
+              as_obligation(remainder(A, V, iterations - 1, units), params, "one iteration less: I - A^{C/2}");
+          points.push_back(left);
+          points.push_back(
+              rival_law(exact_point(((I + A) * short_of_one.X * V).data, ((I - power(A, C / 2 - 1)) * V).data, units),
+                        params, "I - A^{C/2 - 1}"));
+        }
+        return points;
+      });
+  return at_parameters(running(claim, {"delta_former"}),
+                       {integer_param("C", 64, 4, 256, "chunk length, a power of two")});
 }
 
-/// Strictly lower [C,C]: 0.9 beside the diagonal, so that no power vanishes before A^C, and noise of size 1/C below.
-Dense some_lower(int C, std::uint64_t seed) {
-  Dense A(C, C);
-  const Stream draw(seed, 51);
-  for (int t = 0; t < C; ++t)
-    for (int i = 0; i < t; ++i) A(t, i) = (2 * draw.uniform(size_t(t) * C + i) - 1) / (4 * C) + (i + 1 == t ? 0.9 : 0);
-  return A;
+Claim other_sizes() {
+  Claim claim = refuted_row(
+      "neumann-non-power2", Scope::boundary, "000 D.3.1, Eq 99-100",
+      "Read more strictly than the text says it: log2 C - 1 iterations, the logarithm rounded down, invert I + A at "
+      "any "
+      "C.",
+      "ceil(log2 C) - 1 iterations do. With the logarithm rounded down (I + A) X = I - A^{2^floor(log2 C)}.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        for (int C : sizes(protocol, protocol.full() ? std::vector<int>{3, 5, 12, 63} : std::vector<int>{3, 5, 12})) {
+          if (C < 3 || floor_log2(C) == ceil_log2(C)) usage_error("C is a power of two: see neumann_doubling");
+          const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
+                      wanted = substitute(A, V);
+          const double units = solve_units(A, wanted);
+          const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
+          const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
+          const Params params = params_of(C);
+          points.push_back(as_statement(held(doubling(A, down).X), params, "U after floor(log2 C) - 1 iterations"));
+          points.push_back(as_obligation(held(doubling(A, up).X), params, "U after ceil(log2 C) - 1 iterations"));
+          points.push_back(rival_system(held(doubling(-1 * A, up).X), params, "I + A for I - A"));
+          points.push_back(as_obligation(exact_point(by_layer(A, V).data, wanted.data, units), params,
+                                         "delta_former, form doubling"));
+          points.push_back(as_obligation(remainder(A, V, down, units), params, "what rounding down leaves"));
+          points.push_back(
+              rival_law(exact_point(((I + A) * doubling(A, down).X * V).data, V.data, units), params, "nothing left"));
+        }
+        return points;
+      });
+  claim.explanation = "The paper has C = 64 in mind.";
+  return at_parameters(running(claim, {"delta_former"}),
+                       {integer_param("C", 12, 3, 255, "chunk length, no power of two")});
 }
 
-double error_of(const Dense &X, const Dense &A) {
-  return max_abs(((Dense::identity(A.rows) + A) * X - Dense::identity(A.rows)).data);
+/// One key repeated: A is all ones below the diagonal, A^m holds binomials C(i-j-1, m-1), (I + A)^{-1} is I - shift.
+Sequence repeated_key(int T, std::uint64_t seed) {
+  Sequence s = random_sequence({1, 1, T, 4, 3}, seed);
+  for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 4 == 0;
+  s.q = s.w = s.k;
+  s.alpha.clear(), s.beta.clear();
+  return s;
 }
 
-double units_of(const Dense &A) {
-  const Dense I_plus_A = Dense::identity(A.rows) + A;
-  return 8.0 * A.rows * frobenius_norm(inverse(I_plus_A)) * frobenius_norm(I_plus_A);
+double binomial(int n, int k) {
+  double product = 1;
+  for (int i = 1; i <= k; ++i) product = product * (n - k + i) / i;
+  return product;
 }
 
-Params of_size(int C, const std::string &quantity) {
-  Params p;
-  return p.set("C", C).set("quantity", quantity);
-}
-
-/// `missing` iterations fewer than the right number.
-std::vector<Point> identity_points(const Protocol &protocol, int missing) {
-  std::vector<Point> points;
-  for (int C : {4, 8, 16, 32, 64}) {
-    const Dense A = some_lower(C, protocol.seed);
-    const Doubled r = doubling(A, ceil_log2(C) - 1 - missing);
-    points.push_back(at(exact_point(error_of(r.X, A), 0, units_of(A), 1e-8), "exact", of_size(C, "(I + A) X - I")));
-    if (missing) continue;
-    points.push_back(
-        at(exact_point(r.products, 2 * ceil_log2(C) - 2, 0, 1), "exact", of_size(C, "products of C x C matrices")));
-    Dense power = A;
-    for (int i = 0; i < ceil_log2(C); ++i) power = power * power;
-    points.push_back(at(exact_point(max_abs(power.data), 0, 0, 1e-6), "exact", of_size(C, "A^C")));
-  }
-  return points;
-}
-
-std::vector<Point> non_powers(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (int C : {3, 5, 9, 12, 63}) {
-    const Dense A = some_lower(C, protocol.seed);
-    if (C == 3) { // floor(log2 3) - 1 = 0 iterations leave A^2, whose one entry is A_21 A_10
-      points.push_back(at(exact_point(error_of(doubling(A, 0).X, A), 0, units_of(A), 1e-8), "paper",
-                          of_size(C, "(I + A) X - I, floor(log2 C) - 1")));
-      points.push_back(at(exact_point(error_of(doubling(A, 0).X, A), std::fabs(A(2, 1) * A(1, 0)), units_of(A), 1e-8),
-                          "corrected", of_size(C, "what floor leaves: A^2")));
-    }
-    points.push_back(at(exact_point(error_of(doubling(A, ceil_log2(C) - 1).X, A), 0, units_of(A), 1e-8), "corrected",
-                        of_size(C, "(I + A) X - I, ceil(log2 C) - 1")));
-  }
-  return points;
-}
-
-std::vector<Point> comment_iteration(const Protocol &protocol) {
-  const int C = 8;
-  const Dense A = some_lower(C, protocol.seed);
-  Dense a = Dense::identity(C) - A, b = A * A;
-  for (int i = 0; i < 2; ++i) { // a_{i+1}, b_{i+1} = a_i b_i + b_i b_i: one expression for two names, read as both
-    const Dense next = a * b + b * b;
-    a = next, b = next;
-  }
-  return {at(exact_point(error_of(a, A), 0, units_of(A), 1e-8), "paper", of_size(C, "(I + A) X - I by the comment")),
-          at(exact_point(error_of(doubling(A, 2).X, A), 0, units_of(A), 1e-8), "corrected",
-             of_size(C, "(I + A) X - I by Eq 100"))};
-}
-
-/// One unit key repeated and the linear kernel: A is all ones below the diagonal, A^m holds binomials C(i-j-1, m-1),
-/// while (I + A)^{-1} is only I - shift.
-std::vector<Point> rounding(const Protocol &protocol) {
-  std::vector<Point> points;
-  const int C = 64;
-  Dense ones(C, C);
-  for (int t = 0; t < C; ++t)
-    for (int i = 0; i < t; ++i) ones(t, i) = 1;
-  const Variant &v = find_variant("delta_former");
-  Sequence repeated = random_sequence({1, 1, C, 4, 3}, protocol.seed);
-  for (size_t i = 0; i < repeated.k.size(); ++i) repeated.k[i] = i % 4 == 0;
-  repeated.q = repeated.w = repeated.k;
-  repeated.alpha.clear(), repeated.beta.clear();
-  const Output reference = forward(v, repeated);
-  const Dense I_plus_A = Dense::identity(C) + ones;
-  const double cond = spectral_norm(I_plus_A) * spectral_norm(inverse(I_plus_A)),
-               terms = accumulated_terms(repeated.shape, C);
-  for (Real real : {Real::f32, Real::f64})
-    for (const char *form : {"doubling", "chunked"}) {
-      const double error = deviation(forward(v, repeated, {form, real, C, variant_params(v)}), reference).outputs;
-      const bool paper = std::string(form) == "doubling";
-      Params p =
-          of_size(C, "relative error of the reads").set("form", form).set("real", name_of(real)).set("cond", cond);
-      points.push_back(at(bounded_point(error, Point::at_most, 0, terms * epsilon_of(real) * cond, 1e-2),
-                          paper ? "paper" : "corrected", p));
-    }
-  double binomial = 1; // C(62, 31), the largest entry of A^32
-  for (int i = 1; i <= 31; ++i) binomial = binomial * (31 + i) / i;
-  const Doubled r = doubling(ones, 5);
-  points.push_back(at(exact_point(r.largest_power / binomial, 1, 16.0 * C * C, 1e-3), "corrected",
-                      of_size(C, "largest entry of a power of A over C(62, 31)")));
-  // Its law: the powers, not the inverse, set the size of the error, and it comes out above the inverse itself.
-  const double error = max_difference(r.X.data, inverse(I_plus_A).data);
-  points.push_back(at(bounded_point(error, Point::at_most, max_abs(r.error.data), 0, 0.5), "corrected",
-                      of_size(C, "error of X, at most what rounding |X| |Y| allows")));
-  points.push_back(at(bounded_point(error, Point::at_least, 1, 0, 0.5), "corrected",
-                      of_size(C, "error of X, at least the inverse's largest entry")));
-  // Safe: softmax rows and near-orthogonal keys, whose powers shrink.
-  Dense K(C, 16, Stream(protocol.seed, 52).normals(C * 16));
-  const Dense soft = normalise_sums(causal_weights(
-      K, K, [](double x) { return std::exp(x / 4); }, Triangle::strict));
-  points.push_back(at(exact_point(error_of(doubling(soft, 5).X, soft), 0, units_of(soft), 1e-8), "corrected",
-                      of_size(C, "softmax rows: (I + A) X - I")));
-  return points;
+Claim rounding() {
+  Claim claim = refuted_row(
+      "neumann-fp-error", Scope::boundary, "000 D.3.1",
+      "Read more strictly than the text says it: the doubling replaces forward substitution without loss of accuracy.",
+      "It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers of A "
+      "hold binomials up to C(C-2, C/2-1), 4.65e17 at C = 64, and every digit is lost where substitution is exact. "
+      "Safe "
+      "for softmax rows.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        const int C = 64;
+        const Variant &layer = find_variant("delta_former");
+        const Sequence same_key = repeated_key(C, protocol.seed);
+        Sequence soft = random_sequence({1, 1, C, 16, 3}, protocol.seed, Keys::gaussian);
+        soft.w = soft.k, soft.alpha.clear(), soft.beta.clear();
+        const auto point = [&](const Sequence &s, const std::string &kappa1, const std::string &form, Real real) {
+          const Params kernels = variant_params(layer, {{"kappa1", kappa1}});
+          const std::vector<double> reference = forward(layer, s, {"recurrent", Real::f64, 1, kernels}).o;
+          // A backward stable solve stays within n eps kappa.
+          return exact_point(forward(layer, s, {form, real, C, kernels}).o, reference,
+                             accumulated_terms(s.shape, C) * input_condition(layer, s, kernels, 2) *
+                                 max_abs(reference) * epsilon_of(real) / epsilon_of(Real::f64));
+        };
+        for (Real real : {Real::f32, Real::f64}) {
+          const Params params = params_of(C).set("real", name_of(real));
+          points.push_back(
+              as_statement(point(same_key, "linear", "doubling", real), params, "one key repeated, doubling"));
+          points.push_back(
+              as_obligation(point(same_key, "linear", "chunked", real), params, "one key repeated, substitution"));
+          points.push_back(as_obligation(point(soft, "softmax", "doubling", real), params, "softmax rows, doubling"));
+          points.push_back(rival_system(point(same_key, "linear", "doubling", real), params,
+                                        "the doubling where substitution holds"));
+        }
+        Dense ones(C, C);
+        for (int t = 0; t < C; ++t)
+          for (int i = 0; i < t; ++i) ones(t, i) = 1;
+        const double largest = binomial(C - 2, C / 2 - 1);
+        const Point power = as_obligation(
+            exact_point(doubling(ones, floor_log2(C) - 1).largest_power, largest, 4.0 * C * floor_log2(C) * largest),
+            params_of(C), "largest entry of a power of A");
+        points.push_back(power);
+        points.push_back(rival_law(power, "C(C-1, C/2-1)", binomial(C - 1, C / 2 - 1)));
+        points.push_back(rival_law(power, "2^C", std::exp2(C)));
+        return points;
+      });
+  claim.explanation = "The text claims efficiency on GPUs only. The layer keeps the doubling as a form of its own and "
+                      "substitutes by default.";
+  return running(claim, {"delta_former"});
 }
 
 } // namespace
 
-std::vector<Claim> neumann() {
-  Claim doubling =
-      ledger_row("neumann-doubling", "000 Eq 98-100",
-                 "(I + A)^{-1} = (I - A) prod_{i=1}^{log2 C - 1} (I + A^{2^i}), by log2 C - 1 iterations.",
-                 "Identity for C a power of two, since A^C = 0 (Eq 99 prints the limit as log2 C^{-1}). It costs 2 "
-                 "log2 C - 2 products of C^3.",
-                 [](const Protocol &p) { return identity_points(p, 0); });
-  doubling.control = [](const Protocol &p) { return identity_points(p, 1); };
-
-  Claim powers =
-      refuted_row("neumann-non-power2", Scope::paper, "000 Eq 99-100", "log2 C - 1 iterations invert I + A.",
-                  "For C not a power of two it takes ceil(log2 C) - 1; with floor a power of A is left over. The paper "
-                  "has C = 64 in mind.",
-                  non_powers);
-
-  Claim comment = refuted_row("listing1-comment-iteration", Scope::typo, "000 Listing 1, comment at the inverse",
-                              "a_{i+1}, b_{i+1} = a_i b_i + b_i b_i.",
-                              "a_{i+1} = a_i + a_i b_i and b_{i+1} = b_i b_i, as in Eq 100.", comment_iteration);
-
-  Claim error = refuted_row(
-      "neumann-fp-error", Scope::boundary, "000 D.3.1", "Doubling is an efficient substitute for forward substitution.",
-      "Exact algebra, not backward stable: with one key repeated and the linear kernel the powers hold "
-      "binomials up to C(62,31) = 4.65e17 and every digit is lost at C = 64, "
-      "where substitution is exact. Safe for softmax rows and nearly orthogonal keys.",
-      rounding);
-  error.variants = {"delta_former"};
-  return {doubling, powers, comment, error};
-}
+std::vector<Claim> neumann() { return {identity(), other_sizes(), rounding()}; }
 
 } // namespace recollect::theory

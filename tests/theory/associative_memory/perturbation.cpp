@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/theory/examine.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(theory)
+BOOST_AUTO_TEST_SUITE(perturbation)
+
+BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"eq51_*", "eq52_perturbation"}); }
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

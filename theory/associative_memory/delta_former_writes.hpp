@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The u_t of the layer delta_former (000 Eq 41), which it does not return: every step is given a channel of its own,
+//
+//   k_t = (k_t, e_t),   w_t = (w_t, 0),   q_t = (0, e_t),
+//
+// so that kappa1 sees what it saw before and the linear read of Eq 42 is o_t = u_t.
+#pragma once
+#include "theory/support/delta_recursion.hpp"
+#include "theory/support/layer_points.hpp"
+
+namespace recollect::theory {
+
+struct DeltaFormerRun {
+  std::string kappa1 = "linear", form = "recurrent";
+  int chunk = 16;
+  Real real = Real::f64;
+  double alpha = 1, beta = 1;
+};
+
+/// U [T,Dv] from k, w [T,d] and v [T,Dv].
+inline Dense written(const Dense &k, const Dense &w, const Dense &v, const DeltaFormerRun &run = {}) {
+  const int T = k.rows, d = k.columns, width = d + T;
+  Sequence s;
+  s.shape = {1, 1, T, width, v.columns};
+  s.k.assign(size_t(T) * width, 0.0), s.w = s.q = s.k, s.v = v.data;
+  s.alpha.assign(T, run.alpha), s.beta.assign(T, run.beta);
+  for (int t = 0; t < T; ++t) {
+    const size_t row = size_t(t) * width;
+    for (int c = 0; c < d; ++c) s.k[row + c] = k(t, c), s.w[row + c] = w(t, c);
+    s.k[row + d + t] = s.q[row + d + t] = 1;
+  }
+  const Variant &layer = find_variant("delta_former");
+  const Params params = variant_params(layer, {{"kappa1", run.kappa1}, {"kappa2", "linear"}});
+  return {T, v.columns, forward(layer, s, {run.form, run.real, run.chunk, params}).o};
+}
+
+/// The last u alone, [1,Dv]: one further channel, which the last key alone has, serves.
+inline Dense last_written(const Dense &k, const Dense &v, const std::string &kappa1) {
+  const int T = k.rows, d = k.columns;
+  Sequence s;
+  s.shape = {1, 1, T, d + 1, v.columns};
+  s.k.assign(size_t(T) * (d + 1), 0.0), s.w = s.q = s.k, s.v = v.data;
+  for (int t = 0; t < T; ++t) {
+    for (int c = 0; c < d; ++c) s.k[size_t(t) * (d + 1) + c] = s.w[size_t(t) * (d + 1) + c] = k(t, c);
+    s.q[size_t(t) * (d + 1) + d] = 1;
+  }
+  s.k.back() = 1;
+  const Variant &layer = find_variant("delta_former");
+  const Params params = variant_params(layer, {{"kappa1", kappa1}, {"kappa2", "linear"}});
+  const std::vector<double> o = forward(layer, s, {"recurrent", Real::f64, 1, params}).o;
+  return {1, v.columns, {o.end() - v.columns, o.end()}};
+}
+
+/// U for any strictly lower A: with orthonormal keys and the linear kernel, w_t is row t of A.
+inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run = {}) {
+  return written(Dense::identity(A.rows), A, v, run);
+}
+
+/// Rounding units of U = (I + A)^{-1} V by two routes: n |(I + A)^{-1}| |I + A| of the largest u (000 Eq 51 for dA and
+/// dV of n rounding units).
+inline double solve_units(const Dense &A, const Dense &U) {
+  const Dense system = Dense::identity(A.rows) + A;
+  return 4.0 * A.rows * frobenius_norm(inverse(system)) * frobenius_norm(system) * max_abs(U.data);
+}
+
+} // namespace recollect::theory
