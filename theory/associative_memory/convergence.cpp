@@ -153,34 +153,6 @@ std::vector<Point> noise_floor(const Protocol &protocol) {
   return points;
 }
 
-/// With random values (S* = 0, unit noise): unit keys settle at d dv, Gaussian keys explode by d + 1 a step in the
-/// mean.
-std::vector<Point> state_norm(const Protocol &protocol) {
-  std::vector<Point> points;
-  const int d = 16, dv = 4, T = 60, runs = 200;
-  const auto norm_point = [&](KeyLaw keys, int width, int count, int steps, const std::string &tier) {
-    const DeltaPaths law{keys, width, dv, 1, 1};
-    const Mean mean = mean_of(
-        squared_errors(final_states(draw_paths(law, count, steps, Dense(dv, width), protocol.seed)), Dense(dv, width)));
-    const double expected = law.square_after(steps, 0);
-    points.push_back(at(sampled_point(mean.mean, expected, mean.standard_error, 0.3 * expected), tier,
-                        place(law, steps, "mean of |S|_F^2")));
-  };
-  const DeltaPaths law{KeyLaw::gaussian, d, dv, 1, 1};
-  std::vector<double> logs;
-  for (double square :
-       squared_errors(final_states(draw_paths(law, runs, T, Dense(dv, d), protocol.seed)), Dense(dv, d)))
-    logs.push_back(std::log(square));
-  const Mean mean = mean_of(logs);
-  points.push_back(at(bounded_point(mean.mean, Point::at_most, std::log(100.0 * d * dv),
-                                    allowed_standard_errors * mean.standard_error, 0),
-                      "paper", place(law, T, "mean of log |S|_F^2 against log(100 d dv)")));
-  for (int steps : {1, 16, 160}) norm_point(KeyLaw::unit, d, 2000, steps, "corrected");
-  norm_point(KeyLaw::gaussian, 4, 20000, 1, "boundary");
-  norm_point(KeyLaw::gaussian, 4, 60000, 2, "boundary");
-  return points;
-}
-
 /// k = y / |y|, v = S y for y ~ N(0, I): |y| is independent of the direction, so S* = E|y| S and the rest is noise.
 std::vector<Point> normalised_keys(const Protocol &protocol) {
   std::vector<Point> points;
@@ -276,13 +248,6 @@ std::vector<Claim> convergence() {
                           "beta sigma^2 dv d / (2 - beta (d+2)) for Gaussian ones. It settles if v = S* k exactly, or "
                           "if beta_t falls like 1/t.",
                           noise_floor),
-              variants),
-      running(refuted_row(
-                  "deltanet-norm", Scope::paper, "000 §2.2, DeltaNet",
-                  "The decay I - k k^T prevents the norm of S from exploding; keys are standard Gaussian as in §2.1.",
-                  "True for beta |k|^2 < 2: with unit keys E|S_n|^2 = d dv (1 - (1 - 1/d)^n). With Gaussian keys the "
-                  "mean grows by d + 1 a step.",
-                  state_norm),
               variants),
       running(refuted_row("sstar-normalised-keys", Scope::boundary, "000 Eq 47 with L2-normalised keys",
                           "S* = Wv Wk^-1 also for k = Wk x / |Wk x|.",

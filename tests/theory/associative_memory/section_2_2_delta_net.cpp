@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/theory/examine.hpp"
+#include <cmath>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(theory)
+BOOST_AUTO_TEST_SUITE(section_2_2_delta_net)
+
+BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
+  check_claims({"deltanet_norm*", "delta_attenuates_similar", "delta_deletes"});
+}
+
+BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
+  check_claim_at("deltanet_norm", {{"n", "6"}, {"d", "5"}, {"dv", "3"}});
+  check_claim_at("deltanet_norm_gaussian", {{"d", "6"}, {"dv", "2"}});
+  check_claim_at("deltanet_norm_adversarial", {{"T", "50"}});
+  check_claim_at("delta_attenuates_similar", {{"cosine", "0.8"}, {"d", "3"}, {"dv", "2"}});
+  check_claim_at("delta_deletes", {{"n", "3"}, {"d", "4"}, {"dv", "2"}});
+}
+
+BOOST_AUTO_TEST_CASE(chosen_keys_by_hand) {
+  // Nine unit writes, each at a right angle to their sum so far: |S| = 3.
+  const Finding finding = check_claim_at("deltanet_norm_adversarial", {{"T", "9"}});
+  BOOST_TEST(std::fabs(finding.points[1].measured - 3) < 1e-14);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
