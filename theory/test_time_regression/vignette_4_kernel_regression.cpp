@@ -68,19 +68,18 @@ std::vector<Point> feature_memory(const Protocol &p) {
     std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
     append_column(values, column(anywhere.v, t / 2, shape.Dv));
   }
-  // The layer's smallest ridge stands for none: a ridge r moves the weights G^{-1} g by r G^{-1}, relative to their own
-  // size at most r / (least eigenvalue of G).
-  const double ridge = 1e-12;
+  // The layer's smallest ridge r stands for none: it moves a read V^T w, w = G^{-1} g, by at most r |V| |w| / least, with
+  // least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
   const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
   const double least = scale.back() * scale.back();
   if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
+  const double moved = 1e-12 / least * std::sqrt(inner(anywhere.v, anywhere.v)) *
+                       std::sqrt(std::exp(1 / std::sqrt(double(shape.Dk))) / least);
   const auto layer = [](const Sequence &s, const char *r) {
     return results_of("kernel_regression", s, {{"ridge", r}});
   };
   const auto units = [&](const Sequence &s) {
-    const Assignments set{{"ridge", "1e-12"}};
-    return rounding_units("kernel_regression", s, set) +
-           ridge / least / epsilon_of(Real::f64) * max_abs(layer(s, "1e-12"));
+    return rounding_units("kernel_regression", s, {{"ridge", "1e-12"}}) + moved / epsilon_of(Real::f64);
   };
   const std::vector<double> reads = feature_space_reads(anywhere, 0);
   return {
