@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// 003 Fig 2 by readings. The paper leaves open what decides its curves: Sigma's off-diagonals and the first key, whether
+// keys and queries are normalised, the softmax scale, how linear attention's output is normalised, and what stands for
+// the inverse on the first quarter, whose Gram matrices are singular. A reading is a layer with all of that chosen. Sigma
+// and the first key cycle through six settings; Dk = 64 and T = 256 are the paper's. Losses of a sequence are averaged
+// over the paper's three stretches (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their ratio, layer
+// against layer on the same sequences: sequences differ by factors, in how far the noise's common direction dominates.
+#pragma once
+#include "harness/core/registry.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "harness/pipeline/forward.hpp"
+#include "theory/support/claims.hpp"
+#include <array>
+#include <cmath>
+#include <mutex>
+
+namespace recollect::theory::readings {
+
+enum Stretch { before, after, late };
+constexpr std::array<Stretch, 3> stretches{before, after, late};
+inline const char *name_of(Stretch s) { return s == before ? "first quarter" : s == after ? "second quarter" : "rest"; }
+
+struct Reading {
+  std::string name, variant; // no variant: the value of `lag` steps ago is the forecast
+  Assignments task, layer;   // settings of the task and of the layer
+  bool costly = false;       // measured on fewer sequences
+  int lag = 0;
+  bool peeks = false; // stores the value that it is to forecast
+};
+
+const Reading naive{"naive forecast", "", {}, {}}, older{"forecast one step too old", "", {}, {}, false, 1};
+const Reading linear_unit{"linear, output of norm 1", "linear", {{"output", "unit"}}, {}};
+const Reading linear_rms{"linear, output of RMS 1", "linear", {{"output", "rms"}}, {}};
+const Reading rls{"RLS, ridge 1e-3", "rls", {}, {{"ridge", "1e-3"}}};
+const Reading softmax{"softmax as Eq 1", "softmax", {}, {}};
+const Reading softmax_unit{"softmax on unit keys", "softmax_qknorm", {}, {}};
+const Reading average{"mean of the values so far", "softmax", {}, {{"scale", "0"}}};
+const Reading bandwidth_2{"softmax on unit keys, bandwidth 2", "softmax_qknorm", {}, {{"scale", "1"}}};
+const Reading sharp{"softmax on unit keys, bandwidth 0.1", "softmax_qknorm", {}, {{"scale", "20"}}};
+/// p = 1 on unit keys with a ridge on the slopes.
+inline Reading local(const std::string &bandwidth, const std::string &ridge) {
+  return {"p = 1, bandwidth " + bandwidth + ", ridge " + ridge,
+          "local_linear",
+          {{"keys", "unit"}},
+          {{"bandwidth", bandwidth}, {"ridge", ridge}},
+          true};
+}
+const Reading local_sharp = local("0.1", "0.01"), local_printed = local("16", "0.01"),
+              local_no_ridge = local("0.1", "1e-12");
+/// RLS with forgetting; the ridge does not decay.
+inline Reading forgetting(const std::string &alpha) {
+  return {"RLS, forgetting " + alpha, "mesa", {{"alpha", alpha}}, {{"ridge", "1e-3"}}};
+}
+inline Reading gated(const std::string &alpha) {
+  return {"linear, forgetting " + alpha, "gated_linear", {{"output", "unit"}, {"alpha", alpha}}, {}};
+}
+
+/// What --point takes: one Sigma and one way to draw the first key.
+const std::vector<ParamSpec> setting{
+    choice_param("noise", {"equicorrelated", "chain", "factors"}, "Sigma: c, c^|i-j|, or rank 8"),
+    real_param("correlation", 0.5, 0.05, 0.95, "c of Sigma"),
+    choice_param("start", {"stationary", "zero"}, "first key: the early process's law, or one noise draw")};
+
+struct Losses {
+  std::array<std::vector<double>, 3> of;    // [stretch][sequence]
+  std::vector<std::vector<double>> by_step; // [sequence][t]
+};
+
+class Bench {
+public:
+  explicit Bench(const Protocol &p) : seed_(p.seed), full_(p.full()) {
+    for (const auto &[noise, correlation] :
+         {std::pair{"equicorrelated", "0.5"}, {"equicorrelated", "0.1"}, {"factors", "0"}})
+      for (const char *start : {"stationary", "zero"})
+        settings_.push_back({{"noise", noise}, {"correlation", correlation}, {"start", start}});
+    if (p.point)
+      settings_ = {{{"noise", p.point->text("noise")},
+                    {"correlation", number(p.point->real("correlation"))},
+                    {"start", p.point->text("start")}}};
+  }
+
+  /// mean ln(loss of `large` / loss of `small`) >= margin.
+  Point above(const Reading &large, const Reading &small, Stretch s, double margin) const {
+    return at_least_point(mean_log_ratio(large, small, s), margin);
+  }
+  Point below(const Reading &small, const Reading &large, Stretch s, double margin) const {
+    return at_most_point(mean_log_ratio(small, large, s), margin);
+  }
+  Mean mean_log_ratio(const Reading &a, const Reading &b, Stretch s) const {
+    const Losses &first = losses(a), &second = losses(b);
+    std::vector<double> logs;
+    for (size_t i = 0; i < std::min(first.of[s].size(), second.of[s].size()); ++i)
+      logs.push_back(std::log(first.of[s][i] / second.of[s][i]));
+    return stratified_mean(logs);
+  }
+
+  /// Settings take turns: sample i belongs to setting i modulo their number, and settings differ by more than sequences.
+  Mean stratified_mean(const std::vector<double> &samples) const {
+    Mean all;
+    const size_t n = settings_.size();
+    for (size_t j = 0; j < n; ++j) {
+      std::vector<double> own;
+      for (size_t i = j; i < samples.size(); i += n) own.push_back(samples[i]);
+      const Mean mean = mean_of(own);
+      all.mean += mean.mean / n, all.standard_error = std::hypot(all.standard_error, mean.standard_error / n);
+    }
+    return all;
+  }
+
+  /// Sequence i is drawn from setting i modulo their number, whatever the reading. Eight claims compare the same losses:
+  /// they are measured once for each seed and number of sequences.
+  const Losses &losses(const Reading &r) const {
+    static std::mutex mutex;
+    static std::map<std::string, Losses> known;
+    std::string key = r.name + "|" + std::to_string(seed_) + "|" + std::to_string(sequences(r));
+    for (const Assignments &setting : settings_)
+      for (const auto &[name, value] : setting) key += "|" + value;
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto [entry, is_new] = known.try_emplace(key);
+    if (is_new) entry->second = measured(r, sequences(r));
+    return entry->second;
+  }
+  Params at(const Reading &r) const {
+    return labels(
+        {{"Dk", num(64)}, {"T", num(256)}, {"settings", num(settings_.size())}, {"sequences", num(sequences(r))}});
+  }
+
+private:
+  Losses measured(const Reading &r, int sequences) const {
+    const Task &task = find_task("online_regression");
+    std::vector<Problem> problems;
+    std::vector<Params> params;
+    Sequence all; // one head a sequence
+    for (int i = 0; i < sequences; ++i) {
+      Assignments set = settings_[i % settings_.size()];
+      set.insert({{"sequences", "1"}, {"keys", "raw"}, {"d", "64"}, {"T", "256"}});
+      for (const auto &[name, value] : r.task) set[name] = value;
+      params.push_back(resolve(task.params, set, "task online_regression"));
+      problems.push_back(task.generate(params.back(), seed_ * 1000003 + i));
+      Sequence &one = problems.back().sequence;
+      if (r.peeks) one.v = problems.back().target;
+      all.shape = one.shape, all.shape.B = sequences;
+      for (auto part : {&Sequence::q, &Sequence::k, &Sequence::v, &Sequence::alpha})
+        (all.*part).insert((all.*part).end(), (one.*part).begin(), (one.*part).end());
+    }
+    const std::vector<double> reads = r.variant.empty() ? delayed(all, r.lag) : read_by(r, all);
+    const size_t size = reads.size() / sequences;
+    Losses losses;
+    for (int i = 0; i < sequences; ++i) {
+      const Output own{{reads.begin() + i * size, reads.begin() + (i + 1) * size}, {}, {}};
+      const Score score = task.score(params[i], problems[i], own);
+      for (const auto &[metric, value] : score.metrics)
+        for (Stretch s : stretches)
+          if (metric == std::array{"loss_before_switch", "loss_after_switch", "loss_late"}[s])
+            losses.of[s].push_back(value);
+      losses.by_step.push_back(score.series.at("loss_by_step"));
+    }
+    return losses;
+  }
+  static std::vector<double> read_by(const Reading &r, const Sequence &s) {
+    const Variant &variant = find_variant(r.variant);
+    const std::string form = r.variant == "mesa" ? "recurrent" : "fast"; // decaying steps make blocks of one
+    return forward(variant, s, {find_form(variant, form).name, Real::f64, 64, variant_params(variant, r.layer)}).o;
+  }
+  /// v_{t-lag}, and the first value before that.
+  static std::vector<double> delayed(const Sequence &s, int lag) {
+    std::vector<double> reads = s.v;
+    const int T = s.shape.T, width = s.shape.Dv;
+    for (size_t step = 0; step < s.shape.heads() * T; ++step)
+      std::copy_n(&s.v[(step - std::min<size_t>(lag, step % T)) * width], width, &reads[step * width]);
+    return reads;
+  }
+  int sequences(const Reading &r) const { return r.costly ? (full_ ? 60 : 18) : full_ ? 240 : 60; }
+
+  std::uint64_t seed_;
+  bool full_;
+  std::vector<Assignments> settings_;
+};
+
+const std::string source = "003 §5, Eq 55, Fig 2";
+
+inline Claim fig2(Claim c, std::vector<std::string> variants) {
+  c.tasks = {"online_regression"}, c.variants = std::move(variants), c.params = setting;
+  return c;
+}
+inline std::string over(const Reading &large, const Reading &small, Stretch s) {
+  return "ln(" + large.name + " / " + small.name + "), " + name_of(s);
+}
+
+} // namespace recollect::theory::readings
