@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circuit classes that 000 §2.2.1 leans on. Inclusions between classes are statements about limits and cannot be
-// measured; what is finite in them can: derived series of permutation groups, which inputs a gate depends on, how many
-// swaps there are.
+// The circuit classes that 000 §2.2.1 and §3.3 lean on. Inclusions between classes are statements about limits and
+// cannot be measured; what is finite in them can: derived series of permutation groups, which inputs a gate depends on,
+// how many swaps there are.
+#include "harness/core/registry.hpp"
 #include "harness/numerics/random.hpp"
-#include "theory/associative_memory/swaps.hpp"
 #include "theory/support/claims.hpp"
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -43,6 +44,13 @@ Group closure(const Group &generators, int n) {
   return group;
 }
 
+/// (0 1 ... n-1): generates a group that commutes.
+Group one_cycle(int n) {
+  Permutation p(n);
+  for (int i = 0; i < n; ++i) p[i] = (i + 1) % n;
+  return {p};
+}
+
 Group transpositions(int n) {
   Group swaps;
   for (int i = 0; i < n; ++i)
@@ -55,9 +63,9 @@ Group transpositions(int n) {
   return swaps;
 }
 
-/// Orders of S_n, its commutator subgroup, that one's, ... until they stop shrinking.
-std::vector<double> derived_orders(int n) {
-  Group group = closure(transpositions(n), n);
+/// Orders of the group that the generators span, its commutator subgroup, that one's, ... until they stop shrinking.
+std::vector<double> derived_orders(const Group &generators, int n) {
+  Group group = closure(generators, n);
   std::vector<double> orders{double(group.size())};
   while (true) {
     Group commutators;
@@ -67,24 +75,6 @@ std::vector<double> derived_orders(int n) {
     orders.push_back(double(group.size()));
     if (orders.back() == orders[orders.size() - 2] || orders.back() == 1) return orders;
   }
-}
-
-Params labelled(const std::string &quantity, int n) {
-  Params p;
-  return p.set("quantity", quantity).set("n", n);
-}
-
-std::vector<Point> solvability(const Protocol &) {
-  std::vector<Point> points;
-  const std::map<int, std::vector<double>> known{{2, {2, 1}}, {3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
-  for (const auto &[n, orders] : known) {
-    const std::vector<double> found = derived_orders(n);
-    for (size_t i = 0; i < std::max(found.size(), orders.size()); ++i)
-      points.push_back(at(exact_point(i < found.size() ? found[i] : 0, i < orders.size() ? orders[i] : 0, 0, 0.5),
-                          "exact", labelled("order of derived group " + std::to_string(i), n)));
-    points.push_back(at(exact_point(found.back() == 1, n <= 4, 0, 0.5), "exact", labelled("solvable", n)));
-  }
-  return points;
 }
 
 using Gate = std::function<bool(unsigned inputs)>;
@@ -125,107 +115,225 @@ Gate shallow(int depth, int n, const Stream &draw) {
   };
 }
 
-/// AND of n inputs as a balanced tree of fan-in-2 gates: its depth, and whether it is right on every input.
-std::pair<int, bool> and_tree(int n) {
+/// AND of inputs 0 ... n-1 as a balanced tree of fan-in-2 gates, and the depth of that tree.
+struct AndTree {
+  bool output;
+  int depth;
+};
+AndTree and_tree(unsigned x, int n) {
+  std::vector<bool> level;
+  for (int i = 0; i < n; ++i) level.push_back(x >> i & 1);
   int depth = 0;
-  bool right = true;
-  for (unsigned x = 0; x < (1u << n); ++x) {
-    std::vector<bool> level;
-    for (int i = 0; i < n; ++i) level.push_back(x >> i & 1);
-    for (depth = 0; level.size() > 1; ++depth) {
-      std::vector<bool> next;
-      for (size_t i = 0; i < level.size(); i += 2)
-        next.push_back(i + 1 < level.size() ? level[i] && level[i + 1] : bool(level[i]));
-      level = next;
-    }
-    right = right && level[0] == (x + 1 == 1u << n);
+  for (; level.size() > 1; ++depth) {
+    std::vector<bool> next;
+    for (size_t i = 0; i < level.size(); i += 2)
+      next.push_back(i + 1 < level.size() ? level[i] && level[i + 1] : bool(level[i]));
+    level = next;
   }
-  return {depth, right};
+  return {level[0], depth};
 }
 
-int largest_shallow_dependence(int depth, int n, std::uint64_t seed) {
+/// How many of the 2^n inputs a tree over the first m of them answers as AND of all n does.
+int right_answers(int n, int m) {
+  int right = 0;
+  for (unsigned x = 0; x < (1u << n); ++x) right += and_tree(x, m).output == (x + 1 == 1u << n);
+  return right;
+}
+
+int largest_shallow_dependence(int depth, int n, std::uint64_t seed, int draws = 20) {
   int largest = 0;
-  for (int draw = 0; draw < 20; ++draw)
-    largest = std::max(largest, dependence(shallow(depth, n, Stream(seed, 100 * depth + draw)), n));
+  for (int draw = 0; draw < draws; ++draw)
+    largest = std::max(largest, dependence(shallow(depth, n, Stream(seed, "circuits/gates", 100 * depth + draw)), n));
   return largest;
 }
 
-std::vector<Point> neighbourhood(const Protocol &protocol) {
-  std::vector<Point> points;
-  const auto one_gate = [](int n) { return dependence([n](unsigned x) { return majority(x, n); }, n); };
-  points.push_back(at(exact_point(one_gate(9), one_gate(3), 0, 0.5), "paper",
-                      labelled("inputs that one majority gate depends on, said to be those of n = 3", 9)));
-  for (int n : {3, 9, 13})
-    points.push_back(at(exact_point(one_gate(n), n, 0, 0.5), "corrected",
-                        labelled("inputs that one majority gate (depth 1, TC0) depends on", n)));
-  for (int depth : {1, 2})
-    points.push_back(
-        at(bounded_point(largest_shallow_dependence(depth, 8, protocol.seed), Point::at_most, 1 << depth, 0, 0.5),
-           "corrected",
-           labelled("inputs that a fan-in-2 circuit of depth " + std::to_string(depth) + " (NC0) depends on", 8)));
-  return points;
+Params of_size(int n) { return labels({{"n", num(n)}}); }
+
+Claim solvability() {
+  Claim claim = ledger_row(
+      "s5-nonsolvable", "000 §2.2.1, Appendix E (premise)",
+      "The group behind tracking the exchanges of n elements is not solvable for n >= 5.",
+      "S_n is solvable exactly for n <= 4: its derived series ends in the trivial group there, and stops at A_n from n "
+      "= 5 "
+      "on (120, 60, 60, ...).",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        const std::map<int, std::vector<double>> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
+        const auto add = [&](int n, const std::vector<double> &orders) {
+          points.push_back(as_statement(exact_point(orders.back(), n >= 5 ? std::tgamma(n + 1) / 2 : 1, 0), of_size(n),
+                                        "order of the last derived group of S_n"));
+        };
+        if (protocol.point) {
+          const int n = protocol.point->integer("n");
+          const std::vector<double> orders = derived_orders(transpositions(n), n);
+          add(n, orders);
+          points.push_back(
+              rival_law(points.back(), n >= 5 ? "solvable" : "not solvable", n >= 5 ? 1 : std::tgamma(n + 1) / 2));
+          return points;
+        }
+        for (const auto &[n, known] : series) {
+          const std::vector<double> orders = derived_orders(transpositions(n), n);
+          add(n, orders);
+          points.push_back(as_obligation(exact_point(orders, known, 0), of_size(n), "orders of the derived series"));
+        }
+        const Point last =
+            as_statement(exact_point(derived_orders(transpositions(5), 5).back(), 60, 0), of_size(5), "");
+        points.push_back(rival_law(last, "solvable", 1));
+        points.push_back(rival_system(exact_point(derived_orders(transpositions(4), 4).back(), 12, 0), of_size(4),
+                                      "A_4 taken for the end of the series of S_4"));
+        points.push_back(rival_system(exact_point(derived_orders(one_cycle(5), 5).back(), 60, 0), of_size(5),
+                                      "rotations of five elements for exchanges"));
+        return points;
+      });
+  claim.explanation = "This makes the word problem of S_5 complete for NC1; that NC1 exceeds TC0 is a conjecture.";
+  return at_parameters(claim, {integer_param("n", 5, 3, 6, "elements")});
 }
 
-std::vector<Point> hierarchy(const Protocol &protocol) {
-  std::vector<Point> points;
-  const int n = 12;
-  points.push_back(at(exact_point(dependence([](unsigned x) { return x + 1 == 1u << 12; }, n), n, 0, 0.5), "exact",
-                      labelled("inputs that one AND gate (AC0) depends on", n)));
-  points.push_back(at(bounded_point(largest_shallow_dependence(2, 8, protocol.seed), Point::at_most, 4, 0, 0.5),
-                      "exact", labelled("inputs that depth 2 and fan-in 2 (NC0) can depend on", 8)));
-  for (int m : {3, 8, 12}) {
-    const auto [depth, right] = and_tree(m);
-    points.push_back(at(exact_point(depth, std::ceil(std::log2(m)), 0, 0.5), "exact",
-                        labelled("depth of AND by fan-in 2 (NC1): ceil(log2 n)", m)));
-    points.push_back(at(exact_point(right, 1, 0, 0.5), "exact", labelled("and it is right on every input", m)));
-  }
-  return points;
+Claim neighbourhood() {
+  Claim claim = refuted_row(
+      "tc0-neighbourhood", Scope::paper, "000 §2.2.1, TC0 vs. NC1",
+      "TC0 has constant depth, so that each output can only depend on a constant-sized neighbourhood of the input, "
+      "which "
+      "makes swaps in sequences of arbitrary length impossible.",
+      "That is true of NC0, with bounded fan-in: depth D sees at most 2^D inputs. One threshold gate of depth 1 "
+      "depends on "
+      "all n inputs.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        const auto one_gate = [](int n) { return dependence([n](unsigned x) { return majority(x, n); }, n); };
+        const std::vector<int> sizes =
+            protocol.point ? std::vector<int>{protocol.point->integer("n")} : std::vector<int>{9, 13};
+        for (int n : sizes) {
+          points.push_back(
+              as_statement(exact_point(one_gate(n), 3, 0), of_size(n), "inputs of one majority gate, as at n = 3"));
+          const Point all = as_obligation(exact_point(one_gate(n), n, 0), of_size(n), "inputs of one majority gate: n");
+          points.push_back(all);
+          points.push_back(rival_system(exact_point(largest_shallow_dependence(2, n, protocol.seed, 3), n, 0),
+                                        of_size(n), "fan-in 2 at depth 2 (NC0)"));
+          points.push_back(rival_law(all, "the majority's own (n+1)/2", (n + 1) / 2));
+        }
+        return points;
+      });
+  claim.explanation =
+      "The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion does not "
+      "rest on this sentence but on S_5 (s5_nonsolvable, s5_beyond_tc0).";
+  return at_parameters(claim, {integer_param("n", 9, 5, 17, "inputs")});
 }
 
-std::vector<Point> vocabulary(const Protocol &protocol) {
-  const int n = 5;
-  std::set<std::vector<double>> steps;
-  std::set<double> reads;
-  const SwapStory story = tell_swaps(Dense::identity(n), 2000, protocol.seed);
-  for (int t = n; t < story.sequence.shape.T; ++t) {
-    steps.insert({story.sequence.k.begin() + t * n, story.sequence.k.begin() + (t + 1) * n});
-    reads.insert(story.target[t]);
+Claim depth_and_reach() {
+  Claim claim = ledger_row(
+      "nc0-and-depth", "000 Eq 43 (measured beside it)",
+      "With gates of fan-in 2 an output of depth D depends on at most 2^D inputs, so that the AND of n inputs needs "
+      "depth "
+      "ceil(log2 n).",
+      "Attained by the balanced tree.", [](const Protocol &protocol) {
+        std::vector<Point> points;
+        for (int depth : {1, 2, 3}) {
+          const int n = 10;
+          const Params params = labels({{"depth", num(depth)}, {"n", num(n)}});
+          const int random = largest_shallow_dependence(depth, n, protocol.seed),
+                    tree = dependence([&](unsigned x) { return and_tree(x, 1 << depth).output; }, n);
+          points.push_back(as_statement(at_most_point(random, 1 << depth, 0), params, "inputs of random circuits"));
+          points.push_back(
+              rival_system(at_most_point(dependence([n](unsigned x) { return x + 1 == 1u << n; }, n), 1 << depth, 0),
+                           params, "one gate of unbounded fan-in"));
+          const Point attained = as_obligation(exact_point(tree, 1 << depth, 0), params, "inputs of the full tree");
+          points.push_back(attained);
+          if (depth == 3) points.push_back(rival_law(attained, "2 D inputs", 2 * depth));
+        }
+        const std::vector<int> sizes =
+            protocol.point ? std::vector<int>{protocol.point->integer("n")} : std::vector<int>{3, 8, 12};
+        for (int n : sizes) {
+          const Point depth =
+              as_statement(exact_point(and_tree(0, n).depth, std::ceil(std::log2(n)), 0), of_size(n), "depth of AND");
+          points.push_back(depth);
+          points.push_back(as_obligation(exact_point(right_answers(n, n), std::exp2(n), 0), of_size(n),
+                                         "inputs that it answers right"));
+          points.push_back(rival_system(exact_point(right_answers(n, n - 1), std::exp2(n), 0), of_size(n),
+                                        "a tree that leaves one input out"));
+          if (n & (n - 1)) points.push_back(rival_law(depth, "floor(log2 n)", std::floor(std::log2(n))));
+        }
+        return points;
+      });
+  return at_parameters(claim, {integer_param("n", 12, 3, 16, "inputs of the AND")});
+}
+
+/// Distinct numbers among the swap steps of one generated memory: different keys, different answers.
+std::pair<double, double> vocabulary_of(int n, const std::string &order, std::uint64_t seed) {
+  const Task &task = find_task("swap");
+  const Problem problem = task.generate(resolve(task.params,
+                                                {{"memories", "1"},
+                                                 {"n", std::to_string(n)},
+                                                 {"d", std::to_string(n)},
+                                                 {"swaps", std::to_string(40 * n * n)},
+                                                 {"keys", "orthonormal"},
+                                                 {"order", order},
+                                                 {"read", "one"}},
+                                                "swap"),
+                                        seed);
+  const Shape &shape = problem.sequence.shape;
+  std::set<std::vector<double>> inputs;
+  std::set<int> outputs;
+  for (int t = n; t < shape.T; ++t) {
+    const auto key = problem.sequence.k.begin() + size_t(t) * shape.Dk;
+    inputs.insert({key, key + shape.Dk});
+    outputs.insert(problem.answer[t]);
   }
-  return {at(exact_point(double(transpositions(n).size()), n * (n - 1) / 2, 0, 0.5), "exact",
-             labelled("transpositions", n)),
-          at(exact_point(double(steps.size()), 10, 0, 0.5), "exact", labelled("distinct swap steps among 2000", n)),
-          at(exact_point(double(reads.size()), 5, 0, 0.5), "exact", labelled("distinct reads among 2000", n))};
+  return {inputs.size(), outputs.size()};
+}
+
+Claim vocabulary() {
+  Claim claim = ledger_row(
+      "vocab-10", "000 Fig 3",
+      "Exchanging two of five tokens a step and asking for one token makes a task of C(5,2) = 10 inputs and 5 outputs.",
+      "Counted in the generated task: n (n-1)/2 and n.", [](const Protocol &protocol) {
+        std::vector<Point> points;
+        // 40 n^2 swaps: a pair is missed with probability n^2/2 exp(-80) at most.
+        for (int n : protocol.point ? std::vector<int>{protocol.point->integer("n")} : std::vector<int>{5, 7}) {
+          const auto [inputs, outputs] = vocabulary_of(n, "theorem", protocol.seed);
+          const double pairs = n * (n - 1) / 2.0;
+          const Point in = as_statement(exact_point(inputs, pairs, 0), of_size(n), "different swap steps"),
+                      out = as_statement(exact_point(outputs, n, 0), of_size(n), "different answers");
+          points.insert(points.end(), {in, out});
+          points.push_back(rival_system(exact_point(vocabulary_of(n, "any", protocol.seed).first, pairs, 0), of_size(n),
+                                        "ordered pairs"));
+          points.push_back(rival_law(in, "with the identity", pairs + 1));
+          points.push_back(rival_law(out, "one answer a pair", pairs));
+        }
+        return points;
+      });
+  claim.tasks = {"swap"};
+  return at_parameters(claim, {integer_param("n", 5, 4, 12, "tokens")});
 }
 
 } // namespace
 
 std::vector<Claim> circuits() {
-  Claim solvable =
-      ledger_row("s5-nonsolvable", "000 §2.2.1, n >= 5", "Tracking the exchange of n >= 5 elements is beyond TC0.",
-                 "Measured: the algebraic premise, S_n is solvable exactly for n <= 4 (S_5, A_5, A_5, ...), which "
-                 "makes the word problem of S_5 NC1-complete. "
-                 "That NC1 exceeds TC0 is a conjecture and not numeric.",
-                 solvability);
-
-  Claim near =
-      refuted_row("tc0-neighbourhood", Scope::paper, "000 §2.2.1, TC0 vs NC1",
-                  "TC0 has constant depth: each output can only depend on information within a constant-sized "
-                  "neighbourhood of the input.",
-                  "That is NC0, with bounded fan-in: depth D sees at most 2^D inputs. One majority gate of depth 1 "
-                  "depends on all n. The paper's conclusion rests on S_5, not on this.",
-                  neighbourhood);
-
-  Claim classes =
-      ledger_row("circuit-hierarchy", "000 Eq 43", "NC0 c AC0 c TC0 c= NC1 c= AC1 c= TC1 c= NC2 c= ... c= P.",
-                 "Not numeric: the inclusions are known, and those between unbounded classes cannot be measured. "
-                 "Measured: one AND gate depends on more inputs than NC0 of that depth can, "
-                 "and fan-in 2 reaches it at depth ceil(log2 n).",
-                 hierarchy);
-
-  Claim ten = ledger_row("vocab-10", "000 Fig 3", "Swapping five elements has C(5,2) = 10 inputs and 5 outputs.",
-                         "10 transpositions and 5 values.", vocabulary);
-  ten.tasks = {"swap"};
-  return {solvable, near, classes, ten};
+  return {
+      solvability(),
+      explained(
+          untested_row("s5-beyond-tc0", Reason::not_numeric, "000 §2.2.1, Model Expressivity",
+                       "Because it tracks the exchanges of n >= 5 elements, DeltaFormer's expressivity surpasses TC0 "
+                       "and theoretically reaches NC1, whereas constant-depth Transformers without chain of thought "
+                       "stay within TC0.",
+                       "Conditional on TC0 != NC1."),
+          "Tracking S_5 is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. The "
+          "algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round."),
+      explained(
+          untested_row("circuit-hierarchy", Reason::not_numeric, "000 Eq 43, Fig 1",
+                       "NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., P are "
+                       "each within the next.",
+                       "Known inclusions."),
+          "Classes are sets of families of circuits of every size: no run decides an inclusion. The finite facts "
+          "behind the first of them are measured by nc0_and_depth."),
+      depth_and_reach(),
+      neighbourhood(),
+      explained(
+          untested_row("matrix-inverse-beyond-tc0", Reason::not_numeric, "000 §3.3, end",
+                       "The matrix inversion in u goes far beyond TC0 and so makes the Transformer more expressive.",
+                       "Conditional: inversion lies in NC2, and TC0 != NC2 is open."),
+          "What inversion buys on graphs is measured by dag_neumann and dag_deltaformer_construction."),
+      vocabulary()};
 }
 
 } // namespace recollect::theory

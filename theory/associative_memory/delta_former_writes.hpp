@@ -51,9 +51,15 @@ inline Dense last_written(const Dense &k, const Dense &v, const std::string &kap
   return {1, v.columns, {o.end() - v.columns, o.end()}};
 }
 
-/// U for any strictly lower A: with orthonormal keys and the linear kernel, w_t is row t of A.
+/// U for any strictly lower A: with orthonormal keys and the linear kernel w_t is row t of A, and q_t = k_t reads u_t.
 inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run = {}) {
-  return written(Dense::identity(A.rows), A, v, run);
+  Sequence s;
+  s.shape = {1, 1, A.rows, A.rows, v.columns};
+  s.k = s.q = Dense::identity(A.rows).data, s.w = A.data, s.v = v.data;
+  s.alpha.assign(A.rows, run.alpha), s.beta.assign(A.rows, run.beta);
+  const Variant &layer = find_variant("delta_former");
+  const Params params = variant_params(layer, {{"kappa1", "linear"}, {"kappa2", "linear"}});
+  return {A.rows, v.columns, forward(layer, s, {run.form, run.real, run.chunk, params}).o};
 }
 
 /// Rounding units of U = (I + A)^{-1} V by two routes: n |(I + A)^{-1}| |I + A| of the largest u (000 Eq 51 for dA and

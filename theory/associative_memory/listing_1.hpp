@@ -48,10 +48,11 @@ template <class N> Row<N> scores(const Grid<N> &K, size_t t, size_t begin, size_
 
 /// Replaces scores by their softmax; returns the logarithm of the mass.
 template <class N> N soften(Row<N> &s) {
+  using std::exp, std::log; // or those of N
   N mass(0);
-  for (N &x : s) x = std::exp(x), mass = mass + x;
+  for (N &x : s) x = exp(x), mass = mass + x;
   for (N &x : s) x = x / mass;
-  return std::log(mass);
+  return log(mass);
 }
 
 template <class N> Grid<N> naive(const Grid<N> &K, const Grid<N> &V, Weights weights) {
@@ -107,6 +108,7 @@ template <class N> struct Block {
 };
 
 template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, const Chunking &how) {
+  using std::exp;
   const size_t n = end - begin;
   Block<N> b{Grid<N>(n, Row<N>(n, N(0))), Grid<N>(n)};
   for (size_t t = 0; t < n; ++t) {
@@ -119,7 +121,7 @@ template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, co
       if (begin > 0) {
         N old_mass = soften(old);
         if (how.slip == Slip::merge_exchanged) old_mass = N(2) * own_mass - old_mass;
-        const N share_old = N(1) / (N(1) + std::exp(own_mass - old_mass));
+        const N share_old = N(1) / (N(1) + exp(own_mass - old_mass));
         for (N &x : old) x = x * share_old;
         if (how.slip != Slip::own_mass_only)
           for (N &x : own) x = x * (N(1) - share_old);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs are counted, never timed: run the algorithm on a number that counts its products and quotients.
 #pragma once
+#include <cmath>
 
 namespace recollect::theory {
 
@@ -14,6 +15,8 @@ inline Counted operator*(Counted a, Counted b) { return ++Counted::products, Cou
 inline Counted operator/(Counted a, Counted b) { return ++Counted::products, Counted(a.value / b.value); }
 inline Counted operator+(Counted a, Counted b) { return a.value + b.value; }
 inline Counted operator-(Counted a, Counted b) { return a.value - b.value; }
+inline Counted exp(Counted a) { return std::exp(a.value); } // neither products nor quotients
+inline Counted log(Counted a) { return std::log(a.value); }
 
 template <class F> double count(const F &f) {
   Counted::products = 0;

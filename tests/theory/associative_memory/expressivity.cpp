@@ -7,8 +7,7 @@ BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(expressivity)
 
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"packing_*", "alpha_eps_choice", "e3_*", "gqa_*", "round_assumption2", "s5_nonsolvable",
-                "tc0_neighbourhood", "circuit_hierarchy", "vocab_10", "dag_*", "complexity_*"});
+  check_claims({"packing_*", "alpha_eps_choice", "e3_*", "gqa_*", "round_assumption2", "dag_*"});
 }
 
 BOOST_AUTO_TEST_CASE(path_counts_by_hand) {
