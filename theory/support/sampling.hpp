@@ -10,6 +10,18 @@ namespace recollect::theory {
 /// The relative error that a sampled point is to notice (sensitivity() of verdict.hpp), unless its rivals ask for less.
 inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
 
+/// The same, or less where a rival's prediction is near: each is to lie 13 standard errors from the right one, which a
+/// point tells apart in all but one of 10^10 runs.
+inline double wanted_sensitivity(const Protocol &protocol, double predicted, const std::vector<double> &rivals) {
+  double wanted = wanted_sensitivity(protocol);
+  for (double rival : rivals) {
+    const double standard_error = std::fabs(rival / predicted - 1) / 13;
+    wanted =
+        std::min(wanted, sensitivity(sampled_point({predicted, standard_error * std::fabs(predicted)}, predicted)));
+  }
+  return wanted;
+}
+
 /// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream: a pilot's spread
 /// sets the number, doubled where the pilot was too hopeful, until the mean would notice a relative error of `wanted`,
 /// or `most` samples are drawn.
@@ -25,6 +37,8 @@ template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most,
   }
 }
 
+/// A block of samples, each of so many numbers, whose arrays stay in the cache.
+inline size_t cached_block(size_t numbers) { return std::max<size_t>(1, (size_t(1) << 15) / numbers); }
 /// draw(first, count) in blocks, so that the arrays of many samples never lie in memory at once.
 template <class Draw> auto in_blocks(size_t block, Draw draw) {
   return [=](size_t first, size_t count) {

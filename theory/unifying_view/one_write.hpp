@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one write does to the reads (002 §3-5): a layer of the registry steps on from a random state S [dv,d].
+#pragma once
+#include "harness/numerics/inputs.hpp"
+#include "theory/support/layer_points.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+
+using Vector = std::vector<double>;
+
+/// a x + b y
+inline Vector mix(double a, const Vector &x, double b, const Vector &y) {
+  Vector sum(x.size());
+  for (size_t i = 0; i < x.size(); ++i) sum[i] = a * x[i] + b * y[i];
+  return sum;
+}
+inline Vector scaled(double a, const Vector &x) { return mix(a, x, 0, x); }
+
+struct Write {
+  Vector k, v;
+  double beta = 1, alpha = 1;
+};
+
+/// The layer's state after these writes, one a step, from S.
+inline Dense after(const std::string &variant, const Dense &S, const std::vector<Write> &writes) {
+  Sequence s;
+  s.shape = {1, 1, int(writes.size()), S.columns, S.rows};
+  s.state = S.data;
+  for (const Write &w : writes) {
+    s.k.insert(s.k.end(), w.k.begin(), w.k.end());
+    s.v.insert(s.v.end(), w.v.begin(), w.v.end());
+    s.beta.push_back(w.beta), s.alpha.push_back(w.alpha);
+  }
+  s.q = s.k;
+  return Dense(S.rows, S.columns, forward(find_variant(variant), s).state);
+}
+
+/// What the delta rule does with the sign of its erasure turned: S (I + beta k k^T) + beta v k^T.
+inline Write turned(Write w) {
+  w.beta = -w.beta, w.v = scaled(-1, w.v);
+  return w;
+}
+
+/// A random state, the key of length `norm` that is written, another key of length 1 at the given cosine with it, and
+/// the value.
+struct Setting {
+  Dense S;
+  Vector key, other, value;
+
+  Setting(const Params &p, std::uint64_t seed)
+      : S(normal_matrix(p.integer("dv"), p.integer("d"), seed, "002/state")),
+        key(Stream(seed, "002/key").normals(S.columns)), other(Stream(seed, "002/other key").normals(S.columns)),
+        value(Stream(seed, "002/value").normals(S.rows)) {
+    const double norm = p.has("norm") ? p.real("norm") : 1, cosine = p.has("cosine") ? p.real("cosine") : 0;
+    normalise_rows(key, S.columns);
+    other = mix(1, other, -inner(other, key), key);
+    normalise_rows(other, S.columns);
+    other = mix(std::sqrt(1 - cosine * cosine), other, cosine, key);
+    key = scaled(norm, key);
+  }
+  Write write(double beta, double alpha = 1) const { return {key, value, beta, alpha}; }
+  Vector old_value() const { return times(S, key); }
+  Vector residual() const { return mix(1, value, -1, old_value()); }
+
+  /// Rounding units of a read after a few writes of size beta: widths of S are summed, in the scale of what is written.
+  double units(double beta = 1) const {
+    const double kk = inner(key, key);
+    return 8.0 * S.columns * (1 + std::fabs(beta) * kk) * (spectral_norm(S) + std::sqrt(inner(value, value))) *
+           std::max(1.0, std::sqrt(kk));
+  }
+};
+
+/// The widths, and which of beta, norm, cosine and alpha the claim is about.
+inline std::vector<ParamSpec> write_params(const std::vector<ParamSpec> &more = {}) {
+  std::vector<ParamSpec> all{integer_param("d", 8, 2, 256, "key width"), integer_param("dv", 4, 1, 256, "value width")};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+inline ParamSpec beta_param(double own = 0.3) { return real_param("beta", own, 1e-3, 4, "write strength"); }
+inline ParamSpec norm_param(double own) { return real_param("norm", own, 1e-2, 4, "length of the key written"); }
+inline ParamSpec cosine_param(double own) {
+  return real_param("cosine", own, -0.99, 0.99, "k_new . k_old, both of length 1");
+}
+
+/// A point of the suite: d = 8, dv = 4 and the rest as given.
+inline Params write_point(std::initializer_list<std::pair<const char *, Params::Value>> values) {
+  return labels(values).set("d", 8).set("dv", 4);
+}
+
+} // namespace recollect::theory

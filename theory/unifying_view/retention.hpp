@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is left of old pairs after later writes (002 §4-6).
+//
+// The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at once.
+// After later writes of v = 0 needle i still reads S(i,i) of its value, their mean is trace(S) / d. A write at a unit key k
+// with strength beta takes beta (k . needle)^2 of a needle away and turns what is left; keys drawn uniformly from the sphere
+// have E k k^T = I / d, whatever came before, so that the mean is (1 - beta/d)^m after m writes, times alpha^m under a gate.
+#pragma once
+#include "harness/numerics/inputs.hpp"
+#include "theory/support/layer_points.hpp"
+#include "theory/support/sampling.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+
+/// Unit keys [count,m,d], uniform on the sphere: memories first ... first + count - 1 of the stream.
+inline std::vector<double> later_keys(int m, int d, std::uint64_t seed, size_t first, size_t count) {
+  std::vector<double> keys = Stream(seed, "002/later keys").normals(count * size_t(m) * d, first * size_t(m) * d);
+  normalise_rows(keys, d);
+  return keys;
+}
+
+/// Mean over the d needles of what each memory still reads, after writes of 0 at keys [memories,m,d].
+inline std::vector<double> kept(const std::string &variant, const std::vector<double> &keys, int m, int d, double beta,
+                                double alpha) {
+  const int memories = int(keys.size() / (size_t(m) * d));
+  Sequence s;
+  s.shape = {memories, 1, m, d, d};
+  s.q = s.k = keys, s.v.assign(size_t(memories) * m * d, 0);
+  s.beta.assign(size_t(memories) * m, beta), s.alpha.assign(size_t(memories) * m, alpha);
+  for (int b = 0; b < memories; ++b) {
+    const Dense needles = Dense::identity(d);
+    s.state.insert(s.state.end(), needles.data.begin(), needles.data.end());
+  }
+  const std::vector<double> state = forward(find_variant(variant), s, {"fast", Real::f64, 16, {}}).state;
+  std::vector<double> left(memories, 0.0);
+  for (int b = 0; b < memories; ++b)
+    for (int i = 0; i < d; ++i) left[b] += state[(size_t(b) * d + i) * d + i] / d;
+  return left;
+}
+
+/// The mean over random later keys, as many as notice the relative error `wanted`.
+inline Mean mean_kept(const std::string &variant, int m, int d, double beta, double alpha, std::uint64_t seed,
+                      double wanted) {
+  const auto draw = [&](size_t first, size_t count) {
+    return kept(variant, later_keys(m, d, seed, first, count), m, d, beta, alpha);
+  };
+  return sample_mean(wanted, 400, 400'000, in_blocks(cached_block(size_t(d) * (2 * m + d)), draw));
+}
+
+} // namespace recollect::theory

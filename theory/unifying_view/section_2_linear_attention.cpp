@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// 002 §2: softmax attention under its causal mask, the factoring of a kernel into a state, the denominator, and the
+// kernel whose feature map is infinite.
+#include "harness/core/error.hpp"
+#include "theory/support/delta_recursion.hpp"
+#include "theory/support/one_head.hpp"
+#include "theory/support/sampling.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+const Shape own{1, 1, 20, 8, 4};
+
+/// N(0,1) queries, keys and values.
+Sequence gaussian_steps(const Shape &shape, std::uint64_t seed) {
+  Sequence s;
+  s.shape = shape;
+  s.q = normal_matrix(shape.T, shape.Dk, seed, "002 §2/queries").data;
+  s.k = normal_matrix(shape.T, shape.Dk, seed, "002 §2/keys").data;
+  s.v = normal_matrix(shape.T, shape.Dv, seed, "002 §2/values").data;
+  return s;
+}
+
+struct Rows {
+  Dense q, k, v;
+  explicit Rows(const Sequence &s)
+      : q(rows_of(s.q, s.shape.T, s.shape.Dk)), k(rows_of(s.k, s.shape.T, s.shape.Dk)),
+        v(rows_of(s.v, s.shape.T, s.shape.Dv)) {}
+};
+
+// ---- The mask --------------------------------------------------------------------------------------------------------
+
+/// softmax(q k^T * M) V with M = 1 on and below the diagonal, 0 above: a masked logit becomes 0 and weighs e^0.
+std::vector<double> multiplied_mask(const Rows &x) {
+  Dense weights = x.q * transpose(x.k);
+  for (int t = 0; t < weights.rows; ++t)
+    for (int i = 0; i < weights.columns; ++i) weights(t, i) = std::exp(i <= t ? weights(t, i) : 0);
+  return (normalise_sums(weights) * x.v).data;
+}
+/// softmax(q k^T + M) V with M = 0 on and below the diagonal, or below it only, and -infinity above.
+std::vector<double> added_mask(const Rows &x, Triangle triangle) {
+  return (normalise_sums(causal_weights(x.k, x.q, exp_kernel, triangle)) * x.v).data;
+}
+
+std::vector<Point> mask(const Protocol &protocol) {
+  const auto printed_and_meant = [](const Sequence &s, const Params &p) {
+    const Measured layer = measured("softmax", s, {{"scale", "1"}});
+    return std::vector<Point>{
+        as_statement(layer.against(multiplied_mask(Rows(s))), p, "softmax(Q K^T * M) V"),
+        as_obligation(layer.against(added_mask(Rows(s), Triangle::with_diagonal)), p, "softmax(Q K^T + M) V")};
+  };
+  Sequence two; // q = k = 1 and v = (1, 2): o_1 is v_1 = 1, as printed (e + 2) / (e + 1) = 1.27
+  two.shape = {1, 1, 2, 1, 1};
+  two.q = two.k = {1, 1}, two.v = {1, 2};
+  std::vector<Point> points = printed_and_meant(two, params_of(two.shape).set("data", "q = k = 1, v = (1, 2)"));
+  for (const Params &p : points_of(protocol, {params_of(own)})) {
+    const Sequence s = gaussian_steps(shape_of(p), protocol.seed);
+    append(points, printed_and_meant(s, p));
+    const Measured layer = measured("softmax", s, {{"scale", "1"}}), doubled = measured("softmax", s, {{"scale", "2"}});
+    points.push_back(
+        rival_law(layer.against(added_mask(Rows(s), Triangle::strict)), p, "a mask that hides the token itself"));
+    points.push_back(rival_system(doubled.against(added_mask(Rows(s), Triangle::with_diagonal)), p, "logits doubled"));
+  }
+  return points;
+}
+
+Claim mask_claim() {
+  return explained(
+      at_parameters(
+          running(refuted_row("blog-mask", Scope::typo, "002 §2, first display",
+                              "O = softmax(Q K^T (.) M) V, M the causal mask matrix, is row by row the causal "
+                              "sum of exp(q_t . k_j) v_j over j <= t, divided by the sum of its weights.",
+                              "softmax(Q K^T + M) with M = 0 on and below the diagonal and -infinity above.", mask),
+                  {"softmax"}),
+          one_head_params(own)),
+      "The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros turns the logits "
+      "of "
+      "future tokens into 0, and each of them keeps the weight e^0 = 1; the causal sum beside it is what is meant.");
+}
+
+// ---- The factoring ---------------------------------------------------------------------------------------------------
+
+double elu(double x) { return x > 0 ? x : std::expm1(x); }
+Dense mapped(Dense x, double (*feature)(double)) {
+  for (double &value : x.data) value = feature(value);
+  return x;
+}
+double elu_plus_one(double x) { return elu(x) + 1; }
+
+std::vector<Point> factoring(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {params_of(own)})) {
+    const Sequence s = gaussian_steps(shape_of(p), protocol.seed);
+    const Rows x(s);
+    const auto weights = [&](double (*feature)(double)) { // phi(q_t) . phi(k_j), j <= t
+      return causal_weights(mapped(x.k, feature), mapped(x.q, feature), linear_kernel, Triangle::with_diagonal);
+    };
+    const Dense seen = weights(elu_plus_one);
+    Dense late = seen; // z of t-1: every sum without its last term (the first has no other)
+    for (int t = 0; t < late.rows; ++t) {
+      double sum = 0;
+      for (int i = 0; i < std::max(t, 1); ++i) sum += seen(t, i);
+      for (int i = 0; i <= t; ++i) late(t, i) /= sum;
+    }
+    const Measured layer{run("linear_elu", s).o, rounding_units("linear_elu", s)};
+    const std::vector<double> average = (normalise_sums(seen) * x.v).data;
+    points.push_back(as_statement(layer.against(average), p, "S phi(q) / (z . phi(q)) is the weighted average"));
+    points.push_back(rival_law(layer.against((late * x.v).data), p, "z of t-1"));
+    points.push_back(rival_law(layer.against((normalise_sums(weights(elu)) * x.v).data), p, "elu without the 1"));
+    Sequence features = s;
+    features.q = mapped(x.q, elu_plus_one).data, features.k = mapped(x.k, elu_plus_one).data;
+    points.push_back(rival_system(exact_point(run("linear", features).o, average, layer.units), p, "no denominator"));
+
+    const int rows = s.shape.Dv; // of S; z lies below them
+    const std::vector<double> state = run("linear_elu", s).state, z(state.begin() + rows * s.shape.Dk, state.end());
+    const auto sum_of_keys = [&](int steps) {
+      return (Dense(1, steps, std::vector<double>(steps, 1)) *
+              rows_of(mapped(x.k, elu_plus_one).data, steps, x.k.columns))
+          .data;
+    };
+    const Measured sums{z, accumulated_terms(s.shape, 1) * max_abs(z)};
+    points.push_back(as_obligation(sums.against(sum_of_keys(s.shape.T)), p, "z_t is the sum of phi(k_j)"));
+    points.push_back(rival_law(sums.against(sum_of_keys(s.shape.T - 1)), p, "z_t is the sum up to t-1"));
+  }
+  return points;
+}
+
+Claim factoring_claim() {
+  return explained(
+      at_parameters(
+          running(
+              ledger_row("blog-kernel-factoring", "002 §2; 000 Eq 2-3, 8-9",
+                         "Where the similarity is a kernel f(q, k) = <phi(q), phi(k)>, the weighted average of the "
+                         "values is o_t = S_t phi(q_t) / (z_t . phi(q_t)) with S_t = sum_j v_j phi(k_j)^T and z_t = "
+                         "sum_j phi(k_j) over j <= t.",
+                         "Identity, for phi = elu + 1, whose denominator is positive.", factoring),
+              {"linear_elu", "linear"}),
+          one_head_params(own)),
+      "The query leaves the sum, so that a state of d_v x d_phi numbers and one vector replace all past tokens.");
+}
+
+// ---- The denominator -------------------------------------------------------------------------------------------------
+
+/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and many Gaussian queries. Only the plane
+/// of z and the part of S's first row beyond it matter: o = a + b C with C = tan of a uniform angle, a Cauchy variable.
+struct IdentityMap {
+  Sequence last; // no further write: T queries read the state [S; z]
+  double a, b;
+
+  IdentityMap(const Shape &shape, std::uint64_t seed) {
+    Sequence s = gaussian_steps({1, 1, shape.T, shape.Dk, 1}, seed);
+    const Rows x(s);
+    s.shape.Dv = 2, s.v.clear(); // z is the state's row of a value that is always 1
+    for (double v : x.v.data) s.v.push_back(v), s.v.push_back(1);
+    last.state = run("linear", s).state, last.shape = s.shape;
+    const double *S = last.state.data(), *z = S + shape.Dk;
+    const double zz = inner(z, z, shape.Dk), along = inner(S, z, shape.Dk);
+    a = along / zz, b = std::sqrt(inner(S, S, shape.Dk) / zz - a * a);
+  }
+  /// Numerators and denominators of the queries first ... first + count - 1.
+  std::vector<double> reads(std::uint64_t seed, size_t first, size_t count) {
+    last.shape.T = int(count);
+    last.q = Stream(seed, "002 §2/reading queries").normals(count * last.shape.Dk, first * last.shape.Dk);
+    last.k.assign(count * last.shape.Dk, 0), last.v.assign(count * 2, 0);
+    return run("linear", last).o;
+  }
+  double largest_read(size_t queries, std::uint64_t seed) {
+    const std::vector<double> read = reads(seed, 0, queries);
+    double largest = 0;
+    for (size_t i = 0; i < queries; ++i) largest = std::max(largest, std::fabs(read[2 * i] / read[2 * i + 1]));
+    return largest;
+  }
+  /// P(|o| > level).
+  double exceeds(double level) const { return 1 - (std::atan((level - a) / b) + std::atan((level + a) / b)) / M_PI; }
+};
+
+std::vector<Point> denominator(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {params_of(own)})) {
+    const Shape shape = shape_of(p);
+    const Sequence s = gaussian_steps(shape, protocol.seed);
+    const double largest = max_abs(s.v), rounding = 4 * accumulated_terms(shape, 1) * epsilon_of(Real::f64) * largest;
+    points.push_back(as_obligation(at_most_point(max_abs(run("linear_elu", s).o), largest, rounding), p,
+                                   "elu + 1: no read exceeds the largest value"));
+    IdentityMap map(shape, protocol.seed);
+    points.push_back(
+        rival_system(at_most_point(map.largest_read(10000, protocol.seed), largest, rounding), p, "phi the identity"));
+    const double level = largest;
+    const auto share = [&](auto counts) {
+      const auto draw = [&](size_t first, size_t count) {
+        const std::vector<double> read = map.reads(protocol.seed, first, count);
+        std::vector<double> hits(count);
+        for (size_t i = 0; i < count; ++i) hits[i] = counts(read[2 * i], read[2 * i + 1]);
+        return hits;
+      };
+      return sample_mean(wanted_sensitivity(protocol), 10000, 20'000'000, in_blocks(cached_block(2 * shape.Dk), draw));
+    };
+    const Point negative = as_statement(sampled_point(share([](double, double below) { return below < 0; }), 0.5), p,
+                                        "identity: queries whose denominator has the wrong sign");
+    points.push_back(negative);
+    points.push_back(rival_law(negative, "as for elu + 1: none", 0));
+    const double wild = map.exceeds(level);
+    const Point beyond = as_statement(
+        sampled_point(share([=](double above, double below) { return std::fabs(above / below) > level; }), wild), p,
+        "identity: reads beyond the largest value, a Cauchy tail");
+    points.push_back(beyond);
+    points.push_back(rival_law(beyond, "a read is an average of values: none", 0));
+    points.push_back(rival_law(beyond, "the tail of one side only", wild / 2));
+  }
+  return points;
+}
+
+Claim denominator_claim() {
+  return explained(
+      at_parameters(
+          running(
+              ledger_row("blog-denominator-unstable", "002 §2",
+                         "The denominator z_t . phi(q_t) can introduce numerical instabilities.",
+                         "It does for phi the identity and Gaussian queries: the denominator has the wrong sign for "
+                         "half of them, and a read is a Cauchy variable, without a mean. For phi = elu + 1 > 0 a read "
+                         "stays an average: it never exceeds the largest value.",
+                         denominator),
+              {"linear_elu", "linear"}),
+          one_head_params(own)),
+      "The text says that it can, not that it must: a positive feature map keeps the division harmless in exact "
+      "arithmetic. Hence the usual remedies, positive features or a norm on the output in place of the division.");
+}
+
+// ---- The kernel without a finite state -------------------------------------------------------------------------------
+
+/// m distinct points spread over a disc of radius 2: a sunflower.
+Dense disc(int m) {
+  Dense x(m, 2);
+  for (int i = 0; i < m; ++i) {
+    const double radius = 2 * std::sqrt((i + 0.5) / m), angle = i * M_PI * (3 - std::sqrt(5.0));
+    x(i, 0) = radius * std::cos(angle), x(i, 1) = radius * std::sin(angle);
+  }
+  return x;
+}
+/// m points on its rim, at equal angles.
+Dense rim(int m) {
+  Dense x(m, 2);
+  for (int i = 0; i < m; ++i) x(i, 0) = 2 * std::cos(2 * M_PI * i / m), x(i, 1) = 2 * std::sin(2 * M_PI * i / m);
+  return x;
+}
+Dense gram(const Dense &x, const Kernel &kernel) {
+  Dense G = x * transpose(x);
+  for (double &value : G.data) value = kernel(value);
+  return G;
+}
+/// Eigenvalues that stand clear of rounding, which is m eps of the largest.
+int numerical_rank(const std::vector<double> &ascending) {
+  int rank = 0;
+  for (double value : ascending)
+    rank += value > 10 * double(ascending.size()) * epsilon_of(Real::f64) * ascending.back();
+  return rank;
+}
+/// On the rim exp(x . y) = exp(4 cos(difference of angles)) is a circulant matrix: by Jacobi and Anger its eigenvalues are
+/// m times the sums of the Bessel functions I_(n + j m)(4) over all j, all of them positive.
+std::vector<double> rim_spectrum(int m) {
+  std::vector<double> values;
+  for (int n = 0; n < m; ++n) {
+    double sum = 0;
+    for (int order = n - 4 * ((60 + m) / m) * m; order < 60 + m; order += m) // I_60(4) is 1e-64
+      sum += std::cyl_bessel_i(std::abs(order), 4.0);
+    values.push_back(m * sum);
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+double cubic(double x) { return (1 + x) * (1 + x) * (1 + x); }
+
+std::vector<Point> infinite_features(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p :
+       points_of(protocol, {labels({{"m", num(4)}}), labels({{"m", num(16)}}), labels({{"m", num(48)}})})) {
+    const int m = p.integer("m");
+    const auto rank = [&](const Dense &G) { return exact_point(numerical_rank(symmetric_eigenvalues(G)), m, 0); };
+    const Dense positive = mapped(disc(m), elu_plus_one);
+    points.push_back(as_statement(rank(gram(disc(m), exp_kernel)), p, "rank of the Gram matrix of m points, exp"));
+    points.push_back(rival_system(rank(gram(positive, linear_kernel)), p, "elu + 1: d features"));
+    if (m > 10) points.push_back(rival_system(rank(gram(disc(m), cubic)), p, "(1 + x.y)^3: 10 features"));
+    const std::vector<double> law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
+    // Each element errs by a few eps e^4 (4 eps in the exponent), the eigensolver by m eps of the largest eigenvalue.
+    points.push_back(as_obligation(exact_point(found, law, m * (5 * std::exp(4.0) + law.back())), p,
+                                   "m points on a circle: eigenvalues by Bessel functions"));
+    points.push_back(as_obligation(exact_point(numerical_rank(found), numerical_rank(law), 0), p,
+                                   "of which float64 tells this many from rounding"));
+  }
+  return points;
+}
+
+Claim infinite_claim() {
+  return explained(
+      at_parameters(
+          ledger_row("blog-exp-infinite", "002 §2",
+                     "exp(q . k) is a kernel, and its feature map is infinite-dimensional, so that the state "
+                     "would be an infinite matrix.",
+                     "The Gram matrix of any m distinct points has rank m, whatever m is; that of elu + 1 has "
+                     "rank d at most. On a circle the spectrum is known: m sum_j I_(n+jm)(4) > 0.",
+                     infinite_features),
+          {integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")}),
+      "The eigenvalues fall faster than any power: in float64 only about 39 of those on the circle stand clear of "
+      "rounding, which is why finite feature maps can approximate the kernel well.");
+}
+
+} // namespace
+
+std::vector<Claim> section_2_linear_attention() {
+  return {mask_claim(), factoring_claim(), denominator_claim(), infinite_claim()};
+}
+
+} // namespace recollect::theory

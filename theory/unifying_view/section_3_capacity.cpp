@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// 002 §3: the capacity ceiling of a fixed-size state. As a squared error it lies at n ~ d; as decoding it need not.
+#include "harness/core/error.hpp"
+#include "theory/unifying_view/stored_pairs.hpp"
+
+namespace recollect::theory {
+namespace {
+
+Params sized(int n, int d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
+
+/// The best state by least squares, read at its own keys with one-hot values: K K^+, whose distance from I is the error.
+Point best_state(int n, int d, int columns, std::uint64_t seed) {
+  const Dense K(n, columns, stored_keys(n, columns, seed, 0, 1)), reads = K * pseudo_inverse(K);
+  const double error = std::pow(frobenius_norm(reads - Dense::identity(n)), 2) / n;
+  const std::vector<double> s = singular_values(K);
+  return exact_point(error, least_error(n, d), 16.0 * n * s.front() / s.back());
+}
+
+std::vector<Point> ceiling(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {sized(8, 8), sized(32, 32), sized(64, 16)})) {
+    const int n = p.integer("n"), d = p.integer("d");
+    const double exact = (n - 1.0) / d, crowded = double(n) / d, narrower = (n - 1.0) / (d - 1);
+    const Mean error =
+        mean_error({"linear", n, d, 1}, 0, n, protocol.seed, wanted_sensitivity(protocol, exact, {crowded, narrower}));
+    const Point law = as_limit(sampled_point(error, exact), p, "linear attention: relative error (n-1)/d");
+    points.push_back(as_statement(sampled_point(error, crowded), p, "error n/d: as large as the signal at n = d"));
+    points.push_back(law);
+    if (n > d) {
+      const Point best = as_obligation(best_state(n, d, d, protocol.seed), p, "the best state of all: 1 - d/n");
+      points.push_back(best);
+      points.push_back(rival_law(best, "1 - (d-1)/n", 1 - (d - 1.0) / n));
+      points.push_back(rival_system(best_state(n, d, d - 1, protocol.seed), p, "a state of d-1 columns"));
+    }
+    points.push_back(rival_law(law, "d-1 for d", narrower));
+    const Mean gated = mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol.seed, 0.04);
+    points.push_back(rival_system(sampled_point(gated, exact), p, "a gate of 0.8"));
+  }
+  return points;
+}
+
+Claim ceiling_claim() {
+  Claim c = asymptotic(explained(
+      at_parameters(
+          running(ledger_row(
+                      "blog-capacity-linear", "002 §3; 000 §2.1",
+                      "Linear attention compresses the cache into a state with a capacity ceiling at about d_k "
+                      "stored pairs: n <~ d_k for reliable recall, since a cross-talk larger than the signal "
+                      "hides the value.",
+                      "For random unit keys and N(0, I) values the relative squared error is (n-1)/d: a level rho is "
+                      "reached at n = 1 + rho d. No state of d columns does better than 1 - d/n at n > d.",
+                      ceiling),
+                  {"linear", "gated_linear"}),
+          {integer_param("n", 32, 2, 256, "pairs stored"), integer_param("d", 32, 3, 512, "key width")}),
+      "The scale n ~ d is right, with noise equal to the signal at n = d + 1. Which n is reliable depends on the error "
+      "that one accepts: at 10 % it is d/10, and the text does not name a criterion."));
+  c.tasks = {"capacity", "recall"};
+  return c;
+}
+
+// ---- Decoding --------------------------------------------------------------------------------------------------------
+
+/// Reads of n items as combinations of the stored values: C [n,n] = K K^T, the sum of linear attention with q = k.
+struct Reads {
+  Dense C, V;
+  Reads(int n, int d, int dv, std::uint64_t seed, size_t memory)
+      : V(n, dv, Stream(seed, "002/decoded values").normals(size_t(n) * dv, memory * n * dv)) {
+    Sequence s;
+    s.shape = {1, 1, n, d, n}; // one-hot values: the state is K^T, and reads are the weights of the stored values
+    s.q = s.k = stored_keys(n, d, seed, memory, 1);
+    s.v = Dense::identity(n).data;
+    const Dense S(n, d, forward(find_variant("linear"), s, {"fast", Real::f64, 32, {}}).state);
+    C = Dense(n, d, s.k) * transpose(S);
+  }
+  Dense scores() const { return C * V * transpose(V); } // [item, candidate]
+};
+
+/// P(t > x) of Student's distribution with an even number nu of degrees of freedom (a finite series).
+double student_tail(double x, int nu) {
+  const double sine = x / std::sqrt(nu + x * x), square = nu / (nu + x * x);
+  double term = 1, sum = 0;
+  for (int k = 1; k <= nu / 2; ++k) sum += term, term *= square * (2 * k - 1) / (2.0 * k);
+  return (1 - sine * sum) / 2;
+}
+
+/// P(v_l . o > v_i . o) over N(0, I_dv) values. With u, w = (v_i -+ v_l) / sqrt 2, the difference of the two products is
+/// (1 - c)|u|^2 + sqrt 2 sigma |u| g, g normal, c the weight of v_l in o and sigma^2 = (1 + c)^2 / 2 + the squares of all
+/// other weights: with |u|^2 chi-square, its sign is that of a Student variable.
+struct Contest {
+  double c, others; // the other weights squared
+  double argument(double own) const { return (1 - c) / std::sqrt(2 * (own + others)); }
+  double mistaken(int dv) const { return student_tail(argument((1 + c) * (1 + c) / 2) * std::sqrt(double(dv)), dv); }
+  double without_own(int dv) const { return student_tail(argument(0) * std::sqrt(double(dv)), dv); }
+  double as_if_normal(int dv) const { return std::erfc(argument((1 + c) * (1 + c) / 2) * std::sqrt(dv / 2.0)) / 2; }
+};
+
+/// Share of pairs (item, other candidate) in which the other scores higher, and what the keys of the same memories predict.
+struct Mistakes {
+  Mean measured;
+  double law = 0, without_own = 0, as_if_normal = 0;
+};
+Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
+  std::vector<double> difference;
+  Mistakes sum;
+  const double wanted = wanted_sensitivity(protocol);
+  for (size_t enough = 200;;) {
+    while (difference.size() < enough) {
+      const Reads x(n, d, dv, protocol.seed, difference.size());
+      const Dense scores = x.scores();
+      double wrong = 0, law = 0;
+      const double pairs = double(n) * (n - 1);
+      for (int i = 0; i < n; ++i) {
+        double squares = -1; // of all weights but the item's own, which is 1
+        for (int l = 0; l < n; ++l) squares += x.C(i, l) * x.C(i, l);
+        for (int l = 0; l < n; ++l) {
+          if (l == i) continue;
+          const Contest contest{x.C(i, l), squares - x.C(i, l) * x.C(i, l)};
+          wrong += (scores(i, l) > scores(i, i)) / pairs, law += contest.mistaken(dv) / pairs;
+          sum.without_own += contest.without_own(dv) / pairs, sum.as_if_normal += contest.as_if_normal(dv) / pairs;
+        }
+      }
+      difference.push_back(wrong - law), sum.law += law;
+    }
+    const double memories = double(enough);
+    const Mean gap = mean_of(difference); // the keys' own spread drops out of it
+    const Mistakes found{{gap.mean + sum.law / memories, gap.standard_error},
+                         sum.law / memories,
+                         sum.without_own / memories,
+                         sum.as_if_normal / memories};
+    const double short_by = sensitivity(sampled_point(found.measured, found.law)) / wanted;
+    if (short_by <= 1 || enough >= 100'000) return found;
+    enough = size_t(1 + 1.2 * memories * std::min(16.0, short_by * short_by));
+  }
+}
+
+/// Share of items whose own value has the largest product with the read, over memories.
+Mean decoded(int n, int d, int dv, std::uint64_t seed, bool all) {
+  std::vector<double> right(all ? 32 : 6, 0.0);
+  for (size_t memory = 0; memory < right.size(); ++memory) {
+    const Dense scores = Reads(n, d, dv, seed, memory).scores();
+    for (int i = 0; i < n; ++i) {
+      int best = 0;
+      for (int j = 1; j < n; ++j)
+        if (scores(i, j) > scores(i, best)) best = j;
+      right[memory] += double(best == i) / n;
+    }
+  }
+  return mean_of(right);
+}
+
+std::vector<Point> decoding(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {sized(128, 16).set("dv", 512)})) {
+    const int n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv"), few = 4;
+    if (n <= d || double(d) * dv < 8 * n * std::log(double(n)))
+      usage_error("decoding beyond the ceiling needs n > d, and wide values: d dv well above 2 n ln n");
+    const Mean right = decoded(n, d, dv, protocol.seed, protocol.full());
+    points.push_back(as_statement(at_most_point(right, 0.5), p, "above the ceiling at most half is decoded"));
+    points.push_back(as_obligation(at_least_point(right, 0.9), p, "wide values: nearly all is decoded"));
+    points.push_back(rival_system(at_least_point(decoded(n, d, few, protocol.seed, protocol.full()), 0.9),
+                                  Params(p).set("dv", few), "narrow values"));
+    const int pairs = 2 * d, channels = 4; // few enough that mistakes can be counted
+    const Mistakes mistakes = pair_mistakes(pairs, d, channels, protocol);
+    const Point contest =
+        as_obligation(sampled_point(mistakes.measured, mistakes.law), sized(pairs, d).set("dv", channels),
+                      "another value scores higher: Student's tail");
+    points.push_back(contest);
+    points.push_back(rival_law(contest, "the value's own spread left out", mistakes.without_own));
+    points.push_back(rival_law(contest, "a normal tail", mistakes.as_if_normal));
+  }
+  return points;
+}
+
+Claim decoding_claim() {
+  Claim c = explained(
+      at_parameters(
+          running(
+              refuted_row("blog-capacity-argmax", Scope::boundary, "002 §3, boxed; a stricter reading",
+                          "n <~ d_k for reliable recall, read as decoding among the stored values.",
+                          "Choosing the stored value with the largest product with the read reaches n of about d_k d_v "
+                          "/ (2 ln n): at n = 8 d_k, where the squared error is 8, nearly all is right for wide "
+                          "values. A single other value scores higher with the probability of a Student tail.",
+                          decoding),
+              {"linear"}),
+          {integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
+           integer_param("dv", 512, 8, 4096, "value width")}),
+      "The text names no criterion for reliable. With the squared error the ceiling is d_k; with decoding it grows "
+      "with "
+      "the width of the values, because the cross-talk spreads over d_v channels.");
+  c.tasks = {"capacity", "recall"};
+  return c;
+}
+
+} // namespace
+
+std::vector<Claim> section_3_capacity() { return {ceiling_claim(), decoding_claim()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// 002 §4-5: what DeltaNet forgets. Nothing in directions that are orthogonal to every later key, and steadily among keys
+// that point anywhere.
+#include "theory/unifying_view/one_write.hpp"
+#include "theory/unifying_view/retention.hpp"
+#include <boost/math/special_functions/beta.hpp>
+
+namespace recollect::theory {
+namespace {
+
+// ---- Never, unless something is written nearby ----------------------------------------------------------------------
+
+std::vector<Point> never(const Protocol &protocol) {
+  std::vector<Point> points;
+  const auto own = [](double beta, double cosine) {
+    return write_point({{"beta", num(beta)}, {"cosine", num(cosine)}, {"writes", num(200)}});
+  };
+  for (const Params &p : points_of(protocol, {own(1, 0.3), own(0.5, -0.8)})) {
+    const Setting x(p, protocol.seed); // the old key is x.other, read as S x.other; x.key has the given cosine with it
+    const int d = x.S.columns, m = p.integer("writes");
+    const double beta = p.real("beta"), cosine = p.real("cosine");
+    const Vector old = times(x.S, x.other);
+    // Later keys of length 1, drawn in the complement of the old key and turned towards it by `lean`.
+    const auto later = [&](double lean, double alpha) {
+      std::vector<Write> writes;
+      for (int t = 0; t < m; ++t) {
+        Vector k = Stream(protocol.seed, "002/orthogonal keys", t).normals(d);
+        k = mix(1, k, -inner(k, x.other), x.other);
+        normalise_rows(k, d);
+        writes.push_back({mix(std::sqrt(1 - lean * lean), k, lean, x.other),
+                          Stream(protocol.seed, "002/later values", t).normals(x.S.rows), beta, alpha});
+      }
+      return writes;
+    };
+    // Each write leaves a few units behind, and the state stays as large as the values written.
+    const double units = 8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(x.S.rows)));
+    const auto read = [&](const std::string &variant, const std::vector<Write> &writes, const Vector &expected) {
+      return exact_point(times(after(variant, x.S, writes), x.other), expected, units);
+    };
+    points.push_back(
+        as_statement(read("delta_net", later(0, 1), old), p, "after writes at orthogonal keys: all of it"));
+    points.push_back(rival_system(read("gated_delta_net", later(0, 0.999), old), p, "a gate of 0.999"));
+    points.push_back(rival_system(read("delta_net", later(0.1, 1), old), p, "later keys at cosine 0.1"));
+    const Vector nothing(x.S.rows, 0.0);
+    const auto near = [&](double share) { // one write of 0 at x.key; S k_new enters too (blog_kold_readout)
+      const Dense only = outer(old, x.other);
+      return exact_point(times(after("delta_net", only, {{x.key, nothing, beta, 1}}), x.other), scaled(share, old),
+                         units);
+    };
+    const double cc = cosine * cosine;
+    points.push_back(as_obligation(near(1 - beta * cc), p, "a write nearby keeps 1 - beta cos^2"));
+    if (cosine == 0) continue;
+    points.push_back(rival_law(near(1 - beta * std::fabs(cosine)), p, "1 - beta |cos|"));
+    points.push_back(rival_law(near(1), p, "kept whole by a write nearby"));
+  }
+  return points;
+}
+
+Claim never_claim() {
+  return explained(
+      at_parameters(
+          running(ledger_row("blog-never-forgets", "002 §4-5",
+                             "Anything in S orthogonal to k_t is preserved exactly: a stale write at k_old stays "
+                             "in S at full magnitude for ever unless something is written near k_old again, and "
+                             "every orthogonal direction persists.",
+                             "Exact while every later key is orthogonal to k_old; a write at cosine c keeps 1 - "
+                             "beta c^2 of it.",
+                             never),
+                  {"delta_net", "gated_delta_net"}),
+          write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")})),
+      "The exception for later writes near k_old is the authors' own. How much it takes away among keys that are near "
+      "nothing in particular is the row blog_forgets_random_keys.");
+}
+
+// ---- Random keys -----------------------------------------------------------------------------------------------------
+
+/// What one needle keeps among m keys whose |cosine| with it is at most `most`: k = x needle + sqrt(1 - x^2) u with u
+/// uniform on the unit sphere around it. E k k^T is diagonal in these directions, so that the mean is (1 - beta E x^2)^m.
+Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol &protocol) {
+  const auto density = [&](double x) { return std::pow(1 - x * x, (d - 3) / 2.0); };
+  const auto draw = [&](size_t first, size_t count) {
+    Sequence s;
+    s.shape = {int(count), 1, m, d, 1};
+    s.k = Stream(protocol.seed, "002/far keys").normals(count * m * d, first * m * d);
+    for (size_t i = 0; i < count * m; ++i) {
+      double *k = &s.k[i * d], length = std::sqrt(inner(k + 1, k + 1, d - 1));
+      const Stream draw(protocol.seed, "002/far cosines", first * m + i);
+      std::uint64_t n = 0; // rejection from the uniform law on [-most, most]
+      do k[0] = most * (2 * draw.uniform(n) - 1), n += 2;
+      while (draw.uniform(n - 1) > density(k[0]));
+      for (int j = 1; j < d; ++j) k[j] *= std::sqrt(1 - k[0] * k[0]) / length;
+    }
+    s.q = s.k, s.v.assign(count * m, 0), s.beta.assign(count * m, beta), s.state.assign(count * d, 0);
+    for (size_t b = 0; b < count; ++b) s.state[b * d] = 1;
+    const std::vector<double> state = forward(find_variant("delta_net"), s, {"fast", Real::f64, 16, {}}).state;
+    std::vector<double> left(count);
+    for (size_t b = 0; b < count; ++b) left[b] = state[b * d];
+    return left;
+  };
+  return sample_mean(wanted_sensitivity(protocol), 2000, 1'000'000, in_blocks(cached_block(2 * size_t(m) * d), draw));
+}
+/// E x^2 of the component of a random unit vector, given |x| <= most.
+double square_cosine(int d, double most) {
+  using boost::math::beta;
+  return beta(1.5, (d - 1) / 2.0, most * most) / beta(0.5, (d - 1) / 2.0, most * most);
+}
+
+std::vector<Point> random_keys(const Protocol &protocol) {
+  std::vector<Point> points;
+  const auto own = [](int m, double beta) { return labels({{"d", num(16)}, {"m", num(m)}, {"beta", num(beta)}}); };
+  for (const Params &p : points_of(protocol, {own(16, 1), own(32, 0.5)})) {
+    const int d = p.integer("d"), m = p.integer("m");
+    const double beta = p.real("beta");
+    const double law = std::pow(1 - beta / d, m), other_width = std::pow(1 - beta / (d - 1), m),
+                 fewer = std::pow(1 - beta / d, m - 1), faster = std::pow(1 - 2 * beta / d, m);
+    const Mean left = mean_kept("delta_net", m, d, beta, 1, protocol.seed,
+                                wanted_sensitivity(protocol, law, {other_width, fewer, faster}));
+    const Mean added = mean_kept("linear", m, d, 1, 1, protocol.seed, 1);
+    const Point mean = as_obligation(sampled_point(left, law), p, "mean retention (1 - beta/d)^m");
+    append(points, {as_statement(sampled_point(left, 1), p, "a stale write survives whole"), mean,
+                    rival_system(sampled_point(added, law), p, "linear attention")});
+    append(points, {rival_law(mean, "d-1 for d", other_width), rival_law(mean, "m-1 for m", fewer),
+                    rival_law(mean, "2 beta/d", faster)});
+  }
+  if (protocol.point) return points;
+  for (double most : {0.5, 0.3}) { // not even keys that are all far from the needle leave it alone
+    const int d = 16, m = 8;
+    const Params p = own(m, 1).set("largest |cos|", most);
+    const Point far = as_obligation(
+        sampled_point(kept_among_far_keys(m, d, 1, most, protocol), std::pow(1 - square_cosine(d, most), m)), p,
+        "keys drawn with |cos| limited");
+    points.push_back(far);
+    points.push_back(rival_law(far, "the limit ignored", std::pow(1 - 1.0 / d, m)));
+    points.push_back(rival_law(far, "as if uniform in [-c, c]", std::pow(1 - most * most / 3, m)));
+  }
+  return points;
+}
+
+Claim random_claim() {
+  return explained(
+      at_parameters(
+          running(
+              refuted_row("blog-forgets-random-keys", Scope::boundary, "002 §4-5, a stricter reading",
+                          "A stale write survives random later keys, none of which is near its own.",
+                          "The mean retention after m keys drawn uniformly from the sphere is (1 - beta/d)^m: a time "
+                          "constant of d / beta writes. More than d - 1 later keys cannot all be orthogonal to the "
+                          "old one.",
+                          random_keys),
+              {"delta_net", "linear"}),
+          {integer_param("d", 16, 4, 512, "key width"), integer_param("m", 16, 1, 2000, "later writes"),
+           real_param("beta", 1, 0.05, 1.5, "write strength")}),
+      "The text speaks of directions that later keys do not touch, and there it is right. Random keys touch every "
+      "direction a little: DeltaNet forgets them exponentially, without a gate.");
+}
+
+} // namespace
+
+std::vector<Claim> section_4_forgetting() { return {never_claim(), random_claim()}; }
+
+} // namespace recollect::theory
