@@ -46,8 +46,8 @@ inline std::vector<double> state_squares(const Output &out) {
   return each_state(out, [size](const double *S) { return inner(S, S, size); });
 }
 
-/// Runs that fill a block of arrays of about `numbers` numbers, T steps of so many each.
-inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 20) / (size_t(T) * numbers_a_step); }
+/// Runs that fill a block of 2^16 numbers, T steps of so many each: larger blocks cost page faults.
+inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 16) / (size_t(T) * numbers_a_step); }
 
 /// The relative error that a wrong system, which is off by much more, is measured to.
 constexpr double rough = 0.1;
