@@ -11,5 +11,8 @@ for folder in sorted({root for root, _, files in os.walk(here) if any(f.startswi
     suite.addTests(unittest.TestLoader().discover(folder, top_level_dir=folder))
 result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(suite)
 failed = len(result.failures) + len(result.errors)
-print(f"{result.testsRun - failed} passed, {failed} failed")
+skipped = len(result.skipped)  # neither passed nor failed
+if skipped:
+    print(f"{skipped} skipped: " + "; ".join(reason for _, reason in result.skipped))
+print(f"{result.testsRun - failed - skipped} passed, {failed} failed")
 sys.exit(0 if result.testsRun and not failed else 1)

@@ -7,22 +7,27 @@
 #include "harness/core/text.hpp"
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <unistd.h>
 
 namespace recollect {
 namespace {
 
-const std::vector<std::string> subcommands{"list", "plan", "run", "verify", "forward", "report", "info"};
+const std::vector<std::string> subcommands{"list", "plan", "run", "verify", "bench", "forward", "report", "info"};
 
 Real real_of(const std::string &text) { return text == "f32" ? Real::f32 : Real::f64; }
 
 /// Flags that several subcommands share, kept as texts until parsing is over.
 struct Flags {
   std::string kind, variant, input, output, json, junit, suite = "quick", dtype = "f64", form = "fast";
-  std::vector<std::string> names, variants{"all"}, tasks{"all"}, settings, points, results;
+  std::vector<std::string> names, variants{"all"}, tasks{"all"}, settings, points, results, forms{"fast"}, shapes,
+      sweeps;
+  double min_seconds = 0.3;
   std::uint64_t seed = 1;
   int seeds = 1, chunk = 64, warmup = 0, repetitions = 1;
-  bool as_json = false, every_point = false, resume = false;
+  bool as_json = false, every_point = false, resume = false, peers = false;
 };
 
 Assignments assignments(const std::vector<std::string> &texts) {
@@ -37,6 +42,16 @@ RunRequest run_request(const Flags &f) {
   r.variants = f.variants, r.tasks = f.tasks, r.form = f.form, r.real = real_of(f.dtype), r.chunk = f.chunk;
   r.seed = f.seed, r.seeds = f.seeds, r.settings = assignments(f.settings), r.warmup = f.warmup,
   r.repetitions = f.repetitions;
+  return r;
+}
+
+BenchRequest bench_request(const Flags &f) {
+  BenchRequest r;
+  r.variants = f.variants, r.forms = f.forms, r.real = real_of(f.dtype), r.chunk = f.chunk, r.seed = f.seed;
+  r.settings = assignments(f.settings), r.min_seconds = f.min_seconds;
+  for (const std::string &text : f.shapes) r.shapes.push_back(parse_shape(text));
+  if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
+  for (const std::string &sweep : f.sweeps) r.shapes = swept(r.shapes, sweep);
   return r;
 }
 
@@ -120,6 +135,25 @@ int parse_and_run(int argc, char **argv) {
   verify->add_option("--junit", f.junit, "write findings as JUnit XML");
   verify->add_flag("--points", f.every_point, "print every point, not one row a claim");
 
+  CLI::App *bench = app.add_subcommand(
+      "bench", "time forms on random tensors, beside the machine's ceilings and other implementations");
+  bench->add_option("--variants", f.variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
+  bench->add_option("--forms", f.forms, "recurrent, fast, all, or names of forms, comma-separated")
+      ->delimiter(',')
+      ->capture_default_str();
+  bench->add_option("--shape", f.shapes, "B,H,T,Dk,Dv (repeatable); default 2,8,4096,64,64")->expected(1)->take_all();
+  bench->add_option("--sweep", f.sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
+  bench->add_option("--dtype", f.dtype, "f32 or f64; default f32")->check(CLI::IsMember({"f32", "f64"}));
+  bench->add_option("--chunk", f.chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
+  bench->add_option("--set", f.settings, "name=value, or variant.name=value (repeatable)")->expected(1)->take_all();
+  bench->add_option("--min-time", f.min_seconds, "seconds of measured time a case")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  bench->add_option("--seed", f.seed, "seed of the tensors")->capture_default_str();
+  bench->add_flag("--peers", f.peers, "also time PyTorch's and fla's implementations on the same tensors");
+  bench->add_option("-o,--output", f.output, "results file (HDF5)");
+  bench->add_option("--json", f.json, "the samples as Google Benchmark writes them");
+
   CLI::App *forward = app.add_subcommand("forward", "run one variant on your own tensors (HDF5)");
   forward->add_option("variant", f.variant, "see `recollect list variants`")->required();
   forward->add_option("-i,--input", f.input, "q, k, v and where needed beta, alpha, lambda, w, state")->required();
@@ -151,6 +185,10 @@ int parse_and_run(int argc, char **argv) {
   if (*verify)
     return command_verify(verify_request(f, seed->count() > 0), {f.output, f.json, f.junit, f.every_point, f.resume},
                           command_line);
+  if (*bench) {
+    if (bench->get_option("--dtype")->count() == 0) f.dtype = "f32";
+    return command_bench(bench_request(f), {f.output, f.json, f.peers}, command_line);
+  }
   if (*forward)
     return command_forward({f.variant, f.input, f.output, f.form, real_of(f.dtype), f.chunk, assignments(f.settings)},
                            command_line);
@@ -158,20 +196,40 @@ int parse_and_run(int argc, char **argv) {
   return command_info(f.input, f.as_json);
 }
 
+/// A library that gives up ends the program by itself (the OpenMP runtime calls exit(1), an exception in the wrong place
+/// calls terminate): that is the environment's failure, and says nothing about a claim.
+bool finished = false;
+void end_like_an_environment_failure() {
+  std::atexit([] {
+    if (!finished) _exit(exit_input);
+  });
+  std::set_terminate([] {
+    const char said[] = "recollect: a library gave up, most likely for want of memory\n";
+    if (write(STDERR_FILENO, said, sizeof said - 1) < 0) _exit(exit_input);
+    _exit(exit_input);
+  });
+}
+
+int finish(int status) {
+  finished = true;
+  return status;
+}
+
 } // namespace
 
 int run_command_line(int argc, char **argv) {
   open_standard_descriptors();
+  end_like_an_environment_failure();
   try {
     const int status = parse_and_run(argc, argv);
     if (!std::cout.flush()) input_error("cannot write standard output");
-    return status;
+    return finish(status);
   } catch (const Error &failure) {
     std::cerr << "recollect: " << failure.what() << '\n';
-    return failure.code;
+    return finish(failure.code);
   } catch (const std::exception &failure) { // out of memory, no device, a failed kernel: the environment
     std::cerr << "recollect: " << one_line(failure.what()) << '\n';
-    return exit_input;
+    return finish(exit_input);
   }
 }
 

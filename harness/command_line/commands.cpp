@@ -6,15 +6,19 @@
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/core/subprocess.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/forward.hpp"
+#include "harness/pipeline/peers.hpp"
 #include "harness/pipeline/recorder.hpp"
 #include "harness/pipeline/tensors.hpp"
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,19 +159,41 @@ int command_report(const std::vector<std::string> &results, const std::string &f
   std::vector<std::string> words{python, script};
   words.insert(words.end(), results.begin(), results.end());
   words.insert(words.end(), {"-o", folder});
-  std::vector<char *> arguments;
-  for (std::string &word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // the report does not go on without us
-    execv(python.c_str(), arguments.data());
-    _exit(exit_input);
+  const int status = run_program(words);
+  if (status < 0) input_error("the report's Python program did not run to its end");
+  return status;
+}
+
+int command_bench(const BenchRequest &request, const BenchOutputs &outputs,
+                  const std::vector<std::string> &command_line) {
+  refuse_overlap({outputs.hdf5, outputs.json}, {});
+  const std::vector<BenchCase> plan = bench_plan(request);
+  std::unique_ptr<OutputFile> file;
+  if (!outputs.hdf5.empty()) file.reset(new OutputFile(outputs.hdf5));
+  const Backend backend;
+  const Facts meta = provenance(command_line, request.seed);
+  const Ceilings ceilings = measure_ceilings();
+  print_ceilings(std::cout, ceilings);
+  std::vector<BenchResult> results;
+  Progress progress(plan.size());
+  const auto keep = [&](BenchResult result) {
+    results.push_back(std::move(result));
+    if (file) file->checkpoint(bench_image(results, ceilings, meta));
+    progress.done();
+    print_bench(std::cout, results.back(), ceilings);
+  };
+  for (const BenchCase &c : plan) {
+    progress.next(name_of(c));
+    keep(bench(c, request.min_seconds));
   }
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
-    input_error("the report's Python program did not run to its end");
-  return WEXITSTATUS(status);
+  if (outputs.peers)
+    for (BenchResult &peer : bench_peers(plan, request.min_seconds)) keep(std::move(peer));
+  progress.done();
+  print_growth(std::cout, growth(results));
+  if (file) file->publish(bench_image(results, ceilings, meta));
+  if (!outputs.json.empty()) write_file(outputs.json, bench_json(results, meta));
+  const auto bad = [](const BenchResult &r) { return r.status == "wrong" || r.status == "failed"; };
+  return std::any_of(results.begin(), results.end(), bad) ? exit_failed : exit_ok;
 }
 
 } // namespace recollect

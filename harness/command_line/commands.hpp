@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One function a subcommand: from its request to the exit status.
 #pragma once
+#include "harness/pipeline/bench.hpp"
 #include "harness/pipeline/plan.hpp"
 #include "harness/pipeline/suite.hpp"
 
@@ -35,6 +36,14 @@ struct ForwardRequest {
   Assignments settings;
 };
 int command_forward(const ForwardRequest &request, const std::vector<std::string> &command_line);
+
+struct BenchOutputs {
+  std::string hdf5, json; // "": not wanted
+  bool peers = false;
+};
+/// Exit 1 where a form is not its definition, or failed.
+int command_bench(const BenchRequest &request, const BenchOutputs &outputs,
+                  const std::vector<std::string> &command_line);
 
 int command_report(const std::vector<std::string> &results, const std::string &folder);
 

@@ -2,6 +2,7 @@
 // What users read: tables on the terminal, JSON and JUnit files.
 #pragma once
 #include "harness/numerics/verdict.hpp"
+#include "harness/pipeline/bench.hpp"
 #include "harness/pipeline/provenance.hpp"
 #include "harness/pipeline/run.hpp"
 #include <iosfwd>
@@ -25,6 +26,11 @@ void describe(std::ostream &out, const Claim &claim);
 void print_record(std::ostream &out, const Case &c, const Record &record);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
+
+/// One line a case: median with its interval, tokens a second, and its share of what the machine can do.
+void print_bench(std::ostream &out, const BenchResult &result, const Ceilings &ceilings);
+void print_ceilings(std::ostream &out, const Ceilings &ceilings);
+void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 
 /// id, measured, predicted, standard error, verdict, expected; one row a claim (its decisive point), or one a point;
 /// failing points always; last line "N passed, M failed".

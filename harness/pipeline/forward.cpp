@@ -84,10 +84,13 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   const Array<Real> start = upload<Real>("initial state", initial_state(variant, s, params));
   call->state = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "state"), start.extent(0));
   Job job;
-  job.launch = [call, start, kernel] {
+  job.reset = [call, start] {
     Kokkos::deep_copy(call->o,
                       std::numeric_limits<Real>::quiet_NaN()); // an output left unwritten cannot pass for a result
     Kokkos::deep_copy(call->state, start);
+    Kokkos::fence();
+  };
+  job.launch = [call, kernel] {
     kernel(*call);
     Kokkos::fence();
   };
@@ -145,6 +148,7 @@ Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
 
 Output forward(const Variant &variant, const Sequence &sequence, const Run &run) {
   const Job job = prepare(variant, sequence, run);
+  job.reset();
   job.launch();
   return job.fetch();
 }

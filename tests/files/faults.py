@@ -49,8 +49,9 @@ def attempt(command, out, shim, kind, at, folder):
     seen = int(open(count).read() or 0) if os.path.exists(count) else 0
     if done.returncode not in (0, 3):
         return f"exit {done.returncode}: {done.stderr.strip()[:200]}", seen
-    if done.returncode == 3 and done.stderr.count("\n") != 1 and kind != "write":  # the message's own write may fail
-        return f"exit 3 with {done.stderr.count(chr(10))} lines: {done.stderr.strip()[:200]}", seen
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode == 3 and len(lines) != 1 and kind != "write":  # the message's own write may fail
+        return f"exit 3 with {len(lines)} lines: {done.stderr.strip()[:200]}", seen
     if done.returncode == 0 and not os.path.exists(out):
         return "exit 0 without its file", seen
     for path in (out, out + ".partial"):

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times other implementations of a layer on tensors that `recollect bench --peers` has written.
+
+    peers.py FOLDER      # reads FOLDER/request.json and FOLDER/{q,k,v,beta,alpha,lambda}.bin, writes FOLDER/answer.json
+
+PyTorch: naive loops and chunked forms written from the papers' formulas (000 Eq 1, Listing 1; 002 section 4-5; 003 Eq 22;
+004 Alg 1) and scaled_dot_product_attention. fla: its kernels, where `fla` imports and a GPU is there. Tensors are
+[B,H,T,D] here; fla wants [B,T,H,D] and logarithms of gates."""
+import json
+import os
+import sys
+import time
+
+import numpy as np
+import torch
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def load(folder, request):
+    B, H, T, Dk, Dv = request["shape"]
+    dtype = np.float32 if request["real"] == "f32" else np.float64
+    shapes = {"q": (B, H, T, Dk), "k": (B, H, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
+              "lambda": (B, H, T, Dk)}
+    read = lambda name: torch.from_numpy(np.fromfile(os.path.join(folder, name + ".bin"), dtype).reshape(shapes[name]))
+    return {name: read(name).to(DEVICE) for name in shapes}
+
+
+def chunks_of(x, C):
+    """[B,H,T,...] -> [B,H,N,C,...], the last chunk filled with zeros."""
+    pad = -x.shape[2] % C
+    if pad:
+        x = torch.cat([x, x.new_zeros(*x.shape[:2], pad, *x.shape[3:])], 2)
+    return x.reshape(*x.shape[:2], -1, C, *x.shape[3:])
+
+
+# ---- S_t = alpha_t S_{t-1} + v_t k_t^T ----------------------------------------------------------------------------------
+
+def gated_chunked(x, C, gated=True):
+    T = x["q"].shape[2]
+    q, k, v = (chunks_of(x[n], C) for n in "qkv")
+    B, H, N = q.shape[:3]
+    if gated:
+        log = chunks_of(x["alpha"].log(), C).cumsum(-1)
+        decay = (log[..., :, None] - log[..., None, :]).tril().exp().tril()
+    else:
+        log, decay = q.new_zeros(B, H, N, C), q.new_ones(C, C).tril()
+    intra = (q @ k.transpose(-1, -2) * decay) @ v
+    late = (log[..., -1:] - log).exp()[..., None] * k
+    S, inter = q.new_zeros(B, H, k.shape[-1], v.shape[-1]), []
+    for n in range(N):
+        inter.append((q[:, :, n] * log[:, :, n, :, None].exp()) @ S)
+        S = S * log[:, :, n, -1].exp()[..., None, None] + late[:, :, n].transpose(-1, -2) @ v[:, :, n]
+    return (intra + torch.stack(inter, 2)).flatten(2, 3)[:, :, :T]
+
+
+def linear_loop(x, C):
+    S, out = 0, []
+    for t in range(x["q"].shape[2]):
+        S = S + x["v"][:, :, t, :, None] * x["k"][:, :, t, None, :]
+        out.append((S @ x["q"][:, :, t, :, None])[..., 0])
+    return torch.stack(out, 2)
+
+
+# ---- S_t = alpha_t S_{t-1} (I - beta_t k_t k_t^T) + beta_t v_t k_t^T ----------------------------------------------------
+
+def delta_chunked(x, C, gated=False):
+    T = x["q"].shape[2]
+    q, k, v = (chunks_of(x[n], C) for n in "qkv")
+    beta = chunks_of(x["beta"], C)[..., None]
+    log = chunks_of(x["alpha"].log(), C).cumsum(-1) if gated else torch.zeros_like(beta[..., 0])
+    decay = (log[..., :, None] - log[..., None, :]).tril().exp()
+    A = (beta * k @ k.transpose(-1, -2) * decay).tril(-1)
+    eye = torch.eye(C, dtype=q.dtype, device=q.device)
+    both = torch.linalg.solve_triangular(A + eye, torch.cat([beta * v, beta * k * log.exp()[..., None]], -1), upper=False)
+    u, w = both[..., : v.shape[-1]], both[..., v.shape[-1] :]
+    scores = (q @ k.transpose(-1, -2) * decay).tril()
+    late = (log[..., -1:] - log).exp()[..., None] * k
+    S, out = q.new_zeros(*q.shape[:2], k.shape[-1], v.shape[-1]), []
+    for n in range(q.shape[2]):
+        e = u[:, :, n] - w[:, :, n] @ S
+        out.append((q[:, :, n] * log[:, :, n, :, None].exp()) @ S + scores[:, :, n] @ e)
+        S = S * log[:, :, n, -1].exp()[..., None, None] + late[:, :, n].transpose(-1, -2) @ e
+    return torch.stack(out, 2).flatten(2, 3)[:, :, :T]
+
+
+def delta_loop(x, C, gated=False):
+    S, out = x["q"].new_zeros(*x["q"].shape[:2], x["v"].shape[-1], x["k"].shape[-1]), []
+    for t in range(x["q"].shape[2]):
+        k, v, b = x["k"][:, :, t, :, None], x["v"][:, :, t, :, None], x["beta"][:, :, t, None, None]
+        if gated:
+            S = S * x["alpha"][:, :, t, None, None]
+        S = S + b * (v - S @ k) @ k.transpose(-1, -2)
+        out.append((S @ x["q"][:, :, t, :, None])[..., 0])
+    return torch.stack(out, 2)
+
+
+# ---- Least squares and VLA, a step at a time ----------------------------------------------------------------------------
+
+def rls_loop(x, C, ridge=0.01):
+    B, H, T, D = x["q"].shape
+    P = torch.eye(D, dtype=x["q"].dtype, device=x["q"].device).expand(B, H, D, D) / ridge
+    S, out = x["q"].new_zeros(B, H, x["v"].shape[-1], D), []
+    for t in range(T):
+        k, v = x["k"][:, :, t, :, None], x["v"][:, :, t, :, None]
+        z = P @ k
+        d = 1 + k.transpose(-1, -2) @ z
+        S = S + (v - S @ k) @ z.transpose(-1, -2) / d
+        P = P - z @ z.transpose(-1, -2) / d
+        out.append((S @ x["q"][:, :, t, :, None])[..., 0])
+    return torch.stack(out, 2)
+
+
+def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
+    """004 Alg 1 with W_u the identity: A by Sherman-Morrison from u = k / (|k| sqrt d), written along A x / |A x|."""
+    B, H, T, D = x["q"].shape
+    eye = torch.eye(D, dtype=x["q"].dtype, device=x["q"].device)
+    A, S, total, out = eye.expand(B, H, D, D) / start, x["q"].new_zeros(B, H, x["v"].shape[-1], D), 0, []
+    unit = lambda a: a / a.norm(dim=-2, keepdim=True)
+    for t in range(T):
+        k, v = x["k"][:, :, t, :, None], x["v"][:, :, t, :, None]
+        feature = torch.nn.functional.elu(k) + 1
+        u = unit(k) / D**0.5
+        z = A @ u
+        A = A - z @ z.transpose(-1, -2) / (1 + u.transpose(-1, -2) @ z)
+        if (t + 1) % refresh == 0:
+            A = A + eta * eye
+        S = S + (v - S @ unit(feature)) @ unit(A @ unit(feature)).transpose(-1, -2)
+        total = total + feature
+        query = torch.nn.functional.elu(x["q"][:, :, t, :, None]) + 1
+        out.append((S @ query / (query.transpose(-1, -2) @ total).clamp(min=floor))[..., 0])
+    return torch.stack(out, 2)
+
+
+def softmax(x, C):
+    return torch.nn.functional.scaled_dot_product_attention(x["q"], x["k"], x["v"], is_causal=True)
+
+
+TORCH = {
+    ("linear", "chunked"): lambda x, C: gated_chunked(x, C, gated=False),
+    ("linear", "recurrent"): linear_loop,
+    ("gated_linear", "chunked"): gated_chunked,
+    ("delta_net", "chunked"): delta_chunked,
+    ("delta_net", "recurrent"): delta_loop,
+    ("gated_delta_net", "chunked"): lambda x, C: delta_chunked(x, C, gated=True),
+    ("gated_delta_net", "recurrent"): lambda x, C: delta_loop(x, C, gated=True),
+    ("rls", "recurrent"): rls_loop,
+    ("vla", "recurrent"): vla_loop,
+    ("softmax", "parallel"): softmax,
+}
+
+
+def fla_kernels():
+    """variant -> function of tensors in fla's layout, for the kernels that this fla has."""
+    if DEVICE != "cuda":
+        return {}
+    try:
+        from fla.ops import delta_rule, gated_delta_rule, gla, linear_attn, simple_gla
+    except ImportError:
+        return {}
+    plain = dict(scale=1.0)
+    return {
+        "linear": lambda x: linear_attn.chunk_linear_attn(x["q"], x["k"], x["v"], normalize=False, **plain)[0],
+        "gated_linear": lambda x: simple_gla.chunk_simple_gla(x["q"], x["k"], x["v"], g=x["alpha"].log(), **plain)[0],
+        "gla": lambda x: gla.chunk_gla(x["q"], x["k"], x["v"], x["lambda"].log(), **plain)[0],
+        "delta_net": lambda x: delta_rule.chunk_delta_rule(x["q"], x["k"], x["v"], x["beta"], **plain)[0],
+        "gated_delta_net": lambda x: gated_delta_rule.chunk_gated_delta_rule(
+            x["q"], x["k"], x["v"], x["alpha"].log(), x["beta"], **plain)[0],
+    }
+
+
+def timed(work, min_seconds):
+    def once():
+        if DEVICE == "cuda":
+            torch.cuda.synchronize()
+        start = time.perf_counter()
+        work()
+        if DEVICE == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter() - start
+
+    for _ in range(3):
+        first = once()
+        if first > 10 * min_seconds:  # a loop of minutes is not repeated to warm up
+            break
+    seconds = [once() for _ in range(5 if first < 10 * min_seconds else 1)]
+    while sum(seconds) < min_seconds and len(seconds) < 1000:
+        seconds.append(once())
+    return seconds
+
+
+def result(source, work, min_seconds):
+    try:
+        with torch.no_grad():
+            return dict(source=source, status="ok", reason="", seconds=timed(work, min_seconds))
+    except Exception as failure:
+        return dict(source=source, status="failed", reason=" ".join(str(failure).split())[:200], seconds=[])
+
+
+def main():
+    folder = sys.argv[1]
+    with open(os.path.join(folder, "request.json")) as f:
+        request = json.load(f)
+    tensors = load(folder, request)
+    results = []
+    peer = TORCH.get((request["variant"], request["form"]))
+    if peer:
+        results.append(result("torch", lambda: peer(tensors, request["chunk"]), request["min_seconds"]))
+    if request["form"] != "recurrent":
+        for name, kernel in fla_kernels().items():
+            if name == request["variant"]:
+                for dtype in (torch.float32, torch.bfloat16):
+                    x = {n: t.transpose(1, 2).contiguous().to(dtype) for n, t in tensors.items()}
+                    label = "fla" if dtype == torch.float32 else "fla-bf16"
+                    results.append(result(label, lambda: kernel(x), request["min_seconds"]))
+    with open(os.path.join(folder, "answer.json"), "w") as f:
+        json.dump(results, f)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a handful of timings says. Times are skewed and have outliers: medians, and intervals without a law.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace recollect {
+
+struct Timing {
+  double median = 0;
+  double low = 0, high = 0;     // 95% bootstrap interval of the median
+  std::vector<size_t> outliers; // beyond 5 scaled median absolute deviations: named, and kept in the median
+};
+
+double median_of(std::vector<double> values);
+
+/// At least one sample. The resamples are drawn from a fixed seed: the same samples give the same interval.
+Timing summarise(const std::vector<double> &samples);
+
+} // namespace recollect

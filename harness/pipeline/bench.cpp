@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/bench.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/sweep.hpp"
+#include "harness/core/text.hpp"
+#include "harness/device/backend.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "harness/pipeline/equivalence.hpp"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <new>
+
+namespace recollect {
+namespace {
+
+constexpr const char *dimensions[] = {"B", "H", "T", "Dk", "Dv"};
+int &dimension(Shape &s, size_t i) {
+  int *const members[] = {&s.B, &s.H, &s.T, &s.Dk, &s.Dv};
+  return *members[i];
+}
+
+int parse_size(const std::string &text, const std::string &what) {
+  const double value = parse_number(text, what);
+  if (!(value >= 1 && value <= 1 << 30) || value != std::floor(value))
+    usage_error(what + " needs whole numbers from 1 to 2^30, got '" + text + "'");
+  return int(value);
+}
+
+Sequence inputs_of(const BenchCase &c) {
+  Sequence s = random_sequence(c.shape, c.seed);
+  for (const char *name : {"beta", "alpha", "lambda", "w"}) { // what the layer does not take is not carried along
+    const auto takes = [&](const Input &input) { return input.name == name; };
+    if (std::none_of(c.variant->inputs.begin(), c.variant->inputs.end(), takes)) s.input(name).clear();
+  }
+  return s;
+}
+
+/// The same layer on a short sequence, where its definition is quick. "" if they agree.
+std::string disagreement(const BenchCase &c) {
+  if (!c.form->exact || c.form->name == "recurrent") return "";
+  BenchCase small = c;
+  small.shape.B = 1, small.shape.H = std::min(c.shape.H, 2), small.shape.T = std::min(c.shape.T, 2 * c.chunk + 17);
+  const Equivalence e = equivalence(*c.variant, inputs_of(small), {c.form->name, c.real, c.chunk, c.params});
+  return e.holds() ? ""
+                   : "deviates by " + number(e.deviation) + " from its definition, rounding allows " + number(e.bound);
+}
+
+double bytes_moved(const BenchCase &c, const Sequence &s) {
+  const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads();
+  size_t numbers = s.q.size() + s.k.size() + 2 * s.v.size() + 2 * state; // o is as large as v
+  for (const auto *input : {&s.beta, &s.alpha, &s.lambda, &s.w}) numbers += input->size();
+  return double(numbers) * (c.real == Real::f32 ? 4 : 8);
+}
+
+double launch_seconds(const Job &job) {
+  job.reset();
+  flush_caches();
+  const auto start = std::chrono::steady_clock::now();
+  job.launch();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Launches until two in a row take the same time to 5%.
+void warm_up(const Job &job) {
+  double last = launch_seconds(job);
+  for (int i = 0; i < 10; ++i) {
+    const double now = launch_seconds(job);
+    if (std::fabs(now - last) < 0.05 * last) return;
+    last = now;
+  }
+}
+
+void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
+  if (c.variant->unsuitable) result.reason = c.variant->unsuitable(c.shape, c.params);
+  if (!result.reason.empty()) {
+    result.status = "skipped";
+    return;
+  }
+  result.reason = disagreement(c);
+  if (!result.reason.empty()) {
+    result.status = "wrong";
+    return;
+  }
+  const Sequence sequence = inputs_of(c);
+  result.bytes = bytes_moved(c, sequence);
+  result.peak_bytes = peak_bytes([&] {
+    const Job job = prepare(*c.variant, sequence, {c.form->name, c.real, c.chunk, c.params});
+    warm_up(job);
+    constexpr size_t fewest = 5, most = 1000;
+    double total = 0;
+    while (result.seconds.size() < fewest || (total < min_seconds && result.seconds.size() < most)) {
+      result.seconds.push_back(launch_seconds(job));
+      total += result.seconds.back();
+    }
+  });
+  result.timing = summarise(result.seconds);
+}
+
+} // namespace
+
+std::string name_of(const BenchCase &c) {
+  Shape s = c.shape;
+  std::string name = c.variant->name + "/" + c.form->name;
+  for (size_t i = 0; i < 5; ++i) name += std::string("/") + dimensions[i] + ":" + std::to_string(dimension(s, i));
+  return name + "/" + name_of(c.real);
+}
+
+Shape parse_shape(const std::string &text) {
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 5) usage_error("--shape is B,H,T,Dk,Dv, got '" + text + "'");
+  Shape s;
+  for (size_t i = 0; i < 5; ++i) dimension(s, i) = parse_size(parts[i], "--shape");
+  return s;
+}
+
+std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep) {
+  const size_t equals = sweep.find('=');
+  const std::string name = sweep.substr(0, equals);
+  const size_t which = size_t(std::find(std::begin(dimensions), std::end(dimensions), name) - std::begin(dimensions));
+  if (equals == std::string::npos || (which == 5 && name != "D"))
+    usage_error("--sweep is DIMENSION=values with one of B, H, T, Dk, Dv or D (both widths), got '" + sweep + "'");
+  std::vector<Shape> all;
+  for (const Shape &shape : shapes)
+    for (const std::string &value : expand_values(sweep.substr(equals + 1), "--sweep " + name)) {
+      all.push_back(shape);
+      const int size = parse_size(value, "--sweep " + name);
+      if (which < 5)
+        dimension(all.back(), which) = size;
+      else
+        all.back().Dk = all.back().Dv = size;
+    }
+  return all;
+}
+
+std::vector<BenchCase> bench_plan(const BenchRequest &request) {
+  std::vector<BenchCase> plan;
+  for (const Variant *variant : select_variants(request.variants))
+    for (const std::string &wanted : request.forms)
+      for (const Form &form : variant->forms) {
+        const bool chosen = wanted == "all" || &find_form(*variant, wanted == "all" ? form.name : wanted) == &form;
+        if (!chosen) continue;
+        Assignments own;
+        for (const auto &[key, value] : request.settings) {
+          const size_t dot = key.find('.');
+          if (dot != std::string::npos && key.substr(0, dot) == variant->name) own[key.substr(dot + 1)] = value;
+          for (const ParamSpec &spec : variant->params)
+            if (key == spec.name && !own.count(key)) own[key] = value;
+        }
+        for (const Shape &shape : request.shapes)
+          plan.push_back({int(plan.size()), variant, &form, resolve(variant->params, own, variant->name), shape,
+                          request.real, std::min(request.chunk, shape.T), request.seed});
+      }
+  return plan;
+}
+
+BenchResult bench(const BenchCase &c, double min_seconds) {
+  BenchResult result;
+  result.bench_case = &c;
+  try {
+    measure(c, min_seconds, result);
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const std::exception &failure) {
+    result.status = "failed", result.reason = failure.what();
+  }
+  return result;
+}
+
+std::vector<Growth> growth(const std::vector<BenchResult> &results) {
+  struct Curve {
+    std::vector<double> log_T, log_seconds;
+  };
+  std::map<std::string, Curve> curves;
+  for (const BenchResult &r : results) {
+    if (r.status != "ok") continue;
+    std::string name = r.source + "/" + name_of(*r.bench_case);
+    const std::string length = "/T:" + std::to_string(r.bench_case->shape.T);
+    name.erase(name.find(length), length.size());
+    curves[name].log_T.push_back(std::log(double(r.bench_case->shape.T)));
+    curves[name].log_seconds.push_back(std::log(r.timing.median));
+  }
+  std::vector<Growth> fits;
+  for (const auto &[name, curve] : curves) {
+    if (curve.log_T.size() < 3) continue;
+    const Mean slope = fitted_slope(curve.log_T, curve.log_seconds);
+    fits.push_back({name, slope.mean, slope.standard_error, int(curve.log_T.size())});
+  }
+  return fits;
+}
+
+} // namespace recollect

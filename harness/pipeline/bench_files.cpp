@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `bench` writes: HDF5 tables, and JSON after Google Benchmark's schema.
+#include "harness/core/child.hpp"
+#include "harness/pipeline/bench.hpp"
+#include "harness/pipeline/results.hpp"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace recollect {
+namespace {
+
+constexpr Kind integer = Kind::integer, real = Kind::real, text = Kind::text;
+using json = nlohmann::ordered_json;
+
+double rate(double amount, const BenchResult &r) { return r.status == "ok" ? amount / r.timing.median : 0; }
+double tokens(const BenchCase &c) { return double(c.shape.heads()) * c.shape.T; }
+
+std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceilings &ceilings) {
+  Table bench{"bench",
+              {{"row", integer},
+               {"source", text},
+               {"name", text},
+               {"variant", text},
+               {"form", text},
+               {"B", integer},
+               {"H", integer},
+               {"T", integer},
+               {"Dk", integer},
+               {"Dv", integer},
+               {"real", text},
+               {"chunk", integer},
+               {"status", text},
+               {"reason", text},
+               {"median_seconds", real},
+               {"low_seconds", real},
+               {"high_seconds", real},
+               {"samples", integer},
+               {"outliers", integer},
+               {"tokens_per_second", real},
+               {"bytes", real},
+               {"bytes_per_second", real},
+               {"bytes_ceiling", real},
+               {"flops", real},
+               {"flops_per_second", real},
+               {"flops_ceiling", real},
+               {"peak_bytes", integer}},
+              {}};
+  Table samples{"bench_samples", {{"row", integer}, {"sample", integer}, {"seconds", real}, {"outlier", integer}}, {}};
+  Table fits{"bench_growth", {{"name", text}, {"exponent", real}, {"standard_error", real}, {"points", integer}}, {}};
+  Table limits{"ceilings", {{"name", text}, {"value", real}}, {}};
+  for (size_t i = 0; i < results.size(); ++i) {
+    const BenchResult &r = results[i];
+    const BenchCase &c = *r.bench_case;
+    const double peak = c.real == Real::f32 ? ceilings.flops_per_second_f32 : ceilings.flops_per_second_f64;
+    bench.add(i, r.source, name_of(c), c.variant->name, c.form->name, c.shape.B, c.shape.H, c.shape.T, c.shape.Dk,
+              c.shape.Dv, name_of(c.real), c.chunk, r.status, r.reason, r.timing.median, r.timing.low, r.timing.high,
+              r.seconds.size(), r.timing.outliers.size(), rate(tokens(c), r), r.bytes, rate(r.bytes, r),
+              ceilings.bytes_per_second, r.flops, rate(r.flops, r), peak, r.peak_bytes);
+    for (size_t s = 0; s < r.seconds.size(); ++s) {
+      const auto &named = r.timing.outliers;
+      samples.add(i, s, r.seconds[s], std::count(named.begin(), named.end(), s));
+    }
+  }
+  for (const Growth &g : growth(results)) fits.add(g.name, g.exponent, g.standard_error, g.points);
+  limits.add("flops_per_second_f32", ceilings.flops_per_second_f32);
+  limits.add("flops_per_second_f64", ceilings.flops_per_second_f64);
+  limits.add("bytes_per_second", ceilings.bytes_per_second);
+  return {bench, samples, fits, limits};
+}
+
+} // namespace
+
+std::string bench_image(const std::vector<BenchResult> &results, const Ceilings &ceilings, const Facts &meta) {
+  const std::vector<Table> tables = tables_of(results, ceilings);
+  return in_child("building a results file", [&] {
+    Hdf5Image image;
+    image.attributes("recollect results", schema_version, meta);
+    for (const Table &t : tables) image.table(t);
+    return image.bytes();
+  });
+}
+
+std::string bench_json(const std::vector<BenchResult> &results, const Facts &meta) {
+  json context = json::object(), list = json::array();
+  for (const auto &[name, value] : meta) context[name] = value;
+  context["json_schema_version"] = 1;
+  for (const BenchResult &r : results) {
+    const BenchCase &c = *r.bench_case;
+    const std::string name = (r.source == "recollect" ? "" : r.source + "/") + name_of(c);
+    const auto entry = [&](const std::string &called, const std::string &type, double seconds) {
+      return json{
+          {"name", called},   {"run_name", name}, {"run_type", type},           {"repetitions", r.seconds.size()},
+          {"threads", 1},     {"iterations", 1},  {"real_time", seconds * 1e9}, {"cpu_time", seconds * 1e9},
+          {"time_unit", "ns"}};
+    };
+    if (r.status != "ok") {
+      json failed = entry(name, "iteration", 0);
+      failed["error_occurred"] = true, failed["error_message"] = r.status + ": " + r.reason;
+      list.push_back(failed);
+      continue;
+    }
+    for (size_t s = 0; s < r.seconds.size(); ++s) {
+      json sample = entry(name, "iteration", r.seconds[s]);
+      sample["repetition_index"] = s;
+      sample["items_per_second"] = tokens(c) / r.seconds[s];
+      if (r.bytes > 0) sample["bytes_per_second"] = r.bytes / r.seconds[s];
+      list.push_back(sample);
+    }
+    json median = entry(name + "_median", "aggregate", r.timing.median);
+    median["aggregate_name"] = "median", median["aggregate_unit"] = "time";
+    list.push_back(median);
+  }
+  return json{{"context", context}, {"benchmarks", list}}.dump(1) + "\n";
+}
+
+} // namespace recollect

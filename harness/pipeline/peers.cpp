@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/peers.hpp"
+#include "build_config.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/files.hpp"
+#include "harness/core/subprocess.hpp"
+#include "harness/numerics/inputs.hpp"
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace recollect {
+namespace {
+
+using json = nlohmann::json;
+namespace fs = std::filesystem;
+
+struct TemporaryFolder {
+  std::string path;
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "recollect-peers-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) input_error("cannot make a folder for the peers' tensors in " + pattern);
+    path = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
+template <class Real> std::string as_bytes(const std::vector<double> &values) {
+  const std::vector<Real> cast(values.begin(), values.end());
+  return std::string(reinterpret_cast<const char *>(cast.data()), cast.size() * sizeof(Real));
+}
+
+/// q.bin, k.bin ... of the case: raw, row-major, in its real type.
+void write_tensors(const BenchCase &c, const std::string &folder) {
+  const Sequence s = random_sequence(c.shape, c.seed);
+  const std::pair<const char *, const std::vector<double> *> tensors[] = {
+      {"q", &s.q}, {"k", &s.k}, {"v", &s.v}, {"beta", &s.beta}, {"alpha", &s.alpha}, {"lambda", &s.lambda}};
+  for (const auto &[name, data] : tensors)
+    write_file(folder + "/" + name + ".bin", c.real == Real::f32 ? as_bytes<float>(*data) : as_bytes<double>(*data));
+}
+
+std::string python_with_torch() {
+  for (const std::string candidate : {"python3", RECOLLECT_PYTHON, "/usr/bin/python3"})
+    if (!candidate.empty() && run_quietly({candidate, "-c", "import torch, numpy"}) == 0) return candidate;
+  input_error("--peers needs a python3 with PyTorch and NumPy, and none was found");
+}
+
+} // namespace
+
+std::vector<BenchResult> bench_peers(const std::vector<BenchCase> &plan, double min_seconds) {
+  const std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/ci/peers.py";
+  std::vector<BenchResult> results;
+  for (const BenchCase &c : plan) {
+    const TemporaryFolder folder;
+    write_tensors(c, folder.path);
+    const Shape &n = c.shape;
+    const json request{{"variant", c.variant->name}, {"form", c.form->name}, {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
+                       {"real", name_of(c.real)},    {"chunk", c.chunk},     {"min_seconds", min_seconds}};
+    write_file(folder.path + "/request.json", request.dump());
+    const std::string answer = folder.path + "/answer.json";
+    if (run_quietly({python, script, folder.path}) != 0 || !fs::exists(answer))
+      input_error(script + " did not run to its end for " + name_of(c));
+    for (const json &peer : json::parse(read_regular_file(answer))) {
+      BenchResult r;
+      r.bench_case = &c, r.source = peer.at("source"), r.status = peer.at("status"), r.reason = peer.at("reason");
+      r.seconds = peer.at("seconds").get<std::vector<double>>();
+      if (!r.seconds.empty()) r.timing = summarise(r.seconds);
+      results.push_back(r);
+    }
+  }
+  return results;
+}
+
+} // namespace recollect

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/bench.hpp"
+#include "harness/core/error.hpp"
+#include "harness/pipeline/equivalence.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(bench_cases)
+
+BenchRequest request_for(const std::string &variant, std::vector<std::string> forms) {
+  BenchRequest r;
+  r.variants = {variant}, r.forms = std::move(forms), r.shapes = {{1, 2, 100, 8, 4}}, r.min_seconds = 0;
+  return r;
+}
+
+BOOST_AUTO_TEST_CASE(shapes_are_swept) {
+  BOOST_TEST(parse_shape("1,2,3,4,5").Dv == 5);
+  for (const char *bad : {"1,2,3", "1,2,3,4,x", "0,1,1,1,1", "1,1,1.5,1,1"}) BOOST_CHECK_THROW(parse_shape(bad), Error);
+  const auto all = swept(swept({{1, 2, 3, 4, 5}}, "T=8:32:*2"), "D=16,32");
+  BOOST_TEST_REQUIRE(all.size() == 6u);
+  BOOST_TEST((all[0].T == 8 && all[0].Dk == 16 && all[0].Dv == 16 && all[5].T == 32 && all[5].Dk == 32));
+  for (const char *bad : {"T", "X=3", "T=0"}) BOOST_CHECK_THROW(swept({{1, 2, 3, 4, 5}}, bad), Error);
+}
+
+BOOST_AUTO_TEST_CASE(plans_name_every_form_asked_for) {
+  BOOST_TEST(bench_plan(request_for("linear", {"all"})).size() == 2u);
+  const auto fast = bench_plan(request_for("linear", {"fast"}));
+  BOOST_TEST_REQUIRE(fast.size() == 1u);
+  BOOST_TEST(name_of(fast[0]) == "linear/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32");
+  BOOST_CHECK_THROW(bench_plan(request_for("linear", {"sideways"})), Error);
+  BOOST_CHECK_THROW(bench_plan(request_for("linaer", {"fast"})), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
+  const auto plan = bench_plan(request_for("gated_delta_net", {"fast"}));
+  const BenchResult r = bench(plan[0], 0);
+  BOOST_TEST(r.status == "ok", r.reason);
+  BOOST_TEST(r.seconds.size() >= 5u);
+  BOOST_TEST((r.timing.low <= r.timing.median && r.timing.median <= r.timing.high && r.timing.low > 0));
+  // q, k of 8, v, o of 4, beta and alpha for 200 steps, the state of 8 x 4 in and out for two heads
+  BOOST_TEST(r.bytes == 4 * (200 * (8 + 8 + 4 + 4 + 1 + 1) + 2 * 2 * 32));
+  BOOST_TEST(r.peak_bytes >= std::int64_t(r.bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
+  Variant broken = find_variant("linear");
+  for (Form &form : broken.forms)
+    if (form.name == "chunked") form.f32 = find_variant("softmax").forms[0].f32;
+  BenchCase c = bench_plan(request_for("linear", {"fast"}))[0];
+  c.variant = &broken, c.form = broken.find_form("chunked");
+  c.params = variant_params(find_variant("softmax"));
+  const BenchResult r = bench(c, 0);
+  BOOST_TEST(r.status == "wrong");
+  BOOST_TEST(r.seconds.empty());
+}
+
+BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_T) {
+  auto request = request_for("linear", {"fast"});
+  request.shapes = swept(request.shapes, "T=64:1024:*2");
+  const auto plan = bench_plan(request);
+  std::vector<BenchResult> results;
+  for (const BenchCase &c : plan) {
+    BenchResult r;
+    r.bench_case = &c, r.timing.median = 1e-6 * std::pow(c.shape.T, 1.5);
+    results.push_back(r);
+  }
+  const auto fits = growth(results);
+  BOOST_TEST_REQUIRE(fits.size() == 1u);
+  BOOST_TEST(fits[0].name == "recollect/linear/chunked/B:1/H:2/Dk:8/Dv:4/f32");
+  BOOST_TEST(std::fabs(fits[0].exponent - 1.5) < 1e-9);
+  results.resize(2);
+  BOOST_TEST(growth(results).empty()); // two points are no fit
+}
+
+BOOST_AUTO_TEST_CASE(the_json_is_google_benchmarks) {
+  const auto plan = bench_plan(request_for("linear", {"fast"}));
+  BenchResult good = bench(plan[0], 0), bad = good;
+  bad.status = "wrong", bad.reason = "far off", bad.seconds.clear();
+  const auto parsed = nlohmann::json::parse(bench_json({good, bad}, {{"version", "0"}}));
+  BOOST_TEST(parsed.at("context").at("json_schema_version") == 1);
+  const auto &list = parsed.at("benchmarks");
+  BOOST_TEST_REQUIRE(list.size() == good.seconds.size() + 2);
+  BOOST_TEST(list[0].at("run_type") == "iteration");
+  BOOST_TEST(list[0].at("real_time") == good.seconds[0] * 1e9);
+  BOOST_TEST(list[good.seconds.size()].at("aggregate_name") == "median");
+  BOOST_TEST(list.back().at("error_occurred") == true);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
