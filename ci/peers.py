@@ -147,8 +147,9 @@ TORCH = {
     ("gated_delta_net", "recurrent"): lambda x, C: delta_loop(x, C, gated=True),
     ("rls", "recurrent"): rls_loop,
     ("vla", "recurrent"): vla_loop,
-    ("softmax", "parallel"): softmax,
 }
+if hasattr(torch.nn.functional, "scaled_dot_product_attention"):  # from PyTorch 2.0 on
+    TORCH["softmax", "parallel"] = softmax
 
 
 def fla_kernels():
