@@ -4,10 +4,15 @@
 // 3 - 2c and their product is 1 - c.
 #pragma once
 #include "theory/variational/vla_steps.hpp"
+#include <algorithm>
 
 namespace recollect::theory {
 
-inline double largest_stretch(double c) { return (std::sqrt(5 - 4 * c) + 1) / 2; }
+/// For a and k of any length, |a||k| = length: the two values have product |1 - a.k| and squares that sum to 2 - 2 a.k +
+/// length^2, so that they are (sqrt(length^2 + 4 - 4 a.k) +- length) / 2.
+inline double largest_stretch(double c, double length = 1) {
+  return (std::sqrt(length * length + 4 - 4 * c) + length) / 2;
+}
 const double golden_ratio = largest_stretch(0);
 
 struct UnitPair {
@@ -23,5 +28,39 @@ inline UnitPair unit_pair(int d, double c, const Stream &stream, std::uint64_t i
 
 /// Rounding of d-term products and of the singular values of a matrix of norm <= 2.
 inline double jacobian_units(int d) { return 16.0 * d; }
+
+/// Rows [T,d] of one run's unit keys, penalty directions, and, for a wrong layer, write directions.
+struct Inputs {
+  int d;
+  Vector keys, penalties, writes; // no writes: along A_t k_t, as VLA does
+  int steps() const { return int(keys.size()) / d; }
+};
+
+struct Growth {
+  Vector steps, chains;    // |J_t| and |P_t| of the layer
+  Vector angles;           // (1 + sqrt(5 - 4 a_t.k_t)) / 2 by dense algebra
+  double over_ceiling = 0; // largest |P_t| / sqrt(det M_t / det M_0)
+};
+
+inline Growth growth_of(const Inputs &x, double lambda0) {
+  Growth g;
+  Vla layer(x.d, 1, lambda0);
+  VlaAlgebra algebra(x.d, 1, lambda0);
+  Dense product = Dense::identity(x.d);
+  double log_determinant = 0; // of M_t / lambda0
+  for (int t = 0; t < x.steps(); ++t) {
+    const Vector k = row(x.keys, t, x.d), u = row(x.penalties, t, x.d);
+    log_determinant += std::log1p(inner(u, times(inverse(algebra.M), u)));
+    algebra.step(k, u, {0.0});
+    layer.chain = Dense::identity(x.d);
+    layer.step(k, u, {0.0});
+    const Dense J = x.writes.empty() ? layer.chain : vla_jacobian_of(row(x.writes, t, x.d), k);
+    product = J * product;
+    g.steps.push_back(spectral_norm(J)), g.chains.push_back(spectral_norm(product));
+    g.angles.push_back(largest_stretch(inner(algebra.a, k)));
+    g.over_ceiling = std::max(g.over_ceiling, g.chains.back() / std::exp(log_determinant / 2));
+  }
+  return g;
+}
 
 } // namespace recollect::theory

@@ -233,13 +233,6 @@ std::vector<Point> cache_size(const Protocol &) {
           at(exact_point(std::floor(bytes / 1e9), 52, 0, 0.5), "paper", labels({{"T", num(100000)}}))};
 }
 
-std::vector<Point> magnification(const Protocol &) {
-  const double exponent = 25 * std::log10(20.5);
-  return {at(exact_point(std::floor(exponent), 32, 0, 0.5), "paper", labels({{"exponent", num(exponent)}})),
-          at(exact_point(std::pow(20.5, 25) / std::pow(10, exponent), 1, 4096, 0.01), "exact",
-             labels({{"exponent", num(exponent)}}))};
-}
-
 std::vector<Point> penalty_scale(const Protocol &p) {
   const int width = 32, steps = 1000;
   double traces[2];
@@ -318,8 +311,6 @@ std::vector<Claim> vla_scan() {
       ledger_row("kv-cache-52gb", "004 Table 1, note",
                  "A key-value cache at T = 100K, d = 4096, 32 layers takes about 52 GB.",
                  "52.43 decimal GB in 16-bit floats.", cache_size),
-      ledger_row("vla-magnification-1e32", "004 §4.2", "20.5^25 is about 10^32.",
-                 "10^32.795 = 6.2e32, if norms multiply (aligned singular vectors).", magnification),
       refuted_row("vla-internal-u-scale", Scope::typo, "004 Eq 8 against Alg. 1 line 10", "One definition of u_t.",
                   "Unit length in Eq 8, 1/sqrt d in Alg. 1: the trace of M_t grows by 1 or by 1/d a step.",
                   penalty_scale),

@@ -48,10 +48,11 @@ inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end()
 /// step its row is a.
 class Vla {
 public:
-  Dense A, S, chain;   // A_t, S_t, P_t
-  double delta = 1;    // 1 + u^T A_{t-1} u of the last single step
-  Vector a;            // write direction of the last single step
-  double residual = 0; // |v - S k| of the last step
+  Dense A, S, chain;        // A_t, S_t, P_t
+  double delta = 1;         // 1 + u^T A_{t-1} u of the last single step
+  Vector a;                 // write direction of the last single step
+  double residual = 0;      // |v - S k| of the last step
+  bool follow_chain = true; // false: no rows for the chain, which then stays
 
   Vla(int d, int dv, double lambda0, const Assignments &settings = {{"refresh", "0"}}, const std::string &layer = "vla",
       Real real = Real::f64)
@@ -64,7 +65,8 @@ public:
 
   /// One pass over the rows of K, U [T,d] and V [T,dv]; |v_t - S_{t-1} k_t| of each step.
   Vector run(const Vector &K, const Vector &U, const Vector &V) {
-    const int d = A.rows, dv = S.rows, T = int(K.size()) / d, width = dv + d + 1;
+    const int d = A.rows, dv = S.rows, T = int(K.size()) / d, followed = follow_chain ? d : 0,
+              width = dv + followed + 1;
     Sequence s;
     s.shape = {1, 1, T, d, width};
     s.k = K, s.w = U;
@@ -73,7 +75,8 @@ public:
     s.v.assign(size_t(T) * width, 0.0);
     for (int t = 0; t < T; ++t)
       std::copy_n(&V[size_t(t) * dv], dv, &s.v[size_t(t) * width]), s.v[size_t(t + 1) * width - 1] = 1;
-    for (const Vector &part : {S.data, transpose(chain).data, Vector(d), A.data, rest_}) append_row(s.state, part);
+    for (const Vector &part : {S.data, follow_chain ? transpose(chain).data : Vector(), Vector(d), A.data, rest_})
+      append_row(s.state, part);
     Vector reads = times(S, Vector(K.begin(), K.begin() + d));
     const Output out = forward(*layer_, s, {"recurrent", real_, 1, params_});
     Vector residuals(T);
@@ -86,10 +89,10 @@ public:
     residual = residuals.back();
     const double *row = out.state.data();
     const auto take = [&](Vector &into) { std::copy_n(row, into.size(), into.data()), row += into.size(); };
-    Dense rows(d, d);
+    Dense rows(followed, d);
     a.resize(d);
     take(S.data), take(rows.data), take(a), take(A.data), take(rest_);
-    chain = transpose(rows);
+    if (follow_chain) chain = transpose(rows);
     return residuals;
   }
   void step(const Vector &k, const Vector &u, const Vector &v) {

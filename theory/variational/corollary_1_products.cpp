@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// 004 Corollaries 1 and 2: products P_T = J_T ... J_1 of the steps' Jacobians, which carry gradients from S_T to S_0.
+#include "harness/core/error.hpp"
+#include "theory/support/claims.hpp"
+#include "theory/support/sampling.hpp"
+#include "theory/variational/unit_jacobian.hpp"
+
+namespace recollect::theory {
+namespace {
+
+const ParamSpec cosine = real_param("c", 0, -0.99, 0.99, "a . k of every step");
+
+// ---- The bound on a product --------------------------------------------------------------------------------------------
+
+/// Angle of the plane's vector that J stretches most: the top eigenvector of the symmetric J^T J.
+double stretched_angle(const Dense &J) {
+  const Dense G = transpose(J) * J;
+  return std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1)) / 2;
+}
+
+/// Norm of the layer's chain over steps in the plane with these a . k. Turned: each step stretches most what the one
+/// before it has stretched.
+double chain_norm(const Vector &cosines, bool turned) {
+  Vla layer(2, 1, 1);
+  double image = 0; // angle of what was stretched so far
+  for (double c : cosines) {
+    const double side = std::sqrt(1 - c * c);
+    const Dense J = vla_jacobian_of({c, side}, {1, 0});
+    const double from = stretched_angle(J), turn = turned ? image - from : 0;
+    const Vector k{std::cos(turn), std::sin(turn)}, a{c * k[0] - side * k[1], side * k[0] + c * k[1]},
+        stretched = times(J, Vector{std::cos(from), std::sin(from)});
+    image = turn + std::atan2(stretched[1], stretched[0]);
+    layer.A = outer(a, k);
+    layer.write(k, {0.0});
+  }
+  return spectral_norm(layer.chain);
+}
+
+std::vector<Point> product_norms(const Protocol &p) {
+  std::vector<Point> points;
+  const auto place = [](double c, int T) { return labels({{"c", num(c)}, {"T", num(T)}}); };
+  const auto bound = [&](const Vector &cosines, const Params &at) {
+    double law = 1;
+    for (double c : cosines) law *= largest_stretch(c);
+    const int T = int(cosines.size());
+    const double measured = chain_norm(cosines, true), units = jacobian_units(2) * T * law; // T factors of norm <= 2
+    append(points,
+           {as_statement(at_most_point(measured, 1, units * epsilon_of(Real::f64)), at, "norm <= 1"),
+            rival_law(exact_point(measured, std::pow(2, T), units), at, "2^T"),
+            as_obligation(exact_point(measured, law, units), at, "product of the norms"),
+            rival_system(exact_point(chain_norm(cosines, false), law, units), at, "steps that are not turned")});
+  };
+  for (const Params &at : points_of(p, {place(0, 50), place(0.5, 50), place(-0.5, 10)}))
+    bound(Vector(at.integer("T"), at.real("c")), at);
+  if (!p.point)
+    bound(Stream(p.seed, "corollary 2/cosines").uniforms(12, -1, 1), labels({{"T", num(12)}, {"c", txt("uniform")}}));
+  return points;
+}
+
+Claim product_norm() {
+  return explained(
+      at_parameters(running(refuted_row("vla-cor2-product-norm", Scope::paper, "004 Corollaries 1 and 2",
+                                        "The chain J_T ... J_t has spectral norm at most 1, so that |dL/dS_0|_F <= "
+                                        "|dL/dS_T|_F: gradients do not explode through the recurrence.",
+                                        "Sharp for unit a_t and k_t: at most the product of (1 + sqrt(5 - 4 c_t)) / 2, "
+                                        "attained by turning each step to meet the last, 1.618^50 = 2.8e10 at c = 0.",
+                                        product_norms),
+                            {"vla"}),
+                    {cosine, integer_param("T", 50, 2, 200, "steps")}),
+      "It rests on Proposition 2. With a true inverse A_t growth is polynomial (vla_prop2_real_runs), and with u_t "
+      "along "
+      "k_t the corollary is true for the chain from the first step (vla_cor1_aligned_u).");
+}
+
+// ---- Random orientation ------------------------------------------------------------------------------------------------
+
+/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, of runs first ... first + count - 1. The layer's chains of
+/// all runs move together: one step each with A = a k^T.
+Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, size_t count) {
+  const Variant &layer = find_variant("vla");
+  const Params params = variant_params(layer, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}});
+  const size_t rows = 2 * size_t(d) + 2, size = rows * d;
+  Sequence s;
+  s.shape = {int(count), 1, 1, d, d};
+  s.k.resize(count * d), s.w.assign(count * d, 0.0), s.v = s.q = s.w, s.state.assign(count * size, 0.0);
+  for (size_t run = 0; run < count; ++run)
+    for (int i = 0; i < d; ++i) s.state[run * size + i * (d + 1)] = 1;
+  for (int t = 0; t < T; ++t) {
+    for (size_t run = 0; run < count; ++run) {
+      const UnitPair x = unit_pair(d, c, pairs, (first + run) * T + t);
+      std::copy(x.k.begin(), x.k.end(), &s.k[run * d]);
+      for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j) s.state[run * size + (d + i) * d + j] = x.a[i] * x.k[j];
+    }
+    s.state = forward(layer, s, {"recurrent", Real::f64, 1, params}).state;
+  }
+  Vector squares(count);
+  for (size_t run = 0; run < count; ++run) {
+    const double *P = &s.state[run * size];
+    squares[run] = inner(P, P, d * d) / d;
+  }
+  return squares;
+}
+
+std::vector<Point> random_products(const Protocol &p) {
+  std::vector<Point> points;
+  const auto place = [](double c, int d, int T) { return labels({{"c", num(c)}, {"d", num(d)}, {"T", num(T)}}); };
+  const Stream pairs(p.seed, "corollary 1/random orientations");
+  for (const Params &at : points_of(p, {place(0, 8, 8), place(0.5, 8, 8), place(1, 8, 8)})) {
+    const int d = at.integer("d"), T = at.integer("T");
+    const double c = at.real("c"), law = std::pow(1 + (1 - 2 * c) / d, T);
+    if (p.point && std::fabs(law - 1) < 0.1 * law) usage_error("near c = 1/2 gradients keep their size on average");
+    const Mean mean = sample_mean(wanted_sensitivity(p), 500, 2000000, [&](size_t first, size_t count) {
+      return mean_squares(d, c, T, pairs, first, count);
+    });
+    const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
+    if (std::fabs(law - 1) > 0.1 * law) {
+      points.push_back(as_statement(sampled_point(mean, 1), at, "neither explode nor vanish"));
+      points.push_back(rival_law(sampled_point(mean, law_of(1 - 2 * c, d - 1)), at, "d - 1 for d"));
+    }
+    if (std::fabs(c) > 0.1) points.push_back(rival_law(sampled_point(mean, law_of(1 - c, d)), at, "1 - c for 1 - 2c"));
+    points.push_back(as_obligation(sampled_point(mean, law), at, "(1 + (1 - 2c)/d)^T"));
+  }
+  return points;
+}
+
+Claim random_product_law() {
+  return explained(
+      at_parameters(
+          running(refuted_row("vla-random-product-law", Scope::paper, "004 Corollary 1, §3.3",
+                              "Gradients neither explode nor vanish through the recurrence.",
+                              "For unit a_t and k_t at a fixed angle in random orientation E|P_T x|^2 = (1 + "
+                              "(1 - 2c)/d)^T: they explode for c < 1/2 and vanish for c > 1/2, as (1 - 1/d)^T "
+                              "at the one case of norm 1, c = 1.",
+                              random_products),
+                  {"vla"}),
+          {real_param("c", 0, -1, 1, "a . k of every step"), integer_param("d", 8, 2, 16, "head width"),
+           integer_param("T", 8, 1, 12, "steps")}),
+      "That they vanish is no defect of VLA: a delta rule forgets at this rate whatever it overwrites.");
+}
+
+} // namespace
+
+std::vector<Claim> corollary_1_products() { return {product_norm(), random_product_law()}; }
+
+} // namespace recollect::theory
