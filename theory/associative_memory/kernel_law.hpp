@@ -94,13 +94,13 @@ inline std::vector<double> squared_features(const std::vector<double> &rows, int
 }
 
 /// Every read of a memory of this kernel, by the program's variant.
-inline Output kernel_read(const KernelLaw &law, double tau, Sequence s) {
+inline std::vector<double> kernel_reads(const KernelLaw &law, double tau, Sequence s) {
   if (law.kernel == "quadratic")
     s.k = squared_features(s.k, s.shape.Dk), s.q = squared_features(s.q, s.shape.Dk), s.shape.Dk *= s.shape.Dk;
   Assignments settings{{"scale", "1"}};
   if (law.tempered) settings["tau"] = number(tau);
   const Variant &variant = find_variant(law.variant);
-  return forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, settings)});
+  return forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, settings)}).o;
 }
 
 } // namespace recollect::theory

@@ -1,100 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expectations of a kernel memory's noise over Gaussian keys without sampling error: keys are placed at the nodes of
-// Gauss rules, kappa is read off the program's own memory, and the sums are taken over what was read.
+// Expectations of a kernel memory's noise over Gaussian pairs without sampling error: pairs are placed at the nodes of
+// quadrature rules, and noise and signal are read off the program's own memory. No formula for a kernel enters.
+//
+// The noise r = sum_{j != i} kappa(k_j, k_i) v_j depends on a key only by z = k_j . k_i / |k_i|, which is N(0,1), and
+// |r|^2 is quadratic in the values, for which therefore any design does that has the Gaussian's first two moments.
 #pragma once
+#include "harness/core/error.hpp"
+#include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
 #include "theory/associative_memory/kernel_law.hpp"
 #include "theory/support/integral_points.hpp"
+#include <numeric>
 
 namespace recollect::theory {
 
-/// kappa(k_j, k_m) / kappa(k_m, k_m) for probes of squared norms `squares` and keys with k_j.k_m = overlaps(m, j)
-/// |k_m|: one memory a probe, the rest of every key random. Values are the unit vectors, so that the last read shows
-/// every kappa. With `key_square`, keys have that squared norm instead of a random one.
-inline Dense kappa_ratios(const KernelLaw &law, int d, double tau, const std::vector<double> &squares,
-                          const Dense &overlaps, std::uint64_t seed, double key_square = 0) {
-  const int probes = int(squares.size()), n = overlaps.columns, T = n + 1;
+/// What a memory stores beside its keys.
+struct Stored {
+  Dense others;       // [n - 1, channels]: the other pairs' values, in `copies` versions side by side
+  int copies;         // over which |r|^2 is averaged
+  Rule value_lengths; // |v_i|
+};
+
+/// A single known value.
+inline Rule only(double x) { return {{x}, {1}, {1}}; }
+
+/// One other pair and the probe's, of values of length 1: its noise is E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
+inline Stored one_pair() { return {Dense(1, 1, {1}), 1, only(1)}; }
+
+/// n Gaussian pairs of dv channels, |v_i| as the rule says. The others' values are rows of a Hadamard matrix (but for
+/// the constant one) of order P >= n, repeated until their channels are a multiple of P and of dv: v_j . v_j' sums to 0
+/// and |v_j|^2 to dv a copy, as they are in the mean for N(0, I), and every channel of a row sums to 0.
+inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
+  int order = 2;
+  while (order < n) order *= 2;
+  const int copies = order / std::gcd(order, dv);
+  Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};
+  for (int j = 0; j + 1 < n; ++j)
+    for (int c = 0; c < dv * copies; ++c) { // Sylvester: (-1)^(number of ones that j + 1 and c share)
+      int shared = 0;
+      for (int bits = (j + 1) & (c % order); bits; bits &= bits - 1) ++shared;
+      stored.others(j, c) = shared % 2 ? -1 : 1;
+    }
+  return stored;
+}
+
+/// |v_i| of a value that is itself N(0, I_dv), for means of 1 / |v_i|^2.
+inline Rule gaussian_value(int dv) { return length_rule(dv, 1, 0); }
+
+/// A direction for the probe.
+inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
+  std::vector<double> u = Stream(seed, "noise/probe").normals(d);
+  const double norm = std::sqrt(inner(u, u));
+  for (double &x : u) x /= norm;
+  return u;
+}
+
+/// |r|^2 at a probe of |k_i| = length for every z: k_j . k_i = z length for all others j of that memory. The rest of a
+/// key is Gaussian, or fills it up to |k_j|^2 = key_square.
+inline std::vector<Integral> noise_at(const KernelLaw &law, int d, double tau, double length,
+                                      const std::vector<double> &z, const Stored &stored, std::uint64_t seed,
+                                      double key_square = 0) {
+  const int n = stored.others.rows, channels = stored.others.columns, cells = int(z.size());
+  const std::vector<double> probe = unit_vector(d, seed);
+  Dense rest(n, d, Stream(seed, "noise/rest").normals(size_t(n) * d));
+  rest = rest - outer(times(rest, probe), probe);
   Sequence s;
-  s.shape = {probes, 1, T, d, T};
-  s.k = Stream(seed, 111).normals(size_t(probes) * T * d);
-  s.q.assign(s.k.size(), 0.0);
-  s.v.assign(size_t(probes) * T * T, 0.0);
-  for (int m = 0; m < probes; ++m) {
-    double *k = &s.k[size_t(m) * T * d], *probe = k + size_t(n) * d;
-    const double scale = std::sqrt(squares[m] / inner(probe, probe, d));
-    for (int c = 0; c < d; ++c) probe[c] *= scale;
-    const double length = std::sqrt(squares[m]);
+  s.shape = {cells, 1, n, d, channels};
+  s.k.resize(size_t(cells) * n * d), s.q.assign(s.k.size(), 0.0);
+  for (int m = 0; m < cells; ++m) {
     for (int j = 0; j < n; ++j) {
-      double *key = k + size_t(j) * d;
-      const double along = inner(key, probe, d) / squares[m];
-      for (int c = 0; c < d; ++c) key[c] -= along * probe[c];
-      const double across = inner(key, key, d), x = overlaps(m, j);
-      const double rest = key_square > 0 ? std::sqrt(std::max(key_square - x * x, 0.0) / across) : 1;
-      for (int c = 0; c < d; ++c) key[c] = rest * key[c] + x / length * probe[c];
+      const double *row = &rest.data[size_t(j) * d];
+      const double fill = key_square > 0 ? std::sqrt(std::max(key_square - z[m] * z[m], 0.0) / inner(row, row, d)) : 1;
+      for (int c = 0; c < d; ++c) s.k[(size_t(m) * n + j) * d + c] = z[m] * probe[c] + fill * row[c];
     }
-    std::copy(probe, probe + d, &s.q[(size_t(m + 1) * T - 1) * d]);
-    for (int j = 0; j < T; ++j) s.v[(size_t(m) * T + j) * T + j] = 1;
+    for (int c = 0; c < d; ++c) s.q[(size_t(m + 1) * n - 1) * d + c] = length * probe[c];
+    s.v.insert(s.v.end(), stored.others.data.begin(), stored.others.data.end());
   }
-  const Output output = kernel_read(law, tau, s);
-  Dense ratios(probes, n);
-  for (int m = 0; m < probes; ++m) {
-    const double *kappa = &output.o[(size_t(m + 1) * T - 1) * T];
-    for (int j = 0; j < n; ++j) ratios(m, j) = kappa[j] / kappa[n];
+  const std::vector<double> o = kernel_reads(law, tau, s);
+  std::vector<Integral> squares;
+  for (int m = 0; m < cells; ++m) {
+    const double *r = &o[(size_t(m + 1) * n - 1) * channels];
+    const double square = inner(r, r, channels) / stored.copies;
+    // An inner product of d terms, |z| length in size, in the exponent, and a sum of n.
+    const double units = 8.0 * ((d + 4) * (law.tempered ? 1 + std::fabs(z[m]) * length / tau : d) + n);
+    squares.push_back({square, units * epsilon_of(Real::f64) * square});
   }
-  return ratios;
+  return squares;
 }
 
-/// Rounding of a kernel's ratio: inner products of d terms of size `square`, relative to x for powers, times 1/tau in
-/// an exponent.
-inline double kernel_rounding(const KernelLaw &law, double d, double square, double tau) {
-  return 4 * epsilon_of(Real::f64) * (d + 4) * (law.power * std::sqrt(d) + (law.tempered ? square / tau : 0) + 1);
+/// 1 / |c v_i|^2 averaged over |v_i|: c v_i is what a memory returns that holds the probe's pair alone.
+inline Integral inverse_signal(const KernelLaw &law, int d, double tau, double length, const Rule &value_lengths,
+                               std::uint64_t seed) {
+  Sequence s;
+  s.shape = {1, 1, 1, d, int(value_lengths.nodes.size())}; // a channel for every length
+  s.k = unit_vector(d, seed), s.v = value_lengths.nodes;
+  for (double &x : s.k) x *= length;
+  s.q = s.k;
+  std::vector<Integral> inverse;
+  const double units = 8.0 * (d + 4) * (law.tempered ? 1 + length * length / tau : d);
+  for (double o : kernel_reads(law, tau, s)) inverse.push_back({1 / (o * o), units * epsilon_of(Real::f64) / (o * o)});
+  return value_lengths.sum(inverse);
 }
 
-/// E[kappa^2(k_j,k_i) | k_i] / kappa^2(k_i,k_i) for each |k_i|^2 in `squares`. The rule is for N(2 |k_i| / tau, 1)
-/// where the kernel is tempered, the density of k_j.k_i / |k_i| under the weight exp(2 x / tau), and counts what it
-/// sees by the ratio of densities.
-inline std::vector<double> noise_given_probe(const KernelLaw &law, int d, double tau,
-                                             const std::vector<double> &squares, std::uint64_t seed, int nodes = 12) {
-  const Quadrature rule = normal_quadrature(nodes);
-  Dense overlaps(int(squares.size()), nodes);
-  const auto centre = [&](size_t m) { return law.tempered ? 2 * std::sqrt(squares[m]) / tau : 0; };
-  for (size_t m = 0; m < squares.size(); ++m)
-    for (int j = 0; j < nodes; ++j) overlaps(m, j) = rule.nodes[j] + centre(m);
-  const Dense ratios = kappa_ratios(law, d, tau, squares, overlaps, seed);
-  std::vector<double> noise(squares.size());
-  for (size_t m = 0; m < squares.size(); ++m)
-    for (int j = 0; j < nodes; ++j) {
-      const double z = rule.nodes[j], density = std::exp(-centre(m) * z - centre(m) * centre(m) / 2);
-      noise[m] += rule.weights[j] * density * ratios(m, j) * ratios(m, j);
-    }
-  return noise;
+/// SNR^-1 = |r|^2 / |c v_i|^2 averaged over the other pairs, given |k_i|. The square of a tempered kernel moves the mass
+/// of z to 2 |k_i| / tau.
+inline Integral noise_given_probe(const KernelLaw &law, int d, double tau, double length, const Stored &stored,
+                                  std::uint64_t seed) {
+  const Rule z = normal_rule(law.tempered ? 2 * length / tau : 0);
+  if (law.tempered && z.nodes.back() * length / tau > 350) // kappa^2 has to fit
+    usage_error("the exp kernel leaves float64's range at d = " + std::to_string(d) + ", tau = " + number(tau) +
+                ": choose a larger tau or a smaller d");
+  return z.sum(noise_at(law, d, tau, length, z.nodes, stored, seed)) *
+         inverse_signal(law, d, tau, length, stored.value_lengths, seed);
 }
 
-/// The same averaged over k_i ~ N(0, I_d), for d > 2 power. |k_i|^2 = 2 X: the rule is for X ~ Gamma(d/2 - power,
-/// 1/(1+2a)), the density of X under the weight X^-power exp(-2 a X), and counts what it sees by the ratio of
-/// densities.
-inline double mean_noise(const KernelLaw &law, int d, double tau, std::uint64_t seed, int nodes) {
-  const double shape = d / 2.0, tilted = shape - law.power, scale = law.tempered ? 1 / (1 + 2 * decay_rate(tau)) : 1;
-  const Quadrature rule = gamma_quadrature(nodes, tilted);
-  std::vector<double> squares;
-  for (double x : rule.nodes) squares.push_back(2 * scale * x);
-  const std::vector<double> noise = noise_given_probe(law, d, tau, squares, seed, nodes);
-  double mean = 0;
-  for (int m = 0; m < nodes; ++m) {
-    const double x = rule.nodes[m];
-    const double log_density =
-        shape * std::log(scale) + law.power * std::log(x) + std::lgamma(tilted) - std::lgamma(shape) - (scale - 1) * x;
-    mean += rule.weights[m] * std::exp(log_density) * noise[m];
-  }
-  return mean;
-}
-
-/// mean_noise with its error: what a coarser rule changes, and rounding.
-inline Integral integrated_noise(const KernelLaw &law, int d, double tau, std::uint64_t seed) {
-  const double fine = mean_noise(law, d, tau, seed, 12), coarse = mean_noise(law, d, tau, seed, 8);
-  // lgamma of d/2 and its exponential lose d log d units.
-  const double rounding = kernel_rounding(law, d, d + 40.0, tau) + 4 * epsilon_of(Real::f64) * d * std::log(d + 1);
-  return {fine, std::fabs(fine - coarse) + rounding * fine};
+/// And over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
+inline Integral mean_noise(const KernelLaw &law, int d, double tau, const Stored &stored, std::uint64_t seed) {
+  const Rule lengths = length_rule(d, law.power, law.tempered ? decay_rate(tau) : 0);
+  std::vector<Integral> given;
+  for (double length : lengths.nodes) given.push_back(noise_given_probe(law, d, tau, length, stored, seed));
+  return lengths.sum(given);
 }
 
 } // namespace recollect::theory

@@ -6,16 +6,28 @@
 
 namespace recollect::theory {
 
-inline Point integral_point(Integral measured, double predicted, double = 0) {
+inline Point integral_point(Integral measured, double predicted) {
   return bracketed_point(measured.value, predicted, measured.error);
 }
 
-/// The value that y (each within `error` of the truth) tends to as h -> 0.
-inline Point limit_point(const std::vector<double> &h, const std::vector<double> &y, const std::vector<double> &error,
-                         double predicted, double = 0) {
-  const Limit found = limit_at_zero(h, y);
-  return integral_point(
-      {found.value, found.error + found.amplification * *std::max_element(error.begin(), error.end())}, predicted);
+inline Integral operator+(Integral a, double b) { return {a.value + b, a.error}; }
+inline Integral operator*(double factor, Integral a) { return {factor * a.value, std::fabs(factor) * a.error}; }
+inline Integral operator*(Integral a, Integral b) {
+  return {a.value * b.value, std::fabs(a.value) * b.error + std::fabs(b.value) * a.error};
+}
+inline Integral operator/(Integral a, Integral b) {
+  const double ratio = a.value / b.value;
+  return {ratio, (a.error + std::fabs(ratio) * b.error) / std::fabs(b.value)};
+}
+inline Integral log(Integral a) { return {std::log(a.value), a.error / a.value}; }
+
+/// What y tends to as h -> 0; h descends.
+inline Integral limit_of(const std::vector<double> &h, const std::vector<Integral> &y) {
+  std::vector<double> values;
+  double error = 0;
+  for (const Integral &each : y) values.push_back(each.value), error = std::max(error, each.error);
+  const Limit found = limit_at_zero(h, values);
+  return {found.value, found.error + found.amplification * error};
 }
 
 } // namespace recollect::theory

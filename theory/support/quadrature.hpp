@@ -1,87 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expectations without sampling: Gauss rules, and the limit of a sequence.
-//
-// Golub and Welsch 1969: the nodes are the eigenvalues of the Jacobi matrix of the orthonormal polynomials p_0 ...
-// p_{n-1} of the distribution, and the weights are 1 / sum_k p_k(node)^2. A rule of n nodes is exact for polynomials of
-// degree < 2 n.
+// Expectations without sampling, by the rules of Boost.Math, and the limit of a sequence. Every number comes with its
+// error.
 #pragma once
-#include "harness/numerics/linalg.hpp"
 #include <algorithm>
+#include <boost/math/quadrature/gauss_kronrod.hpp>
+#include <boost/math/quadrature/tanh_sinh.hpp>
 #include <cmath>
 #include <functional>
 #include <vector>
 
 namespace recollect::theory {
 
-/// E f(X) ~ sum_i weights[i] f(nodes[i]).
-struct Quadrature {
-  std::vector<double> nodes, weights;
-  double mean(const std::function<double(double)> &f) const {
-    double sum = 0;
-    for (size_t i = 0; i < nodes.size(); ++i) sum += weights[i] * f(nodes[i]);
-    return sum;
-  }
-};
-
-/// From x p_k = side(k+1) p_{k+1} + centre(k) p_k + side(k) p_{k-1}.
-inline Quadrature gauss_rule(int n, const std::function<double(int)> &centre, const std::function<double(int)> &side) {
-  Dense jacobi(n, n);
-  for (int k = 0; k < n; ++k) {
-    jacobi(k, k) = centre(k);
-    if (k > 0) jacobi(k, k - 1) = jacobi(k - 1, k) = side(k);
-  }
-  Quadrature rule{symmetric_eigenvalues(jacobi), {}};
-  for (double x : rule.nodes) {
-    double before = 0, now = 1, squares = 1;
-    for (int k = 0; k + 1 < n; ++k) {
-      const double next = ((x - centre(k)) * now - (k ? side(k) : 0) * before) / side(k + 1);
-      before = now, now = next, squares += next * next;
-    }
-    rule.weights.push_back(1 / squares);
-  }
-  return rule;
-}
-
-/// X ~ N(0,1): Gauss-Hermite in the probabilists' scaling. n is even, so that no node lies at 0.
-inline Quadrature normal_quadrature(int n) {
-  return gauss_rule(
-      n, [](int) { return 0.0; }, [](int k) { return std::sqrt(double(k)); });
-}
-
-/// X ~ Gamma(shape, 1): generalised Gauss-Laguerre. chi^2 with d degrees of freedom is 2 X at shape d / 2.
-inline Quadrature gamma_quadrature(int n, double shape) {
-  return gauss_rule(
-      n, [=](int k) { return 2 * k + shape; }, [=](int k) { return std::sqrt(k * (k + shape - 1)); });
-}
-
 /// A number and a bound on its error.
 struct Integral {
   double value, error;
 };
 
+/// Nodes with Kronrod's weights and, at every second node, those of the Gauss rule inside: an integrand is evaluated
+/// once, and what the two sums differ by bounds the error of the finer one.
+struct Rule {
+  std::vector<double> nodes, weights, coarse;
+
+  Integral sum(const std::vector<Integral> &values) const {
+    double fine = 0, gauss = 0, inherited = 0;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      fine += weights[i] * values[i].value, gauss += coarse[i] * values[i].value;
+      inherited += std::fabs(weights[i]) * values[i].error;
+    }
+    return {fine, std::fabs(fine - gauss) + inherited};
+  }
+  template <class F> Integral integral(const F &f) const {
+    std::vector<Integral> values;
+    for (double x : nodes) values.push_back({f(x), 0});
+    return sum(values);
+  }
+};
+
+/// The integral over [a, b] by 31 nodes.
+inline Rule panel(double a, double b) {
+  using Fine = boost::math::quadrature::gauss_kronrod<double, 31>;
+  using Coarse = boost::math::quadrature::gauss<double, 15>; // has the even nodes, counted from the middle
+  const double centre = (a + b) / 2, half = (b - a) / 2;
+  Rule rule;
+  for (size_t i = 0; i < Fine::abscissa().size(); ++i)
+    for (double side : {-1, 1}) {
+      if (i == 0 && side < 0) continue; // the middle has no mirror image
+      rule.nodes.push_back(centre + side * half * Fine::abscissa()[i]);
+      rule.weights.push_back(half * Fine::weights()[i]);
+      rule.coarse.push_back(i % 2 ? 0 : half * Coarse::weights()[i / 2]);
+    }
+  return rule;
+}
+
+/// The integral over [a, c] in two panels that meet at b, where the integrand has its peak or a kink, times a density.
+inline Rule two_panels(double a, double b, double c, const std::function<double(double)> &density) {
+  Rule rule = a < b ? panel(a, b) : Rule{};
+  const Rule right = panel(b, c);
+  const auto join = [](std::vector<double> &all, const std::vector<double> &more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  join(rule.nodes, right.nodes), join(rule.weights, right.weights), join(rule.coarse, right.coarse);
+  for (size_t i = 0; i < rule.nodes.size(); ++i) {
+    const double p = density(rule.nodes[i]);
+    rule.weights[i] *= p, rule.coarse[i] *= p;
+  }
+  return rule;
+}
+
+/// X ~ N(0,1), for integrands whose product with the density has its mass within 8 of `centre`.
+inline Rule normal_rule(double centre) {
+  return two_panels(centre - 8, centre, centre + 8,
+                    [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); });
+}
+
+/// |x| of x ~ N(0, I_d), for integrands that go as |x|^(-2 power) exp(-rate |x|^2), d > 2 power: about the peak of
+/// their product with the density, whose width is at most 1 / sqrt(1 + 2 rate).
+inline Rule length_rule(int d, double power, double rate) {
+  const double peak = std::sqrt(std::max(0.0, (d - 1 - 2 * power) / (1 + 2 * rate))),
+               reach = 8 / std::sqrt(1 + 2 * rate);
+  return two_panels(std::max(0.0, peak - reach), peak, peak + reach, [d](double x) {
+    return std::exp((d - 1) * std::log(x) - x * x / 2 - (d / 2.0 - 1) * std::log(2) - std::lgamma(d / 2.0));
+  });
+}
+
 /// Integral of f over [a, b] by the double exponential rule (Takahasi and Mori 1974): f may be singular, though
 /// integrable, at the ends. The error is the last halving's change.
 inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
-  const auto sum = [&](double h) {
-    double total = 0;
-    for (int i = -int(3.6 / h); i * h <= 3.6; ++i) { // the weights beyond are below 1e-22
-      const double t = i * h, u = M_PI / 2 * std::sinh(t);
-      const double from_end =
-          (b - a) / (1 + std::exp(2 * std::fabs(u))); // distance to the nearer end, without cancellation
-      const double x = u < 0 ? a + from_end : b - from_end,
-                   weight = (b - a) / 2 * M_PI / 2 * std::cosh(t) / std::pow(std::cosh(u), 2);
-      if (x > a && x < b) total += weight * f(x);
-    }
-    return total * h;
-  };
-  const double coarse = sum(1.0 / 16), fine = sum(1.0 / 32);
-  return {fine, std::fabs(fine - coarse)};
+  static thread_local boost::math::quadrature::tanh_sinh<double> rule;
+  Integral result;
+  result.value = rule.integrate(f, a, b, boost::math::tools::root_epsilon<double>(), &result.error);
+  return result;
 }
 
 struct Limit {
   double value;
-  double
-      error; // the larger of the last two changes as a coarser point comes in: an estimate from the convergence itself
+  double error; // the larger of the last two changes as a coarser point comes in: estimated from the convergence itself
   double amplification; // largest factor by which errors of the y_i enter
 };
 
