@@ -53,9 +53,10 @@ Claim matrix_form_of_the_recursion() {
 /// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: with g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1},
 /// |x - g k|^2 = (1 - g^2)^2 + g^2 s. `excess` added to s: 2 stands for |k|^2 in place of |k|^2 - 2.
 double growth_of_gaussian_keys(int d, double excess = 0) {
-  const Quadrature chi = gamma_quadrature(40, (d - 1) / 2.0);
+  const Rule root = length_rule(d - 1, 0, 0); // of s
   const auto given_g = [&](double g) {
-    return chi.mean([&](double half) { return 0.5 * std::log(std::pow(1 - g * g, 2) + g * g * (2 * half + excess)); });
+    return root.integral([&](double x) { return 0.5 * std::log(std::pow(1 - g * g, 2) + g * g * (x * x + excess)); })
+        .value;
   };
   return integrate([&](double g) { return 2 * std::exp(-g * g / 2) / std::sqrt(2 * M_PI) * given_g(g); }, 0, 1).value +
          integrate([&](double g) { return 2 * std::exp(-g * g / 2) / std::sqrt(2 * M_PI) * given_g(g); }, 1, 13).value;
