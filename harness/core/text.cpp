@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fnmatch.h>
 #include <sstream>
 
 namespace recollect {
@@ -27,21 +28,7 @@ std::string canonical(std::string name) {
 }
 
 bool glob_match(const std::string &pattern, const std::string &name) {
-  // Greedy with one point of return: the last '*' takes one character more whenever the rest fails.
-  size_t p = 0, n = 0, star = std::string::npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {
-      ++p, ++n;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++, resume = n;
-    } else if (star != std::string::npos) {
-      p = star + 1, n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  return fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
 }
 
 namespace {

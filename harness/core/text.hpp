@@ -12,7 +12,7 @@ std::string join(const std::vector<std::string> &parts, const std::string &separ
 /// Identifiers compare with '-' and '_' interchangeable: both become '_'.
 std::string canonical(std::string name);
 
-/// Shell-style match of '*' and '?' over the whole of `name`.
+/// Shell-style match of '*', '?' and '[...]' over the whole of `name`.
 bool glob_match(const std::string &pattern, const std::string &name);
 
 /// ", did you mean 'x'?" for the nearest known name, or the list of known names when none is near.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense float64 linear algebra for predictions and references, on LAPACK. Row-major.
+// Dense float64 linear algebra for predictions and references, by Eigen. Row-major.
 #pragma once
 #include <cstddef>
 #include <vector>

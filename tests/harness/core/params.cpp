@@ -49,6 +49,7 @@ BOOST_AUTO_TEST_CASE(globs_and_suggestions) {
   BOOST_TEST(glob_match("a*b*c", "aXbYbc"));
   BOOST_TEST(!glob_match("a*b", "abc"));
   BOOST_TEST(glob_match("?nr", "snr"));
+  BOOST_TEST(glob_match("table[23]", "table2"));
   BOOST_TEST(suggestion("softmx", {"linear", "softmax"}) == ", did you mean 'softmax'?");
   BOOST_TEST(suggestion("zzzzzz", {"linear", "softmax"}) == "; known: linear, softmax");
 }
