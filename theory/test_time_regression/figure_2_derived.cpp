@@ -97,8 +97,7 @@ std::vector<Point> one_reading(const Protocol &p) {
         rival_system(b.above(wrong_large, wrong_small, s, margin), b.at(small), over(wrong_large, wrong_small, s)));
   };
   for (Stretch s : stretches)
-    for (const Reading &other : {rls, sharp, local_sharp})
-      limit(linear_rms, other, s, std::log(30), linear_unit, other);
+    for (const Reading &other : {rls, sharp, local_sharp}) limit(linear_rms, other, s, worst_by, linear_unit, other);
   limit(rls, sharp, late, 0.1, rls, softmax);
   limit(rls, local_sharp, late, std::log(2), forgetting("0.9"), local_sharp);
   limit(sharp, local_sharp, after, 0.15, sharp, local_no_ridge);

@@ -61,6 +61,9 @@ const std::vector<ParamSpec> setting{
     real_param("correlation", 0.5, 0.05, 0.95, "c of Sigma"),
     choice_param("start", {"stationary", "zero"}, "first key: the early process's law, or one noise draw")};
 
+/// Reads of norm sqrt(64) against targets of norm 1 lose at least (8 - 1)^2 = 49: what "the worst" means for them.
+const double worst_by = std::log(40);
+
 struct Losses {
   std::array<std::vector<double>, 3> of;    // [stretch][sequence]
   std::vector<std::vector<double>> by_step; // [sequence][t]

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of multi-query associative recall (003 §6) and what a layer recalls of them, text by text.
+#pragma once
+#include "harness/core/registry.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "theory/support/layer_points.hpp"
+
+namespace recollect::theory {
+
+struct Texts {
+  Problem problem;
+
+  Texts(int count, int P, int d, int T, const Assignments &set, std::uint64_t seed) {
+    const Task &task = find_task("mqar");
+    Assignments all{{"memories", number(count)}, {"P", number(P)}, {"d", number(d)}, {"T", number(T)}};
+    all.insert(set.begin(), set.end());
+    problem = task.generate(resolve(task.params, all, "task mqar"), seed);
+  }
+
+  Output read_by(const std::string &variant, const Assignments &set = {}) const {
+    const Variant &v = find_variant(variant);
+    return forward(v, problem.sequence, {"chunked", Real::f64, 16, variant_params(v, set)});
+  }
+
+  /// Share of right answers of each text, from step `first` on.
+  std::vector<double> accuracy(const Output &out, int first = 0) const {
+    std::vector<double> shares;
+    for (size_t text = 0; text < problem.sequence.shape.heads(); ++text) {
+      double asked = 0, right = 0;
+      for (int t = first; t < problem.sequence.shape.T; ++t)
+        if (is_asked(problem, text, t)) ++asked, right += score_read(problem, out, text, t).right;
+      shares.push_back(right / asked);
+    }
+    return shares;
+  }
+
+  /// Reads of the first text at the steps from `first` on that ask for a cue, one after the other.
+  std::vector<double> asked_rows(const std::vector<double> &array, int first = 0) const {
+    const int d = problem.sequence.shape.Dk;
+    std::vector<double> rows;
+    for (int t = first; t < problem.sequence.shape.T; ++t)
+      if (is_asked(problem, 0, t)) rows.insert(rows.end(), &array[size_t(t) * d], &array[size_t(t + 1) * d]);
+    return rows;
+  }
+  /// n_j v_j at those steps: the response times the number of times that its cue was written, plus `more`.
+  std::vector<double> counted_responses(double more = 0) const {
+    const Sequence &s = problem.sequence;
+    const size_t d = s.shape.Dk;
+    std::vector<double> rows = asked_rows(problem.target);
+    size_t row = 0;
+    for (int t = 0; t < s.shape.T; ++t) {
+      if (!is_asked(problem, 0, t)) continue;
+      double n = more;
+      for (int i = 0; i <= t; ++i) n += std::equal(&s.q[t * d], &s.q[t * d] + d, &s.k[i * d]);
+      for (size_t c = 0; c < d; ++c) rows[row * d + c] *= n;
+      ++row;
+    }
+    return rows;
+  }
+};
+
+inline std::vector<double> differences(const std::vector<double> &large, const std::vector<double> &small) {
+  std::vector<double> d(large.size());
+  for (size_t i = 0; i < d.size(); ++i) d[i] = large[i] - small[i];
+  return d;
+}
+
+/// RLS with next to no ridge: the least-squares memory.
+const Assignments least_squares{{"ridge", "1e-6"}};
+
+inline Claim on_mqar(Claim c, std::vector<std::string> variants) {
+  c.tasks = {"mqar"}, c.variants = std::move(variants);
+  return c;
+}
+
+} // namespace recollect::theory
