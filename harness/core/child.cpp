@@ -27,6 +27,8 @@ bool write_all(int descriptor, std::string_view bytes) {
 /// The child's whole life: one byte for how it went, then the result or the message.
 [[noreturn]] void live(int answer, const std::function<std::string()> &work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); // does not outlive its parent
+  if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // nor hold the locks on its files while it dies
+  close_range(unsigned(answer) + 1, ~0u, 0);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const int nowhere = open("/dev/null", O_WRONLY);

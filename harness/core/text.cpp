@@ -54,7 +54,12 @@ std::string suggestion(const std::string &name, const std::vector<std::string> &
   const auto nearest = std::min_element(known.begin(), known.end(),
                                         [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
   if (distance(*nearest) <= std::max<size_t>(2, name.size() / 2)) return ", did you mean '" + *nearest + "'?";
-  return "; known: " + join(known, ", ");
+  constexpr size_t most = 10; // a hundred names help nobody
+  std::vector<std::string> near = known;
+  std::stable_sort(near.begin(), near.end(), [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
+  if (near.size() <= most) return "; known: " + join(known, ", ");
+  near.resize(most);
+  return "; nearest of " + std::to_string(known.size()) + ": " + join(near, ", ");
 }
 
 std::string number(double value) {

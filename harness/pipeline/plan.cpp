@@ -2,7 +2,9 @@
 #include "harness/pipeline/plan.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
+#include <set>
 
 namespace recollect {
 namespace {
@@ -46,24 +48,48 @@ void refuse_unused(const RunRequest &request, const std::vector<const Variant *>
 
 } // namespace
 
+namespace {
+
+/// Every combination of the values that each setting lists.
+std::vector<Assignments> combinations(const Assignments &settings) {
+  std::vector<Assignments> all{{}};
+  for (const auto &[key, text] : settings) {
+    std::vector<Assignments> longer;
+    for (const Assignments &known : all)
+      for (const std::string &value : expand_values(text, "--set " + key)) {
+        longer.push_back(known);
+        longer.back()[key] = value;
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+} // namespace
+
 std::vector<Case> make_plan(const RunRequest &request) {
   const auto variants = select_variants(request.variants);
   const auto tasks = select_tasks(request.tasks);
   refuse_unused(request, variants, tasks);
   std::vector<Case> plan;
   for (const Task *task : tasks)
-    for (const Variant *variant : variants)
-      for (int s = 0; s < request.seeds; ++s) {
+    for (const Variant *variant : variants) {
+      std::set<std::string> seen; // a setting that neither of the two has does not repeat their case
+      for (const Assignments &settings : combinations(request.settings)) {
         Case c;
-        c.index = int(plan.size());
         c.variant = variant, c.task = task;
         c.form = &find_form(*variant, request.form);
         c.variant_params =
-            resolve(variant->params, settings_for(variant->name, variant->params, request.settings), variant->name);
-        c.task_params = resolve(task->params, settings_for(task->name, task->params, request.settings), task->name);
-        c.real = request.real, c.chunk = request.chunk, c.seed = request.seed + s;
-        plan.push_back(c);
+            resolve(variant->params, settings_for(variant->name, variant->params, settings), variant->name);
+        c.task_params = resolve(task->params, settings_for(task->name, task->params, settings), task->name);
+        c.real = request.real, c.chunk = request.chunk;
+        if (!seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second) continue;
+        for (int s = 0; s < request.seeds; ++s) {
+          c.index = int(plan.size()), c.seed = request.seed + std::uint64_t(s);
+          plan.push_back(c);
+        }
       }
+    }
   return plan;
 }
 

@@ -11,8 +11,10 @@ struct RunRequest {
   Real real = Real::f64;
   int chunk = 64;
   std::uint64_t seed = 1;
-  int seeds = 1;        // seeds seed ... seed + seeds - 1
-  Assignments settings; // "name" for every selected variant and task that has it, "owner.name" for one
+  int seeds = 1; // seeds seed ... seed + seeds - 1
+  /// "name" for every selected variant and task that has it, "owner.name" for one; lists and ranges of values
+  /// (sweep.hpp) give every combination.
+  Assignments settings;
   int warmup = 0, repetitions = 1;
 };
 

@@ -4,6 +4,8 @@
 #include "harness/core/error.hpp"
 #include "harness/core/packing.hpp"
 #include "harness/core/text.hpp"
+#include <algorithm>
+#include <map>
 
 namespace recollect {
 namespace {
@@ -198,6 +200,33 @@ Results Results::read(const std::string &path) {
     if (const Table *t = r.find(name); t && t->find(key) >= 0)
       for (size_t row = 0; row < t->rows.size(); ++row) r.done_.insert(size_t(t->get<std::int64_t>(row, key)));
   return r;
+}
+
+Results Results::merged(const std::vector<Results> &parts, const std::vector<std::string> &names) {
+  Results whole = parts.at(0);
+  std::map<size_t, std::string> owner;
+  for (size_t done : whole.done_) owner[done] = names[0];
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const std::string difference = whole.differs_from(parts[i]);
+    if (!difference.empty()) input_error("cannot merge " + names[0] + " and " + names[i] + ": " + difference);
+    for (size_t done : parts[i].done_) {
+      const auto [place, fresh] = owner.emplace(done, names[i]);
+      if (!fresh)
+        input_error("cannot merge " + place->second + " and " + names[i] + ": both have case " + std::to_string(done));
+      whole.done_.insert(done);
+    }
+    for (const Table &part : parts[i].tables_) {
+      if (part.name == "plan" || part.name == "parameters" || part.name == "claim_plan") continue;
+      if (!whole.find(part.name)) whole.tables_.push_back({part.name, part.columns, {}});
+      Table &into = whole.table(part.name);
+      into.rows.insert(into.rows.end(), part.rows.begin(), part.rows.end());
+    }
+  }
+  for (Table &t : whole.tables_) // the first column of every table is the case or the finding
+    std::stable_sort(t.rows.begin(), t.rows.end(), [](const auto &a, const auto &b) {
+      return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
+    });
+  return whole;
 }
 
 void Results::add(const Record &record) {

@@ -28,6 +28,10 @@ public:
   /// Those in a file; input error where it is no results file, or of a later schema.
   static Results read(const std::string &path);
 
+  /// The shards of one plan as one: rows in the order of the plan. Input error naming the files where plans, seeds or
+  /// versions differ, or two files have the same case. `names` are the files'.
+  static Results merged(const std::vector<Results> &parts, const std::vector<std::string> &names);
+
   void add(const Record &record);
   /// `index` into the plan of measurements.
   void add(size_t index, const Finding &finding);

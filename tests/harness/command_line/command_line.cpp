@@ -34,6 +34,12 @@ BOOST_AUTO_TEST_CASE(usage_errors_are_2) {
   check_error("verify --point d=3", 2, "--point needs the id");
   check_error("verify --seed minus", 2, "minus");
   check_error("plan --bogus", 2, "--bogus");
+  check_error("run --varints linear", 2, "did you mean '--variants'?");
+  check_error("run --set n=1 --set n=2", 2, "'n' is set twice");
+  check_error("run --shard 3/2", 2, "--shard is i/n");
+  check_error("run --memory lots", 2, "--memory");
+  check_error("bench --shape 1,2", 2, "--shape is B,H,T,Dk,Dv");
+  check_error("bench --sweep X=2", 2, "--sweep");
 }
 
 BOOST_AUTO_TEST_CASE(input_and_output_errors_are_3) {
@@ -41,6 +47,8 @@ BOOST_AUTO_TEST_CASE(input_and_output_errors_are_3) {
   check_error("run --variants linear --tasks recall -o /no/such/folder/r.h5", 3, "/no/such/folder");
   check_error("run --variants linear --tasks recall -o /dev/null", 3, "not a regular file");
   check_error("report missing.h5 -o out", 3, "no such file: missing.h5");
+  check_error("merge missing.h5 -o out.h5", 3, "no such file: missing.h5");
+  check_error("diff missing.h5 missing.h5", 3, "no such file: missing.h5");
   check_error("forward linear -i missing.h5 -o out.h5", 3, "no such file: missing.h5");
 }
 

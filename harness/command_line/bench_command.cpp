@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/command_line/flags.hpp"
+#include "harness/command_line/print.hpp"
+#include "harness/command_line/progress.hpp"
+#include "harness/command_line/subcommands.hpp"
+#include "harness/core/files.hpp"
+#include "harness/device/backend.hpp"
+#include "harness/pipeline/peers.hpp"
+#include <algorithm>
+#include <iostream>
+
+namespace recollect {
+namespace {
+
+struct BenchFlags {
+  std::vector<std::string> variants{"all"}, forms{"fast"}, shapes, sweeps, settings;
+  std::string dtype = "f32", output, json;
+  int chunk = 64;
+  double min_seconds = 0.3;
+  std::uint64_t seed = 1;
+  bool peers = false;
+
+  BenchRequest request() const {
+    BenchRequest r;
+    r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.min_seconds = min_seconds;
+    r.real = dtype == "f32" ? Real::f32 : Real::f64;
+    r.settings = assignments(settings);
+    for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
+    if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
+    for (const std::string &sweep : sweeps) r.shapes = swept(r.shapes, sweep);
+    return r;
+  }
+};
+
+int run_bench(const BenchFlags &flags, const Words &command_line) {
+  refuse_overlap({flags.output, flags.json}, {});
+  const BenchRequest request = flags.request();
+  const std::vector<BenchCase> plan = bench_plan(request);
+  std::unique_ptr<OutputFile> file;
+  if (!flags.output.empty()) file.reset(new OutputFile(flags.output));
+  const Backend backend;
+  const Facts meta = provenance(command_line, request.seed);
+  const Ceilings ceilings = measure_ceilings();
+  print_ceilings(std::cout, ceilings);
+  std::vector<BenchResult> results;
+  Progress progress(plan.size());
+  const auto keep = [&](BenchResult result) {
+    results.push_back(std::move(result));
+    if (file) file->checkpoint(bench_image(results, ceilings, meta));
+    progress.done();
+    print_bench(std::cout, results.back(), ceilings);
+  };
+  for (const BenchCase &c : plan) {
+    progress.next(name_of(c));
+    keep(bench(c, request.min_seconds));
+  }
+  if (flags.peers)
+    for (BenchResult &peer : bench_peers(plan, request.min_seconds)) keep(std::move(peer));
+  progress.done();
+  print_growth(std::cout, growth(results));
+  if (file) file->publish(bench_image(results, ceilings, meta));
+  if (!flags.json.empty()) write_file(flags.json, bench_json(results, meta));
+  const auto bad = [](const BenchResult &r) { return r.status == "wrong" || r.status == "failed"; };
+  return std::any_of(results.begin(), results.end(), bad) ? exit_failed : exit_ok;
+}
+
+} // namespace
+
+Action add_bench(CLI::App &app) {
+  const auto flags = std::make_shared<BenchFlags>();
+  CLI::App &c = *app.add_subcommand(
+      "bench", "time forms on random tensors, beside the machine's ceilings and other implementations");
+  c.add_option("--variants", flags->variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
+  c.add_option("--forms", flags->forms, "recurrent, fast, all, or names of forms, comma-separated")
+      ->delimiter(',')
+      ->capture_default_str();
+  c.add_option("--shape", flags->shapes, "B,H,T,Dk,Dv (repeatable); default 2,8,4096,64,64")->expected(1)->take_all();
+  c.add_option("--sweep", flags->sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
+  c.add_option("--dtype", flags->dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
+  c.add_option("--chunk", flags->chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
+  c.add_option("--set", flags->settings, "name=value, or variant.name=value (repeatable)")->expected(1)->take_all();
+  c.add_option("--min-time", flags->min_seconds, "seconds of measured time a case")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  c.add_option("--seed", flags->seed, "seed of the tensors")->capture_default_str();
+  c.add_flag("--peers", flags->peers, "also time PyTorch's and fla's implementations on the same tensors");
+  c.add_option("-o,--output", flags->output, "results file (HDF5)");
+  c.add_option("--json", flags->json, "the samples as Google Benchmark writes them");
+  add_memory_flag(c);
+  return [flags](const Words &command_line) { return run_bench(*flags, command_line); };
+}
+
+} // namespace recollect

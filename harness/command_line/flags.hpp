@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags that several subcommands share.
+#pragma once
+#include "harness/core/error.hpp"
+#include "harness/core/memory.hpp"
+#include "harness/core/params.hpp"
+#include "harness/core/text.hpp"
+#include "harness/core/types.hpp"
+#include <CLI/CLI.hpp>
+
+namespace recollect {
+
+/// name=value texts; a name that is given twice is a usage error, not the last one wins.
+inline Assignments assignments(const std::vector<std::string> &texts) {
+  Assignments all;
+  for (const std::string &text : texts) {
+    Assignments one;
+    parse_assignment(text, one);
+    if (!all.insert(*one.begin()).second) usage_error("'" + one.begin()->first + "' is set twice");
+  }
+  return all;
+}
+
+/// Which form, in which type and chunks, with which parameters.
+struct FormFlags {
+  std::string form = "fast", dtype = "f64";
+  int chunk = 64;
+  std::vector<std::string> settings;
+
+  void add(CLI::App &c) {
+    c.add_option("--form", form, "recurrent, fast (the first other form), or a form's name")->capture_default_str();
+    c.add_option("--chunk", chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
+    c.add_option("--dtype", dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
+    c.add_option("--set", settings, "name=value, or owner.name=value (repeatable)")->expected(1)->take_all();
+  }
+  Real real() const { return dtype == "f32" ? Real::f32 : Real::f64; }
+};
+
+inline void add_memory_flag(CLI::App &c) {
+  c.add_option_function<std::string>(
+      "--memory", [](const std::string &text) { set_memory_limit(parse_bytes(text, "--memory")); },
+      "most that a case or a file may take, such as 8G; default: what the machine has");
+}
+
+/// A results file that is written while the work goes on.
+struct OutputFlags {
+  std::string path;
+  bool resume = false;
+  void add(CLI::App &c) {
+    c.add_option("-o,--output", path, "results file (HDF5)");
+    c.add_flag("--resume", resume, "complete what an interrupted run left in OUTPUT.partial");
+  }
+  void check() const {
+    if (resume && path.empty()) usage_error("--resume needs the file to complete: -o FILE");
+  }
+};
+
+/// "i/n": part i of n, counted from 1.
+struct Shard {
+  std::string text;
+  size_t part = 1, parts = 1;
+  void add(CLI::App &c) { c.add_option("--shard", text, "i/n: only part i of n parts; see `recollect merge`"); }
+  void parse() {
+    if (text.empty()) return;
+    const std::vector<std::string> words = split(text, '/');
+    if (words.size() != 2) usage_error("--shard is i/n, got '" + text + "'");
+    const double i = parse_number(words[0], "--shard"), n = parse_number(words[1], "--shard");
+    if (!(i >= 1 && i <= n && n <= 1e6) || i != double(size_t(i)) || n != double(size_t(n)))
+      usage_error("--shard is i/n with 1 <= i <= n, got '" + text + "'");
+    part = size_t(i), parts = size_t(n);
+  }
+  bool has(size_t index) const { return index % parts == part - 1; }
+};
+
+} // namespace recollect

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/command_line/flags.hpp"
+#include "harness/command_line/subcommands.hpp"
+#include "harness/core/files.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/device/backend.hpp"
+#include "harness/pipeline/forward.hpp"
+#include "harness/pipeline/provenance.hpp"
+#include "harness/pipeline/tensors.hpp"
+
+namespace recollect {
+namespace {
+
+struct ForwardFlags {
+  std::string variant, input, output;
+  FormFlags form;
+};
+
+int run_forward(const ForwardFlags &flags, const Words &command_line) {
+  refuse_overlap({flags.output}, {flags.input});
+  const Variant &variant = find_variant(flags.variant);
+  const Form &form = find_form(variant, flags.form.form);
+  const Params params = variant_params(variant, assignments(flags.form.settings));
+  OutputFile{flags.output};
+  const Sequence sequence = read_sequence(flags.input, variant.inputs);
+  try {
+    check_inputs(variant, sequence, params);
+  } catch (const Error &failure) {
+    throw Error(failure.code, flags.input + ": " + failure.what());
+  }
+  const Backend backend;
+  const Output output = forward(variant, sequence, {form.name, flags.form.real(), flags.form.chunk, params});
+  write_output(flags.output, sequence, output, flags.form.real(), provenance(command_line, 0));
+  return exit_ok;
+}
+
+} // namespace
+
+Action add_forward(CLI::App &app) {
+  const auto flags = std::make_shared<ForwardFlags>();
+  CLI::App &c = *app.add_subcommand("forward", "run one variant on your own tensors (HDF5)");
+  c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
+  c.add_option("-i,--input", flags->input, "q, k, v and where needed beta, alpha, lambda, w, state")->required();
+  c.add_option("-o,--output", flags->output, "o and, where one exists, state")->required();
+  flags->form.add(c);
+  add_memory_flag(c);
+  return [flags](const Words &command_line) { return run_forward(*flags, command_line); };
+}
+
+} // namespace recollect

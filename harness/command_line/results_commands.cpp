@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done with result files: info, merge, diff.
+#include "harness/command_line/flags.hpp"
+#include "harness/command_line/print.hpp"
+#include "harness/command_line/subcommands.hpp"
+#include "harness/core/files.hpp"
+#include "harness/device/backend.hpp"
+#include "harness/pipeline/diff.hpp"
+#include "harness/pipeline/results.hpp"
+#include <iostream>
+
+namespace recollect {
+namespace {
+
+/// Reads every table of a results file, checksums included. Exit 1 where planned work is missing.
+int inspect(const std::string &path, bool json) {
+  const Results results = Results::read(path);
+  Facts facts = results.meta;
+  facts.insert(facts.begin(), {"file", path});
+  for (const Table &table : results.tables())
+    facts.emplace_back("rows of /" + table.name, std::to_string(table.rows.size()));
+  const size_t missing = results.missing();
+  facts.emplace_back("missing", missing ? std::to_string(missing) + " planned, not recorded" : "nothing");
+  json ? print_facts_json(std::cout, facts) : print_facts(std::cout, facts);
+  return missing ? exit_failed : exit_ok;
+}
+
+int describe_program(bool json) {
+  const Backend backend;
+  const Facts facts = provenance({"recollect", "info"}, 0);
+  json ? print_facts_json(std::cout, facts) : print_facts(std::cout, facts);
+  return exit_ok;
+}
+
+struct MergeFlags {
+  std::vector<std::string> parts;
+  std::string output;
+  bool partial = false;
+};
+
+int merge(const MergeFlags &flags) {
+  refuse_overlap({flags.output}, flags.parts);
+  std::vector<Results> parts;
+  for (const std::string &path : flags.parts) parts.push_back(Results::read(path));
+  const Results whole = Results::merged(parts, flags.parts);
+  if (whole.missing() && !flags.partial)
+    input_error(std::to_string(whole.missing()) +
+                " planned cases are in none of the files: add the missing shards, or " +
+                "--partial to merge without them");
+  OutputFile(flags.output).publish(whole.image());
+  std::cout << flags.output << ": " << parts.size() << " files, " << whole.missing() << " missing\n";
+  return exit_ok;
+}
+
+struct DiffFlags {
+  std::string old_path, new_path, format = "text";
+  bool gate = false;
+};
+
+int run_diff(const DiffFlags &flags) {
+  const Difference d = diff(Results::read(flags.old_path), Results::read(flags.new_path));
+  std::cout << (flags.format == "md" ? as_markdown(d) : as_text(d));
+  return flags.gate && d.worse() ? exit_failed : exit_ok;
+}
+
+} // namespace
+
+Action add_info(CLI::App &app) {
+  struct Flags {
+    std::string path;
+    bool json = false;
+  };
+  const auto flags = std::make_shared<Flags>();
+  CLI::App &c =
+      *app.add_subcommand("info", "version, build and backend; with a file, what it holds and whether it is whole");
+  c.add_option("file", flags->path, "a results file");
+  c.add_flag("--json", flags->json, "as JSON");
+  return [flags](const Words &) {
+    return flags->path.empty() ? describe_program(flags->json) : inspect(flags->path, flags->json);
+  };
+}
+
+Action add_merge(CLI::App &app) {
+  const auto flags = std::make_shared<MergeFlags>();
+  CLI::App &c = *app.add_subcommand("merge", "join the shards of one plan into one results file");
+  c.add_option("parts", flags->parts, "files written by run --shard or verify --shard")->required();
+  c.add_option("-o,--output", flags->output, "results file (HDF5)")->required();
+  c.add_flag("--partial", flags->partial, "also where shards are missing");
+  return [flags](const Words &) { return merge(*flags); };
+}
+
+Action add_diff(CLI::App &app) {
+  const auto flags = std::make_shared<DiffFlags>();
+  CLI::App &c = *app.add_subcommand(
+      "diff", "what changed between two results files: verdicts, failures, metrics and times beyond their errors");
+  c.add_option("old", flags->old_path, "results file")->required();
+  c.add_option("new", flags->new_path, "results file")->required();
+  c.add_option("--format", flags->format, "text or md")->check(CLI::IsMember({"text", "md"}))->capture_default_str();
+  c.add_flag("--gate", flags->gate, "exit 1 where something became worse");
+  return [flags](const Words &) { return run_diff(*flags); };
+}
+
+} // namespace recollect

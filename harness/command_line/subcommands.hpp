@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file a subcommand: it declares its flags and returns what runs when it is chosen. Everything else (exit codes,
+// errors, suggestions) is in cli.cpp.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace recollect {
+
+using Words = std::vector<std::string>; // the command line, for /meta
+
+/// From parsed flags to the exit status.
+using Action = std::function<int(const Words &command_line)>;
+
+Action add_list(CLI::App &app);
+Action add_plan(CLI::App &app);
+Action add_run(CLI::App &app);
+Action add_verify(CLI::App &app);
+Action add_bench(CLI::App &app);
+Action add_forward(CLI::App &app);
+Action add_report(CLI::App &app);
+Action add_diff(CLI::App &app);
+Action add_merge(CLI::App &app);
+Action add_info(CLI::App &app);
+
+std::string version();
+
+} // namespace recollect

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/command_line/flags.hpp"
+#include "harness/command_line/print.hpp"
+#include "harness/command_line/progress.hpp"
+#include "harness/command_line/subcommands.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/device/backend.hpp"
+#include "harness/pipeline/recorder.hpp"
+#include "harness/pipeline/suite.hpp"
+#include <iostream>
+
+namespace recollect {
+namespace {
+
+struct VerifyFlags {
+  std::vector<std::string> claims, points;
+  std::string suite = "quick", json, junit;
+  std::uint64_t seed = 1;
+  CLI::Option *seed_option = nullptr;
+  OutputFlags output;
+  Shard shard;
+  bool every_point = false;
+
+  VerifyRequest request() const {
+    VerifyRequest r;
+    r.suite = load_suite(suite);
+    r.claims = claims;
+    r.seed = seed_option->count() ? seed : r.suite.seed.value_or(seed);
+    for (const std::string &text : points) r.points.push_back(assignments(split(text, ',')));
+    if (!r.points.empty() && r.claims.empty()) usage_error("--point needs the id of the claim that it is for");
+    return r;
+  }
+};
+
+int verify(VerifyFlags &flags, const Words &command_line) {
+  flags.output.check();
+  flags.shard.parse();
+  const VerifyRequest request = flags.request();
+  refuse_overlap({flags.output.path, flags.json, flags.junit}, {request.suite.path});
+  if (!flags.output.path.empty()) OutputFile{flags.output.path};
+  const std::vector<Measurement> plan = measurements(request, select_claims(request.patterns()));
+  const Backend backend;
+  Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, request.seed)),
+                    flags.output.resume);
+  Progress progress(plan.size());
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    progress.next(plan[i].claim->id);
+    if (!flags.shard.has(i)) continue;
+    if (recorder.results().has(i)) {
+      findings.push_back(recorder.results().finding(i, *plan[i].claim));
+      continue;
+    }
+    findings.push_back(examine(*plan[i].claim, plan[i].protocol));
+    recorder.add([] {}, i, findings.back());
+  }
+  recorder.finish();
+  progress.done();
+  if (!flags.json.empty()) write_file(flags.json, findings_json(findings));
+  if (!flags.junit.empty()) write_file(flags.junit, findings_junit(findings));
+  print_findings(std::cout, findings, flags.every_point);
+  bool any = false, failed = false; // nothing verified is not a pass
+  for (const Finding &f : findings)
+    if (f.tested()) any = true, failed = failed || !f.passed;
+  return any && !failed ? exit_ok : exit_failed;
+}
+
+} // namespace
+
+Action add_verify(CLI::App &app) {
+  const auto flags = std::make_shared<VerifyFlags>();
+  CLI::App &c =
+      *app.add_subcommand("verify", "hold claims against measurement; exit 1 when one does not come out as expected");
+  c.add_option("claims", flags->claims, "ids or globs; default: the suite's");
+  c.add_option("--suite", flags->suite, "quick, full, or the path of a TOML suite")->capture_default_str();
+  flags->seed_option = c.add_option("--seed", flags->seed, "seed of every random input")->capture_default_str();
+  c.add_option("--point", flags->points, "measure at name=value,name=value,... (repeatable)")->expected(1)->take_all();
+  flags->shard.add(c);
+  flags->output.add(c);
+  c.add_option("--json", flags->json, "write findings as JSON");
+  c.add_option("--junit", flags->junit, "write findings as JUnit XML");
+  c.add_flag("--points", flags->every_point, "print every point, not one row a claim");
+  return [flags](const Words &command_line) { return verify(*flags, command_line); };
+}
+
+} // namespace recollect
