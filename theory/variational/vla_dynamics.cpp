@@ -120,144 +120,6 @@ std::vector<Point> inverse_decay(const Protocol &p) {
   return points;
 }
 
-std::vector<Point> telescoped(const Protocol &p) {
-  std::vector<Point> points;
-  const int d = 8;
-  Vla memory(d, d, lambda0);
-  double sum = 0, worst = 0;
-  for (int t = 0; t < 300; ++t) {
-    memory.step(random_unit(d, p.seed, 151, t), random_unit(d, p.seed, 152, t), random_unit(d, p.seed, 153, t));
-    sum += memory.residual;
-    worst = std::max(worst, frobenius_norm(memory.S) / sum);
-  }
-  return {at(bounded_point(worst, Point::at_most, 1, rounding, 0.05), "exact", labels({{"T", num(300)}}))};
-}
-
-std::vector<Point> plateau(const Protocol &p) {
-  // Isotropic unit keys, u = k: A tends to a multiple of I, so a_t to k_t, and the residual keeps twice the values'
-  // power.
-  const int d = 8, T = p.full() ? 60000 : 12000;
-  const int stretch = 10; // steps a pass
-  Vla memory(d, d, lambda0);
-  std::vector<double> residuals, norms;
-  for (int t = 0; t < T; t += stretch) {
-    Vector keys, values;
-    for (int i = t; i < t + stretch; ++i)
-      append_row(keys, random_unit(d, p.seed, 154, i)), append_row(values, random_unit(d, p.seed, 155, i));
-    const Vector missed = memory.run(keys, keys, values);
-    if (t < 2000) continue;
-    for (double residual : missed) residuals.push_back(residual * residual);
-    norms.push_back(std::pow(frobenius_norm(memory.S), 2));
-  }
-  const Mean residual = batch_mean(residuals), norm = batch_mean(norms);
-  const Params label = labels({{"d", num(d)}, {"T", num(T)}});
-  // A differs from a multiple of I by about sqrt(d/t): 6% at t = 2000, second order in both means.
-  return {at(sampled_point(residual.mean, 0, residual.standard_error, 1), "paper", label),
-          at(sampled_point(residual.mean, 2, residual.standard_error, 1, 0.05), "corrected", label),
-          at(sampled_point(norm.mean, d, norm.standard_error, 0.5 * d, 0.05 * d), "corrected", label)};
-}
-
-/// |e| after `passes` over n unit pairs with u = k, relative to the values' norm.
-double residual_after(int n, int d, int passes, std::uint64_t seed) {
-  Vla memory(d, 2, lambda0);
-  Vector keys, values, missed;
-  for (int i = 0; i < n; ++i)
-    append_row(keys, random_unit(d, seed, 156, i)), append_row(values, random_unit(2, seed, 157, i));
-  for (int pass = 0; pass < passes; ++pass) missed = memory.run(keys, keys, values);
-  return mean_of(missed).mean;
-}
-
-std::vector<Point> consistent_data(const Protocol &p) {
-  return {at(bounded_point(residual_after(4, 8, 400, p.seed), Point::at_most, 0, 1e-3, 0.1), "limit",
-             labels({{"n", num(4)}, {"d", num(8)}, {"passes", num(400)}})),
-          at(bounded_point(residual_after(24, 8, 100, p.seed), Point::at_most, 0, 1e-3, 0.1), "paper",
-             labels({{"n", num(24)}, {"d", num(8)}, {"passes", num(100)}}))};
-}
-
-/// Unit keys in the plane, each orthogonal to the sum of all before it, value 1 always: S_t is that sum.
-std::vector<Vector> unfolding_keys(int T) {
-  std::vector<Vector> keys{{1, 0}};
-  Vector sum{1, 0};
-  for (int t = 1; t < T; ++t) {
-    keys.push_back(unit({-sum[1], sum[0]}));
-    sum = combine(1, sum, 1, keys.back());
-  }
-  return keys;
-}
-
-std::vector<Point> root_growth(const Protocol &) {
-  std::vector<Point> points;
-  for (int T : {16, 400}) {
-    Sequence s;
-    s.shape = {1, 1, T, 2, 1};
-    for (const Vector &k : unfolding_keys(T)) s.k.insert(s.k.end(), k.begin(), k.end());
-    s.q = s.k, s.v.assign(T, 1.0), s.beta.assign(T, 1.0);
-    const double norm = std::sqrt(state_squares("delta_net", s)[0]);
-    const Params label = labels({{"T", num(T)}});
-    if (T == 400)
-      points.push_back(
-          at(bounded_point(norm, Point::at_most, 4, rounding, 0.5), "paper", label)); // no growth since T = 16
-    points.push_back(at(exact_point(norm, std::sqrt(double(T)), 64.0 * T, 0.01), "corrected", label));
-  }
-  return points;
-}
-
-std::vector<Point> root_growth_true_inverse(const Protocol &) {
-  std::vector<Point> points;
-  Vla memory(3, 1, lambda0);
-  const std::vector<Vector> keys = unfolding_keys(400);
-  for (int t = 0; t < 400; ++t) { // u = e3 leaves A a multiple of I on the keys' plane
-    memory.step({keys[t][0], keys[t][1], 0}, {0, 0, 1}, {1});
-    if (t + 1 == 16 || t + 1 == 400)
-      points.push_back(at(exact_point(frobenius_norm(memory.S), std::sqrt(t + 1.0), 64.0 * (t + 1) / lambda0, 0.01),
-                          "corrected", labels({{"T", num(t + 1)}})));
-  }
-  points.push_back(at(bounded_point(frobenius_norm(memory.S), Point::at_most, 4, rounding, 0.5), "paper",
-                      labels({{"T", num(400)}})));
-  return points;
-}
-
-std::vector<Point> residual_only(const Protocol &p) {
-  std::vector<Point> points;
-  const int d = 8, heads = 128;
-  double first = 0;
-  for (int T : {200, 800}) {
-    Sequence s = iid_pairs(heads, T, d, false, p.seed);
-    for (size_t i = 0; i < s.k.size(); i += d) {
-      const Vector k = unit(Vector(s.k.begin() + i, s.k.begin() + i + d));
-      std::copy(k.begin(), k.end(), s.k.begin() + i);
-    }
-    s.beta.assign(size_t(heads) * T, 1.0);
-    const Mean square = mean_of(state_squares("delta_net", s));
-    const double law = double(d) * d * (1 - std::pow(1 - 1.0 / d, T)); // d E|v|^2, E|v|^2 = d
-    const Params label = labels({{"T", num(T)}});
-    points.push_back(at(sampled_point(square.mean, law, square.standard_error, 0.5 * law), "corrected", label));
-    if (T == 200)
-      first = square.mean;
-    else // "diverges": four times the steps, so at least twice the power
-      points.push_back(at(bounded_point(square.mean / first, Point::at_least, 2, 0, 0.5), "paper", label));
-  }
-  return points;
-}
-
-std::vector<Point> no_residual(const Protocol &p) {
-  std::vector<Point> points;
-  const int d = 6;
-  for (bool scalar : {false, true}) {
-    Vla memory(d, 1, lambda0);
-    Dense adaptive(3, d), plain(3, d);
-    for (int t = 0; t < 30; ++t) {
-      const Vector k = random_unit(d, p.seed, 158, t), v = Stream(p.seed, 159).normals(3, 4 * t);
-      memory.step(k, scalar ? Vector(d) : random_unit(d, p.seed, 160, t % 3), {0.0});
-      adaptive = adaptive + outer(v, memory.a), plain = plain + outer(v, k);
-    }
-    const double cosine = trace(adaptive * transpose(plain)) / frobenius_norm(adaptive) / frobenius_norm(plain);
-    points.push_back(at(exact_point(cosine, 1, 64 * 30, 0.01), scalar ? "corrected" : "paper",
-                        labels({{"A", txt(scalar ? "multiple of I" : "adaptive")}})));
-  }
-  return points;
-}
-
 } // namespace
 
 std::vector<Claim> vla_dynamics() {
@@ -265,12 +127,7 @@ std::vector<Claim> vla_dynamics() {
                             "E|S|^2 = T E|v|^2|k|^2 + T(T-1)|E v k^T|^2: sqrt(T) for zero-mean independent values, "
                             "linear only where E[v k^T] != 0.",
                             additive_growth);
-  Claim consistent = ledger_row(
-      "vla-prop1-consistent-data", "004 Proposition 1, proof",
-      "The residual goes to zero once S fits the stored associations.",
-      "Only where an exact interpolant exists (independent keys, n <= d) and is revisited often; not for n > d.",
-      consistent_data);
-  for (Claim *c : {&growth, &consistent}) c->expected = Verdict::holds_asymptotically;
+  growth.expected = Verdict::holds_asymptotically;
   growth.variants = {"linear"};
   std::vector<Claim> claims{
       growth,
@@ -288,32 +145,6 @@ std::vector<Claim> vla_dynamics() {
                   "It starts at sqrt(d)/lambda0 = 56.57 and falls as sqrt(d) / (lambda0 + t |u|^2 / d): algebraic, "
                   "never exponential.",
                   inverse_decay),
-      ledger_row("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13", "|S_t| <= |S_0| + sum |e_s|.",
-                 "Triangle inequality; it grows linearly, so it bounds nothing by itself.", telescoped),
-      refuted_row("vla-prop1-plateau", Scope::paper, "004 Proposition 1, §4.4, §6.2",
-                  "For bounded inputs the residual goes to zero and the norm to a plateau.",
-                  "Isotropic keys: E|S|^2 settles at d E|v|^2 and E|e|^2 at 2 E|v|^2; the state keeps moving.",
-                  plateau),
-      consistent,
-      running(refuted_row(
-                  "vla-prop1-counterexample-sqrt", Scope::paper, "004 Proposition 1", "Bounded inputs imply a plateau.",
-                  "Delta rule, d = 2, each key orthogonal to the state, v = 1: |S_t| = sqrt(t), the sharp worst case.",
-                  root_growth),
-              {"delta_net"}),
-      refuted_row("vla-prop1-counterexample-real-a", Scope::paper, "004 Proposition 1",
-                  "Bounded inputs imply a plateau, with the true A_t.",
-                  "u along a third axis leaves A a multiple of I on the keys' plane: |S_t| = sqrt(t).",
-                  root_growth_true_inverse),
-      running(
-          refuted_row(
-              "vla-7.3-residual-only-diverges", Scope::paper, "004 §7.3",
-              "Residual correction alone (DeltaNet, beta = 1) diverges.",
-              "With unit keys E|S|^2 -> d E|v|^2 = d E|v|^2 (1 - (1 - 1/d)^t); only adversarial keys reach sqrt(t).",
-              residual_only),
-          {"delta_net"}),
-      refuted_row("vla-7.3-no-residual-scaled-linear", Scope::paper, "004 §7.3",
-                  "Adaptive geometry without residual correction is scaled linear attention.",
-                  "The write directions differ: only where A is a multiple of I.", no_residual),
   };
   for (Claim &c : claims)
     if (c.variants.empty()) c.variants = {"vla"};

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// 004 Proposition 1: what bounds |S_t|_F, whether it settles, and whether the prediction error e_t = v_t - S_{t-1} k_t dies
+// out.
+#include "harness/core/error.hpp"
+#include "theory/support/claims.hpp"
+#include "theory/variational/vla_steps.hpp"
+
+namespace recollect::theory {
+namespace {
+
+constexpr double lambda0 = 0.1;
+
+// ---- Eq 13 -------------------------------------------------------------------------------------------------------------
+
+std::vector<Point> telescoped_sums(const Protocol &p) {
+  std::vector<Point> points;
+  for (const Params &at : points_of(p, {labels({{"d", num(32)}, {"T", num(1000)}})})) {
+    const int d = at.integer("d"), T = at.integer("T"), few = std::min(T, 50);
+    const auto rows = [&](const char *name) { return random_units(T, d, Stream(p.seed, name)); };
+    const Vector keys = rows("prop 1/keys"), penalties = rows("prop 1/penalties"), values = rows("prop 1/values");
+    Vla layer(d, d, lambda0);
+    layer.follow_chain = false;
+    Vector moved, errors; // |S_t - S_{t-1}|_F of the layer, |v_t - S_{t-1} k_t|
+    double first = 0, first_error = 0;
+    for (int t = 0; t < few; ++t) {
+      const Dense before = layer.S;
+      const Vector k = row(keys, t, d), v = row(values, t, d);
+      layer.step(k, row(penalties, t, d), v);
+      moved.push_back(frobenius_norm(layer.S - before));
+      errors.push_back(norm(combine(1, v, -1, times(before, k))));
+      if (t == 0) first = frobenius_norm(layer.S), first_error = errors[0];
+    }
+    double sum = 0;
+    for (double e : errors) sum += e;
+    if (T > few) {
+      const auto rest = [&](const Vector &all) { return Vector(all.begin() + size_t(few) * d, all.end()); };
+      for (double e : layer.run(rest(keys), rest(penalties), rest(values))) sum += e;
+    }
+    Vla longer(d, d, 1 / 1.1, {{"refresh", "0"}}, "vla_unnormalized"); // A = 1.1 I: a_1 = 1.1 k_1
+    longer.write(row(keys, 0, d), row(values, 0, d));
+    const double units = 64.0 * d, rounding = units * T * epsilon_of(Real::f64), final = frobenius_norm(layer.S);
+    const Params at_first = Params(at).set("t", 1), at_last = Params(at).set("t", T);
+    append(points, {as_obligation(exact_point(moved, errors, units), at_first, "|S_t - S_{t-1}|_F = |e_t|"),
+                    as_obligation(at_most_point(first, first_error, rounding), at_first, "|S_1| <= |e_1|"),
+                    rival_system(at_most_point(frobenius_norm(longer.S), first_error, rounding), at_first, "|a| = 1.1"),
+                    as_obligation(at_most_point(final, sum, rounding), at_last, "|S_T| <= sum of |e_s|"),
+                    rival_law(exact_point(final, sum, units * T), at_last, "the norm grows as its bound")});
+  }
+  return points;
+}
+
+Claim telescoped() {
+  return explained(
+      at_parameters(
+          running(ledger_row("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13",
+                             "For |a_t| = 1, |S_t|_F <= |S_0|_F + sum over s <= t of |e_s|.",
+                             "Triangle inequality; an equality at t = 1. The sum grows linearly wherever e_t does "
+                             "not die out, so that boundedness does not follow.",
+                             telescoped_sums),
+                  {"vla", "vla_unnormalized"}),
+          {integer_param("d", 32, 2, 64, "head width"), integer_param("T", 1000, 2, 2000, "steps")}),
+      "Random unit keys and values at d = 32: after 1000 steps the bound is 240 times the norm.");
+}
+
+// ---- The plateau -------------------------------------------------------------------------------------------------------
+
+struct Stationary {
+  Vector error_squares, state_squares; // time series, head after head
+};
+/// Heads of VLA after `burn` steps of random unit keys, values of squared length v2 in R^2.
+Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int segments, std::uint64_t seed) {
+  const Variant &layer = find_variant("vla");
+  const Params params = variant_params(layer, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}});
+  const int dv = 2, steps = 4 * d; // a segment forgets (1 - 1/d)^(4 d) = 2% of its start
+  const size_t size = size_t(dv + d + 2) * d;
+  const auto pass = [&](int T, const std::string &part, const Vector &state) {
+    Sequence s;
+    s.shape = {heads, 1, T, d, dv};
+    s.k = random_units(heads * T, d, Stream(seed, "plateau/keys " + part));
+    s.w = aligned ? s.k : random_units(heads * T, d, Stream(seed, "plateau/penalties " + part));
+    s.v = scaled(std::sqrt(v2), random_units(heads * T, dv, Stream(seed, "plateau/values " + part)));
+    s.q = s.k;
+    for (int b = 0; b < heads; ++b) // o_t = S_t k_{t+1}
+      std::copy_n(&s.k[(size_t(b) * T + 1) * d], size_t(T - 1) * d, &s.q[size_t(b) * T * d]);
+    s.state = state;
+    return std::pair(s, forward(layer, s, {"recurrent", Real::f64, 1, params}));
+  };
+  Vector state = pass(burn, "burn", {}).second.state;
+  std::vector<Stationary> by_head(heads);
+  for (int segment = 0; segment < segments; ++segment) {
+    const auto [s, out] = pass(steps, std::to_string(segment), state);
+    state = out.state;
+    for (int b = 0; b < heads; ++b) {
+      for (int t = 1; t < steps; ++t) {
+        const size_t now = (size_t(b) * steps + t) * dv;
+        const Vector e = combine(1, row(s.v, int(now / dv), dv), -1, row(out.o, int(now / dv) - 1, dv));
+        by_head[b].error_squares.push_back(inner(e, e));
+      }
+      by_head[b].state_squares.push_back(inner(&state[b * size], &state[b * size], dv * d));
+    }
+  }
+  Stationary all;
+  for (const Stationary &x : by_head)
+    append_row(all.error_squares, x.error_squares), append_row(all.state_squares, x.state_squares);
+  return all;
+}
+
+std::vector<Point> plateau_means(const Protocol &p) {
+  std::vector<Point> points;
+  const double v2 = 3;
+  const auto place = [](int d, double aligned) { return labels({{"d", num(d)}, {"aligned", num(aligned)}}); };
+  for (const Params &at : points_of(p, {place(4, 0), place(4, 1)})) {
+    const int d = at.integer("d"), burn = 500 * d, heads = p.full() ? 96 : 24, segments = p.full() ? 650 : 160;
+    const Stationary s = stationary(d, at.integer("aligned"), v2, heads, burn, segments, p.seed);
+    const Mean error = batch_mean(s.error_squares, 64), state = batch_mean(s.state_squares, 64);
+    // 1 - a.k is about (d - 1) / (2 t) by then, because A's eigenvalues spread by 1/sqrt t; both means rise by twice that.
+    const double bias = 1.0 * d / burn;
+    append(points, {as_statement(sampled_point(error, 0), at, "|e_t|^2 -> 0"),
+                    rival_law(sampled_point(error, v2, 2 * v2 * bias), at, "no error from the state: |v|^2"),
+                    rival_law(sampled_point(error, (2 - 2.0 / d) * v2, 2 * v2 * bias), at, "2 - 2/d"),
+                    as_obligation(sampled_point(error, 2 * v2, 2 * v2 * bias), at, "E|e|^2 = 2 E|v|^2"),
+                    as_obligation(sampled_point(state, d * v2, d * v2 * bias), at, "E|S|^2 = d E|v|^2"),
+                    rival_law(sampled_point(state, (d - 1) * v2, d * v2 * bias), at, "d - 1")});
+  }
+  return points;
+}
+
+Claim plateau() {
+  return explained(
+      at_parameters(
+          running(refuted_row("vla-prop1-plateau", Scope::paper, "004 Proposition 1, §4.4, §6.2",
+                              "For |v_t| <= C_v the prediction error decreases to zero, updates diminish, and "
+                              "|S_t|_F converges to a finite plateau.",
+                              "Isotropic independent unit keys: E|S_t|^2 -> d E|v|^2 and E|e_t|^2 -> 2 E|v|^2. "
+                              "Stationary in law, never at rest, with u along k as with random u.",
+                              plateau_means),
+                  {"vla"}),
+          {integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: u_t = k_t")}),
+      "True for data that some S fits exactly and that return for ever (vla_prop1_consistent_data). New values keep "
+      "being "
+      "written at full strength.");
+}
+
+// ---- Data that some S fits ---------------------------------------------------------------------------------------------
+
+/// Two unit keys in the plane at this cosine, or three.
+Vector plane_keys(double cosine, int n) {
+  Vector keys{1, 0, cosine, std::sqrt(1 - cosine * cosine)};
+  if (n == 3) append_row(keys, unit({-1, 2}));
+  return keys;
+}
+/// Error norms over one pass of n keys after `passes` before it, u = k, A as after `seen` more passes.
+Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
+  const int n = int(values.size());
+  Vla layer(2, 1, lambda0);
+  layer.follow_chain = false;
+  const Dense K(n, 2, keys);
+  layer.A = inverse(lambda0 * Dense::identity(2) + seen * (transpose(K) * K));
+  layer.S.data = {1, 0.5};
+  Vector errors;
+  for (int pass = 0; pass <= passes; ++pass) errors = layer.run(keys, keys, values);
+  return errors;
+}
+
+std::vector<Point> revisited_data(const Protocol &p) {
+  std::vector<Point> points;
+  for (const Params &at : points_of(p, {labels({{"cosine", num(0.8)}}), labels({{"cosine", num(-0.5)}})})) {
+    const double cosine = at.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
+    const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
+    if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
+    // S = 0 fits the values 0, so that the error itself, starting at S_0 k, keeps its digits however small it gets. M after
+    // N passes is N K^T K up to a pass and lambda0: a_i is off its limit, the dual vector of k_i, by (1 + lambda0) / N over
+    // the least eigenvalue 1 - |cosine| of K^T K.
+    const int passes = 12;
+    for (double seen : {1e3, 1e6}) {
+      const double early = errors_after(keys, {0, 0}, seen, passes)[0],
+                   late = errors_after(keys, {0, 0}, seen, passes + 1)[0],
+                   off = (1 + lambda0) / seen / (1 - std::fabs(cosine));
+      const Params here = Params(at).set("passes seen", seen);
+      append(points, {as_limit(bracketed_point(late / early, law, off), here, "error's factor a pass"),
+                      rival_law(bracketed_point(late / early, cosine * cosine, off), here, "cosine^2: delta rule")});
+    }
+    const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
+    const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));
+    append(points,
+           {as_limit(at_most_point(max_abs(consistent), 0, gone), at, "two keys, d = 2: error after 200 passes"),
+            as_statement(at_most_point(max_abs(overfull), 0, gone), at, "three keys, d = 2: error after 200 passes"),
+            rival_system(at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone), at, "one pass")});
+    // What no S fits stays: the least-squares error of three pairs is a floor for any S, the layer's included.
+    const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
+    Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);
+    const Vector linear = times(K, Vector{0.3, -0.7});
+    for (int pass = 0; pass < 200; ++pass) layer.run(three, three, V.data), fitting.run(three, three, linear);
+    const auto error_of = [&](const Vla &m, const Vector &values) {
+      const Vector e = combine(1, values, -1, times(K, m.S.data));
+      return inner(e, e);
+    };
+    append(points, {as_obligation(at_least_point(error_of(layer, V.data), inner(missed.data, missed.data), gone), at,
+                                  "least-squares floor of three pairs"),
+                    rival_system(at_least_point(error_of(fitting, linear), inner(missed.data, missed.data), gone), at,
+                                 "values that one S fits")});
+  }
+  return points;
+}
+
+Claim consistent_data() {
+  return explained(
+      at_parameters(
+          asymptotic(running(
+              ledger_row("vla-prop1-consistent-data", "004 Proposition 1, proof",
+                         "As S_t fits the stored associations the prediction error decreases to zero.",
+                         "Where one S fits all pairs (independent keys, n <= d) and they return for ever: then "
+                         "linearly, a_i tends to the dual vector of k_i over its length, and the error falls by "
+                         "max_i (1 - 1 / sqrt((G^{-1})_ii)) a pass, G the keys' Gram matrix. Not for n > d, nor "
+                         "for values with noise.",
+                         revisited_data),
+              {"vla"})),
+          {real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")}),
+      "The Widrow-Hoff argument that the proof cites has these conditions.");
+}
+
+} // namespace
+
+std::vector<Claim> proposition_1() { return {telescoped(), plateau(), consistent_data()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounded inputs under which |S_t|_F never settles, against 004 Proposition 1: unit keys, each orthogonal to the state, all
+// values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys do worse.
+#include "theory/support/claims.hpp"
+#include "theory/variational/vla_steps.hpp"
+
+namespace recollect::theory {
+namespace {
+
+/// T unit keys in the plane, each orthogonal to the sum of those before it, as rows of width d.
+Vector unfolding_keys(int T, int d) {
+  Vector keys, sum{0, 0};
+  for (int t = 0; t < T; ++t) {
+    const Vector k = t == 0 ? Vector{1, 0} : unit({-sum[1], sum[0]});
+    sum = combine(1, sum, 1, k);
+    keys.insert(keys.end(), {k[0], k[1]}), keys.resize(size_t(t + 1) * d);
+  }
+  return keys;
+}
+
+/// |S_T|_F of the delta rule, beta = 1, on these keys and values (one column).
+double delta_norm(const Vector &keys, const Vector &values, int d) {
+  Sequence s;
+  s.shape = {1, 1, int(values.size()), d, 1};
+  s.k = s.q = keys, s.v = values, s.beta.assign(values.size(), 1.0);
+  return norm(forward(find_variant("delta_net"), s).state);
+}
+
+/// |S_T|_F of VLA with all values 1 and the penalty directions given.
+double vla_norm(const Vector &keys, const Vector &penalties) {
+  Vla layer(3, 1, 0.1);
+  layer.follow_chain = false;
+  layer.run(keys, penalties, Vector(keys.size() / 3, 1.0));
+  return frobenius_norm(layer.S);
+}
+
+const int early = 16;
+const std::vector<ParamSpec> length{integer_param("T", 400, 2 * early, 2000, "steps")};
+
+/// norm(T) is sqrt T, and has not settled since t = 16.
+template <class Norm> std::vector<Point> root_of(const Norm &norm, int T) {
+  const Params at = labels({{"T", num(T)}}), before = labels({{"T", num(early)}});
+  const double units = 64.0 * T, measured = norm(T);
+  const Point root = exact_point(measured, std::sqrt(T), units);
+  return {as_obligation(exact_point(norm(early), std::sqrt(early), units), before, "sqrt T"),
+          as_statement(exact_point(measured, std::sqrt(early), units), at, "no growth since t = 16"),
+          as_obligation(root, at, "sqrt T"), rival_law(root, "sqrt(T - 1)", std::sqrt(T - 1.0)),
+          rival_law(root, "T: exponent 1", T)};
+}
+
+std::vector<Point> delta_rule(const Protocol &p) {
+  std::vector<Point> points;
+  for (const Params &at : points_of(p, {labels({{"T", num(400)}})})) {
+    append(points, root_of([](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, at.integer("T")));
+    // No unit keys add more than |v|^2 to |S|^2 a step.
+    const int d = 4, steps = 30;
+    const Vector keys = random_units(steps, d, Stream(p.seed, "counterexample/keys")),
+                 values = Stream(p.seed, "counterexample/values").uniforms(steps, 0.5, 1.5);
+    const auto most_added = [&](double length) {
+      double largest = 0, before = 0;
+      for (int T = 1; T <= steps; ++T) {
+        const double square = std::pow(delta_norm(scaled(length, Vector(keys.begin(), keys.begin() + T * d)),
+                                                  Vector(values.begin(), values.begin() + T), d),
+                                       2);
+        largest = std::max(largest, (square - before) / (values[T - 1] * values[T - 1])), before = square;
+      }
+      return largest;
+    };
+    const double rounding = 64.0 * steps * epsilon_of(Real::f64) / 0.25; // the least v^2
+    append(points, {as_obligation(at_most_point(most_added(1), 1, rounding), at, "added to |S|^2 over |v|^2"),
+                    rival_system(at_most_point(most_added(1.1), 1, rounding), at, "keys of length 1.1")});
+  }
+  return points;
+}
+
+Claim root_growth() {
+  return explained(
+      at_parameters(
+          running(refuted_row("vla-prop1-counterexample-sqrt", Scope::paper, "004 Proposition 1",
+                              "For bounded inputs |S_t|_F converges to a finite plateau.",
+                              "Delta rule in the plane, unit keys each orthogonal to the state, values 1: |S_t|_F "
+                              "= sqrt t. The sharp worst case for unit keys: |S_t|^2 <= |S_{t-1}|^2 + |v_t|^2.",
+                              delta_rule),
+                  {"delta_net"}),
+          length),
+      "The proof's Widrow-Hoff argument is about random, not about chosen inputs; for those see vla_prop1_plateau.");
+}
+
+std::vector<Point> with_inverse(const Protocol &p) {
+  std::vector<Point> points;
+  for (const Params &at : points_of(p, {labels({{"T", num(400)}})})) {
+    const int T = at.integer("T");
+    const auto away = [](int T) { // u = e3 leaves A a multiple of I on the keys' plane
+      Vector penalties;
+      for (int t = 0; t < T; ++t) append_row(penalties, {0, 0, 1});
+      return penalties;
+    };
+    append(points, root_of([&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); }, T));
+    const Vector keys = unfolding_keys(T, 3);
+    points.push_back(rival_system(exact_point(vla_norm(keys, keys), std::sqrt(T), 64.0 * T), at, "u along k"));
+  }
+  return points;
+}
+
+Claim root_growth_with_inverse() {
+  return explained(
+      at_parameters(
+          running(refuted_row("vla-prop1-counterexample-real-a", Scope::paper, "004 Proposition 1",
+                              "For bounded inputs |S_t|_F converges to a finite plateau, A_t being VLA's own "
+                              "inverse.",
+                              "The same keys in a plane, u_t along a third axis: A_t stays a multiple of I on the "
+                              "plane and |S_t|_F = sqrt t. With u along k the growth is slower, 13.4 for 20 at t "
+                              "= 400.",
+                              with_inverse),
+                  {"vla"}),
+          length),
+      "A_t does not bound the state: it only turns the write direction, whose length is 1.");
+}
+
+} // namespace
+
+std::vector<Claim> proposition_1_counterexamples() { return {root_growth(), root_growth_with_inverse()}; }
+
+} // namespace recollect::theory
