@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of the past a layer reads, measured on the layer: the stored numbers that move its last read.
+#pragma once
+#include "theory/support/layer_points.hpp"
+
+namespace recollect::theory {
+
+/// Numbers among all keys and values so far that change the last step's read when one of them is changed.
+inline double numbers_read(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
+  const auto last = [&](const Sequence &x) {
+    const std::vector<double> o =
+        forward(find_variant(variant), x, {"recurrent", Real::f64, 1, variant_params(find_variant(variant), set)}).o;
+    return std::vector<double>(o.end() - s.shape.Dv, o.end());
+  };
+  const std::vector<double> before = last(s);
+  double moved = 0;
+  for (auto part : {&Sequence::k, &Sequence::v})
+    for (size_t i = 0; i < (s.*part).size(); ++i) {
+      Sequence changed = s;
+      (changed.*part)[i] += 0.5;
+      moved += last(changed) != before;
+    }
+  return moved;
+}
+
+} // namespace recollect::theory

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// What 003 says that its layers cost (§2, Vignette 4, higher-order attention), in multiply-adds counted by running them
+// on a number that counts, never timed, and in numbers kept.
+#include "harness/core/error.hpp"
+#include "theory/support/counted_layers.hpp"
+#include "theory/support/dependence.hpp"
+#include "theory/test_time_regression/local_weights.hpp"
+
+namespace recollect::theory {
+namespace {
+
+// ---- §2: softmax attention against linear attention ----------------------------------------------------------------------
+
+const std::vector<ParamSpec> heads{integer_param("T", 40, 2, 256, "steps"), integer_param("Dk", 12, 1, 64, "key width"),
+                                   integer_param("Dv", 8, 1, 64, "value width")};
+
+double linear_cost(const Sequence &s) {
+  const Tokens<Counted> x(s);
+  return count([&] { linear_reads(x); });
+}
+double softmax_cost(const Sequence &s) {
+  const Tokens<Counted> x(s);
+  return count([&] { Attention<Counted>{x}; });
+}
+
+std::vector<Point> quadratic_and_linear(const Protocol &p) {
+  const Params at = point_of(p, heads);
+  const Sequence s = random_sequence(shape_of(at), p.seed);
+  const double T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+  const Tokens<Counted> x(s);
+  const Attention<Counted> attention(x);
+  std::vector<double> softmax = values_of(attention.sums);
+  for (size_t i = 0; i < softmax.size(); ++i) softmax[i] /= attention.masses[i / s.shape.Dv].value;
+  // At D = Dk = Dv and T = 2 D - 1 the two cost the same.
+  const int D = s.shape.Dk;
+  const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, p.seed);
+  std::vector<Point> points{
+      as_statement(exact_point(softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv), 0), at,
+                   "softmax: T (T + 1) / 2 (Dk + Dv)"),
+      rival_law(exact_point(softmax_cost(s), T * T * (Dk + Dv), 0), at, "T^2 (Dk + Dv)"),
+      as_statement(exact_point(linear_cost(s), 2 * T * Dk * Dv, 0), at, "linear: 2 T Dk Dv"),
+      rival_system(exact_point(count([&] { delta_reads(x); }), 2 * T * Dk * Dv, 0), at, "the delta rule's cost"),
+      rival_law(exact_point(linear_cost(s), T * (T + 1) * Dk * Dv, 0), at, "T (T + 1) Dk Dv"),
+      as_obligation(exact_point(softmax_cost(crossing), linear_cost(crossing), 0), at,
+                    "equal at T = 2 Dk - 1, Dv = Dk"),
+      as_obligation(measured("softmax", s, {{"scale", "1"}}).against(softmax), at, "what is counted computes softmax"),
+      as_obligation(exact_point(run("linear", s).o, values_of(linear_reads(x)), rounding_units("linear", s)), at,
+                    "what is counted computes linear attention")};
+  const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, p.seed);
+  points.push_back(rival_system(exact_point(softmax_cost(longer), linear_cost(longer), 0), at, "equal at T = 2 Dk"));
+  return points;
+}
+
+Claim softmax_t2_linear_t() {
+  return at_parameters(
+      running(ledger_row(
+                  "softmax-t2-linear-t", "003 §2",
+                  "Softmax attention takes O(T^2) time for a whole sequence even with cached keys and values, linear "
+                  "attention O(T).",
+                  "T (T + 1) / 2 (Dk + Dv) multiply-adds against 2 T Dk Dv: equal at T + 1 = 4 Dk Dv / (Dk + Dv), "
+                  "which is 128 at Dk = Dv = 64.",
+                  quadratic_and_linear),
+              {"softmax", "linear"}),
+      heads);
+}
+
+// ---- Vignette 4: what is kept --------------------------------------------------------------------------------------------
+
+const std::vector<ParamSpec> prefixes{integer_param("t", 12, 2, 48, "pairs so far"),
+                                      integer_param("Dk", 5, 2, 16, "key width"),
+                                      integer_param("Dv", 3, 1, 16, "value width")};
+
+std::vector<Point> kept_numbers(const Protocol &p) {
+  const Params at = point_of(p, prefixes);
+  const int t = at.integer("t");
+  const auto prefix = [&](int t) { return random_sequence({1, 1, t, at.integer("Dk"), at.integer("Dv")}, p.seed); };
+  const double Dk = at.integer("Dk"), Dv = at.integer("Dv"), pairs = t * (Dk + Dv);
+  const auto state = [&](const char *variant, int t) {
+    const Variant &v = find_variant(variant);
+    return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
+  };
+  // The state is all that linear attention keeps: a run goes on from it alone.
+  const Sequence whole = prefix(t);
+  Sequence rest = slice_steps(whole, t / 2, t);
+  rest.state = run("linear", slice_steps(whole, 0, t / 2)).state;
+  Sequence forgotten = rest;
+  forgotten.state.clear();
+  const std::vector<double> all = run("linear", whole).o, later(all.end() - rest.shape.T * rest.shape.Dv, all.end());
+  const double units = rounding_units("linear", whole);
+  return {as_statement(exact_point(numbers_read("softmax", whole), pairs, 0), at, "softmax reads t (Dk + Dv) numbers"),
+          rival_law(exact_point(numbers_read("softmax", whole), t * Dk, 0), at, "t Dk"),
+          rival_system(exact_point(numbers_read("softmax", prefix(t - 1)), pairs, 0), at, "the newest pair left out"),
+          as_statement(exact_point(state("linear", t), Dk * Dv, 0), at, "linear attention keeps Dk Dv numbers"),
+          as_statement(exact_point(state("linear", 4 * t), Dk * Dv, 0), at, "and as many after four times the steps"),
+          rival_system(exact_point(state("rls", t), Dk * Dv, 0), at, "RLS"),
+          as_obligation(exact_point(run("linear", rest).o, later, units), at, "the state says all about the past"),
+          rival_system(exact_point(run("linear", forgotten).o, later, units), at, "the past forgotten")};
+}
+
+Claim softmax_memory_grows() {
+  return at_parameters(
+      running(
+          ledger_row("softmax-memory-grows", "003 Vignette 4",
+                     "The recurrent layers compress the prefix into a state of constant size; self-attention keeps all "
+                     "pairs of the prefix, so that its memory grows with the sequence.",
+                     "t (Dk + Dv) numbers against Dk Dv: equal at t = Dk Dv / (Dk + Dv).", kept_numbers),
+          {"softmax", "linear", "rls"}),
+      prefixes);
+}
+
+// ---- Higher-order attention ----------------------------------------------------------------------------------------------
+
+const std::vector<ParamSpec> local_fit{integer_param("T", 16, 4, 128, "steps"),
+                                       integer_param("Dk", 7, 1, 32, "key width"),
+                                       integer_param("Dv", 3, 1, 32, "value width")};
+constexpr double ridge = 0.01; // on the slopes, so that the first prefixes have a solution
+
+/// Eq 52-53 on every prefix, part by part.
+template <class N> struct LocalFits {
+  const Sequence &s;
+  Tokens<N> tokens;
+  std::vector<Grid<N>> X, G; // rows (1, k_i - q_t); X^T W X with the ridge
+  explicit LocalFits(const Sequence &s) : s(s), tokens(s), X(s.shape.T), G(s.shape.T) {}
+
+  void materialise(int t) {
+    for (int i = 0; i <= t; ++i) {
+      X[t].push_back({N(1)});
+      for (int c = 0; c < s.shape.Dk; ++c) X[t][i].push_back(tokens.k[i][c] - tokens.q[t][c]);
+    }
+  }
+  Row<N> weighted(int t, int i) const {
+    Row<N> row;
+    for (const N &x : X[t][i]) row.push_back(N(weights_at(s, t)[i]) * x);
+    return row;
+  }
+  void add_up(int t) {
+    G[t] = grid<N>(s.shape.Dk + 1, s.shape.Dk + 1);
+    for (int i = 0; i <= t; ++i) add_outer(G[t], weighted(t, i), X[t][i]);
+    for (int c = 1; c <= s.shape.Dk; ++c) G[t][c][c] = G[t][c][c] + N(ridge);
+  }
+  /// L of G = L D L^T below the diagonal, D on it, G in the upper half no longer needed.
+  Grid<N> factorised(int t) const {
+    Grid<N> rest = G[t], L = G[t];
+    for (size_t j = 0; j < L.size(); ++j) {
+      L[j][j] = rest[j][j];
+      for (size_t i = j + 1; i < L.size(); ++i) {
+        L[i][j] = rest[i][j] / rest[j][j];
+        for (size_t c = j + 1; c <= i; ++c) rest[i][c] = rest[i][c] - L[i][j] * rest[c][j];
+      }
+    }
+    return L;
+  }
+  /// The constant terms M0 of one prefix.
+  Row<N> read(int t) const {
+    const Grid<N> L = factorised(t);
+    Grid<N> M = grid<N>(int(L.size()), s.shape.Dv); // X^T W V, then the solution
+    for (int i = 0; i <= t; ++i) add_outer(M, weighted(t, i), tokens.v[i]);
+    for (size_t i = 0; i < L.size(); ++i)
+      for (size_t j = 0; j < i; ++j) add(M[i], N(0) - L[i][j], M[j]);
+    for (size_t i = L.size(); i-- > 0;) {
+      for (N &x : M[i]) x = x / L[i][i];
+      for (size_t j = i + 1; j < L.size(); ++j) add(M[i], N(0) - L[j][i], M[j]);
+    }
+    return M[0];
+  }
+};
+
+struct LocalCosts {
+  double numbers = 0, grams = 0, gram_numbers = 0, factors = 0;
+  Grid<Counted> reads;
+  explicit LocalCosts(const Sequence &s) {
+    LocalFits<Counted> fits(s);
+    for (int t = 0; t < s.shape.T; ++t) {
+      fits.materialise(t);
+      numbers += double(fits.X[t].size() * fits.X[t][0].size());
+      grams += count([&] { fits.add_up(t); });
+      gram_numbers += double(fits.G[t].size() * fits.G[t][0].size());
+      factors += count([&] { fits.factorised(t); });
+      reads.push_back(fits.read(t));
+    }
+  }
+};
+
+/// What is counted is the layer: its reads on every prefix, by elimination here.
+Point computes_the_layer(const LocalCosts &costs, const Sequence &s) {
+  return measured("local_linear", s, {{"ridge", number(ridge)}}).against(values_of(costs.reads), 16 / ridge);
+}
+
+Sequence twice_as_wide(Sequence s, std::uint64_t seed) {
+  Shape shape = s.shape;
+  shape.Dk *= 2;
+  return random_sequence(shape, seed);
+}
+
+std::vector<Point> gram_cost(const Protocol &p) {
+  const Params at = point_of(p, local_fit);
+  if (at.integer("T") < 2 * at.integer("Dk") + 2) usage_error("T of at least 2 Dk + 2, for Gram matrices of full rank");
+  const Sequence s = random_sequence(shape_of(at), p.seed), wide = twice_as_wide(s, p.seed);
+  const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
+  const LocalCosts costs(s);
+  const double wide_cost = LocalCosts(wide).grams;
+  // No recurrence saves it: each query weighs all keys anew, so that two neighbours differ by a matrix of full rank.
+  const auto change_rank = [&](const Sequence &s) {
+    const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
+    LocalFits<Counted> fits(s);
+    for (int step : {t - 1, t}) fits.materialise(step), fits.add_up(step);
+    const Dense change = Dense(int(n), int(n), values_of(fits.G[t])) - Dense(int(n), int(n), values_of(fits.G[t - 1]));
+    const std::vector<double> values = singular_values(change);
+    return double(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
+  };
+  Sequence one_query = s; // the same query at every step: the same weights
+  for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
+  return {as_statement(exact_point(wide_cost, 2 * costs.grams, 0), at, "twice the width, twice the cost"),
+          as_obligation(exact_point(costs.grams, pairs * n * (n + 1), 0), at, "T (T + 1) / 2 (Dk + 1)(Dk + 2)"),
+          rival_law(exact_point(costs.grams, T * T * n * (n + 1), 0), at, "T^2 (Dk + 1)(Dk + 2)"),
+          rival_law(exact_point(costs.grams, pairs * n * 2, 0), at, "T (T + 1) (Dk + 1)"),
+          as_obligation(exact_point(wide_cost, pairs * (2 * n - 1) * 2 * n, 0), at, "the same at twice the width"),
+          rival_system(exact_point(costs.grams, pairs * (2 * n - 1) * 2 * n, 0), at, "the width itself"),
+          as_obligation(exact_point(change_rank(s), n, 0), at, "rank of G_t - G_{t-1}"),
+          rival_system(exact_point(change_rank(one_query), n, 0), at, "rank where every query is the same"),
+          as_obligation(computes_the_layer(costs, s), at, "what is counted computes the layer")};
+}
+
+Claim local_linear_complexity_gram() {
+  return at_parameters(
+      running(
+          explained(refuted_row("local-linear-complexity-gram", Scope::paper, "003 §4, higher-order attention",
+                                "Computing the Gram matrices X_t^T W_t X_t of all T prefixes takes O(T^2 Dk) time.",
+                                "O(T^2 Dk^2): T (T + 1) / 2 (Dk + 1)(Dk + 2) products. The weights change with the "
+                                "query, so that no Gram matrix follows from the last by one outer product.",
+                                gram_cost),
+                    "A slip of one power of Dk: each of the T (T + 1) / 2 pairs adds an outer product of width Dk + 1. "
+                    "The three other costs given beside it are right."),
+          {"local_linear"}),
+      local_fit);
+}
+
+std::vector<Point> other_costs(const Protocol &p) {
+  const Params at = point_of(p, local_fit);
+  const Sequence s = random_sequence(shape_of(at), p.seed), wide = twice_as_wide(s, p.seed);
+  const LocalCosts costs(s), wide_costs(wide);
+  std::vector<Point> points;
+  const auto law = [&](const char *what, double LocalCosts::*cost, const auto &formula, const char *rival,
+                       const auto &wrong) {
+    for (const auto &[measured, shape] : {std::pair{costs.*cost, s.shape}, {wide_costs.*cost, wide.shape}}) {
+      const double T = shape.T, n = shape.Dk + 1;
+      const Params there = params_of(shape);
+      points.push_back(as_statement(exact_point(measured, formula(T, n), 0), there, what));
+      points.push_back(rival_law(exact_point(measured, wrong(T, n), 0), there, rival));
+    }
+  };
+  law(
+      "numbers in all X_t: T (T + 1) / 2 (Dk + 1)", &LocalCosts::numbers,
+      [](double T, double n) { return T * (T + 1) / 2 * n; }, "T^2 (Dk + 1)",
+      [](double T, double n) { return T * T * n; });
+  law(
+      "numbers in all Gram matrices: T (Dk + 1)^2", &LocalCosts::gram_numbers,
+      [](double T, double n) { return T * n * n; }, "T (T + 1) / 2 (Dk + 1)^2",
+      [](double T, double n) { return T * (T + 1) / 2 * n * n; });
+  law(
+      "products of all eliminations: T (n^3 + 3 n^2 - 4 n) / 6, n = Dk + 1", &LocalCosts::factors,
+      [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "T n (n - 1) / 2",
+      [](double T, double n) { return T * n * (n - 1) / 2; });
+  points.push_back(as_obligation(computes_the_layer(costs, s), at, "what is counted computes the layer"));
+  return points;
+}
+
+Claim local_linear_complexity_other() {
+  return at_parameters(
+      running(
+          ledger_row(
+              "local-linear-complexity-other", "003 §4, higher-order attention",
+              "Materialising all X_t takes O(T^2 Dk) space and their Gram matrices O(T Dk^2); solving the T systems "
+              "takes O(T Dk^3) time.",
+              "T (T + 1) / 2 (Dk + 1) and T (Dk + 1)^2 numbers; T (Dk + 1)^3 / 6 products and lower orders "
+              "(a third in multiplications and additions).",
+              other_costs),
+          {"local_linear"}),
+      local_fit);
+}
+
+} // namespace
+
+std::vector<Claim> costs_of_attention() {
+  return {softmax_t2_linear_t(), softmax_memory_grows(), local_linear_complexity_gram(),
+          local_linear_complexity_other()};
+}
+
+} // namespace recollect::theory
