@@ -27,20 +27,27 @@ inline Rule only(double x) { return {{x}, {1}, {1}}; }
 /// One other pair and the probe's, of values of length 1: its noise is E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
 inline Stored one_pair() { return {Dense(1, 1, {1}), 1, only(1)}; }
 
+/// Sylvester's Hadamard matrix: -1 to the number of ones that row and column share in binary.
+inline double hadamard(int row, int column) {
+  int shared = 0;
+  for (int bits = row & column; bits; bits &= bits - 1) ++shared;
+  return shared % 2 ? -1 : 1;
+}
+/// The least power of two that is at least n.
+inline int hadamard_order(int n) {
+  int order = 1;
+  while (order < n) order *= 2;
+  return order;
+}
+
 /// n Gaussian pairs of dv channels, |v_i| as the rule says. The others' values are rows of a Hadamard matrix (but for
 /// the constant one) of order P >= n, repeated until their channels are a multiple of P and of dv: v_j . v_j' sums to 0
 /// and |v_j|^2 to dv a copy, as they are in the mean for N(0, I), and every channel of a row sums to 0.
 inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
-  int order = 2;
-  while (order < n) order *= 2;
-  const int copies = order / std::gcd(order, dv);
+  const int order = hadamard_order(n), copies = order / std::gcd(order, dv);
   Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};
   for (int j = 0; j + 1 < n; ++j)
-    for (int c = 0; c < dv * copies; ++c) { // Sylvester: (-1)^(number of ones that j + 1 and c share)
-      int shared = 0;
-      for (int bits = (j + 1) & (c % order); bits; bits &= bits - 1) ++shared;
-      stored.others(j, c) = shared % 2 ? -1 : 1;
-    }
+    for (int c = 0; c < dv * copies; ++c) stored.others(j, c) = hadamard(j + 1, c % order);
   return stored;
 }
 

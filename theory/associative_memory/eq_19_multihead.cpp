@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several heads (000 Eq 19-23): slices of q, k and v attend apart, and the output projection W_O adds them up.
+#include "theory/support/delta_recursion.hpp"
+#include "theory/support/layer_points.hpp"
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+struct Heads {
+  int T, heads, d, dv; // d and dv of one head
+  Dense q, k, v;       // [T, heads * width]: the rows that are sliced
+  Dense projection;    // W_O [d_model, heads * dv]
+};
+
+Heads draw(const Params &p, std::uint64_t seed) {
+  const int T = p.integer("T"), n = p.integer("heads"), d = p.integer("d"), dv = p.integer("dv");
+  return {T,
+          n,
+          d,
+          dv,
+          normal_matrix(T, n * d, seed, "multihead/queries"),
+          normal_matrix(T, n * d, seed, "multihead/keys"),
+          normal_matrix(T, n * dv, seed, "multihead/values"),
+          normal_matrix(n * d, n * dv, seed, "multihead/projection")};
+}
+
+/// Columns [head * width, (head + 1) * width).
+Dense slice(const Dense &rows, int head, int width) {
+  Dense part(rows.rows, width);
+  for (int t = 0; t < rows.rows; ++t)
+    for (int c = 0; c < width; ++c) part(t, c) = rows(t, head * width + c);
+  return part;
+}
+
+/// [o_1; ...; o_h] of every step, [T, heads * dv], by the layer. Head h reads slice read_as(h) of q and k.
+Dense joined(const std::string &variant, const Heads &x, int (*read_as)(int)) {
+  Sequence s;
+  s.shape = {1, x.heads, x.T, x.d, x.dv};
+  for (int h = 0; h < x.heads; ++h)
+    for (auto &[array, rows, from, width] : {std::tuple<Vector *, const Dense *, int, int>{&s.q, &x.q, read_as(h), x.d},
+                                             {&s.k, &x.k, read_as(h), x.d},
+                                             {&s.v, &x.v, h, x.dv}}) {
+      const Dense part = slice(*rows, from, width);
+      array->insert(array->end(), part.data.begin(), part.data.end());
+    }
+  const Vector o = forward(find_variant(variant), s).o;
+  Dense all(x.T, x.heads * x.dv);
+  for (int h = 0; h < x.heads; ++h)
+    for (int t = 0; t < x.T; ++t)
+      for (int c = 0; c < x.dv; ++c) all(t, h * x.dv + c) = o[(size_t(h) * x.T + t) * x.dv + c];
+  return all;
+}
+int its_own(int head) { return head; }
+int the_first(int) { return 0; }
+
+/// Eq 22 on the host: causal, softmax over scores by 1/sqrt(d) or the plain inner product.
+Dense attended(const std::string &variant, const Dense &q, const Dense &k, const Dense &v) {
+  if (variant == "linear") return causal_weights(k, q, linear_kernel, Triangle::with_diagonal) * v;
+  const double scale = 1 / std::sqrt(q.columns);
+  return normalise_sums(causal_weights(k, scale * q, exp_kernel, Triangle::with_diagonal)) * v;
+}
+
+/// sum_h sign_h W_O^(block(h)) o_h.
+Vector sum_of_blocks(const std::string &variant, const Heads &x, int (*block)(int, int), double last_sign) {
+  Dense sum(x.T, x.projection.rows);
+  for (int h = 0; h < x.heads; ++h) {
+    const Dense alone = attended(variant, slice(x.q, h, x.d), slice(x.k, h, x.d), slice(x.v, h, x.dv));
+    const double sign = h + 1 == x.heads ? last_sign : 1;
+    sum = sum + sign * (alone * transpose(slice(x.projection, block(h, x.heads), x.dv)));
+  }
+  return sum.data;
+}
+int in_order(int head, int) { return head; }
+int shifted_by_one(int head, int heads) { return (head + 1) % heads; }
+
+std::vector<Point> projection(const Params &p, std::uint64_t seed) {
+  std::vector<Point> points;
+  const Heads x = draw(p, seed);
+  for (const std::string variant : {"softmax", "linear"}) {
+    const auto projected = [&](int (*read_as)(int)) {
+      return (joined(variant, x, read_as) * transpose(x.projection)).data;
+    };
+    const Vector measured = projected(its_own), right = sum_of_blocks(variant, x, in_order, 1);
+    // Scores are sums of d terms, reads of T, outputs of heads dv; softmax turns an error of a score into a relative one.
+    const double units = 8.0 * (x.T + x.d + x.heads * x.dv) * max_abs(x.projection.data) * x.heads * x.dv *
+                         (1 + max_abs(x.q.data) * max_abs(x.k.data) * x.d * (variant == "linear" ? x.T : 1)) *
+                         max_abs(x.v.data);
+    Params labelled = p;
+    labelled.set("variant", variant);
+    points.push_back(as_statement(exact_point(measured, right, units), labelled, "W_O [o_1; ...; o_h]"));
+    points.push_back(rival_law(exact_point(measured, sum_of_blocks(variant, x, in_order, -1), units), labelled,
+                               "sign of one block"));
+    points.push_back(rival_law(exact_point(measured, sum_of_blocks(variant, x, shifted_by_one, 1), units), labelled,
+                               "blocks exchanged"));
+    points.push_back(
+        rival_system(exact_point(projected(the_first), right, units), labelled, "one slice of q and k for all heads"));
+  }
+  return points;
+}
+
+/// Slices of one key, the same value in every head, averaged: the single head over n_h, where the kernel is linear.
+std::vector<Point> averaged(const Params &p, std::uint64_t seed) {
+  Heads x = draw(p, seed);
+  for (int t = 0; t < x.T; ++t)
+    for (int h = 1; h < x.heads; ++h)
+      for (int c = 0; c < x.dv; ++c) x.v(t, h * x.dv + c) = x.v(t, c);
+  const auto mean_of_heads = [&](const std::string &variant) {
+    const Dense all = joined(variant, x, its_own);
+    Dense mean(x.T, x.dv);
+    for (int h = 0; h < x.heads; ++h) mean = mean + 1.0 / x.heads * slice(all, h, x.dv);
+    return mean.data;
+  };
+  const Dense single = attended("linear", x.q, x.k, slice(x.v, 0, x.dv));
+  const double units =
+      8.0 * (x.T + x.heads * x.d) * x.T * x.heads * x.d * max_abs(x.q.data) * max_abs(x.k.data) * max_abs(x.v.data);
+  const Vector measured = mean_of_heads("linear"), right = (1.0 / x.heads * single).data;
+  return {
+      as_obligation(exact_point(measured, right, units), p, "linear kernel: mean of heads that share a value"),
+      rival_law(exact_point(measured, single.data, units), p, "the single head itself"),
+      rival_system(exact_point(mean_of_heads("softmax"), right, units), p, "softmax in place of the linear kernel")};
+}
+
+Claim multihead_forms() {
+  const std::vector<ParamSpec> params{integer_param("T", 12, 2, 64, "steps"), integer_param("heads", 3, 2, 16, "heads"),
+                                      integer_param("d", 4, 1, 32, "key width of a head"),
+                                      integer_param("dv", 2, 1, 32, "value width of a head")};
+  return explained(
+      at_parameters(
+          running(ledger_row("multihead-forms", "000 Eq 19-23",
+                             "Multihead attention slices q, k and v into n_h heads, reads each by itself and combines "
+                             "them by the output matrix: o = W_O [o_1; ...; o_h].",
+                             "The sum of per-head blocks W_O^(h) o_h. With the linear kernel, one value for all heads "
+                             "and W_O averaging, it is the single head over n_h.",
+                             [params](const Protocol &protocol) {
+                               const Params p = point_of(protocol, params);
+                               std::vector<Point> points = projection(p, protocol.seed);
+                               append(points, averaged(p, protocol.seed));
+                               return points;
+                             }),
+                  {"softmax", "linear"}),
+          params),
+      "An identity of block matrices. That slicing gains nothing with the linear kernel is the boundary case.");
+}
+
+} // namespace
+
+std::vector<Claim> eq_19_multihead() { return {multihead_forms()}; }
+
+} // namespace recollect::theory
