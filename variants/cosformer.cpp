@@ -39,7 +39,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   const Real angle = theta(call);
   const Turned<Real> turned = turn_back(
       call, features(call), KOKKOS_LAMBDA(size_t, int) { return angle; });
-  normalised_sum("cosformer::chunked", call, {turned.features.width, turned.features.q, turned.features.k, {}, {}});
+  decayed_sum("cosformer::chunked", call,
+              {turned.features.width, turned.features.q, turned.features.k, {}, {}, Real(1), {}, true});
   turn_state(call, turned);
 }
 

@@ -55,8 +55,8 @@ template <class Real> struct Chunked {
   /// left set.
   KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Real *x, int shift, Real sign, Real *out) const {
     const Real eta = this->eta;
-    tile::gemm(team, c.n, c.n, c.F, Real(1), tile::rows(x, c.F), c.kT, c.n, Real(0), c.W, c.n);
-    team.team_barrier();
+    tile::gemm(team, c.n, c.n, c.F, Real(1), tile::rows(x, c.F), tile::rows<Real>(c.kT, c.n), Real(0), c.W, c.n);
+    team.barrier();
     each(team, c.n, [=](int t) {
       for (int i = 0; i < c.n; ++i) {
         Real &w = c.W[size_t(t) * c.n + i];
@@ -65,18 +65,18 @@ template <class Real> struct Chunked {
       }
       for (int j = 0; j < c.F; ++j) c.x[size_t(t) * c.F + j] = eta * c.g[t + shift] * x[size_t(t) * c.F + j];
     });
-    tile::gemm(team, c.n, c.Dv, c.F, sign, tile::rows(x, c.F), c.ST, c.Dv, Real(0), out, c.Dv);
-    team.team_barrier();
-    tile::gemm(team, c.n, c.Dv, c.F, sign, tile::rows(c.x, c.F), c.CT, c.Dv, Real(1), out, c.Dv);
-    team.team_barrier();
-    tile::gemm(team, c.n, c.Dv, c.n, sign, tile::rows(c.G, c.n), c.v, c.Dv, Real(1), out, c.Dv);
-    team.team_barrier();
+    tile::gemm(team, c.n, c.Dv, c.F, sign, tile::rows(x, c.F), tile::rows<Real>(c.ST, c.Dv), Real(0), out, c.Dv);
+    team.barrier();
+    tile::gemm(team, c.n, c.Dv, c.F, sign, tile::rows(c.x, c.F), tile::rows<Real>(c.CT, c.Dv), Real(1), out, c.Dv);
+    team.barrier();
+    tile::gemm(team, c.n, c.Dv, c.n, sign, tile::rows(c.G, c.n), tile::rows<Real>(c.v, c.Dv), Real(1), out, c.Dv);
+    team.barrier();
   }
 
   /// M = keep M + sum_i k_i u_i^T, transposed state M [F,Dv].
   KOKKOS_FUNCTION void write(const Team &team, const Chunk &c, const Real *u, Real keep, Real *M) const {
-    tile::gemm(team, c.F, c.Dv, c.n, Real(1), tile::transposed(c.k, c.F), u, c.Dv, keep, M, c.Dv);
-    team.team_barrier();
+    tile::gemm(team, c.F, c.Dv, c.n, Real(1), tile::transposed(c.k, c.F), tile::rows<Real>(u, c.Dv), keep, M, c.Dv);
+    team.barrier();
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
@@ -89,7 +89,7 @@ template <class Real> struct Chunked {
     Real *E = c.power + C + 1; // [C,Dv]
     tile::transpose(team, Dv, F, h.state, F, c.ST, Dv);
     tile::transpose(team, Dv, F, h.state + state, F, c.CT, Dv);
-    Kokkos::single(Kokkos::PerTeam(team), [=] {
+    once(team, [=] {
       c.g[0] = 0, c.power[0] = 1;
       for (int m = 0; m < C; ++m) c.g[m + 1] = 1 + eta * c.g[m], c.power[m + 1] = eta * c.power[m];
     });
@@ -97,30 +97,30 @@ template <class Real> struct Chunked {
     for (int t0 = 0; t0 < h.T; t0 += C) {
       const int n = h.T - t0 < C ? h.T - t0 : C;
       c.n = n, c.k = h.k(t0), c.v = h.v(t0);
-      team.team_barrier();
+      team.barrier();
       tile::transpose(team, n, F, c.k, F, c.kT, n);
-      team.team_barrier();
+      team.barrier();
       read(team, c, c.k, 0, Real(-1), E);
       tile::solve_unit_lower(team, n, Dv, c.W, n, E, Dv);
-      team.team_barrier();
+      team.barrier();
       read(team, c, h.q(t0), 1, Real(1), h.o(t0));
-      tile::gemm(team, n, Dv, n, Real(1), tile::rows(c.W, n), E, Dv, Real(1), h.o(t0), Dv);
+      tile::gemm(team, n, Dv, n, Real(1), tile::rows(c.W, n), tile::rows<Real>(E, Dv), Real(1), h.o(t0), Dv);
       each(team, F, [=](int j) {
         for (int i = 0; i < Dv; ++i) c.ST[size_t(j) * Dv + i] += eta * c.g[n] * c.CT[size_t(j) * Dv + i];
       });
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=](int t) {
         for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] += c.g[n - t] * c.v[size_t(t) * Dv + i];
       });
-      team.team_barrier();
+      team.barrier();
       write(team, c, E, Real(1), c.ST);
       each(team, n, [=](int t) {
         for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] = c.power[n - 1 - t] * c.v[size_t(t) * Dv + i];
       });
-      team.team_barrier();
+      team.barrier();
       write(team, c, E, c.power[n], c.CT);
     }
-    team.team_barrier();
+    team.barrier();
     tile::transpose(team, F, Dv, c.ST, Dv, h.state, F);
     tile::transpose(team, F, Dv, c.CT, Dv, h.state + state, F);
   }

@@ -39,16 +39,16 @@ template <class Real> struct Recurrent {
     Real *d = X + size_t(2) * T;  // [T] pivots
     for (int t = 0; t < T; ++t) {
       const Real *k = h.k(t), *q = h.q(t);
-      team.team_barrier();
+      team.barrier();
       each(team, t + 1, [=](int i) {
         X[2 * i] = factor.kappa(h.k(i), k, F);
         X[2 * i + 1] = factor.kappa(h.k(i), q, F);
       });
-      team.team_barrier();
+      team.barrier();
       tile::solve_unit_lower(team, t, 2, L, T, X, 2);
-      team.team_barrier();
+      team.barrier();
       each(team, t, [=](int i) { L[size_t(t) * T + i] = X[2 * i] / d[i]; });
-      team.team_barrier();
+      team.barrier();
       Real pivot = X[2 * t] + factor.ridge, y = X[2 * t + 1];
       for (int i = 0; i < t; ++i) {
         pivot -= L[size_t(t) * T + i] * X[2 * i];
@@ -63,7 +63,7 @@ template <class Real> struct Recurrent {
         a[size_t(t) * Dv + c] = rest;
         h.o(t)[c] = o + y / pivot * rest;
       });
-      Kokkos::single(Kokkos::PerTeam(team), [=] { d[t] = pivot; });
+      once(team, [=] { d[t] = pivot; });
     }
   }
 };
@@ -85,7 +85,7 @@ template <class Real> struct Chunked {
       const int n = T - t0 < C ? T - t0 : C, width = 2 * n;
       const Real *k = h.k(t0), *q = h.q(t0), *v = h.v(t0);
       Real *rows = L + size_t(t0) * T, *own = X + size_t(t0) * width, *a0 = a + size_t(t0) * Dv;
-      team.team_barrier();
+      team.barrier();
       each(team, t0 + n, [=](int i) {
         for (int c = 0; c < n; ++c) {
           X[size_t(i) * width + c] = factor.kappa(h.k(i), k + size_t(c) * F, F);
@@ -94,20 +94,19 @@ template <class Real> struct Chunked {
         if (i >= t0) X[size_t(i) * width + i - t0] += factor.ridge;
       });
       for (int b = 0; b < t0; b += C) { // earlier chunks are full
-        team.team_barrier();
-        tile::gemm(team, C, width, b, Real(-1), tile::rows(L + size_t(b) * T, T), X, width, Real(1),
-                   X + size_t(b) * width, width);
-        team.team_barrier();
+        team.barrier();
+        tile::gemm(team, C, width, b, Real(-1), tile::rows(L + size_t(b) * T, T), tile::rows<Real>(X, width), Real(1), X + size_t(b) * width, width);
+        team.barrier();
         tile::solve_unit_lower(team, C, width, L + size_t(b) * T + b, T, X + size_t(b) * width, width);
       }
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=](int c) {
         for (int i = 0; i < t0; ++i) rows[size_t(c) * T + i] = X[size_t(i) * width + c] / d[i];
         for (int j = 0; j < Dv; ++j) a0[size_t(c) * Dv + j] = v[size_t(c) * Dv + j];
       });
-      team.team_barrier();
-      tile::gemm(team, n, width, t0, Real(-1), tile::rows(rows, T), X, width, Real(1), own, width);
-      tile::gemm(team, n, Dv, t0, Real(-1), tile::rows(rows, T), a, Dv, Real(1), a0, Dv);
+      team.barrier();
+      tile::gemm(team, n, width, t0, Real(-1), tile::rows(rows, T), tile::rows<Real>(X, width), Real(1), own, width);
+      tile::gemm(team, n, Dv, t0, Real(-1), tile::rows(rows, T), tile::rows<Real>(a, Dv), Real(1), a0, Dv);
       factorise(team, n, own, width);
       tile::solve_unit_lower(team, n, n, own, width, own + n, width);
       tile::solve_unit_lower(team, n, Dv, own, width, a0, Dv);
@@ -115,13 +114,13 @@ template <class Real> struct Chunked {
         for (int i = 0; i < c; ++i) rows[size_t(c) * T + t0 + i] = own[size_t(c) * width + i];
         d[t0 + c] = own[size_t(c) * width + c];
       });
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=](int c) {
         for (int j = 0; j < Dv; ++j) scaled[size_t(t0 + c) * Dv + j] = a0[size_t(c) * Dv + j] / d[t0 + c];
         for (int later = 0; later < c; ++later) own[size_t(c) * width + n + later] = 0; // a query sees no later key
       });
-      team.team_barrier();
-      tile::gemm(team, n, Dv, t0 + n, Real(1), tile::transposed(X + n, width), scaled, Dv, Real(0), h.o(t0), Dv);
+      team.barrier();
+      tile::gemm(team, n, Dv, t0 + n, Real(1), tile::transposed(X + n, width), tile::rows<Real>(scaled, Dv), Real(0), h.o(t0), Dv);
     }
   }
 };

@@ -26,7 +26,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
             for (int j = 0; j < h.Dk; ++j) s[j] += h.v(t)[i] * h.k(t)[j];
             h.o(t)[i] = dot(s, h.q(t), h.Dk);
           });
-          team.team_barrier();
+          team.barrier();
           each(team, 1, [=](int) { unit_mean_square(h.o(t), h.Dv, epsilon); });
         }
       });

@@ -47,9 +47,9 @@ KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real rid
   each(team, n, [=](int a) { N[a * n + a] += penalty; });
   cholesky(team, n, N, n);
   solve_lower(team, n, Dv, N, n, R, Dv);
-  team.team_barrier();
+  team.barrier();
   solve_lower_transposed(team, n, Dv, N, n, R, Dv);
-  team.team_barrier();
+  team.barrier();
   each(team, Dv, [=](int c) {
     Real offset = 0;
     for (int a = 0; a < n; ++a) offset += R[a * Dv + c] * xbar[a];
@@ -78,21 +78,17 @@ template <class Real> struct StepByStepRegression {
         x.evaluate(h.k(i), h.q(t), row);
         p[i] = -dot(row, row, x.Dk) / width;
       });
-      team.team_barrier();
-      Real peak, mass;
-      Kokkos::parallel_reduce(
-          Kokkos::TeamThreadRange(team, seen), [=](int i, Real &best) { best = p[i] > best ? p[i] : best; },
-          Kokkos::Max<Real>(peak));
-      Kokkos::parallel_reduce(
-          Kokkos::TeamThreadRange(team, seen), [=](int i, Real &total) { total += math::exp(p[i] - peak); }, mass);
-      each(team, seen, [=](int i) { p[i] = math::exp(p[i] - peak) / mass; });
-      team.team_barrier();
+      team.barrier();
+      const Real peak = largest(team, seen, p), mass = exponentiate(team, seen, peak, p);
+      team.barrier();
+      each(team, seen, [=](int i) { p[i] /= mass; });
+      team.barrier();
       each(team, n + Dv, [=](int a) {
         Real mean = 0;
         for (int i = 0; i < seen; ++i) mean += p[i] * (a < n ? X[size_t(i) * n + a] : h.v(i)[a - n]);
         xbar[a] = mean; // vbar follows xbar
       });
-      team.team_barrier();
+      team.barrier();
       each(team, n * (n + Dv), [=](int entry) {
         const int a = entry / (n + Dv), b = entry % (n + Dv);
         Real sum = 0;
@@ -102,9 +98,9 @@ template <class Real> struct StepByStepRegression {
         }
         (b < n ? N[a * n + b] : R[a * Dv + b - n]) = sum;
       });
-      team.team_barrier();
+      team.barrier();
       finish_regression(team, n, Dv, ridge, peak, mass, xbar, vbar, N, R, h.o(t));
-      team.team_barrier();
+      team.barrier();
     }
   }
 };
@@ -132,37 +128,37 @@ template <class Real> struct SolveTile {
   int T, Dv, width, rows, stride, t0;
   size_t head;
   const Real *sum, *peak, *mass;
-  Array<Real> q, k, o,
-      work; // work of a row: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]
+  Array<Real> q, k, o;
 
   KOKKOS_FUNCTION static size_t work_size(int n, int Dk, int Dv) { return size_t(2 * n + 1) * (n + Dv) + n + Dk; }
 
-  KOKKOS_FUNCTION void operator()(const Team &team) const {
-    const int g = team.league_rank() / rows, r = team.league_rank() % rows, n = basis.size(), D = Dv, Dk = basis.Dk;
+  /// Work of a row: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk].
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *work) const {
+    const int g = int(unit / rows), r = int(unit % rows), n = basis.size(), D = Dv, Dk = basis.Dk;
     const size_t slot = size_t(g) * stride + r, step = (head + g) * T + t0 + r;
     const Basis x = basis;
     const Real total = mass[slot], *first = sum + slot * width, *second = first + n, *values = second + n * (n + 1) / 2,
                *cross = values + D;
     const Real *query = q.data() + step * Dk, *origin = k.data() + (head + g) * T * Dk;
-    Real *N = work.data() + team.league_rank() * work_size(n, Dk, D), *P = N + n * n, *R = P + n * n, *Q = R + n * D,
-         *ybar = Q + n * D, *xbar = ybar + n, *vbar = xbar + n, *z = vbar + D;
+    Real *N = work, *P = N + n * n, *R = P + n * n, *Q = R + n * D, *ybar = Q + n * D, *xbar = ybar + n,
+         *vbar = xbar + n, *z = vbar + D;
     each(team, Dk, [=](int c) { z[c] = query[c] - origin[c]; });
     each(team, n, [=](int a) { ybar[a] = first[a] / total; });
     each(team, D, [=](int c) { vbar[c] = values[c] / total; });
-    team.team_barrier();
+    team.barrier();
     each(team, n,
          [=](int a) { // both triangles from the packed upper one, whose row a starts after rows of length n, n-1, ...
            for (int b = a; b < n; ++b)
              N[a * n + b] = N[b * n + a] = second[a * n - a * (a - 1) / 2 + b - a] / total - ybar[a] * ybar[b];
            for (int c = 0; c < D; ++c) R[a * D + c] = cross[a * D + c] / total - ybar[a] * vbar[c];
          });
-    team.team_barrier();
+    team.barrier();
     each(team, n, [=](int column) { x.move_origin(z, Real(0), N + column, n, P + column, n); });
     each(team, D, [=](int column) { x.move_origin(z, Real(0), R + column, D, Q + column, D); });
-    Kokkos::single(Kokkos::PerTeam(team), [=] { x.move_origin(z, Real(1), ybar, 1, xbar, 1); });
-    team.team_barrier();
+    once(team, [=] { x.move_origin(z, Real(1), ybar, 1, xbar, 1); });
+    team.barrier();
     each(team, n, [=](int row) { x.move_origin(z, Real(0), P + row * n, 1, N + row * n, 1); });
-    team.team_barrier();
+    team.barrier();
     finish_regression(team, n, D, ridge, peak[slot], total, xbar, vbar, N, Q, o.data() + step * D);
   }
 };
@@ -190,17 +186,14 @@ template <class Real> void parallel(const Call<Real> &call) {
   Attention<Real, Weights> tiles("local_linear::parallel", kernel, Sees::through_self, rows_of(call.q, s, s.Dk),
                                  rows_of(call.k, s, s.Dk), rows_of(moments, s, width), s.heads(), chunk);
   using Solve = SolveTile<Real>;
-  const Array<Real> work(Kokkos::view_alloc(Kokkos::WithoutInitializing, "systems"),
-                         tiles.group() * tiles.tile_rows * Solve::work_size(n, s.Dk, s.Dv));
   tiles.each_group([&](size_t head, size_t heads) {
     for (int t = 0; t < s.T; t += tiles.tile_rows) {
       const Range rows{t, std::min(t + tiles.tile_rows, s.T)};
       tiles.begin(head, heads, rows);
       tiles.gather(rows, {0, rows.end});
-      Kokkos::parallel_for(
-          "local_linear::solve", Kokkos::TeamPolicy<Execution>(int(heads) * rows.size(), on_host ? 1 : 64),
-          Solve{basis, Real(call.params.real("ridge")), s.T, s.Dv, width, rows.size(), tiles.tile_rows, t, head,
-                tiles.sum(0, rows), tiles.peak(0, rows), tiles.mass(0, rows), call.q, call.k, call.o, work});
+      run<Real>({"local_linear::solve", heads * rows.size(), 64}, *call.arena, Solve::work_size(n, s.Dk, s.Dv),
+                Solve{basis, Real(call.params.real("ridge")), s.T, s.Dv, width, rows.size(), tiles.tile_rows, t, head,
+                      tiles.sum(0, rows), tiles.peak(0, rows), tiles.mass(0, rows), call.q, call.k, call.o});
     }
   });
 }

@@ -35,11 +35,11 @@ template <class Real> void recurrent(const Call<Real> &call) {
             for (int j = 0; j < h.Dk; ++j) s[j] = gate.keep * s[j] + gate.add * v * k[j];
             read[i] = scale * dot(s, h.q(t), h.Dk);
           });
-          team.team_barrier();
+          team.barrier();
           each(team, h.Dv,
                [=](int i) { h.o(t)[i] = read[i] / math::fmax(math::fabs(read[h.Dv]), 1 / gate.stabiliser); });
           each(team, 1, [=](int) { *M = gate.stabiliser; });
-          team.team_barrier();
+          team.barrier();
         }
       });
 }
@@ -60,8 +60,8 @@ template <class Real> void chunked(const Call<Real> &call) {
           }
         });
       });
-  normalised_sum("mlstm::chunked", call, {call.shape.Dk, call.q, call.k, keep, {}, Real(call.params.real("scale"))},
-                 add, floor);
+  decayed_sum("mlstm::chunked", call,
+              {call.shape.Dk, call.q, call.k, keep, {}, Real(call.params.real("scale")), {}, true, add, floor});
 }
 
 } // namespace

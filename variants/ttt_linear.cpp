@@ -21,20 +21,20 @@ template <class Real> struct OneByOne {
     const int Dk = h.Dk, Dv = h.Dv;
     Real *S = h.state, *y = h.work;
     const auto apply = [&](const Real *x) {
-      team.team_barrier();
+      team.barrier();
       each(team, Dv, [=](int i) { y[i] = dot(S + i * Dk, x, Dk); });
-      team.team_barrier();
+      team.barrier();
     };
     for (int t = 0; t < h.T; ++t) {
       const Real *k = h.k(t), step = lr * h.beta[t];
       apply(k);
-      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.gradient(Dk, Dv, k, h.v(t), y, y); });
-      team.team_barrier();
+      once(team, [&] { memory.gradient(Dk, Dv, k, h.v(t), y, y); });
+      team.barrier();
       each(team, Dv, [=](int i) {
         for (int j = 0; j < Dk; ++j) S[i * Dk + j] -= step * y[i] * k[j];
       });
       apply(h.q(t));
-      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.read(Dk, Dv, h.q(t), y, h.o(t)); });
+      once(team, [&] { memory.read(Dk, Dv, h.q(t), y, h.o(t)); });
     }
   }
 };
@@ -57,23 +57,23 @@ template <class Real> struct Batches {
       const Real *q = h.q(t0), *k = h.k(t0), *v = h.v(t0), *beta = h.beta + t0;
       Real *o = h.o(t0);
       tile::transpose(team, n, Dk, k, Dk, kT, n);
-      team.team_barrier();
-      tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(k, Dk), ST, Dv, Real(0), E, Dv);
-      tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), kT, n, Real(0), A, n);
-      tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(q, Dk), ST, Dv, Real(0), o, Dv);
-      team.team_barrier();
+      team.barrier();
+      tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(k, Dk), tile::rows<Real>(ST, Dv), Real(0), E, Dv);
+      tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(kT, n), Real(0), A, n);
+      tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(ST, Dv), Real(0), o, Dv);
+      team.barrier();
       each(team, n, [=](int t) { // E: gradient times step size; A: only steps up to t have been taken
         Real *e = E + t * Dv;
         m.gradient(Dk, Dv, k + t * Dk, v + t * Dv, e, e);
         for (int c = 0; c < Dv; ++c) e[c] *= rate * beta[t];
         for (int s = t + 1; s < n; ++s) A[t * n + s] = 0;
       });
-      team.team_barrier();
-      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(A, n), E, Dv, Real(1), o, Dv);
-      tile::gemm(team, Dk, Dv, n, Real(-1), tile::transposed(k, Dk), E, Dv, Real(1), ST, Dv);
-      team.team_barrier();
+      team.barrier();
+      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(A, n), tile::rows<Real>(E, Dv), Real(1), o, Dv);
+      tile::gemm(team, Dk, Dv, n, Real(-1), tile::transposed(k, Dk), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
+      team.barrier();
       each(team, n, [=](int t) { m.read(Dk, Dv, q + t * Dk, o + t * Dv, o + t * Dv); });
-      team.team_barrier();
+      team.barrier();
     }
     tile::transpose(team, Dk, Dv, ST, Dv, h.state, Dk);
   }

@@ -17,6 +17,12 @@ inline double epsilon_of(Real real) {
   return real == Real::f32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
 }
 
+/// How matrix products round float32 operands: not at all, or to TF32 (10 bits) or bfloat16 (7 bits), where the device
+/// has such units. Sums are float32 in each.
+enum class Math { exact, tf32, bf16 };
+/// How a chunked form goes through a sequence: by shape and backend, one team a head, or all chunks at once (engine.hpp).
+enum class Schedule { automatic, streaming, three_phase };
+
 struct Shape {
   int B = 1, H = 1, T = 1, Dk = 1, Dv = 1;
   size_t heads() const { return size_t(B) * H; }

@@ -2,18 +2,11 @@
 // What a kernel sees: device arrays of one call, and raw row-major pointers of one (batch, head).
 #pragma once
 #include "harness/core/variant.hpp"
+#include "harness/device/launch.hpp"
 #include "harness/device/math.hpp"
-#include <Kokkos_Core.hpp>
+#include <memory>
 
 namespace recollect {
-
-#ifdef RECOLLECT_SPACE
-using Execution = Kokkos::RECOLLECT_SPACE;
-#else
-using Execution = Kokkos::DefaultExecutionSpace;
-#endif
-using Team = Kokkos::TeamPolicy<Execution>::member_type;
-template <class Real> using Array = Kokkos::View<Real *, Execution>;
 
 /// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it
 /// does not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o`
@@ -22,15 +15,19 @@ template <class Real> struct Call {
   Shape shape;
   StateShape state_shape;
   int chunk = 1; // 1 ... T
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
   Params params;
   std::vector<std::string> given; // the optional inputs that the caller did supply
   Array<Real> q, k, v, beta, alpha, lambda, w, o, state;
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // of everything that the pass needs beside these
 
   bool has(const std::string &input) const {
     for (const std::string &name : given)
       if (name == input) return true;
     return false;
   }
+  size_t steps() const { return shape.heads() * shape.T; }
 };
 
 /// One (batch, head): pointers to its first step.
@@ -52,16 +49,14 @@ template <class Real> struct Head {
 
 template <class Real> struct HeadArrays {
   int T, Dk, Dv, chunk;
-  size_t state_size, work_size;
-  Array<Real> q, k, v, beta, alpha, lambda, w, o, state, work;
+  size_t state_size;
+  Array<Real> q, k, v, beta, alpha, lambda, w, o, state;
 
-  HeadArrays(const Call<Real> &c, size_t work_size, const std::string &label)
-      : T(c.shape.T), Dk(c.shape.Dk), Dv(c.shape.Dv), chunk(c.chunk), state_size(c.state_shape.size()),
-        work_size(work_size), q(c.q), k(c.k), v(c.v), beta(c.beta), alpha(c.alpha), lambda(c.lambda), w(c.w), o(c.o),
-        state(c.state),
-        work(Kokkos::view_alloc(Kokkos::WithoutInitializing, label + "::work"), work_size * c.shape.heads()) {}
+  explicit HeadArrays(const Call<Real> &c)
+      : T(c.shape.T), Dk(c.shape.Dk), Dv(c.shape.Dv), chunk(c.chunk), state_size(c.state_shape.size()), q(c.q), k(c.k),
+        v(c.v), beta(c.beta), alpha(c.alpha), lambda(c.lambda), w(c.w), o(c.o), state(c.state) {}
 
-  KOKKOS_FUNCTION Head<Real> head(size_t i) const {
+  KOKKOS_FUNCTION Head<Real> head(size_t i, Real *work = nullptr) const {
     const size_t keys = i * T * Dk, values = i * T * Dv, steps = i * T;
     return {T,
             Dk,
@@ -77,7 +72,7 @@ template <class Real> struct HeadArrays {
             w.data() + (w.extent(0) ? keys : 0),
             o.data() + values,
             state.data() + i * state_size,
-            work.data() + i * work_size};
+            work};
   }
 };
 
@@ -85,34 +80,17 @@ template <class Real> struct HeadArrays {
 template <class Real, class Body> struct HeadKernel {
   HeadArrays<Real> arrays;
   Body body;
-  KOKKOS_FUNCTION void operator()(const Team &team) const { body(team, arrays.head(team.league_rank())); }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t index, Real *work) const {
+    body(team, arrays.head(index, work));
+  }
 };
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Execution::memory_space>::accessible;
-
 /// Runs body(team, head) once for every (batch, head), one team each, with `work_size` reals of workspace a head.
-/// Label: "variant::form". A team is one thread on the host, where heads are the parallel axis.
+/// Label: "variant::form".
 template <class Real, class Body>
 void each_head(const std::string &label, const Call<Real> &call, size_t work_size, const Body &body) {
-  const HeadArrays<Real> arrays(call, work_size, label);
-  Kokkos::parallel_for(label, Kokkos::TeamPolicy<Execution>(int(call.shape.heads()), on_host ? 1 : 128),
-                       HeadKernel<Real, Body>{arrays, body});
-}
-
-/// f(i) for i in 0 ... n-1, shared among the team's threads. No barrier.
-template <class F> KOKKOS_FUNCTION void each(const Team &team, int n, const F &f) {
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n), f);
-}
-
-template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int n) {
-  constexpr int lanes = 8; // independent partial sums: a vector unit may keep them without reassociating
-  Real sum[lanes] = {};
-  int i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) sum[l] += a[i + l] * b[i + l];
-  Real total = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-  for (; i < n; ++i) total += a[i] * b[i];
-  return total;
+  run<Real>({label, call.shape.heads(), 128, call.math}, *call.arena, work_size,
+            HeadKernel<Real, Body>{HeadArrays<Real>(call), body});
 }
 
 } // namespace recollect

@@ -1,83 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small dense blocks inside one team, shared by the chunked forms. Row-major with leading dimensions; no barriers
-// inside: the caller places team.team_barrier() between dependent steps.
+// around: the caller places team.barrier() between dependent steps.
+//
+// One signature, three implementations: register blocks of vectors on the host (tile_host.cpp), matrix instructions of
+// a warp on CUDA (tile_cuda.hpp), plain loops elsewhere.
 #pragma once
 #include "harness/device/device.hpp"
-
-// GCC 12 unrolls a short innermost loop before it vectorises, and leaves a tile of floats in memory: ten times slower.
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define RECOLLECT_VECTOR_LOOP _Pragma("GCC unroll 1")
-#else
-#define RECOLLECT_VECTOR_LOOP
-#endif
+#include "harness/device/tile_host.hpp"
+#include "harness/device/tile_portable.hpp"
 
 namespace recollect::tile {
 
-/// An m x n operand whose element (i, j) is data[i * row + j * column].
-template <class Real> struct Matrix {
-  const Real *data;
-  int row, column;
-  KOKKOS_FUNCTION Real operator()(int i, int j) const { return data[size_t(i) * row + size_t(j) * column]; }
-};
-template <class Real> KOKKOS_FUNCTION Matrix<Real> rows(const Real *data, int width) { return {data, width, 1}; }
-template <class Real> KOKKOS_FUNCTION Matrix<Real> transposed(const Real *data, int width) { return {data, 1, width}; }
+/// Distance between the rows of a scratch array of this width: on a GPU such that a column's elements lie in different
+/// banks of shared memory.
+template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
+  constexpr int banks = 128 / sizeof(Real);
+  return on_host ? width : (width + banks - 1) / banks * banks + 4;
+}
 
-/// C[m,n] = beta * C + alpha * A[m,k] B[k,n], with B's rows contiguous (ldb). beta = 0 overwrites, so C may be
-/// uninitialised. Blocks of 4 x 16 results stay in registers: vector lanes on a CPU, one thread's tile on a GPU.
+/// Room for a copy of rows x width of the inputs, where copying them first pays: not on the host.
+template <class Real> KOKKOS_FUNCTION Real *room(Stack<Real> &stack, int rows, int width) {
+  return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
+}
+/// An operand in that room, or where it was. The caller places a barrier before it is used.
 template <class Real>
-KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, const Real *B, int ldb,
-                          Real beta, Real *C, int ldc) {
-  constexpr int R = 4, W = on_host ? 64 / sizeof(Real) : 4;
-  const int down = (m + R - 1) / R, across = (n + W - 1) / W;
-  each(team, down * across, [=](int block) {
-    const int i0 = block / across * R, j0 = block % across * W;
-    const int height = m - i0 < R ? m - i0 : R, width = n - j0 < W ? n - j0 : W;
-    Real sum[R][W] = {};
-    if (height == R && width == W) {
-      for (int p = 0; p < k; ++p) {
-        const Real *b = B + size_t(p) * ldb + j0;
-        for (int r = 0; r < R; ++r) {
-          const Real a = A(i0 + r, p);
-          RECOLLECT_VECTOR_LOOP
-          for (int c = 0; c < W; ++c) sum[r][c] += a * b[c];
-        }
-      }
-    } else {
-      for (int p = 0; p < k; ++p)
-        for (int r = 0; r < height; ++r)
-          for (int c = 0; c < width; ++c) sum[r][c] += A(i0 + r, p) * B[size_t(p) * ldb + j0 + c];
+KOKKOS_FUNCTION Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
+                                   Real *room) {
+  if constexpr (on_host) return rows(from, ld);
+  const std::ptrdiff_t ldr = pitch<Real>(width);
+  each_cell(team, count, width, [=](int i, int j) { room[i * ldr + j] = from[i * ld + j]; });
+  return rows<Real>(room, ldr);
+}
+
+/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised.
+template <class Real>
+KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
+                          const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
+  if constexpr (on_host) {
+    host::gemm(m, n, alpha, first, beta, C, ldc);
+    if (second.k > 0) host::gemm(m, n, alpha, second, Real(1), C, ldc);
+  } else
+    portable::gemm(team, m, n, alpha, first, second, beta, C, ldc);
+}
+/// C[m,n] = beta C + alpha A[m,k] B[k,n].
+template <class Real>
+KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, Matrix<Real> B, Real beta,
+                          Real *C, std::ptrdiff_t ldc) {
+  gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
+}
+
+/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] is read. Barriers
+/// inside.
+template <class Real>
+KOKKOS_FUNCTION void solve_unit_lower(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl, Real *X,
+                                      std::ptrdiff_t ldx) {
+  if constexpr (on_host) {
+    host::solve_unit_lower(n, columns, L, ldl, X, ldx);
+  } else {
+    constexpr int block = portable::solve_block;
+    for (int i = 0; i < n; i += block) {
+      const int rows_ = n - i < block ? n - i : block;
+      if (i)
+        gemm(team, rows_, columns, i, Real(-1), rows(L + i * ldl, ldl), rows<Real>(X, ldx), Real(1), X + i * ldx, ldx);
+      team.barrier();
+      portable::substitute(team, rows_, columns, L + i * ldl + i, ldl, X + i * ldx, ldx);
+      team.barrier();
     }
-    for (int r = 0; r < height; ++r)
-      for (int c = 0; c < width; ++c) {
-        Real &out = C[size_t(i0 + r) * ldc + j0 + c];
-        out = beta == 0 ? alpha * sum[r][c] : beta * out + alpha * sum[r][c];
-      }
-  });
+  }
 }
 
 /// B[n,m] = A[m,n]^T
 template <class Real>
-KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, int lda, Real *B, int ldb) {
-  each(team, n, [=](int j) {
-    for (int i = 0; i < m; ++i) B[size_t(j) * ldb + i] = A[size_t(i) * lda + j];
-  });
-}
-
-/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] is read.
-template <class Real>
-KOKKOS_FUNCTION void solve_unit_lower(const Team &team, int n, int columns, const Real *L, int ldl, Real *X, int ldx) {
-  constexpr int W = on_host ? 64 / sizeof(Real) : 1;
-  each(team, (columns + W - 1) / W, [=](int block) { // column blocks are independent
-    const int j0 = block * W, width = columns - j0 < W ? columns - j0 : W;
-    for (int i = 1; i < n; ++i) {
-      Real sum[W] = {};
-      for (int p = 0; p < i; ++p) {
-        const Real l = L[size_t(i) * ldl + p];
-        for (int c = 0; c < width; ++c) sum[c] += l * X[size_t(p) * ldx + j0 + c];
-      }
-      for (int c = 0; c < width; ++c) X[size_t(i) * ldx + j0 + c] -= sum[c];
-    }
-  });
+KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, std::ptrdiff_t lda, Real *B,
+                               std::ptrdiff_t ldb) {
+  if constexpr (on_host)
+    host::transpose(m, n, A, lda, B, ldb);
+  else
+    each_cell(team, m, n, [=](int i, int j) { B[j * ldb + i] = A[i * lda + j]; });
 }
 
 } // namespace recollect::tile

@@ -68,6 +68,8 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   call->shape = s.shape;
   call->params = params;
   call->chunk = std::clamp(run.chunk, 1, s.shape.T);
+  call->schedule = run.schedule;
+  call->math = run.math;
   call->state_shape = variant.state_shape(s.shape, params);
   call->q = upload<Real>("q", s.q);
   call->k = upload<Real>("k", s.k);
@@ -91,6 +93,7 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
     Kokkos::fence();
   };
   job.launch = [call, kernel] {
+    call->arena->reset();
     kernel(*call);
     Kokkos::fence();
   };

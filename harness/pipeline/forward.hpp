@@ -10,6 +10,8 @@ struct Run {
   Real real = Real::f64;
   int chunk = 64; // clamped to 1 ... T
   Params params;  // resolved against the variant's specs; empty: its defaults
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
 };
 
 /// o and the final state. Input error (exit 3) naming the dataset when one is absent, mis-shaped or non-finite.

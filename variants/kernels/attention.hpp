@@ -44,15 +44,22 @@ struct Range {
   int size() const { return end - begin; }
 };
 
+/// The largest of p[0 ... n-1]. Called by the whole team; barriers inside.
+template <class Real> KOKKOS_FUNCTION Real largest(const Team &team, int n, const Real *p) {
+  return reduce(
+      team, n, Kokkos::reduction_identity<Real>::max(), [=](int i) { return p[i]; },
+      [](Real a, Real b) { return a > b ? a : b; });
+}
+/// p = exp(p - peak), and its sum. Called by the whole team; barriers inside.
+template <class Real> KOKKOS_FUNCTION Real exponentiate(const Team &team, int n, Real peak, Real *p) {
+  return reduce(
+      team, n, Real(0), [=](int i) { return p[i] = math::exp(p[i] - peak); }, [](Real a, Real b) { return a + b; });
+}
+
 /// Logits p[0 ... n-1] of one query to its softmax. Called by the whole team; barriers inside.
 template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real *p) {
-  Real peak, mass;
-  Kokkos::parallel_reduce(
-      Kokkos::TeamThreadRange(team, n), [=](int i, Real &best) { best = p[i] > best ? p[i] : best; },
-      Kokkos::Max<Real>(peak));
-  Kokkos::parallel_reduce(
-      Kokkos::TeamThreadRange(team, n), [=](int i, Real &total) { total += p[i] = math::exp(p[i] - peak); }, mass);
-  team.team_barrier();
+  const Real mass = exponentiate(team, n, largest(team, n, p), p);
+  team.barrier();
   each(team, n, [=](int i) { p[i] = mass == 0 ? 0 : p[i] / mass; });
 }
 
@@ -65,30 +72,25 @@ template <class Real, class Kernel> struct Weigh {
   int stride, width; // rows between two heads of the group in sum, peak and mass; columns of sum
   Real *scores, *sum, *peak, *mass;
 
-  KOKKOS_FUNCTION void operator()(const Team &team) const {
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *) const {
     const int height = rows.end - rows.begin, n = keys.end - keys.begin;
-    const int g = team.league_rank() / height, r = team.league_rank() % height, t = rows.begin + r, first = keys.begin;
+    const int g = int(unit / height), r = int(unit % height), t = rows.begin + r, first = keys.begin;
     const size_t slot = size_t(g) * stride + r, this_head = head + g;
-    Real *p = scores + size_t(team.league_rank()) * n;
+    Real *p = scores + unit * n;
     const int limit = sees == Sees::everything ? n : (sees == Sees::earlier ? t : t + 1) - first;
     const int seen = limit < 0 ? 0 : limit < n ? limit : n;
     const Kernel kappa = kernel;
     each(team, seen, [&](int j) { p[j] = kappa(this_head, t, first + j, p[j]); });
     each(team, n - seen, [=](int j) { p[seen + j] = 0; });
     if (!kernel.normalised() || seen == 0) return;
-    team.team_barrier();
-    Real highest, added;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, seen), [=](int j, Real &best) { best = p[j] > best ? p[j] : best; },
-        Kokkos::Max<Real>(highest));
-    const Real old = peak[slot], now = highest > old ? highest : old;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, seen), [=](int j, Real &total) { total += p[j] = math::exp(p[j] - now); }, added);
+    team.barrier();
+    const Real highest = largest(team, seen, p), old = peak[slot], now = highest > old ? highest : old;
+    const Real added = exponentiate(team, seen, now, p);
     const Real shrink = math::exp(old - now);
     Real *row_sum = sum + slot * width;
     each(team, width, [=](int c) { row_sum[c] *= shrink; });
-    team.team_barrier(); // peak[slot] is read by all before it is replaced
-    Kokkos::single(Kokkos::PerTeam(team), [=] {
+    team.barrier(); // peak[slot] is read by all before it is replaced
+    once(team, [=] {
       peak[slot] = now;
       mass[slot] = mass[slot] * shrink + added;
     });
@@ -148,9 +150,10 @@ public:
     for (size_t g = 0; g < now_; ++g)
       product("T", rows.size(), keys.size(), width, Real(1), queries_.at(head_ + g, rows.begin),
               keys_.at(head_ + g, keys.begin), Real(0), scores(g, rows, keys));
-    Kokkos::parallel_for(label_, Kokkos::TeamPolicy<Execution>(int(now_) * rows.size(), on_host ? 1 : 128),
-                         Weigh<Real, Kernel>{kernel_, sees_, head_, rows, keys, tile_rows, values_.width,
-                                             scores_.data(), sum(0, rows), peak(0, rows), mass(0, rows)});
+    Arena none;
+    run<Real>({label_, now_ * rows.size()}, none, 0,
+              Weigh<Real, Kernel>{kernel_, sees_, head_, rows, keys, tile_rows, values_.width, scores_.data(),
+                                  sum(0, rows), peak(0, rows), mass(0, rows)});
   }
 
   /// Adds what the queries `rows` read at `keys`, tile by tile.
@@ -219,15 +222,15 @@ template <class Real, class Kernel> struct OneQueryAtATime {
     for (int t = 0; t < h.T; ++t) {
       const int seen = sees == Sees::everything ? h.T : sees == Sees::earlier ? t : t + 1;
       each(team, seen, [=](int i) { p[i] = kappa(h.index, t, i, dot(h.k(i), h.q(t), h.Dk)); });
-      team.team_barrier();
+      team.barrier();
       if (kernel.normalised()) soften(team, seen, p);
-      team.team_barrier();
+      team.barrier();
       each(team, h.Dv, [=](int c) {
         Real sum = 0;
         for (int i = 0; i < seen; ++i) sum += p[i] * h.v(i)[c];
         h.o(t)[c] = sum;
       });
-      team.team_barrier();
+      team.barrier();
     }
   }
 };

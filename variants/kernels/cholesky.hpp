@@ -9,15 +9,15 @@ namespace recollect::variants {
 /// Lower triangle of A [n,n] becomes L with L L^T = A; the strict upper triangle is neither read nor written.
 template <class Real> KOKKOS_FUNCTION void cholesky(const Team &team, int n, Real *A, int lda) {
   for (int j = 0; j < n; ++j) {
-    team.team_barrier();
+    team.barrier();
     each(team, n - j,
          [=](int r) { A[size_t(j + r) * lda + j] -= dot(A + size_t(j + r) * lda, A + size_t(j) * lda, j); });
-    team.team_barrier();
+    team.barrier();
     const Real pivot = math::sqrt(A[size_t(j) * lda + j]);
-    team.team_barrier();
+    team.barrier();
     each(team, n - j, [=](int r) { A[size_t(j + r) * lda + j] = r ? A[size_t(j + r) * lda + j] / pivot : pivot; });
   }
-  team.team_barrier();
+  team.barrier();
 }
 
 /// X [n,columns] = L^{-1} X. Columns are shared among the threads. No barrier.

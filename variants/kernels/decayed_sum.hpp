@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunked form of every linear state without an erase term:
 //
-//   S_t = S_{t-1} diag(decay_t) + v_t k_t^T,   o_t = scale S_t q_t,   decay_t = alpha_t lambda_t (per step, per key
-//   channel)
+//   S_t = S_{t-1} diag(decay_t) + strength_t v_t k_t^T,   o_t = scale S_t q_t,   decay_t = alpha_t lambda_t (per step,
+//   per key channel)
 //
-// With q, k any features of width F (phi already applied). For a chunk that starts in state S_0, and D(t,i) the product
-// of the decays of steps i+1 ... t:
+// With q, k any features of width F (phi already applied). For a chunk that starts in state S_0, and D(t,i) as in
+// decays.hpp:
 //
 //   o_t = scale (S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) k_i] v_i),   S_C = S_0 D(C,0) + sum_i v_i (D(C,i) k_i)^T
 //
-// D is built from products of factors <= 1, never from exponentials of differences of summed logarithms: nothing can
-// overflow, and a pair whose decay is 1 keeps full precision after any earlier gate, however small. Per-channel decays
-// use secondary chunks (GLA, Yang et al. 2023, secondary chunking): pairs in the same one are weighted directly, pairs
-// of two through the later one's start.
-//
 // With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. Pairs then
 // meet D(t-1,i), and the step's own pair the weight q_t . u_t k_t.
+//
+// Normalised, z_t sums the keys as S_t does with the value 1, and o_t is divided by scale z_t . q_t, or where there is a
+// floor by max(|scale z_t . q_t|, floor_t).
 #pragma once
-#include "harness/device/tile.hpp"
+#include "harness/device/engine.hpp"
+#include "variants/kernels/decays.hpp"
 
 namespace recollect::variants {
 
@@ -27,172 +26,185 @@ template <class Real> struct DecayedSum {
   Array<Real> alpha;  // [B,H,T], empty: 1
   Array<Real> lambda; // [B,H,T,F], empty: 1
   Real scale = 1;
-  Array<Real> bonus = {};     // [B,H,T,F] u, with lambda only; empty: writes before it reads
-  int values = 0;             // V: width of v and o, rows of S
-  Array<Real> v = {}, o = {}; // [B,H,T,V]
+  Array<Real> bonus = {}; // [B,H,T,F] u, with lambda only; empty: writes before it reads
+  bool normalised = false;
+  Array<Real> strength = {}, floor = {}; // [B,H,T]; empty: 1, and none
 };
 
-template <class Real> struct DecayedSumKernel {
-  static constexpr int sub = 16;                                // steps of a secondary chunk
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
+/// sum / weight, and 0 where nothing has any weight yet.
+template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) {
+  return weight == 0 ? Real(0) : sum / weight;
+}
+
+template <class Number> struct DecayedSumAlgebra {
+  using Real = Number;
   DecayedSum<Real> in;
+  int T, C, V; // steps, of a chunk, width of v and o
+  Array<Real> v, o, state;
+  size_t state_stride; // reals of a head's state in the layer's layout: rows of S [V,F], then z
 
-  static size_t work_size(int C, int F, int V) {
-    return size_t(C) * C + size_t(3) * C * F + size_t(F) * V + 2 * F + C + size_t(2) * sub * F;
-  }
-
-  /// This head's workspace, and the arrays of the chunk at hand.
-  struct Chunk {
-    int n;                                      // steps
-    const Real *q, *k, *alpha, *lambda, *bonus; // first step's rows; null where the gate is absent
-    Real *A;                                    // [n,n] weights q_t . D(t,i) k_i for i <= t, zero above
-    Real *q_start;                              // [n,F] D(t,0) q_t
-    Real *kT;      // [F,n] keys decayed to the end of the steps done so far; D(C,i) k_i at last
-    Real *decay;   // [n,F] alpha_t lambda_t where both are given
-    Real *total;   // [F] decay of the steps done so far; D(C,0) at last
-    Real *step;    // [F] decay of one secondary chunk
-    Real *suffix;  // [n] scalar D(C,i)
-    Real *q_block; // [sub,F] queries decayed from the secondary chunk's start
-    Real *key;     // [sub,F] one running key a thread
+  struct Summary {
+    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, transposed, so that products run along V; then of z [F]
+    Real *carried; // [1 or F] D(C,0), where anything decays
+  };
+  struct Summarising {
+    Decays<Real> decays;
+    Real *gates, *keys; // [C,F] alpha lambda where both are given; D(C,i) k_i
+    Real *k, *v;        // rooms
+  };
+  struct Carrying {};
+  struct Reading {
+    Decays<Real> decays;
+    Real *gates, *decayed; // [C,F] alpha lambda; q_t decayed from its block's start, then D(t,0) q_t
+    Real *weights;         // [C,C] q_t . D(t,i) k_i for i <= t
+    Real *divisor;         // [C]
+    Real *q, *k, *v, *S;   // rooms
   };
 
-  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const int F = in.width, V = in.values, C = h.chunk;
-    Chunk c{};
-    c.A = h.work, c.q_start = c.A + C * C, c.kT = c.q_start + C * F, c.decay = c.kT + C * F;
-    c.total = c.decay + C * F, c.step = c.total + F, c.suffix = c.step + F, c.q_block = c.suffix + C,
-    c.key = c.q_block + sub * F;
-    Real *ST = c.key + sub * F; // [F,V] transposed state, so that products run along V
-    tile::transpose(team, V, F, h.state, F, ST, V);
+  KOKKOS_FUNCTION int decay_width() const { return in.lambda.extent(0) ? in.width : in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION bool both_gates() const { return in.lambda.extent(0) && in.alpha.extent(0); }
+  KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
+  KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
+  KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
+  int parts() const { return on_host ? std::min(in.width, 16) : (in.width - 1) / 8 + 1; }
 
-    for (int t0 = 0; t0 < h.T; t0 += C) {
-      const size_t first = h.index * h.T + t0;
-      const Real *v = in.v.data() + first * V;
-      Real *o = in.o.data() + first * V;
-      c.n = h.T - t0 < C ? h.T - t0 : C;
-      c.q = in.q.data() + first * F, c.k = in.k.data() + first * F;
-      c.alpha = in.alpha.extent(0) ? in.alpha.data() + first : nullptr;
-      c.lambda = in.lambda.extent(0) ? in.lambda.data() + first * F : nullptr;
-      c.bonus = in.bonus.extent(0) ? in.bonus.data() + first * F : nullptr;
-      team.team_barrier();
-      c.lambda ? channel_weights(team, c) : scalar_weights(team, c);
-      team.team_barrier();
-      const bool decays = c.alpha || c.lambda;
-      tile::gemm(team, c.n, V, F, in.scale, tile::rows(decays ? c.q_start : c.q, F), ST, V, Real(0), o, V);
-      team.team_barrier();
-      tile::gemm(team, c.n, V, c.n, in.scale, tile::rows<Real>(c.A, c.n), v, V, Real(1), o, V);
-      if (decays)
-        each(team, F, [=](int j) {
-          for (int i = 0; i < V; ++i) ST[j * V + i] *= c.total[j];
-        });
-      team.team_barrier();
-      tile::gemm(team, F, V, c.n, Real(1), tile::rows<Real>(c.kT, c.n), v, V, Real(1), ST, V);
-    }
-    team.team_barrier();
-    tile::transpose(team, F, V, ST, V, h.state, F);
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(decay_width())}; }
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
+    Summarising x;
+    x.decays.place(s, C, in.width, decay_width());
+    x.gates = both_gates() ? s.take(size_t(C) * in.width) : nullptr;
+    x.keys = bare_keys() ? nullptr : s.take(C * tile::pitch<Real>(in.width));
+    x.k = bare_keys() ? tile::room(s, C, in.width) : nullptr;
+    x.v = tile::room(s, C, V);
+    return x;
+  }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    Reading x;
+    const bool channels = decay_width() > 1;
+    x.decays.place(s, C, in.width, decay_width());
+    x.gates = both_gates() ? s.take(size_t(C) * in.width) : nullptr;
+    x.decayed = decay_width() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
+    x.weights = s.take(C * tile::pitch<Real>(C));
+    x.divisor = in.normalised ? s.take(C) : nullptr;
+    x.q = channels ? nullptr : tile::room(s, C, in.width);
+    x.k = channels ? nullptr : tile::room(s, C, in.width);
+    x.v = tile::room(s, C, V);
+    x.S = tile::room(s, in.width, V);
+    return x;
   }
 
-  /// One decay for all channels: weights are q k^T times the product of the alphas between.
-  KOKKOS_FUNCTION void scalar_weights(const Team &team, const Chunk &c) const {
-    const int F = in.width, n = c.n;
-    tile::transpose(team, n, F, c.k, F, c.kT, n);
-    team.team_barrier();
-    tile::gemm(team, n, n, F, Real(1), tile::rows(c.q, F), c.kT, n, Real(0), c.A, n);
-    team.team_barrier();
-    each(team, n, [=](int t) {
-      for (int i = t + 1; i < n; ++i) c.A[t * n + i] = 0;
-      if (!c.alpha) return;
-      Real product = 1;
-      for (int i = t; i >= 0; product *= c.alpha[i--]) c.A[t * n + i] *= product;
-      for (int j = 0; j < F; ++j) c.q_start[t * F + j] = product * c.q[size_t(t) * F + j];
-      product = 1;
-      for (int i = n - 1; i > t; --i) product *= c.alpha[i];
-      c.suffix[t] = product;
-    });
-    if (!c.alpha) return;
-    team.team_barrier();
-    each(team, F, [=](int j) {
-      for (int i = 0; i < n; ++i) c.kT[j * n + i] *= c.suffix[i];
-      c.total[j] = c.alpha[0] * c.suffix[0];
-    });
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *S) const {
+    const Real *from = state.data() + head * state_stride;
+    tile::transpose(team, V, in.width, from, in.width, S, V);
+    if (in.normalised) each(team, in.width, [=, *this](int j) { S[elements() + j] = from[elements() + j]; });
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *S) const {
+    Real *to = state.data() + head * state_stride;
+    tile::transpose(team, in.width, V, S, V, to, in.width);
+    if (in.normalised) each(team, in.width, [=, *this](int j) { to[elements() + j] = S[elements() + j]; });
   }
 
-  /// Per-channel decays, one secondary chunk after the other.
-  KOKKOS_FUNCTION void channel_weights(const Team &team, const Chunk &c) const {
+  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int F = in.width, n = c.n;
-    const Real *decay = c.alpha ? c.decay : c.lambda;
-    each(team, c.alpha ? n : 0, [=](int t) {
-      for (int j = 0; j < F; ++j) c.decay[t * F + j] = c.alpha[t] * c.lambda[size_t(t) * F + j];
-    });
-    each(team, F, [=](int j) { c.total[j] = 1; });
-    for (int begin = 0; begin < n; begin += sub) {
-      const int end = begin + sub < n ? begin + sub : n;
-      team.team_barrier();
-      decay_block(team, c, decay, begin, end);
-      team.team_barrier();
-      tile::gemm(team, end - begin, begin, F, Real(1), tile::rows<Real>(c.q_block, F), c.kT, n, Real(0),
-                 c.A + begin * n, n);
-      // Pairs inside: key i meets the queries of steps i, i+1, ... on its way down.
-      each(team, end - begin, [=](int row) {
-        const int i = begin + row;
-        Real *key = c.key + row * F;
-        for (int j = 0; j < F; ++j) key[j] = c.k[size_t(i) * F + j];
-        c.A[i * n + i] = c.bonus ? weighted_dot(c.q + size_t(i) * F, c.bonus + size_t(i) * F, key, F)
-                                 : dot(c.q + size_t(i) * F, key, F);
-        for (int t = i + 1; t < end; ++t) {
-          if (c.bonus) c.A[t * n + i] = dot(c.q + size_t(t) * F, key, F);
-          for (int j = 0; j < F; ++j) key[j] *= decay[size_t(t) * F + j];
-          if (!c.bonus) c.A[t * n + i] = dot(c.q + size_t(t) * F, key, F);
-        }
-        for (int after = i + 1; after < n; ++after) c.A[i * n + after] = 0;
+    const size_t step = c.head * T + c.first;
+    const Real *k = in.k.data() + step * F, *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
+    prepare(team, step, n, x.gates, x.decays);
+    const auto values = tile::stage(team, n, V, v.data() + step * V, V, x.v);
+    if (!bare_keys()) x.decays.to_end(team, k, F, strength, x.keys, tile::pitch<Real>(F));
+    const auto keys = bare_keys() ? tile::stage(team, n, F, k, F, x.k) : tile::rows<Real>(x.keys, tile::pitch<Real>(F));
+    team.barrier();
+    tile::gemm(team, F, V, n, Real(1), tile::transposed(keys.data, keys.row), values, Real(0), out.added, V);
+    Real *z = out.added + elements();
+    if (in.normalised)
+      each(team, F, [=](int j) {
+        Real sum = 0;
+        for (int i = 0; i < n; ++i) sum += keys(i, j);
+        z[j] = sum;
       });
-      team.team_barrier();
-      each(team, F, [=](int j) { // earlier keys and the state move on to this block's end
-        for (int i = 0; i < begin; ++i) c.kT[j * n + i] *= c.step[j];
-        c.total[j] *= c.step[j];
+    each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
+  }
+
+  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                             const Real *before, Real *after, const Carrying &) const {
+    const int begin = part.begin(in.width), V = this->V, width = decay_width();
+    const size_t z = elements();
+    each_cell(team, part.end(in.width) - begin, V + in.normalised, [=](int row, int c) {
+      const int j = begin + row;
+      const size_t at = c < V ? size_t(j) * V + c : z + j;
+      const Real carried = width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
+      after[at] = carried * before[at] + chunk.added[at];
+    });
+  }
+
+  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
+    const int F = in.width, n = c.n, width = decay_width(), V = this->V;
+    const size_t step = c.head * T + c.first;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(C);
+    const Real *q = in.q.data() + step * F, *k = in.k.data() + step * F;
+    const Real *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
+    const bool reads_first = in.bonus.extent(0);
+    const Reads reads{n, reads_first ? 0 : 1, 1};
+    prepare(team, step, n, x.gates, x.decays);
+    if (width > 1) x.decays.from_start(team, reads, q, F, x.decayed, ld, true);
+    const auto values = tile::stage(team, n, V, v.data() + step * V, V, x.v);
+    const auto S = tile::stage(team, F, V, before, V, x.S);
+    const auto queries = width > 1 ? tile::rows(q, F) : tile::stage(team, n, F, q, F, x.q);
+    const auto keys = width > 1 ? tile::rows(k, F) : tile::stage(team, n, F, k, F, x.k);
+    team.barrier();
+    x.decays.weights(team, reads, queries.data, queries.row, x.decayed, ld, keys.data, keys.row, strength, x.weights,
+                     ldw);
+    if (reads_first) {
+      const Real *u = in.bonus.data() + step * F;
+      each(team, n, [=](int t) {
+        Real own = 0;
+        for (int j = 0; j < F; ++j) own += q[size_t(t) * F + j] * u[size_t(t) * F + j] * k[size_t(t) * F + j];
+        x.weights[t * ldw + t] = own;
       });
     }
-  }
-
-  KOKKOS_FUNCTION static Real weighted_dot(const Real *a, const Real *weight, const Real *b, int n) {
-    Real sum = 0;
-    for (int j = 0; j < n; ++j) sum += a[j] * weight[j] * b[j];
-    return sum;
-  }
-
-  /// Queries of steps [begin, end) decayed from the block's and from the chunk's start, their keys to the block's end.
-  KOKKOS_FUNCTION void decay_block(const Team &team, const Chunk &c, const Real *decay, int begin, int end) const {
-    const int F = in.width, n = c.n;
-    each(team, (F + lanes - 1) / lanes, [=](int group) {
-      const int j0 = group * lanes, width = F - j0 < lanes ? F - j0 : lanes;
-      Real product[lanes];
-      for (int l = 0; l < width; ++l) product[l] = 1;
-      const bool reads_first = c.bonus;
-      for (int t = begin; t < end; ++t)
-        for (int l = 0; l < width; ++l) {
-          const size_t at = size_t(t) * F + j0 + l;
-          const Real before = product[l];
-          product[l] *= decay[at];
-          const Real q = c.q[at] * (reads_first ? before : product[l]);
-          c.q_block[(t - begin) * F + j0 + l] = q;
-          c.q_start[at] = q * c.total[j0 + l];
-        }
-      for (int l = 0; l < width; ++l) c.step[j0 + l] = product[l], product[l] = 1;
-      for (int t = end - 1; t >= begin; --t)
-        for (int l = 0; l < width; ++l) {
-          const size_t at = size_t(t) * F + j0 + l;
-          c.kT[(j0 + l) * n + t] = c.k[at] * product[l];
-          product[l] *= decay[at];
-        }
+    if (width) x.decays.from_start(team, reads, queries.data, queries.row, x.decayed, ld);
+    team.barrier();
+    const auto started = width ? tile::rows<Real>(x.decayed, ld) : queries;
+    if (in.normalised) {
+      const Real *z = before + elements(), *floor = in.floor.extent(0) ? in.floor.data() + step : nullptr,
+                 scale = in.scale;
+      each(team, n, [=](int t) {
+        Real weight = dot(started.data + t * started.row, z, F);
+        for (int i = 0; i <= t; ++i) weight += x.weights[t * ldw + i];
+        x.divisor[t] = floor ? math::fmax(math::fabs(scale * weight), floor[t]) : scale * weight;
+      });
+    }
+    Real *out = o.data() + step * V;
+    tile::Product<Real> own{tile::rows<Real>(x.weights, ldw), values, n};
+    own.given = tile::Staircase{1, 1};
+    tile::gemm(team, n, V, in.scale, tile::Product<Real>{started, S, F}, own, Real(0), out, V);
+    if (!in.normalised) return;
+    team.barrier();
+    each_row(team, n, [=](int t, int first, int side) {
+      for (int i = first; i < V; i += side)
+        out[size_t(t) * V + i] = weighted_mean(out[size_t(t) * V + i], x.divisor[t]);
     });
+  }
+
+private:
+  /// Decays of the n steps from `step` on.
+  KOKKOS_FUNCTION void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
+    const int F = in.width;
+    const Real *alpha = in.alpha.data() + (in.alpha.extent(0) ? step : 0),
+               *lambda = in.lambda.data() + (in.lambda.extent(0) ? step * F : 0);
+    if (both_gates()) {
+      each_cell(team, n, F, [=](int t, int j) { gates[size_t(t) * F + j] = alpha[t] * lambda[size_t(t) * F + j]; });
+      team.barrier();
+    }
+    decays.prepare(team, n, both_gates() ? gates : in.lambda.extent(0) ? lambda : alpha);
   }
 };
 
-/// Runs the sum from and to call.state, whose first V rows are S [V,F]. Without v and o of its own: the call's.
-template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, DecayedSum<Real> in) {
-  using Kernel = DecayedSumKernel<Real>;
-  if (in.values == 0) in.values = call.shape.Dv, in.v = call.v, in.o = call.o;
-  each_head(label, call, Kernel::work_size(call.chunk, in.width, in.values), Kernel{in});
+/// Runs the sum from and to call.state, whose first rows are S [Dv,F] and, normalised, z. Writes call.o.
+template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in) {
+  run_chunks(label, call,
+             DecayedSumAlgebra<Real>{in, call.shape.T, call.chunk, call.shape.Dv, call.v, call.o, call.state,
+                                     call.state_shape.size()});
 }
 
 } // namespace recollect::variants

@@ -22,25 +22,25 @@ template <class Real, class Erase, class Read> struct StepByStep {
     Real *u = h.work, *p = u + size_t(h.T) * h.Dv;
     for (int t = 0; t < h.T; ++t) {
       each(team, t, [=](int i) { p[i] = erase(h.index, t, i, dot(h.k(i), h.w(t), h.Dk)); });
-      team.team_barrier();
+      team.barrier();
       if (erase.normalised()) soften(team, t, p);
-      team.team_barrier();
+      team.barrier();
       each(team, h.Dv, [=](int c) {
         Real overlap = 0;
         for (int i = 0; i < t; ++i) overlap += p[i] * u[size_t(i) * h.Dv + c];
         u[size_t(t) * h.Dv + c] = h.alpha[t] * h.v(t)[c] - h.beta[t] * overlap;
       });
-      team.team_barrier();
+      team.barrier();
       each(team, t + 1, [=](int i) { p[i] = read(h.index, t, i, dot(h.k(i), h.q(t), h.Dk)); });
-      team.team_barrier();
+      team.barrier();
       if (read.normalised()) soften(team, t + 1, p);
-      team.team_barrier();
+      team.barrier();
       each(team, h.Dv, [=](int c) {
         Real sum = 0;
         for (int i = 0; i <= t; ++i) sum += p[i] * u[size_t(i) * h.Dv + c];
         h.o(t)[c] = sum;
       });
-      team.team_barrier();
+      team.barrier();
     }
   }
 };
@@ -75,8 +75,7 @@ template <class Real> struct Substitute {
   size_t head;
   const Real *A;
   Real *u;
-  KOKKOS_FUNCTION void operator()(const Team &team) const {
-    const size_t g = team.league_rank();
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t g, Real *) const {
     tile::solve_unit_lower(team, n, Dv, A + g * n * n, n, u + ((head + g) * T + t0) * Dv, Dv);
   }
 };
@@ -144,8 +143,7 @@ void write_by_chunks(const std::string &label, const Call<Real> &call, const Ker
         if (inverse == Inverse::doubling)
           for (size_t g = 0; g < heads; ++g) doubling.solve(n, A + g * n * n, values.at(head + g, t));
         else
-          Kokkos::parallel_for(label + "::solve", Kokkos::TeamPolicy<Execution>(int(heads), on_host ? 1 : 128),
-                               Substitute<Real>{s.T, s.Dv, n, t, head, A, u.data()});
+          run<Real>({label + "::solve", heads}, *call.arena, 0, Substitute<Real>{s.T, s.Dv, n, t, head, A, u.data()});
       }
     }
   });

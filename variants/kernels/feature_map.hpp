@@ -60,7 +60,7 @@ void feature_recurrent(const std::string &label, const Call<Real> &call, const F
 
 template <class Real>
 void feature_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &phi) {
-  normalised_sum(label, call, {phi.width, phi.q, phi.k, {}, {}});
+  decayed_sum(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
 }
 
 /// The descriptor that all of them share; `width` is F for a shape and parameters.

@@ -27,9 +27,9 @@ template <class Real> struct LeastSquaresRecurrent {
     for (int t = 0; t < h.T; ++t) {
       const Real *k = h.k(t), *q = h.q(t), *v = h.v(t), alpha = forgets ? h.alpha[t] : Real(1);
       Real *o = h.o(t);
-      team.team_barrier();
+      team.barrier();
       each(team, F, [=](int i) { z[i] = dot(P + size_t(i) * F, k, F); });
-      team.team_barrier();
+      team.barrier();
       const Real d = alpha + dot(k, z, F);
       each(team, Dv, [=](int i) {
         Real *s = S + size_t(i) * F;
@@ -71,19 +71,19 @@ template <class Real> struct LeastSquaresBlock {
       for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] = v[size_t(t) * Dv + i];
     });
     tile::transpose(team, n, F, updates.gain, F, gainT, n);
-    team.team_barrier();
-    tile::gemm(team, n, Dv, F, Real(-1), tile::rows(updates.u, F), ST, Dv, Real(1), E, Dv);
-    tile::gemm(team, n, Dv, F, Real(1), tile::rows(q, F), ST, Dv, Real(0), o, Dv);
-    tile::gemm(team, n, n, F, Real(1), tile::rows(q, F), gainT, n, Real(0), A, n);
-    team.team_barrier();
+    team.barrier();
+    tile::gemm(team, n, Dv, F, Real(-1), tile::rows(updates.u, F), tile::rows<Real>(ST, Dv), Real(1), E, Dv);
+    tile::gemm(team, n, Dv, F, Real(1), tile::rows(q, F), tile::rows<Real>(ST, Dv), Real(0), o, Dv);
+    tile::gemm(team, n, n, F, Real(1), tile::rows(q, F), tile::rows<Real>(gainT, n), Real(0), A, n);
+    team.barrier();
     tile::solve_unit_lower(team, n, Dv, updates.M, updates.ld, E, Dv);
     each(team, n, [=](int t) {
       for (int i = t + 1; i < n; ++i) A[size_t(t) * n + i] = 0;
     });
-    team.team_barrier();
-    tile::gemm(team, n, Dv, n, Real(1), tile::rows(A, n), E, Dv, Real(1), o, Dv);
-    tile::gemm(team, F, Dv, n, Real(1), tile::transposed(updates.gain, F), E, Dv, Real(1), ST, Dv);
-    team.team_barrier();
+    team.barrier();
+    tile::gemm(team, n, Dv, n, Real(1), tile::rows(A, n), tile::rows<Real>(E, Dv), Real(1), o, Dv);
+    tile::gemm(team, F, Dv, n, Real(1), tile::transposed(updates.gain, F), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
+    team.barrier();
     return n;
   }
 };
@@ -108,11 +108,11 @@ template <class Real> struct LeastSquaresChunked {
       for (Real product = 1; steps < C && t0 + steps < h.T && product >= Real(1) / 16; ++steps)
         if (forgets) product *= h.alpha[t0 + steps];
       const Real *alpha = forgets ? h.alpha + t0 : nullptr;
-      team.team_barrier();
-      Kokkos::single(Kokkos::PerTeam(team), [=] {
+      team.barrier();
+      once(team, [=] {
         for (int t = 0; t < steps; ++t) D[t] = (t ? D[t - 1] : Real(1)) * (alpha ? alpha[t] : Real(1));
       });
-      team.team_barrier();
+      team.barrier();
       n = block.run(team, h, t0, steps, D, P, ST);
       block.updates.apply(team, 1 / D[n - 1], P);
     }

@@ -47,18 +47,18 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
     const int Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, width = m.width;
     const Act act = m.act;
     const Real *M = head.state;
-    team.team_barrier();
+    team.barrier();
     each(team, width, [=](int j) {
       h[j] = dot(M + j * row, x, Dk);
       a[j] = act.value(h[j]);
     });
-    team.team_barrier();
+    team.barrier();
     each(team, Dv, [=](int c) {
       Real sum = 0;
       for (int j = 0; j < width; ++j) sum += a[j] * M[j * row + Dk + c];
       y[c] = sum;
     });
-    team.team_barrier();
+    team.barrier();
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &head) const {
@@ -68,8 +68,8 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
     for (int t = 0; t < head.T; ++t) {
       const Real *k = head.k(t), step = m.lr * head.beta[t], keep = head.alpha ? head.alpha[t] : Real(1);
       run(team, head, k, h, a, e);
-      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.head.gradient(Dk, Dv, k, head.v(t), e, e); });
-      team.team_barrier();
+      once(team, [&] { memory.head.gradient(Dk, Dv, k, head.v(t), e, e); });
+      team.barrier();
       each(team, width, [=](int j) {
         Real *unit = M + j * row;
         const Real slope = dot(e, unit + Dk, Dv) * memory.act.slope(h[j]); // d loss / d h_j
@@ -81,8 +81,8 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
         }
       });
       run(team, head, head.q(t), h, a, e);
-      Kokkos::single(Kokkos::PerTeam(team), [&] { memory.head.read(Dk, Dv, head.q(t), e, head.o(t)); });
-      team.team_barrier();
+      once(team, [&] { memory.head.read(Dk, Dv, head.q(t), e, head.o(t)); });
+      team.barrier();
     }
   }
 };
@@ -109,7 +109,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       const int n = head.T - t0 < b ? head.T - t0 : b;
       const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0,
                  *alpha = head.alpha ? head.alpha + t0 : nullptr;
-      team.team_barrier();
+      team.barrier();
       tile::transpose(team, W, Dk, M, row, BT, W);
       tile::transpose(team, W, Dv, M + Dk, row, A, W);
       if (Z) tile::transpose(team, W, Dk, Z, row, ZT, W);
@@ -135,52 +135,52 @@ template <class Real, class Act, class Read> struct TrainByBatches {
                for (int t = s + 1; t < n; ++t) lastZ[s] *= memory.eta;
              }
            });
-      team.team_barrier();
-      tile::gemm(team, n, W, Dk, Real(1), tile::rows(k, Dk), BT, W, Real(0), h, W);
-      team.team_barrier();
+      team.barrier();
+      tile::gemm(team, n, W, Dk, Real(1), tile::rows(k, Dk), tile::rows<Real>(BT, W), Real(0), h, W);
+      team.barrier();
       each(team, n * W, [=](int i) { a[i] = memory.act.value(h[i]); });
-      team.team_barrier();
-      tile::gemm(team, n, Dv, W, Real(1), tile::rows(a, W), M + Dk, row, Real(0), e, Dv);
+      team.barrier();
+      tile::gemm(team, n, Dv, W, Real(1), tile::rows(a, W), tile::rows<Real>(M + Dk, row), Real(0), e, Dv);
       tile::transpose(team, n, W, a, W, aT, n);
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=](int t) {
         Real *error = e + t * Dv;
         memory.head.gradient(Dk, Dv, k + t * Dk, v + t * Dv, error, error);
         for (int i = 0; i < Dv; ++i) error[i] *= memory.lr * beta[t];
       });
-      team.team_barrier();
-      tile::gemm(team, n, W, Dv, Real(1), tile::rows(e, Dv), A, W, Real(0), dh, W);
-      tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), kT, n, Real(0), G, n);
-      tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), BT, W, Real(0), hq, W);
-      team.team_barrier();
+      team.barrier();
+      tile::gemm(team, n, W, Dv, Real(1), tile::rows(e, Dv), tile::rows<Real>(A, W), Real(0), dh, W);
+      tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(kT, n), Real(0), G, n);
+      tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(BT, W), Real(0), hq, W);
+      team.barrier();
       each(team, n * W, [=](int i) {
         dh[i] *= memory.act.slope(h[i]);
         hq[i] *= c[i / W];
       });
       each(team, n * n, [=](int i) { G[i] *= w[i]; });
-      team.team_barrier();
-      tile::gemm(team, n, W, n, Real(-1), tile::rows(G, n), dh, W, Real(1), hq, W);
+      team.barrier();
+      tile::gemm(team, n, W, n, Real(-1), tile::rows(G, n), tile::rows<Real>(dh, W), Real(1), hq, W);
       if (Z) {
-        tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), ZT, W, Real(0), h, W);
-        team.team_barrier();
+        tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(ZT, W), Real(0), h, W);
+        team.barrier();
         each(team, n * W, [=](int i) { hq[i] += d[i / W] * h[i]; });
       }
-      team.team_barrier();
+      team.barrier();
       each(team, n * W, [=](int i) { hq[i] = memory.act.value(hq[i]); });
-      team.team_barrier();
-      tile::gemm(team, n, n, W, Real(1), tile::rows(hq, W), aT, n, Real(0), G, n);
-      tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), M + Dk, row, Real(0), y, Dv);
-      team.team_barrier();
+      team.barrier();
+      tile::gemm(team, n, n, W, Real(1), tile::rows(hq, W), tile::rows<Real>(aT, n), Real(0), G, n);
+      tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), tile::rows<Real>(M + Dk, row), Real(0), y, Dv);
+      team.barrier();
       each(team, n * n, [=](int i) { G[i] *= w[i]; });
       each(team, n * Dv, [=](int i) { y[i] *= c[i / Dv]; });
-      team.team_barrier();
-      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(G, n), e, Dv, Real(1), y, Dv);
+      team.barrier();
+      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(G, n), tile::rows<Real>(e, Dv), Real(1), y, Dv);
       if (Z) {
-        tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), Z + Dk, row, Real(0), yZ, Dv);
-        team.team_barrier();
+        tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), tile::rows<Real>(Z + Dk, row), Real(0), yZ, Dv);
+        team.barrier();
         each(team, n * Dv, [=](int i) { y[i] += d[i / Dv] * yZ[i]; });
       }
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=](int t) { memory.head.read(Dk, Dv, q + t * Dk, y + t * Dv, head.o(t0 + t)); });
       each(team, W, [=](int j) { // the state after the batch; one unit a thread
         const Real *activity = aT + j * n;

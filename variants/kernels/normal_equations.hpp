@@ -23,7 +23,7 @@ template <class Real> struct NormalEquationsRecurrent {
     for (int t = 0; t < h.T; ++t) {
       const Real *k = h.k(t), *q = h.q(t), *v = h.v(t), alpha = decays ? h.alpha[t] : Real(1);
       Real *o = h.o(t);
-      team.team_barrier();
+      team.barrier();
       each(team, Dv, [=](int i) {
         for (int j = 0; j < F; ++j) B[size_t(i) * F + j] = alpha * B[size_t(i) * F + j] + v[i] * k[j];
       });
@@ -67,20 +67,20 @@ template <class Real> struct NormalEquationsChunked {
       int steps = 1;
       while (steps < C && t0 + steps < h.T && (!decays || h.alpha[t0 + steps] == 1)) ++steps;
       const Real alpha = decays ? h.alpha[t0] : Real(1);
-      team.team_barrier();
+      team.barrier();
       each(team, F, [=](int i) {
         for (int j = 0; j < F; ++j) M[size_t(i) * F + j] = (H[size_t(i) * F + j] *= alpha) + (i == j ? ridge : Real(0));
         for (int j = 0; j < Dv; ++j) BT[size_t(i) * Dv + j] *= alpha;
       });
       factorise(team, F, M, F);
       invert(team, F, M, F, P);
-      tile::gemm(team, F, Dv, F, Real(1), tile::rows(P, F), BT, Dv, Real(0), ST, Dv);
-      team.team_barrier();
+      tile::gemm(team, F, Dv, F, Real(1), tile::rows(P, F), tile::rows<Real>(BT, Dv), Real(0), ST, Dv);
+      team.barrier();
       n = block.run(team, h, t0, steps, nullptr, P, ST);
-      tile::gemm(team, F, F, n, Real(1), tile::transposed(h.k(t0), F), h.k(t0), F, Real(1), H, F);
-      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(h.k(t0), F), h.v(t0), Dv, Real(1), BT, Dv);
+      tile::gemm(team, F, F, n, Real(1), tile::transposed(h.k(t0), F), tile::rows<Real>(h.k(t0), F), Real(1), H, F);
+      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(h.k(t0), F), tile::rows<Real>(h.v(t0), Dv), Real(1), BT, Dv);
     }
-    team.team_barrier();
+    team.barrier();
     tile::transpose(team, F, Dv, BT, Dv, h.state, F);
   }
 };
@@ -106,26 +106,26 @@ template <class Real> struct ConjugateGradients {
 
   /// W_ti = D(t,i) x_t . k_i
   KOKKOS_FUNCTION void weights(const Team &team, const Chunk &c, const Real *x) const {
-    tile::gemm(team, c.n, c.n, c.F, Real(1), tile::rows(x, c.F), c.kT, c.n, Real(0), c.W, c.n);
-    team.team_barrier();
+    tile::gemm(team, c.n, c.n, c.F, Real(1), tile::rows(x, c.F), tile::rows<Real>(c.kT, c.n), Real(0), c.W, c.n);
+    team.barrier();
     each(team, c.n, [=](int t) {
       for (int i = 0; i < c.n; ++i) c.W[size_t(t) * c.n + i] *= c.decay[size_t(t) * c.n + i];
     });
-    team.team_barrier();
+    team.barrier();
   }
 
   /// y_t = (H_t + ridge I) x_t
   KOKKOS_FUNCTION void apply(const Team &team, const Chunk &c, const Real *x, Real *y) const {
     const Real ridge = this->ridge;
-    tile::gemm(team, c.n, c.F, c.F, Real(1), tile::rows(x, c.F), c.H, c.F, Real(0), y, c.F);
+    tile::gemm(team, c.n, c.F, c.F, Real(1), tile::rows(x, c.F), tile::rows<Real>(c.H, c.F), Real(0), y, c.F);
     weights(team, c, x);
     each(team, c.n, [=](int t) {
       const size_t row = size_t(t) * c.F;
       for (int j = 0; j < c.F; ++j) y[row + j] = c.start[t] * y[row + j] + ridge * x[row + j];
     });
-    team.team_barrier();
-    tile::gemm(team, c.n, c.F, c.n, Real(1), tile::rows(c.W, c.n), c.k, c.F, Real(1), y, c.F);
-    team.team_barrier();
+    team.barrier();
+    tile::gemm(team, c.n, c.F, c.n, Real(1), tile::rows(c.W, c.n), tile::rows<Real>(c.k, c.F), Real(1), y, c.F);
+    team.barrier();
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
@@ -147,7 +147,7 @@ template <class Real> struct ConjugateGradients {
       const Real *q = h.q(t0), *alpha = decays ? h.alpha + t0 : nullptr;
       Real *o = h.o(t0);
       c.n = n, c.k = h.k(t0);
-      team.team_barrier();
+      team.barrier();
       tile::transpose(team, n, F, c.k, F, c.kT, n);
       each(team, n, [=](int t) {
         Real product = 1;
@@ -163,7 +163,7 @@ template <class Real> struct ConjugateGradients {
         }
         square[t] = dot(q + size_t(t) * F, q + size_t(t) * F, F);
       });
-      team.team_barrier();
+      team.barrier();
       for (int iteration = 0; iteration < 4 * F + 16; ++iteration) {
         bool done = true;
         for (int t = 0; t < n; ++t) done = done && square[t] == 0;
@@ -181,27 +181,27 @@ template <class Real> struct ConjugateGradients {
           for (int j = 0; j < F; ++j) dt[j] = rt[j] + turn * dt[j];
           square[t] = left > epsilon * epsilon * dot(qt, qt, F) ? left : Real(0);
         });
-        team.team_barrier();
+        team.barrier();
       }
       weights(team, c, x);
-      tile::gemm(team, n, Dv, F, Real(1), tile::rows(x, F), BT, Dv, Real(0), o, Dv);
-      team.team_barrier();
+      tile::gemm(team, n, Dv, F, Real(1), tile::rows(x, F), tile::rows<Real>(BT, Dv), Real(0), o, Dv);
+      team.barrier();
       each(team, n, [=](int t) {
         for (int i = 0; i < Dv; ++i) o[size_t(t) * Dv + i] *= c.start[t];
         for (int j = 0; j < F; ++j) d[size_t(t) * F + j] = c.decay[size_t(n - 1) * n + t] * c.k[size_t(t) * F + j];
       });
-      team.team_barrier();
-      tile::gemm(team, n, Dv, n, Real(1), tile::rows(c.W, n), h.v(t0), Dv, Real(1), o, Dv);
+      team.barrier();
+      tile::gemm(team, n, Dv, n, Real(1), tile::rows(c.W, n), tile::rows<Real>(h.v(t0), Dv), Real(1), o, Dv);
       const Real total = c.start[n - 1];
       each(team, F, [=](int i) {
         for (int j = 0; j < F; ++j) H[size_t(i) * F + j] *= total;
         for (int j = 0; j < Dv; ++j) BT[size_t(i) * Dv + j] *= total;
       });
-      team.team_barrier();
-      tile::gemm(team, F, F, n, Real(1), tile::transposed(d, F), c.k, F, Real(1), H, F);
-      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(d, F), h.v(t0), Dv, Real(1), BT, Dv);
+      team.barrier();
+      tile::gemm(team, F, F, n, Real(1), tile::transposed(d, F), tile::rows<Real>(c.k, F), Real(1), H, F);
+      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(d, F), tile::rows<Real>(h.v(t0), Dv), Real(1), BT, Dv);
     }
-    team.team_barrier();
+    team.barrier();
     tile::transpose(team, F, Dv, BT, Dv, B, F);
   }
 };

@@ -10,7 +10,7 @@ namespace recollect::variants {
 /// read.
 template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Real *M, int ld) {
   for (int j = 0; j < n; ++j) {
-    team.team_barrier();
+    team.barrier();
     const Real *pivot_row = M + size_t(j) * ld;
     each(team, n - 1 - j, [=](int below) {
       const int i = j + 1 + below;
@@ -20,14 +20,14 @@ template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Re
       row[j] = factor;
     });
   }
-  team.team_barrier();
+  team.barrier();
 }
 
 /// X[n,columns] = M^{-1} X from M's factors.
 template <class Real>
 KOKKOS_FUNCTION void solve(const Team &team, int n, int columns, const Real *M, int ld, Real *X, int ldx) {
   tile::solve_unit_lower(team, n, columns, M, ld, X, ldx);
-  team.team_barrier();
+  team.barrier();
   each(team, columns, [=](int c) {
     for (int i = n - 1; i >= 0; --i) {
       Real sum = X[size_t(i) * ldx + c];
@@ -35,7 +35,7 @@ KOKKOS_FUNCTION void solve(const Team &team, int n, int columns, const Real *M, 
       X[size_t(i) * ldx + c] = sum / M[size_t(i) * ld + i];
     }
   });
-  team.team_barrier();
+  team.barrier();
 }
 
 /// P[n,n] = M^{-1} from M's factors.
@@ -43,7 +43,7 @@ template <class Real> KOKKOS_FUNCTION void invert(const Team &team, int n, const
   each(team, n, [=](int i) {
     for (int j = 0; j < n; ++j) P[size_t(i) * n + j] = i == j ? 1 : 0;
   });
-  team.team_barrier();
+  team.barrier();
   solve(team, n, n, M, ld, P, n);
 }
 
@@ -78,10 +78,10 @@ template <class Real> struct RankOneBlock {
     n = ld = steps;
     const RankOneBlock b = *this;
     tile::transpose(team, n, F, u, F, uT, ld);
-    tile::gemm(team, n, F, F, Real(1), tile::rows(u, F), P, F, Real(0), z, F);
-    team.team_barrier();
-    tile::gemm(team, n, n, F, Real(1), tile::rows(z, F), uT, ld, Real(0), M, ld);
-    team.team_barrier();
+    tile::gemm(team, n, F, F, Real(1), tile::rows(u, F), tile::rows<Real>(P, F), Real(0), z, F);
+    team.barrier();
+    tile::gemm(team, n, n, F, Real(1), tile::rows(z, F), tile::rows<Real>(uT, ld), Real(0), M, ld);
+    team.barrier();
     each(team, n, [=](int t) {
       Real &pivot = b.M[size_t(t) * b.ld + t];
       pivot += b.noise ? b.noise[t] : Real(1);
@@ -90,26 +90,26 @@ template <class Real> struct RankOneBlock {
     factorise(team, n, M, ld);
     for (n = 1; n < steps && M[size_t(n) * ld + n] * 4 >= diagonal[n];) ++n;
     tile::solve_unit_lower(team, n, F, M, ld, z, F);
-    team.team_barrier();
+    team.barrier();
     each(team, n, [=](int t) {
       const Real scale = 1 / b.M[size_t(t) * b.ld + t];
       for (int j = 0; j < b.F; ++j) b.gain[size_t(t) * b.F + j] = scale * b.z[size_t(t) * b.F + j];
     });
-    team.team_barrier();
+    team.barrier();
   }
 
   /// P = scale (P - sum_t z_t z_t^T / d_t), made symmetric.
   KOKKOS_FUNCTION void apply(const Team &team, Real scale, Real *P) const {
     const int F = this->F;
-    tile::gemm(team, F, F, n, Real(-1), tile::transposed(gain, F), z, F, Real(1), P, F);
-    team.team_barrier();
+    tile::gemm(team, F, F, n, Real(-1), tile::transposed(gain, F), tile::rows<Real>(z, F), Real(1), P, F);
+    team.barrier();
     each(team, F, [=](int i) { // row i's lower part and column i's upper part belong to one thread
       for (int j = 0; j <= i; ++j) {
         Real &low = P[size_t(i) * F + j], &high = P[size_t(j) * F + i];
         low = high = scale * (low + high) / 2;
       }
     });
-    team.team_barrier();
+    team.barrier();
   }
 };
 

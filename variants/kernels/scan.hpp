@@ -36,7 +36,7 @@ template <class Real, class Rule> struct ScanKernel {
           start[size_t(unit) * F + j] = s, product[size_t(unit) * F + j] = decay;
         }
       });
-      team.team_barrier();
+      team.barrier();
       each(team, h.Dv * F, [=](int element) { // its end becomes the next one's start
         Real carry = h.state[element];
         for (int c = 0; c < chunks; ++c) {
@@ -46,7 +46,7 @@ template <class Real, class Rule> struct ScanKernel {
         }
         h.state[element] = carry;
       });
-      team.team_barrier();
+      team.barrier();
       each(team, chunks * h.Dv, [=](int unit) { // each chunk from its start
         const int i = unit % h.Dv, begin = t0 + unit / h.Dv * C, end = begin + C < h.T ? begin + C : h.T;
         Real *s = start + size_t(unit) * F;
@@ -59,7 +59,7 @@ template <class Real, class Rule> struct ScanKernel {
           h.o(t)[i] = read;
         }
       });
-      team.team_barrier();
+      team.barrier();
     }
   }
 };

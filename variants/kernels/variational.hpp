@@ -56,21 +56,21 @@ template <class Real> struct VariationalRecurrent {
     for (int t = 0; t < h.T; ++t) {
       const Real *k = h.k(t), *q = h.q(t), *v = h.v(t), *w = h.w(t);
       Real *o = h.o(t);
-      team.team_barrier();
+      team.barrier();
       each(team, F, [=](int j) {
         f[j] = rule.phi(k[j]);
         query[j] = rule.phi(q[j]);
         sum[j] += f[j];
       });
-      team.team_barrier();
+      team.barrier();
       const Real key_factor = rule.key_factor(f, F), penalty_factor = rule.penalty_factor(w, F);
       each(team, F, [=](int j) {
         x[j] = key_factor * f[j];
         u[j] = penalty_factor * w[j];
       });
-      team.team_barrier();
+      team.barrier();
       each(team, F, [=](int i) { z[i] = dot(A + size_t(i) * F, u, F); });
-      team.team_barrier();
+      team.barrier();
       since = since + 1 == rule.refresh ? 0 : since + 1;
       const Real d = 1 + dot(u, z, F), added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
       each(team, F, [=](int i) {
@@ -78,7 +78,7 @@ template <class Real> struct VariationalRecurrent {
         A[size_t(i) * F + i] += added;
         a[i] = dot(A + size_t(i) * F, x, F);
       });
-      team.team_barrier();
+      team.barrier();
       const Real write_factor = rule.write_factor(a, F), read_factor = rule.read_factor(sum, query, F);
       each(team, Dv, [=](int i) {
         Real *s = S + size_t(i) * F;
@@ -87,8 +87,8 @@ template <class Real> struct VariationalRecurrent {
         o[i] = read_factor * dot(s, query, F);
       });
     }
-    team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [=] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
+    team.barrier();
+    once(team, [=] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
   }
 };
 
@@ -117,7 +117,7 @@ template <class Real> struct VariationalDirections {
            *p = query.data() + (first + t0) * F;
       Real *factor = this->factor.data() + first + t0;
       const Real *k = h.k(t0), *q = h.q(t0), *w = h.w(t0);
-      team.team_barrier();
+      team.barrier();
       each(team, steps, [=](int t) {
         const size_t row = size_t(t) * F;
         for (int j = 0; j < F; ++j) {
@@ -127,14 +127,14 @@ template <class Real> struct VariationalDirections {
         const Real penalty_factor = rule.penalty_factor(w + row, F);
         for (int j = 0; j < F; ++j) u[row + j] = penalty_factor * w[row + j];
       });
-      team.team_barrier();
+      team.barrier();
       block.u = u, block.noise = nullptr;
       block.compute(team, steps, A);
       const int n = block.n;
       each(team, F, [=](int j) {
         for (int t = 0; t < n; ++t) sums[size_t(t) * F + j] = sum[j] += x[size_t(t) * F + j];
       });
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=](int t) {
         const size_t row = size_t(t) * F;
         factor[t] = rule.read_factor(sums + row, p + row, F);
@@ -143,15 +143,15 @@ template <class Real> struct VariationalDirections {
       });
       Real *zT = block.uT;
       tile::transpose(team, n, F, block.z, F, zT, n);
-      team.team_barrier();
-      tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), zT, n, Real(0), W, n);
-      tile::gemm(team, n, F, F, Real(1), tile::rows(x, F), A, F, Real(0), a, F);
-      team.team_barrier();
+      team.barrier();
+      tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::rows<Real>(zT, n), Real(0), W, n);
+      tile::gemm(team, n, F, F, Real(1), tile::rows(x, F), tile::rows<Real>(A, F), Real(0), a, F);
+      team.barrier();
       each(team, n, [=](int t) {
         for (int i = t + 1; i < n; ++i) W[size_t(t) * n + i] = 0;
       });
-      team.team_barrier();
-      tile::gemm(team, n, F, n, Real(-1), tile::rows(W, n), block.gain, F, Real(1), a, F);
+      team.barrier();
+      tile::gemm(team, n, F, n, Real(-1), tile::rows(W, n), tile::rows<Real>(block.gain, F), Real(1), a, F);
       block.apply(team, Real(1), A);
       since = since + n == rule.refresh ? 0 : since + n;
       const Real added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
@@ -159,15 +159,15 @@ template <class Real> struct VariationalDirections {
         A[size_t(j) * F + j] += added;
         a[size_t(n - 1) * F + j] += added * x[size_t(n - 1) * F + j];
       });
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=](int t) {
         const Real write_factor = rule.write_factor(a + size_t(t) * F, F);
         for (int j = 0; j < F; ++j) a[size_t(t) * F + j] *= write_factor;
       });
       t0 += n;
     }
-    team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [=] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
+    team.barrier();
+    once(team, [=] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
   }
 };
 

@@ -94,8 +94,8 @@ template <class Real> struct WyDecays {
                                Real *xd, Real *W) const {
     if (width > 1) return channel_weights(team, reads, x, p, kT, xd, W);
     const WyDecays d = *this;
-    tile::gemm(team, reads.count, n, F, Real(1), tile::rows(x, F), pT, n, Real(0), W, n);
-    team.team_barrier();
+    tile::gemm(team, reads.count, n, F, Real(1), tile::rows(x, F), tile::rows<Real>(pT, n), Real(0), W, n);
+    team.barrier();
     each(team, reads.count, [=](int m) {
       const int tau = reads.tau(m);
       Real product = 1;
@@ -119,11 +119,11 @@ private:
     for (int begin = 0; begin < n; begin += sub) {
       const int end = begin + sub < n ? begin + sub : n, lo = reads.after(begin), hi = reads.after(end);
       if (lo == hi) continue;
-      team.team_barrier();
+      team.barrier();
       from(team, begin, reads, lo, hi, x, xd);
       until(team, begin, p, kT, 1, n);
-      team.team_barrier();
-      tile::gemm(team, hi - lo, begin, F, Real(1), tile::rows(xd, F), kT, n, Real(0), W + size_t(lo) * n, n);
+      team.barrier();
+      tile::gemm(team, hi - lo, begin, F, Real(1), tile::rows(xd, F), tile::rows<Real>(kT, n), Real(0), W + size_t(lo) * n, n);
       each(team, end - begin, [=](int step) {
         const int i = begin + step;
         for (int j0 = 0; j0 < d.F; j0 += lanes) {
@@ -174,28 +174,28 @@ template <class Real, class Fill> struct WyKernel {
       const Real *q = h.q(t0);
       const WyDecays<Real> decays{n, F, width, decay};
       const WyReads erase{n, 0, 1}, read{tokens, steps, steps};
-      team.team_barrier();
+      team.barrier();
       each(team, n, [=, &h, &fill](int s) {
         const size_t row = s;
         fill(h, t0 + s / steps, s % steps, WyStep<Real>{r + row * F, p + row * F, E + row * Dv, decay + row * width});
       });
-      team.team_barrier();
+      team.barrier();
       tile::transpose(team, n, F, p, F, pT, n);
-      team.team_barrier();
+      team.barrier();
       decays.weights(team, erase, r, p, pT, kT, rd, L);
-      team.team_barrier();
+      team.barrier();
       decays.weights(team, read, q, p, pT, kT, qd, A);
-      team.team_barrier();
+      team.barrier();
       if (width) {
         decays.from(team, 0, erase, 0, n, r, rd);
         decays.from(team, 0, read, 0, tokens, q, qd);
         decays.until(team, n, p, kT, F, 1);
-        team.team_barrier();
+        team.barrier();
       }
       const Real *r0 = width ? rd : r, *q0 = width ? qd : q, *pC = width ? kT : p;
-      tile::gemm(team, n, Dv, F, Real(-1), tile::rows(r0, F), ST, Dv, Real(1), E, Dv);
-      tile::gemm(team, tokens, Dv, F, Real(1), tile::rows(q0, F), ST, Dv, Real(0), h.o(t0), Dv);
-      team.team_barrier();
+      tile::gemm(team, n, Dv, F, Real(-1), tile::rows(r0, F), tile::rows<Real>(ST, Dv), Real(1), E, Dv);
+      tile::gemm(team, tokens, Dv, F, Real(1), tile::rows(q0, F), tile::rows<Real>(ST, Dv), Real(0), h.o(t0), Dv);
+      team.barrier();
       tile::solve_unit_lower(team, n, Dv, L, n, E, Dv);
       if (width)
         each(team, F, [=](int j) {
@@ -203,11 +203,11 @@ template <class Real, class Fill> struct WyKernel {
           for (int t = 0; t < n; ++t) product *= decays.at(t, j);
           for (int c = 0; c < Dv; ++c) ST[size_t(j) * Dv + c] *= product;
         });
-      team.team_barrier();
-      tile::gemm(team, tokens, Dv, n, Real(1), tile::rows(A, n), E, Dv, Real(1), h.o(t0), Dv);
-      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(pC, F), E, Dv, Real(1), ST, Dv);
+      team.barrier();
+      tile::gemm(team, tokens, Dv, n, Real(1), tile::rows(A, n), tile::rows<Real>(E, Dv), Real(1), h.o(t0), Dv);
+      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(pC, F), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
     }
-    team.team_barrier();
+    team.barrier();
     tile::transpose(team, F, Dv, ST, Dv, h.state, F);
   }
 };

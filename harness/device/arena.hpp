@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of kernels: what outlives a kernel comes from the call's arena, what one team needs while it runs from its
+// stack.
+#pragma once
+#include "harness/device/launch_space.hpp"
+#include <algorithm>
+#include <vector>
+
+namespace recollect {
+
+/// Hands out device memory, uninitialised: it stays valid until release() of an earlier mark, or reset(). From the
+/// second round on the same requests come out of one block and nothing is allocated.
+class Arena {
+public:
+  template <class Real> Array<Real> take(size_t n) {
+    return Array<Real>(reinterpret_cast<Real *>(bytes(n * sizeof(Real))), n);
+  }
+
+  size_t mark() const { return used_; }
+  /// What was taken since the mark may be taken again: by kernels that are launched later.
+  void release(size_t mark) { used_ = mark; }
+
+  void reset() {
+    if (most_ > block_.extent(0)) {
+      overflow_.clear();
+      block_ = Bytes(); // freed before its successor is allocated
+      block_ = make(most_);
+    }
+    used_ = 0;
+  }
+
+private:
+  using Bytes = Kokkos::View<char *, Execution>;
+  struct Piece {
+    size_t begin;
+    Bytes memory;
+  };
+  static Bytes make(size_t n) { return Bytes(Kokkos::view_alloc(Kokkos::WithoutInitializing, "arena"), n); }
+
+  char *bytes(size_t n) {
+    const size_t begin = used_;
+    used_ += (n + 255) / 256 * 256; // whole cache lines, and aligned for any vector
+    most_ = std::max(most_, used_);
+    if (used_ <= block_.extent(0)) return block_.data() + begin;
+    for (const Piece &piece : overflow_)
+      if (piece.begin == begin && piece.memory.extent(0) >= n) return piece.memory.data();
+    overflow_.push_back({begin, make(n)});
+    return overflow_.back().memory.data();
+  }
+
+  Bytes block_;
+  std::vector<Piece> overflow_;
+  size_t used_ = 0, most_ = 0;
+};
+
+/// Hands out one team's scratch memory in order. With no memory behind it, it measures how much the same requests need.
+template <class Real> struct Stack {
+  Real *base = nullptr;
+  size_t used = 0; // reals
+
+  KOKKOS_FUNCTION Real *take(size_t n) {
+    constexpr size_t line = 64 / sizeof(Real);
+    Real *const begin = base ? base + used : nullptr;
+    used += (n + line - 1) / line * line;
+    return begin;
+  }
+};
+
+} // namespace recollect

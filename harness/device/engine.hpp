@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a layer that keeps a state through a sequence, chunk by chunk. An *algebra* says what one chunk does:
+//
+//   summarise   what the chunk comes to, without the state: everything that need not wait for the chunks before it
+//   carry       the state across the chunk, from `before` to `after`
+//   read        the outputs, from the state before the chunk
+//
+// and the engine does it in a *schedule*:
+//
+//   streaming     one team a head goes through its chunks; the state never leaves it. For many heads.
+//   three_phase   all chunks are summarised at once, then the states are carried from chunk to chunk, then all chunks are
+//                 read at once. For few heads and long sequences, and on GPUs. Takes (summary + state) x chunks reals; a
+//                 long sequence goes through in windows that bound them.
+//
+// An algebra is a functor that is copied to the device. It has
+//   Real                                        its numbers
+//   state_size(), parts()                       reals of a head's state as it keeps it; parts of it that do not mix
+//   load(team, head, state), store(...)         from and to the layer's own layout
+//   Summary, summary(Stack &)                   a chunk's arrays that pass from one phase to the next
+//   summarising(Stack &), carrying(...), reading(...)   scratch of the three
+//   summarise(team, chunk, summary, scratch)
+//   carry(team, chunk, summary, part, before, after, scratch)
+//   read(team, chunk, summary, before, scratch)
+// Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
+#pragma once
+#include "harness/device/tile.hpp"
+
+namespace recollect {
+
+/// Steps first ... first + n - 1 of a head.
+struct Chunk {
+  size_t head;
+  int first, n;
+};
+
+/// Part `index` of `count`.
+struct Part {
+  int index, count;
+  /// This part's share of `all` things, in whole multiples of `grain`.
+  KOKKOS_FUNCTION int begin(int all, int grain = 1) const {
+    const std::ptrdiff_t grains = (all - 1) / grain + 1, at = grains * index / count * grain;
+    return at < all ? int(at) : all;
+  }
+  KOKKOS_FUNCTION int end(int all, int grain = 1) const { return Part{index + 1, count}.begin(all, grain); }
+};
+
+namespace engine {
+
+struct Steps {
+  int T, C;
+  KOKKOS_FUNCTION int chunks() const { return (T - 1) / C + 1; }
+  KOKKOS_FUNCTION Chunk at(size_t head, int c) const { return {head, c * C, T - c * C < C ? T - c * C : C}; }
+};
+
+template <class Algebra> struct Streaming {
+  using Real = typename Algebra::Real;
+  Algebra algebra;
+  Steps steps;
+
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
+    Stack<Real> stack{memory};
+    Real *before = stack.take(algebra.state_size()), *after = stack.take(algebra.state_size());
+    const auto summary = algebra.summary(stack);
+    algebra.load(team, head, before);
+    team.barrier();
+    for (int c = 0; c < steps.chunks(); ++c) {
+      const Chunk chunk = steps.at(head, c);
+      Stack<Real> first = stack, second = stack, third = stack;
+      algebra.summarise(team, chunk, summary, algebra.summarising(first));
+      team.barrier();
+      algebra.carry(team, chunk, summary, Part{0, 1}, before, after, algebra.carrying(second));
+      team.barrier();
+      algebra.read(team, chunk, summary, before, algebra.reading(third));
+      team.barrier();
+      Real *const old = before;
+      before = after, after = old;
+    }
+    algebra.store(team, head, before);
+  }
+};
+
+/// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states to go on
+/// from.
+template <class Real> struct Window {
+  int begin, end, most; // chunks
+  size_t summary_size, state_size;
+  Array<Real> summaries, states, current;
+  KOKKOS_FUNCTION int size() const { return end - begin; }
+  KOKKOS_FUNCTION Real *summary(size_t head, int c) const {
+    return summaries.data() + (head * most + c - begin) * summary_size;
+  }
+  KOKKOS_FUNCTION Real *state(size_t head, int c) const {
+    return states.data() + (head * most + c - begin) * state_size;
+  }
+  KOKKOS_FUNCTION Real *now(size_t head) const { return current.data() + head * state_size; }
+};
+
+template <class Algebra> struct Load {
+  using Real = typename Algebra::Real;
+  Algebra algebra;
+  Window<Real> window;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *) const {
+    algebra.load(team, head, window.now(head));
+  }
+};
+template <class Algebra> struct Store {
+  using Real = typename Algebra::Real;
+  Algebra algebra;
+  Window<Real> window;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *) const {
+    algebra.store(team, head, window.now(head));
+  }
+};
+
+template <class Algebra> struct Summarise {
+  using Real = typename Algebra::Real;
+  Algebra algebra;
+  Steps steps;
+  Window<Real> window;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    const size_t head = unit / window.size();
+    const int c = window.begin + int(unit % window.size());
+    Stack<Real> kept{window.summary(head, c)}, scratch{memory};
+    algebra.summarise(team, steps.at(head, c), algebra.summary(kept), algebra.summarising(scratch));
+    if (c > window.begin) return;
+    const Real *now = window.now(head);
+    Real *start = window.state(head, c);
+    for (size_t i = team.rank; i < window.state_size; i += team.size) start[i] = now[i];
+  }
+};
+
+template <class Algebra> struct Carry {
+  using Real = typename Algebra::Real;
+  Algebra algebra;
+  Steps steps;
+  Window<Real> window;
+  int parts;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    const size_t head = unit / parts;
+    const Part part{int(unit % parts), parts};
+    for (int c = window.begin; c < window.end; ++c) {
+      Stack<Real> kept{window.summary(head, c)}, scratch{memory};
+      algebra.carry(team, steps.at(head, c), algebra.summary(kept), part, window.state(head, c),
+                    c + 1 < window.end ? window.state(head, c + 1) : window.now(head), algebra.carrying(scratch));
+      team.barrier();
+    }
+  }
+};
+
+template <class Algebra> struct Read {
+  using Real = typename Algebra::Real;
+  Algebra algebra;
+  Steps steps;
+  Window<Real> window;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    const size_t head = unit / window.size();
+    const int c = window.begin + int(unit % window.size());
+    Stack<Real> kept{window.summary(head, c)}, scratch{memory};
+    algebra.read(team, steps.at(head, c), algebra.summary(kept), window.state(head, c), algebra.reading(scratch));
+  }
+};
+
+/// Reals that a layout takes.
+template <class Real, class LayOut> size_t measure(const LayOut &lay_out) {
+  Stack<Real> stack;
+  lay_out(stack);
+  return stack.used;
+}
+
+template <class Real, class Algebra>
+void stream(const std::string &label, const Call<Real> &call, const Algebra &algebra, const Steps &steps) {
+  const size_t kept = measure<Real>(
+      [&](Stack<Real> &s) { s.take(algebra.state_size()), s.take(algebra.state_size()), algebra.summary(s); });
+  const size_t scratch = std::max({measure<Real>([&](Stack<Real> &s) { algebra.summarising(s); }),
+                                   measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
+                                   measure<Real>([&](Stack<Real> &s) { algebra.reading(s); })});
+  run<Real>({label, call.shape.heads(), 256, call.math}, *call.arena, kept + scratch,
+            Streaming<Algebra>{algebra, steps});
+}
+
+/// Chunks of a head that a window holds: enough to keep every thread busy several times over, and no more than fit into
+/// `budget` bytes beyond that.
+inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
+  constexpr size_t budget = size_t(1) << (on_host ? 22 : 28);
+  const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : 256) + 1;
+  const size_t least = 4 * teams / heads + 1, most = budget / (heads * bytes_per_chunk) + 1;
+  return int(std::min<size_t>(chunks, std::max(least, most)));
+}
+
+template <class Real, class Algebra>
+void three_phases(const std::string &label, const Call<Real> &call, const Algebra &algebra, const Steps &steps) {
+  const size_t heads = call.shape.heads(), state_size = (algebra.state_size() + 15) / 16 * 16, // whole cache lines
+      summary_size = measure<Real>([&](Stack<Real> &s) { algebra.summary(s); });
+  const int chunks = steps.chunks();
+  const int most = window_chunks(chunks, heads, (summary_size + state_size) * sizeof(Real));
+  Window<Real> w{0,
+                 0,
+                 most,
+                 summary_size,
+                 state_size,
+                 call.arena->template take<Real>(heads * most * summary_size),
+                 call.arena->template take<Real>(heads * most * state_size),
+                 call.arena->template take<Real>(heads * state_size)};
+  const size_t summarising = measure<Real>([&](Stack<Real> &s) { algebra.summarising(s); }),
+               carrying = measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
+               reading = measure<Real>([&](Stack<Real> &s) { algebra.reading(s); });
+  const auto launch = [&](const char *phase, size_t units) {
+    return Launch{label + "::" + phase, units, 256, call.math};
+  };
+  run<Real>(launch("load", heads), *call.arena, 0, Load<Algebra>{algebra, w});
+  for (w.begin = 0; w.begin < chunks; w.begin = w.end) {
+    w.end = std::min(chunks, w.begin + w.most);
+    const size_t units = heads * w.size();
+    run<Real>(launch("summarise", units), *call.arena, summarising, Summarise<Algebra>{algebra, steps, w});
+    run<Real>(launch("carry", heads * algebra.parts()), *call.arena, carrying,
+              Carry<Algebra>{algebra, steps, w, algebra.parts()});
+    run<Real>(launch("read", units), *call.arena, reading, Read<Algebra>{algebra, steps, w});
+  }
+  run<Real>(launch("store", heads), *call.arena, 0, Store<Algebra>{algebra, w});
+}
+
+/// Streaming where there is but one chunk, or where the heads alone keep the machine as busy as all chunks would.
+inline Schedule chosen(const Steps &steps, size_t heads) {
+  if (steps.chunks() == 1) return Schedule::streaming;
+  if (!on_host) return Schedule::three_phase;
+  const size_t threads = Execution().concurrency(), rounds = (heads - 1) / threads + 1;
+  return 4 * rounds * threads <= 5 * heads ? Schedule::streaming : Schedule::three_phase; // at most a quarter idle
+}
+
+} // namespace engine
+
+/// Runs `algebra` over all heads of the call in the schedule asked for.
+template <class Real, class Algebra>
+void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra) {
+  const engine::Steps steps{call.shape.T, call.chunk};
+  const Schedule schedule =
+      call.schedule == Schedule::automatic ? engine::chosen(steps, call.shape.heads()) : call.schedule;
+  if (schedule == Schedule::streaming)
+    engine::stream(label, call, algebra, steps);
+  else
+    engine::three_phases(label, call, algebra, steps);
+}
+
+} // namespace recollect

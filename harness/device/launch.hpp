@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts a kernel: body(team, unit, scratch) once for every unit, with `scratch` reals that are the team's own while it
+// works on the unit, uninitialised, in the fastest memory that holds them.
+#pragma once
+#include "harness/core/error.hpp"
+#include "harness/device/arena.hpp"
+#include "harness/device/team.hpp"
+#include <algorithm>
+#include <atomic>
+
+namespace recollect {
+
+struct Launch {
+  std::string label;
+  size_t units;
+  int threads = 128; // of a team, on a GPU
+  Math math = Math::exact;
+};
+
+namespace launching {
+
+template <class Real, class Body>
+void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
+  const size_t workers = std::min<size_t>(launch.units, Execution().concurrency()), units = launch.units;
+  const Array<Real> memory = arena.take<Real>(workers * scratch);
+  std::atomic<size_t> next(0); // units may differ in cost: whoever is free takes the next one
+  std::atomic<size_t> *const counter = &next;
+  Kokkos::parallel_for(launch.label, Kokkos::RangePolicy<Execution>(0, workers), [=, &body](size_t worker) {
+    for (size_t unit; (unit = counter->fetch_add(1)) < units;) body(Team(), unit, memory.data() + worker * scratch);
+  });
+  Kokkos::fence();
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Real, class Body>
+__global__ void __launch_bounds__(256)
+    cuda_kernel(const Body body, size_t units, Real *memory, size_t scratch, Math math) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const Team team{int(threadIdx.x), int(blockDim.x), math};
+  Real *const own = memory ? memory + blockIdx.x * scratch : reinterpret_cast<Real *>(shared);
+  for (size_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    body(team, unit, own);
+    team.barrier();
+  }
+}
+
+inline void cuda_check(cudaError_t status, const std::string &label) {
+  if (status != cudaSuccess) input_error(label + " could not run on the GPU: " + cudaGetErrorString(status));
+}
+
+/// Scratch that fits is a block's shared memory; what does not lies in device memory, for as many blocks as run at once.
+template <class Real, class Body> void on_blocks(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
+  const cudaDeviceProp &device = Execution().cuda_device_prop();
+  const size_t bytes = scratch * sizeof(Real), together = size_t(16) * device.multiProcessorCount;
+  const bool fits = bytes + 256 * sizeof(Real) <= device.sharedMemPerBlockOptin; // reduce() keeps its own there
+  const auto kernel = cuda_kernel<Real, Body>;
+  if (fits && bytes > 0)
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
+  const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
+  Kokkos::Profiling::pushRegion(launch.label);
+  kernel<<<unsigned(blocks), launch.threads, fits ? bytes : 0, Execution().cuda_stream()>>>(
+      body, launch.units, fits ? nullptr : arena.take<Real>(blocks * scratch).data(), scratch, launch.math);
+  cuda_check(cudaGetLastError(), launch.label);
+  Kokkos::Profiling::popRegion();
+}
+#endif
+
+/// Any other GPU: Kokkos's teams, scratch in device memory.
+template <class Real, class Body> struct InTeams {
+  using Member = typename Kokkos::TeamPolicy<Execution>::member_type;
+  Body body;
+  size_t units, scratch;
+  Array<Real> memory;
+  KOKKOS_FUNCTION void operator()(const Member &member) const {
+    const Team team{int(member.team_rank()), int(member.team_size())};
+    for (size_t unit = member.league_rank(); unit < units; unit += member.league_size()) {
+      body(team, unit, memory.data() + member.league_rank() * scratch);
+      team.barrier();
+    }
+  }
+};
+template <class Real, class Body> void in_teams(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
+  const int blocks = int(std::min<size_t>(launch.units, 4096));
+  Kokkos::parallel_for(launch.label, Kokkos::TeamPolicy<Execution>(blocks, launch.threads),
+                       InTeams<Real, Body>{body, launch.units, scratch, arena.take<Real>(blocks * scratch)});
+}
+
+} // namespace launching
+
+template <class Real, class Body> void run(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
+  const size_t mark = arena.mark();
+  if constexpr (on_host) launching::on_threads<Real>(launch, arena, scratch, body);
+#ifdef KOKKOS_ENABLE_CUDA
+  else if constexpr (on_cuda)
+    launching::on_blocks<Real>(launch, arena, scratch, body);
+#endif
+  else
+    launching::in_teams<Real>(launch, arena, scratch, body);
+  arena.release(mark); // the next kernel runs after this one
+}
+
+} // namespace recollect

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where kernels run, and arrays there.
+#pragma once
+#include <Kokkos_Core.hpp>
+#include <type_traits>
+
+namespace recollect {
+
+#ifdef RECOLLECT_SPACE
+using Execution = Kokkos::RECOLLECT_SPACE;
+#else
+using Execution = Kokkos::DefaultExecutionSpace;
+#endif
+template <class Real> using Array = Kokkos::View<Real *, Execution>;
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Execution::memory_space>::accessible;
+#ifdef KOKKOS_ENABLE_CUDA
+constexpr bool on_cuda = std::is_same<Execution, Kokkos::Cuda>::value;
+#else
+constexpr bool on_cuda = false;
+#endif
+
+} // namespace recollect

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of tile.hpp. Host C++ where Kokkos is not included before.
+#pragma once
+#include <cstddef>
+
+#ifdef KOKKOS_FUNCTION
+#define RECOLLECT_FUNCTION KOKKOS_FUNCTION
+#else
+#define RECOLLECT_FUNCTION
+#endif
+
+namespace recollect::tile {
+
+/// An operand whose element (i, j) is data[i * row + j * column].
+template <class Real> struct Matrix {
+  const Real *data;
+  std::ptrdiff_t row, column;
+  RECOLLECT_FUNCTION Real operator()(int i, int j) const { return data[i * row + j * column]; }
+  RECOLLECT_FUNCTION Matrix from(int i, int j) const { return {data + i * row + j * column, row, column}; }
+};
+template <class Real> RECOLLECT_FUNCTION Matrix<Real> rows(const Real *data, std::ptrdiff_t width) {
+  return {data, width, 1};
+}
+template <class Real> RECOLLECT_FUNCTION Matrix<Real> transposed(const Real *data, std::ptrdiff_t width) {
+  return {data, 1, width};
+}
+
+/// Rows with an end that moves: element (i, j) counts where j < end(i).
+struct Staircase {
+  int first = 1 << 30, step = 0;
+  RECOLLECT_FUNCTION int end(int i, int width) const {
+    const std::ptrdiff_t at = first + std::ptrdiff_t(step) * i;
+    return at < 0 ? 0 : at < width ? int(at) : width;
+  }
+};
+
+/// A[m,k] B[k,n].
+template <class Real> struct Product {
+  Matrix<Real> A, B;
+  int k = 0;
+  Staircase given = {};  // A is zero where it does not count
+  Staircase wanted = {}; // results that do not count may be left as they are
+};
+
+} // namespace recollect::tile

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that work on one unit together: one thread on the host, where units are the parallel axis; a block on a
+// GPU.
+#pragma once
+#include "harness/core/types.hpp"
+#include "harness/device/launch_space.hpp"
+
+namespace recollect {
+
+struct Team {
+  int rank = 0, size = 1;
+  Math math = Math::exact; // of tile::gemm
+
+  /// What the team's threads wrote before is seen by all of them after.
+  KOKKOS_FUNCTION void barrier() const {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    __syncthreads();
+#endif
+  }
+};
+
+/// f(i) for i in 0 ... n-1, shared among the team's threads. No barrier.
+template <class F> KOKKOS_FUNCTION void each(const Team &team, int n, const F &f) {
+  for (int i = team.rank; i < n; i += team.size) f(i);
+}
+
+/// f(i, j) for every cell of a rows x columns rectangle: consecutive j run side by side. No barrier.
+template <class F> KOKKOS_FUNCTION void each_cell(const Team &team, int rows, int columns, const F &f) {
+  constexpr int side = on_host ? 1 : 32; // threads next to each other along a row
+  for (int i = team.rank / side; i < rows; i += team.size / side)
+    for (int j = team.rank % side; j < columns; j += side) f(i, j);
+}
+
+/// f(i, first, step) for every row: its elements first, first + step ... belong to the thread. No barrier.
+template <class F> KOKKOS_FUNCTION void each_row(const Team &team, int rows, const F &f) {
+  constexpr int side = on_host ? 1 : 32;
+  for (int i = team.rank / side; i < rows; i += team.size / side) f(i, team.rank % side, side);
+}
+
+/// f() by one thread. No barrier.
+template <class F> KOKKOS_FUNCTION void once(const Team &team, const F &f) {
+  if (team.rank == 0) f();
+}
+
+/// join of `start` and value(0) ... value(n-1), known to every thread. Barriers inside.
+template <class Real, class Value, class Join>
+KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &value, const Join &join) {
+  Real result = start;
+  each(team, n, [&](int i) { result = join(result, value(i)); });
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  __shared__ Real partial[256];
+  team.barrier();
+  partial[team.rank] = result;
+  for (int left = team.size; left > 1; left = (left + 1) / 2) {
+    team.barrier();
+    if (team.rank < left / 2) partial[team.rank] = join(partial[team.rank], partial[team.rank + (left + 1) / 2]);
+  }
+  team.barrier();
+  result = partial[0];
+#endif
+  return result;
+}
+
+template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int n) {
+  constexpr int lanes = 8; // independent partial sums: a vector unit may keep them without reassociating
+  Real sum[lanes] = {};
+  int i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) sum[l] += a[i + l] * b[i + l];
+  Real total = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+  for (; i < n; ++i) total += a[i] * b[i];
+  return total;
+}
+
+} // namespace recollect

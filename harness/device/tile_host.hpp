@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// tile.hpp's operations on the host, for one thread. Compiled once, for float and double.
+#pragma once
+#include "harness/device/matrix.hpp"
+
+namespace recollect::tile::host {
+
+template <class Real>
+void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Real *C, std::ptrdiff_t ldc);
+template <class Real>
+void solve_unit_lower(int n, int columns, const Real *L, std::ptrdiff_t ldl, Real *X, std::ptrdiff_t ldx);
+template <class Real> void transpose(int m, int n, const Real *A, std::ptrdiff_t lda, Real *B, std::ptrdiff_t ldb);
+
+} // namespace recollect::tile::host

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decays of the n steps of a chunk: none, one number a step, or one a step and channel. D(t,i) is the product of the
+// decays of steps i+1 ... t, and everything here is built from such products of factors, never from quotients or from
+// exponentials of differences of summed logarithms: nothing overflows, and a pair whose decay is 1 keeps full precision
+// after any earlier decay, however small.
+//
+// Products are kept block by block of `sub` steps. With one number a step, D(t,i) over blocks is D(t, block of t) times
+// D(block of t, i). With channels, pairs of one block are weighted directly, all others by a matrix product through the
+// start of the later one's block (GLA, Yang et al. 2023, secondary chunking).
+#pragma once
+#include "harness/device/tile.hpp"
+
+namespace recollect::variants {
+
+/// Rows x_m, m < count, that are read after the first tau(m) steps of the chunk.
+struct Reads {
+  int count, first, stride;
+  KOKKOS_FUNCTION int tau(int m) const { return first + stride * m; }
+  /// The first row that is read after more than `t` steps.
+  KOKKOS_FUNCTION int after(int t) const {
+    const int m = t < first ? 0 : (t - first) / stride + 1;
+    return m < count ? m : count;
+  }
+  KOKKOS_FUNCTION tile::Staircase staircase() const { return {first, stride}; }
+};
+
+template <class Real> struct Decays {
+  static constexpr int sub = on_host ? 8 : 16;
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
+
+  int n = 0, F = 0, width = 0; // steps, channels; 0 no decay, 1 a number a step, F a channel
+  std::ptrdiff_t ld = 0;       // of rows
+  const Real *decay = nullptr; // [n,width]
+  Real *product = nullptr;     // [blocks,width] of a block's steps
+  Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); of all steps at last
+  Real *last = nullptr;        // [blocks,width] D(end of the chunk, end of a block)
+  Real *inside = nullptr;      // [n] one number a step: D(t, start of its block)
+  Real *same = nullptr;        // [n,sub] one number a step: D(t, i) for i in the same block
+  Real *until = nullptr;       // [blocks,n] one number a step: D(start of a block, i) for i before it
+  Real *rows = nullptr;        // [n,F] channels: p_i D(start of a block, i)
+
+  KOKKOS_FUNCTION void place(Stack<Real> &stack, int most, int channels, int decay_width) {
+    const int blocks = (most - 1) / sub + 1;
+    F = channels, width = decay_width, ld = tile::pitch<Real>(F);
+    if (width == 0) return;
+    product = stack.take(size_t(blocks) * width);
+    first = stack.take(size_t(blocks + 1) * width);
+    last = stack.take(size_t(blocks) * width);
+    if (width > 1) {
+      rows = stack.take(most * ld);
+    } else {
+      inside = stack.take(most);
+      same = stack.take(size_t(most) * sub);
+      until = stack.take(size_t(blocks) * most);
+    }
+  }
+
+  KOKKOS_FUNCTION int blocks() const { return (n - 1) / sub + 1; }
+  KOKKOS_FUNCTION int end_of(int block) const { return (block + 1) * sub < n ? (block + 1) * sub : n; }
+  /// The decay of all steps together, in channel j.
+  KOKKOS_FUNCTION Real total(int j) const {
+    return width == 0 ? Real(1) : first[size_t(blocks()) * width + (width > 1 ? j : 0)];
+  }
+
+  /// Sets the tables for `steps` steps. Barriers inside.
+  KOKKOS_FUNCTION void prepare(const Team &team, int steps, const Real *factors) {
+    n = steps, decay = factors;
+    if (width == 0) return;
+    const Decays d = *this;
+    const int blocks = this->blocks(), width = this->width;
+    if (width == 1) {
+      each(team, n, [=](int t) {
+        const int begin = t / sub * sub;
+        Real running = 1;
+        for (int i = t; i >= begin; running *= d.decay[i--]) d.same[size_t(t) * sub + i - begin] = running;
+        d.inside[t] = running;
+        if (t + 1 == d.end_of(t / sub)) d.product[t / sub] = running;
+      });
+    } else {
+      each_column(team, [=](int b, int j0, auto columns) {
+        Real running[lanes];
+        for (int c = 0; c < columns; ++c) running[c] = 1;
+        for (int t = b * sub; t < d.end_of(b); ++t)
+          for (int c = 0; c < columns; ++c) running[c] *= d.decay[size_t(t) * d.width + j0 + c];
+        for (int c = 0; c < columns; ++c) d.product[size_t(b) * d.width + j0 + c] = running[c];
+      });
+    }
+    team.barrier();
+    each(team, width, [=](int j) {
+      Real running = 1;
+      for (int b = 0; b < blocks; ++b)
+        d.first[size_t(b) * width + j] = running, running *= d.product[size_t(b) * width + j];
+      d.first[size_t(blocks) * width + j] = running;
+      running = 1;
+      for (int b = blocks - 1; b >= 0; --b)
+        d.last[size_t(b) * width + j] = running, running *= d.product[size_t(b) * width + j];
+    });
+    if (width == 1)
+      each(team, n, [=](int i) {
+        Real running = d.to_block_end(i);
+        for (int b = i / sub + 1; b < blocks; ++b) d.until[size_t(b) * d.n + i] = running, running *= d.product[b];
+      });
+    team.barrier();
+  }
+
+  /// out_m = scale x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
+  /// `within_block`, only the decays since the start of the block of step tau(m).
+  KOKKOS_FUNCTION void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
+                                  std::ptrdiff_t ldo, bool within_block = false) const {
+    const Decays d = *this;
+    if (width <= 1) {
+      each_cell(team, reads.count, F, [=](int m, int j) {
+        const int t = reads.tau(m);
+        const Real left = t == 0 || d.width == 0 ? Real(1) : d.first[(t - 1) / sub] * d.inside[t - 1];
+        out[m * ldo + j] = left * x[m * ldx + j];
+      });
+      return;
+    }
+    each_column(team, [=](int b, int j0, auto columns) {
+      Real running[lanes];
+      for (int c = 0; c < columns; ++c) running[c] = within_block ? Real(1) : d.first[size_t(b) * d.F + j0 + c];
+      for (int m = d.first_row(reads, b), t = b * sub; m < reads.after(d.end_of(b)); ++m) {
+        for (; t < reads.tau(m); ++t)
+          for (int c = 0; c < columns; ++c) running[c] *= d.decay[size_t(t) * d.F + j0 + c];
+        for (int c = 0; c < columns; ++c) out[m * ldo + j0 + c] = x[m * ldx + j0 + c] * running[c];
+      }
+    });
+  }
+
+  /// out_i = factor_i p_i D(n - 1, i): what is left of each write at the chunk's end. Null factors are 1.
+  KOKKOS_FUNCTION void to_end(const Team &team, const Real *p, std::ptrdiff_t ldp, const Real *factor, Real *out,
+                              std::ptrdiff_t ldo) const {
+    const Decays d = *this;
+    if (width <= 1) {
+      each_cell(team, n, F, [=](int i, int j) {
+        const Real left = d.width ? d.to_block_end(i) * d.last[i / sub] : Real(1);
+        out[i * ldo + j] = (factor ? factor[i] : Real(1)) * left * p[i * ldp + j];
+      });
+      return;
+    }
+    each_column(team, [=](int b, int j0, auto columns) {
+      Real running[lanes];
+      for (int c = 0; c < columns; ++c) running[c] = d.last[size_t(b) * d.F + j0 + c];
+      for (int i = d.end_of(b) - 1; i >= b * sub; --i) {
+        const Real own = factor ? factor[i] : Real(1);
+        for (int c = 0; c < columns; ++c) {
+          out[i * ldo + j0 + c] = own * p[i * ldp + j0 + c] * running[c];
+          running[c] *= d.decay[size_t(i) * d.F + j0 + c];
+        }
+      }
+    });
+  }
+
+  /// W(m,i) = factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
+  /// x decayed within their blocks (from_start). Barriers inside and at the end.
+  KOKKOS_FUNCTION void weights(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
+                               const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
+                               const Real *factor, Real *W, std::ptrdiff_t ldw) const {
+    if (width > 1) {
+      pairs_within_blocks(team, reads, x, ldx, p, ldp, W, ldw);
+      pairs_of_two_blocks(team, reads, within, ldin, p, ldp, W, ldw);
+    } else {
+      tile::Product<Real> product{tile::rows(x, ldx), tile::transposed(p, ldp), F};
+      product.wanted = reads.staircase();
+      tile::gemm(team, reads.count, n, Real(1), product, {}, Real(0), W, ldw);
+    }
+    team.barrier();
+    const Decays d = *this;
+    each_row(team, reads.count, [=](int m, int begin, int step) {
+      Real *row = W + m * ldw;
+      const int tau = reads.tau(m) < d.n ? reads.tau(m) : d.n;
+      if (d.width == 1 && tau > 0) {
+        const int b = (tau - 1) / sub;
+        const Real inside = d.inside[tau - 1], *until = d.until + size_t(b) * d.n,
+                   *same = d.same + (tau - 1) * size_t(sub);
+        for (int i = begin; i < b * sub; i += step) row[i] *= inside * until[i];
+        for (int i = b * sub + begin; i < tau; i += step) row[i] *= same[i - b * sub];
+      }
+      if (factor)
+        for (int i = begin; i < tau; i += step) row[i] *= factor[i];
+      for (int i = tau + begin; i < d.n; i += step) row[i] = 0;
+    });
+    team.barrier();
+  }
+
+private:
+  /// D(end of its block, i), one number a step.
+  KOKKOS_FUNCTION Real to_block_end(int i) const { return same[(end_of(i / sub) - 1) * size_t(sub) + i % sub]; }
+  /// The first row that is read within block b, or before any step.
+  KOKKOS_FUNCTION int first_row(const Reads &reads, int b) const { return b ? reads.after(b * sub) : 0; }
+
+  /// f(block, first channel, channels) for all blocks and bundles of channels; a full bundle's width is a constant.
+  template <class Body> KOKKOS_FUNCTION void each_column(const Team &team, const Body &body) const {
+    const int bundles = (width + lanes - 1) / lanes, all = width;
+    each(team, blocks() * bundles, [=](int unit) {
+      const int b = unit / bundles, j0 = unit % bundles * lanes;
+      if (all - j0 >= lanes)
+        body(b, j0, std::integral_constant<int, lanes>());
+      else
+        body(b, j0, all - j0);
+    });
+  }
+
+  /// W(m,i) where step i and row m belong to one block: key i meets the rows on its way down.
+  KOKKOS_FUNCTION void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
+                                           const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
+    const Decays d = *this;
+    if constexpr (on_host) {
+      for (int i = 0; i < n; ++i) {
+        const int begin = reads.after(i), end = reads.after(end_of(i / sub));
+        Real sums[sub][lanes] = {}; // of the rows that meet key i, channel by channel
+        const auto meet = [&](int j0, auto columns) {
+          Real key[lanes] = {};
+          for (int c = 0; c < columns; ++c) key[c] = p[i * ldp + j0 + c];
+          for (int m = begin, t = i + 1; m < end; ++m) {
+            for (; t < reads.tau(m); ++t)
+              for (int c = 0; c < columns; ++c) key[c] *= decay[size_t(t) * F + j0 + c];
+            for (int c = 0; c < columns; ++c) sums[m - begin][c] += key[c] * x[m * ldx + j0 + c];
+          }
+        };
+        int j0 = 0;
+        for (; j0 + lanes <= F; j0 += lanes) meet(j0, std::integral_constant<int, lanes>());
+        if (j0 < F) meet(j0, F - j0);
+        for (int m = begin; m < end; ++m) {
+          Real *sum = sums[m - begin];
+          for (int half = lanes / 2; half > 0; half /= 2)
+            for (int c = 0; c < half; ++c) sum[c] += sum[c + half];
+          W[m * ldw + i] = sum[0];
+        }
+      }
+    } else {
+      each_cell(team, reads.count, sub, [=](int m, int column) {
+        const int tau = reads.tau(m), i = (tau - 1) / sub * sub + column;
+        if (tau == 0 || i >= tau) return;
+        Real sum = 0;
+        for (int j = 0; j < d.F; ++j) {
+          Real key = p[i * ldp + j];
+          for (int t = i + 1; t < tau; ++t) key *= d.decay[size_t(t) * d.F + j];
+          sum += key * x[m * ldx + j];
+        }
+        W[m * ldw + i] = sum;
+      });
+    }
+  }
+
+  /// W(m,i) where step i lies in an earlier block than row m.
+  KOKKOS_FUNCTION void pairs_of_two_blocks(const Team &team, const Reads &reads, const Real *within,
+                                           std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,
+                                           std::ptrdiff_t ldw) const {
+    const Decays d = *this;
+    for (int b = 1; b < blocks(); ++b) {
+      const int begin = b * sub, lo = reads.after(begin), hi = reads.after(end_of(b)), before = begin - sub;
+      each_cell(team, before, F, [=](int i, int j) { d.rows[i * d.ld + j] *= d.product[size_t(b - 1) * d.F + j]; });
+      each(team, (F + lanes - 1) / lanes, [=](int bundle) {
+        const int j0 = bundle * lanes, columns = d.F - j0 < lanes ? d.F - j0 : lanes;
+        Real running[lanes];
+        for (int c = 0; c < columns; ++c) running[c] = 1;
+        for (int i = begin - 1; i >= before; --i)
+          for (int c = 0; c < columns; ++c) {
+            d.rows[i * d.ld + j0 + c] = p[i * ldp + j0 + c] * running[c];
+            running[c] *= d.decay[size_t(i) * d.F + j0 + c];
+          }
+      });
+      team.barrier();
+      tile::gemm(team, hi - lo, begin, F, Real(1), tile::rows(within + lo * ldin, ldin),
+                 tile::transposed<Real>(rows, ld), Real(0), W + lo * ldw, ldw);
+      team.barrier();
+    }
+  }
+};
+
+} // namespace recollect::variants
