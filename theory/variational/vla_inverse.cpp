@@ -147,25 +147,6 @@ std::vector<Point> whitening(const Protocol &) {
   return points;
 }
 
-std::vector<Point> suppression(const Protocol &p) {
-  std::vector<Point> points;
-  const Pairs x = unit_pairs(4, 8, 3, p.seed);
-  Vla memory(8, 3, lambda0);
-  for (int repeat = 0; repeat < 50; ++repeat)
-    memory.update_inverse(x.K.data); // four keys seen fifty times: A is tiny on their span
-  Vla rescaled = memory;
-  rescaled.A = 1000.0 * memory.A;
-  const double shrunk = norm(times(memory.A, x.k(0))) * lambda0; // against |A_0 k| = 1 / lambda0
-  memory.write(x.k(0), x.v(0)), rescaled.write(x.k(0), x.v(0));
-  const Params label = labels({{"shrinkage of |A k|", num(shrunk)}});
-  const double ratio = frobenius_norm(memory.S) / memory.residual;
-  points.push_back(at(bounded_point(ratio, Point::at_most, 0.5, 0, 0.1), "paper", label));
-  points.push_back(at(exact_point(ratio, 1, 64, 0.01), "corrected", label));
-  points.push_back(
-      gap(rescaled.S, memory.S, update_units(200, 8, lambda0), "corrected", labels({{"A", txt("times 1000")}})));
-  return points;
-}
-
 std::vector<Point> batch_minimiser(const Protocol &p) {
   const Pairs x = unit_pairs(6, 8, 3, p.seed), u = unit_pairs(6, 8, 3, p.seed + 1);
   const Dense M = penalty(u, lambda0), S = batch(x, M),
@@ -382,11 +363,6 @@ std::vector<Claim> vla_inverse() {
           "For u parallel to k the directions are the same; in general A_t k = A_{t-1} k - z (u^T A_{t-1} k) / delta.",
           post_or_pre),
       whiten,
-      refuted_row("vla-suppression-by-a", Scope::paper, "004 §7.1, §4.4, §7.4",
-                  "A key in the span already seen has a small A_t k, so its update is suppressed.",
-                  "A_t k is normalised before it is used: |e a^T| = |e| whatever its size, and VLA is invariant under "
-                  "A -> s A.",
-                  suppression),
       refuted_row("vla-eq10-solves-eq7", Scope::paper, "004 §3.3, Appendix A.1",
                   "The recursion maintains the solution of Eq 7 exactly.",
                   "Orthonormal keys: the recursion is (2 + lambda0) times the solution for u = k, (1 + lambda0) times "

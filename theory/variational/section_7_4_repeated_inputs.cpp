@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// 004 §7.4: n unit pairs come back pass after pass. How much is still written, |e_t| = |v_t - S_{t-1} k_t|, by VLA with u = k,
+// by the delta rule and by Eq 4's DeltaNet.
+#include "harness/core/error.hpp"
+#include "theory/support/claims.hpp"
+#include "theory/variational/vla_steps.hpp"
+
+namespace recollect::theory {
+namespace {
+
+constexpr double lambda0 = 0.1;
+
+/// Rows [n,d] of keys and [passes n,d] of values.
+struct Pairs {
+  int n, d;
+  Vector keys, values;
+  Vector k(int t) const { return row(keys, t % n, d); }
+  Vector v(int t) const { return row(values, t, d); }
+  int steps() const { return int(values.size()) / d; }
+  Vector all_keys() const {
+    Vector rows;
+    for (int t = 0; t < steps(); ++t) append_row(rows, k(t));
+    return rows;
+  }
+};
+
+Vector means_by_pass(const Vector &errors, int n) {
+  Vector means(errors.size() / n, 0.0);
+  for (size_t t = 0; t < errors.size(); ++t) means[t / n] += errors[t] / n;
+  return means;
+}
+Vector vla_errors(const Pairs &x) {
+  Vla layer(x.d, x.d, lambda0);
+  layer.follow_chain = false;
+  const Vector keys = x.all_keys();
+  return layer.run(keys, keys, x.values);
+}
+Vector algebra_errors(const Pairs &x) {
+  VlaAlgebra run(x.d, x.d, lambda0);
+  Vector errors;
+  for (int t = 0; t < x.steps(); ++t) {
+    errors.push_back(norm(combine(1, x.v(t), -1, times(run.S, x.k(t)))));
+    run.step(x.k(t), x.k(t), x.v(t));
+  }
+  return errors;
+}
+/// From the reads S_{t-1} k_t of a layer that takes beta.
+Vector delta_errors(const char *layer, const Pairs &x, double beta) {
+  Sequence s;
+  const int T = x.steps();
+  s.shape = {1, 1, T, x.d, x.d};
+  s.k = x.all_keys(), s.v = x.values, s.beta.assign(T, beta);
+  s.q.assign(s.k.begin() + x.d, s.k.end()), s.q.resize(s.k.size());
+  const Vector reads = forward(find_variant(layer), s).o;
+  Vector errors{norm(x.v(0))};
+  for (int t = 1; t < T; ++t) errors.push_back(norm(combine(1, x.v(t), -1, row(reads, t - 1, x.d))));
+  return errors;
+}
+/// Mean |e| over a pass of S = beta S + e k^T once S comes back to itself: S = S Phi + Gamma over the pass.
+double gated_fixed_point(const Pairs &x, double beta) {
+  Dense Phi = Dense::identity(x.d), Gamma(x.d, x.d);
+  for (int t = 0; t < x.n; ++t) {
+    const Dense step = beta * Dense::identity(x.d) - outer(x.k(t), x.k(t));
+    Phi = Phi * step, Gamma = Gamma * step + outer(x.v(t), x.k(t));
+  }
+  Dense S = Gamma * inverse(Dense::identity(x.d) - Phi);
+  double mean = 0;
+  for (int t = 0; t < x.n; ++t) {
+    const Vector e = combine(1, x.v(t), -1, times(S, x.k(t)));
+    mean += norm(e) / x.n, S = beta * S + outer(e, x.k(t));
+  }
+  return mean;
+}
+
+std::vector<Point> repeated_pairs(const Protocol &p) {
+  std::vector<Point> points;
+  const int passes = 5, late = 60;
+  const double gate = 0.9;
+  for (const Params &at : points_of(p, {labels({{"d", num(32)}, {"n", num(8)}})})) {
+    const int d = at.integer("d"), n = at.integer("n");
+    if (n > d / 2) usage_error("more than d / 2 random keys need not be well conditioned");
+    const Pairs once{n, d, random_units(n, d, Stream(p.seed, "repeats/keys")),
+                     random_units(n, d, Stream(p.seed, "repeats/values"))};
+    const auto repeated = [&](int passes) {
+      Pairs x = once;
+      for (int pass = 1; pass < passes; ++pass) append_row(x.values, once.values);
+      return x;
+    };
+    const Pairs same = repeated(passes),
+                fresh{n, d, once.keys, random_units(n * passes, d, Stream(p.seed, "repeats/fresh"))};
+    Pairs one_pair{1, d, once.k(0), once.v(0)};
+    append_row(one_pair.values, once.v(0));
+    // After many passes a_i is the dual vector of k_i over its length, and the error of pair i falls by 1 - 1 / sqrt((G^-1)_ii)
+    // a pass, G the keys' Gram matrix: up to (1 + lambda0) / (passes seen, times G's least eigenvalue), n times over. S_0
+    // reads 1 at every key, and the values are 0.
+    const double seen = 1e6;
+    const Dense K(n, d, once.keys), G = K * transpose(K), dual = inverse(G);
+    Vla settled(d, 1, lambda0);
+    settled.follow_chain = false;
+    settled.A = inverse(lambda0 * Dense::identity(d) + seen * (transpose(K) * K));
+    settled.S = Dense(1, n, Vector(n, 1.0)) * dual * K;
+    settled.run(once.keys, once.keys, Vector(n));
+    const Vector factors = settled.run(once.keys, once.keys, Vector(n));
+    Vector factor_law, delta_law;
+    for (int i = 0; i < n; ++i) {
+      factor_law.push_back(1 - 1 / std::sqrt(dual(i, i)));
+      delta_law.push_back(1 - 1 / dual(i, i));
+    }
+    const double off = n * (1 + lambda0) / (seen * symmetric_eigenvalues(G).front()) / epsilon_of(Real::f64),
+                 units = step_units(passes * n, d, lambda0);
+    const Vector law = means_by_pass(algebra_errors(same), n);
+    const Point gated = exact_point(means_by_pass(delta_errors("scalar_gated_delta", repeated(late), gate), n).back(),
+                                    gated_fixed_point(once, gate), units);
+    append(
+        points,
+        {as_statement(exact_point(means_by_pass(vla_errors(fresh), n), law, units), at, "new values: |e| by pass"),
+         as_limit(exact_point(means_by_pass(vla_errors(same), n), law, units), at, "the same pairs: |e| by pass"),
+         rival_system(exact_point(means_by_pass(delta_errors("delta_net", same, 1), n), law, units), at, "delta rule"),
+         as_limit(exact_point(factors, factor_law, off), at, "each pair's factor after many passes"),
+         rival_law(exact_point(factors, delta_law, off), at, "1 - 1 / (G^-1)_ii"),
+         as_obligation(exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units), at, "one pair, twice at once"),
+         as_obligation(gated, at, "Eq 4, beta = 0.9: |e| that stays"),
+         rival_law(gated, "Eq 4 learns as VLA does", law.back())});
+  }
+  return points;
+}
+
+Claim redundant_inputs() {
+  return explained(
+      at_parameters(
+          asymptotic(running(
+              ledger_row(
+                  "vla-redundant-inputs", "004 §7.4",
+                  "Long sequences of repeated or redundant inputs, padding and noise add progressively less to the "
+                  "state; not so for DeltaNet, whose gate decays what is stored, nor for linear attention.",
+                  "True of consistent repeats: a pair that comes again at once writes exactly 0, and n <= d pairs "
+                  "write less by 1 - 1/sqrt((G^-1)_ii) a pass; 8 pairs at d = 32: about 1.1, 0.08, 0.01, 0.001. Not "
+                  "of noise: new values keep |e|^2 at 2.",
+                  repeated_pairs),
+              {"vla", "delta_net", "scalar_gated_delta"})),
+          {integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")}),
+      "Owed to the authors: Eq 4 at beta = 0.9 goes on writing two thirds of each value, linear attention all of it. "
+      "The "
+      "delta rule (DeltaNet, beta = 1) shares the property, five times slower a pass. The cause is e_t, not a small "
+      "A_t.");
+}
+
+} // namespace
+
+std::vector<Claim> section_7_4_repeated_inputs() { return {redundant_inputs()}; }
+
+} // namespace recollect::theory
