@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Feature maps phi, on the host.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -18,6 +19,13 @@ inline std::vector<double> exp_features(const std::vector<double> &x, int order)
   };
   extend(extend, 0, order, 1);
   return features;
+}
+
+/// elu(x) + 1 > 0, the feature map of Katharopoulos et al. 2020 (002 §2, 003 after Eq 3), element by element.
+inline double elu_plus_one(double x) { return x > 0 ? x + 1 : std::exp(x); }
+inline std::vector<double> elu_plus_one(std::vector<double> x) {
+  for (double &value : x) value = elu_plus_one(value);
+  return x;
 }
 
 } // namespace recollect::theory

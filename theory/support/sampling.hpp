@@ -22,6 +22,9 @@ inline double wanted_sensitivity(const Protocol &protocol, double predicted, con
   return wanted;
 }
 
+/// Samples that tell the spread; four times as many in the full suite, so that it sees more wherever these do already.
+inline size_t pilot_size(const Protocol &protocol, size_t quick = 400) { return protocol.full() ? 4 * quick : quick; }
+
 /// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream: a pilot's spread
 /// sets the number, doubled where the pilot was too hopeful, until the mean would notice a relative error of `wanted`,
 /// or `most` samples are drawn.

@@ -38,49 +38,6 @@ Sequence from_memory(std::uint64_t seed, int steps = 1) {
   return s;
 }
 
-std::vector<Point> linear_recurrence(const Protocol &p, bool slip) {
-  std::vector<Point> points;
-  for (bool features : {false, true}) {
-    Sequence s = random_sequence(small, p.seed);
-    if (features)
-      for (auto *rows : {&s.q, &s.k})
-        for (double &x : *rows) x = x > 0 ? 1 + x : std::exp(x); // 1 + ELU
-    const Dense Q = rows_of(s.q, small.T, small.Dk), K = rows_of(s.k, small.T, small.Dk),
-                V = rows_of(s.v, small.T, small.Dv);
-    Dense scores = Q * transpose(K);
-    for (int t = 0; t < small.T; ++t)
-      for (int i = slip ? t : t + 1; i < small.T; ++i) scores(t, i) = 0; // the slip reads before it writes
-    Dense all = transpose(V) * K;
-    if (slip) all = all - write(column(s.v, small.T - 1, small.Dv), column(s.k, small.T - 1, small.Dk));
-    const Output sums{(scores * V).data, all.data, {small.Dv, small.Dk}};
-    points.push_back(same(sums, "linear", s, {}, "exact", labels({{"phi", txt(features ? "1 + ELU" : "identity")}})));
-  }
-  return points;
-}
-
-std::vector<Point> old_and_new_values(const Protocol &p, bool slip) {
-  const Sequence s = random_sequence(small, p.seed);
-  const Output eq5 = stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
-    const Dense old_value = M * k, new_value = s.beta[t] * v + (1 - s.beta[t]) * old_value;
-    return M - (slip ? -1 : 1) * write(old_value, k) + write(new_value, k);
-  });
-  std::vector<Point> points{same(eq5, "delta_net", s, {}, "exact", labels({{"quantity", txt("Eq 5 against Eq 6")}}))};
-  // Writing v = 0 with beta = 1 is Eq 5's deletion alone: what is left at k is (1 - |k|^2) M k, nothing only for unit
-  // keys.
-  for (double length : {1.0, 0.5, 2.0}) {
-    Sequence one = random_sequence({1, 1, 1, small.Dk, small.Dv}, p.seed);
-    for (double &x : one.k) x *= length;
-    one.q = one.k, one.v.assign(small.Dv, 0), one.beta = {1}, one.state = gaussian(small.Dv, small.Dk, p.seed, 91).data;
-    const Dense before = Dense(small.Dv, small.Dk, one.state) * column(one.k, 0, small.Dk),
-                left{small.Dv, 1, run("delta_net", one).o};
-    const double factor = 1 - length * length, expected = slip ? 1 + length * length : factor;
-    points.push_back(at(exact_point(max_difference(left.data, (expected * before).data), 0,
-                                    64 * small.Dk * 4 * max_abs(before.data), 1e-2),
-                        "deletion", labels({{"|k|", num(length)}})));
-  }
-  return points;
-}
-
 std::vector<double> decays_after(const Sequence &s, int t, bool from_itself) { // gamma_i^(t), i <= t
   std::vector<double> weights(t + 1, 1.0);
   for (int i = 0; i <= t; ++i)
@@ -398,13 +355,6 @@ std::vector<Claim> online_steps() {
                   ranges);
   range.variants = {"leaky_lms", "gated_delta_net"};
   return {
-      identity_row("linattn-recurrence", "003 Eq 2-3",
-                   "The recurrence equals the sum of v_i k_i^T q, with a feature map too.", "Identity.", {"linear"},
-                   linear_recurrence),
-      identity_row("deltanet-eq5-eq6", "003 Eq 5-6",
-                   "The form with old and new values equals the form with I - beta k k^T.",
-                   "Identity. The deletion leaves (1 - |k|^2) M k at k: the old value is removed only for unit keys.",
-                   {"delta_net"}, old_and_new_values),
       identity_row("gated-linattn-eq16", "003 Eq 4, 16",
                    "The sum with products of gamma as weights unrolls to the gated recurrence.",
                    "Identity. gamma_1 is in no weight; the recurrence multiplies M_0 = 0 by it.", {"gated_linear"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 Fig 1, its table: which A_t and b_t of S_t = S_{t-1} A_t + b_t k_t^T each layer has.
+#include "theory/support/features.hpp"
 #include "theory/support/one_head.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
@@ -56,8 +56,7 @@ std::vector<Point> forms_of(const Row &row, const Shape &shape, std::uint64_t se
   s.lambda.clear(); // no layer of the table decays by channel
   const Sequence without_features = s;
   if (row.variant == "linear") // phi = elu + 1
-    for (auto *rows : {&s.q, &s.k})
-      for (double &x : *rows) x = x > 0 ? x + 1 : std::exp(x);
+    s.q = elu_plus_one(s.q), s.k = elu_plus_one(s.k);
   Sequence given = s;
   if (row.variant == "mamba2") given.beta.clear(); // a write strength of its own, not in the table
   const Measured layer = measured(row.variant, given);

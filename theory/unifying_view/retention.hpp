@@ -40,12 +40,12 @@ inline std::vector<double> kept(const std::string &variant, const std::vector<do
 }
 
 /// The mean over random later keys, as many as notice the relative error `wanted`.
-inline Mean mean_kept(const std::string &variant, int m, int d, double beta, double alpha, std::uint64_t seed,
+inline Mean mean_kept(const std::string &variant, int m, int d, double beta, double alpha, const Protocol &protocol,
                       double wanted) {
   const auto draw = [&](size_t first, size_t count) {
-    return kept(variant, later_keys(m, d, seed, first, count), m, d, beta, alpha);
+    return kept(variant, later_keys(m, d, protocol.seed, first, count), m, d, beta, alpha);
   };
-  return sample_mean(wanted, 400, 400'000, in_blocks(cached_block(size_t(d) * (2 * m + d)), draw));
+  return sample_mean(wanted, pilot_size(protocol), 400'000, in_blocks(cached_block(size_t(d) * (2 * m + d)), draw));
 }
 
 } // namespace recollect::theory

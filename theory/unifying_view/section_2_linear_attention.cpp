@@ -3,6 +3,7 @@
 // kernel whose feature map is infinite.
 #include "harness/core/error.hpp"
 #include "theory/support/delta_recursion.hpp"
+#include "theory/support/features.hpp"
 #include "theory/support/one_head.hpp"
 #include "theory/support/sampling.hpp"
 #include <cmath>
@@ -86,7 +87,6 @@ Dense mapped(Dense x, double (*feature)(double)) {
   for (double &value : x.data) value = feature(value);
   return x;
 }
-double elu_plus_one(double x) { return elu(x) + 1; }
 
 std::vector<Point> factoring(const Protocol &protocol) {
   std::vector<Point> points;
@@ -194,7 +194,8 @@ std::vector<Point> denominator(const Protocol &protocol) {
         for (size_t i = 0; i < count; ++i) hits[i] = counts(read[2 * i], read[2 * i + 1]);
         return hits;
       };
-      return sample_mean(wanted_sensitivity(protocol), 10000, 20'000'000, in_blocks(cached_block(2 * shape.Dk), draw));
+      return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 10000), 20'000'000,
+                         in_blocks(cached_block(2 * shape.Dk), draw));
     };
     const Point negative = as_statement(sampled_point(share([](double, double below) { return below < 0; }), 0.5), p,
                                         "identity: queries whose denominator has the wrong sign");

@@ -22,7 +22,7 @@ std::vector<Point> ceiling(const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     const double exact = (n - 1.0) / d, crowded = double(n) / d, narrower = (n - 1.0) / (d - 1);
     const Mean error =
-        mean_error({"linear", n, d, 1}, 0, n, protocol.seed, wanted_sensitivity(protocol, exact, {crowded, narrower}));
+        mean_error({"linear", n, d, 1}, 0, n, protocol, wanted_sensitivity(protocol, exact, {crowded, narrower}));
     const Point law = as_limit(sampled_point(error, exact), p, "linear attention: relative error (n-1)/d");
     points.push_back(as_statement(sampled_point(error, crowded), p, "error n/d: as large as the signal at n = d"));
     points.push_back(law);
@@ -33,7 +33,7 @@ std::vector<Point> ceiling(const Protocol &protocol) {
       points.push_back(rival_system(best_state(n, d, d - 1, protocol.seed), p, "a state of d-1 columns"));
     }
     points.push_back(rival_law(law, "d-1 for d", narrower));
-    const Mean gated = mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol.seed, 0.04);
+    const Mean gated = mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol, 0.04);
     points.push_back(rival_system(sampled_point(gated, exact), p, "a gate of 0.8"));
   }
   return points;
@@ -103,7 +103,7 @@ Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
   std::vector<double> difference;
   Mistakes sum;
   const double wanted = wanted_sensitivity(protocol);
-  for (size_t enough = 200;;) {
+  for (size_t enough = pilot_size(protocol, 200);;) {
     while (difference.size() < enough) {
       const Reads x(n, d, dv, protocol.seed, difference.size());
       const Dense scores = x.scores();

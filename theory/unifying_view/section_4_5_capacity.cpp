@@ -60,7 +60,7 @@ void held_to_recursion(const std::string &variant, const Items &x, const Recursi
     if (std::fabs(predicted / expected - 1) < 0.04) continue;
     told.push_back({name, other}), predictions.push_back(predicted);
   }
-  const Mean error = mean_error({variant, x.n, x.d, x.alpha}, x.from, x.to, protocol.seed,
+  const Mean error = mean_error({variant, x.n, x.d, x.alpha}, x.from, x.to, protocol,
                                 wanted_sensitivity(protocol, expected, predictions));
   const Point point = as_statement(sampled_point(error, expected), x.params(), label);
   points.push_back(point);
@@ -80,12 +80,12 @@ std::vector<Point> delta_net_capacity(const Protocol &protocol) {
     const double d = x.d;
     held_to_recursion("delta_net", x, {d, 1}, {{"the term in F dropped", {d, 1, 1, false}}, {"d-1 for d", {d - 1, 1}}},
                       "relative error of these items, by the recursion", protocol, points);
-    const Mean added = mean_error({"linear", x.n, x.d}, x.from, x.to, protocol.seed, 0.04);
+    const Mean added = mean_error({"linear", x.n, x.d}, x.from, x.to, protocol, 0.04);
     points.push_back(
         rival_system(sampled_point(added, Recursion{d, 1}.mean(x.from, x.to, x.n)), x.params(), "linear attention"));
     if (x.n <= x.d || x.from > 0) continue;
     // The ceiling itself: no state of d columns reads n > d pairs with less than 1 - d/n in the mean.
-    const Mean all = mean_error({"delta_net", x.n, x.d}, 0, x.n, protocol.seed, wanted_sensitivity(protocol));
+    const Mean all = mean_error({"delta_net", x.n, x.d}, 0, x.n, protocol, wanted_sensitivity(protocol));
     points.push_back(
         as_statement(at_least_point(all, least_error(x.n, x.d)), x.params(), "all items: at least 1 - d/n"));
     const Dense K(x.n, 2 * x.d, stored_keys(x.n, 2 * x.d, protocol.seed, 0, 1)), reads = K * pseudo_inverse(K);
@@ -133,7 +133,7 @@ std::vector<Point> gated_capacity(const Protocol &protocol) {
   if (protocol.point) return points;
   // Recycled slots: recent items are read better than by DeltaNet beyond the ceiling, and no better than it below.
   const auto against = [&](const Items &x) {
-    return std::pair{mean_error({"gated_delta_net", x.n, x.d, x.alpha}, x.from, x.to, protocol.seed, 0.04),
+    return std::pair{mean_error({"gated_delta_net", x.n, x.d, x.alpha}, x.from, x.to, protocol, 0.04),
                      Recursion{double(x.d), 1}.mean(x.from, x.to, x.n)};
   };
   const auto [recent, plain] = against(own[1]);
@@ -144,7 +144,7 @@ std::vector<Point> gated_capacity(const Protocol &protocol) {
   const Items strong{32, 8, 28, 32, 0.5};
   points.push_back(rival_system(at_most_point(against(strong).first, plain), strong.params(), "a gate of 0.5"));
   const Items later{8, 8, 4, 8};
-  points.push_back(rival_system(at_least_point(mean_error({"delta_net", 8, 8}, 4, 8, protocol.seed, 0.04), fewer),
+  points.push_back(rival_system(at_least_point(mean_error({"delta_net", 8, 8}, 4, 8, protocol, 0.04), fewer),
                                 later.params(), "the later half of the items in DeltaNet"));
   return points;
 }

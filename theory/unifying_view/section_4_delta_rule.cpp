@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §4: the delta rule as one gradient step, and what it does at the key that is written and at orthogonal ones.
+#include "theory/support/differences.hpp"
 #include "theory/unifying_view/one_write.hpp"
 
 namespace recollect::theory {
 namespace {
 
 // ---- The step --------------------------------------------------------------------------------------------------------
-
-/// Gradient of a quadratic loss by unit differences: exact up to rounding.
-template <class Loss> Dense gradient(const Dense &S, const Loss &loss) {
-  Dense g(S.rows, S.columns);
-  for (size_t i = 0; i < S.data.size(); ++i) {
-    Dense up = S, down = S;
-    up.data[i] += 1, down.data[i] -= 1;
-    g.data[i] = (loss(up) - loss(down)) / 2;
-  }
-  return g;
-}
 
 std::vector<Point> gradient_step(const Protocol &protocol) {
   std::vector<Point> points;

@@ -97,7 +97,8 @@ Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol 
     for (size_t b = 0; b < count; ++b) left[b] = state[b * d];
     return left;
   };
-  return sample_mean(wanted_sensitivity(protocol), 2000, 1'000'000, in_blocks(cached_block(2 * size_t(m) * d), draw));
+  return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 2000), 1'000'000,
+                     in_blocks(cached_block(2 * size_t(m) * d), draw));
 }
 /// E x^2 of the component of a random unit vector, given |x| <= most.
 double square_cosine(int d, double most) {
@@ -113,9 +114,9 @@ std::vector<Point> random_keys(const Protocol &protocol) {
     const double beta = p.real("beta");
     const double law = std::pow(1 - beta / d, m), other_width = std::pow(1 - beta / (d - 1), m),
                  fewer = std::pow(1 - beta / d, m - 1), faster = std::pow(1 - 2 * beta / d, m);
-    const Mean left = mean_kept("delta_net", m, d, beta, 1, protocol.seed,
+    const Mean left = mean_kept("delta_net", m, d, beta, 1, protocol,
                                 wanted_sensitivity(protocol, law, {other_width, fewer, faster}));
-    const Mean added = mean_kept("linear", m, d, 1, 1, protocol.seed, 1);
+    const Mean added = mean_kept("linear", m, d, 1, 1, protocol, 1);
     const Point mean = as_obligation(sampled_point(left, law), p, "mean retention (1 - beta/d)^m");
     append(points, {as_statement(sampled_point(left, 1), p, "a stale write survives whole"), mean,
                     rival_system(sampled_point(added, law), p, "linear attention")});

@@ -28,7 +28,7 @@ std::vector<Point> retention(const Protocol &protocol) {
     const double other_width = std::pow(1 - 1.0 / (d - 1), m), fewer = std::pow(1 - 1.0 / d, m - 1),
                  late = gate / alpha;
     const auto mean = [&](const std::string &variant, double law, const std::vector<double> &rivals) {
-      const Mean left = mean_kept(variant, m, d, 1, alpha, protocol.seed, wanted_sensitivity(protocol, law, rivals));
+      const Mean left = mean_kept(variant, m, d, 1, alpha, protocol, wanted_sensitivity(protocol, law, rivals));
       return sampled_point(left, law);
     };
     const Point random = as_statement(mean("delta_net", delta, {other_width, fewer}), p, "DeltaNet: (1 - 1/d)^m");

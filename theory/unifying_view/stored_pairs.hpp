@@ -45,9 +45,12 @@ inline std::vector<double> item_errors(const Store &store, int from, int to, std
 }
 
 /// Its mean over memories, as many as notice the relative error `wanted`.
-inline Mean mean_error(const Store &store, int from, int to, std::uint64_t seed, double wanted) {
-  const auto draw = [&](size_t first, size_t count) { return item_errors(store, from, to, seed, first, count); };
-  return sample_mean(wanted, 200, 2'000'000, in_blocks(cached_block(size_t(store.n) * (store.n + store.d)), draw));
+inline Mean mean_error(const Store &store, int from, int to, const Protocol &protocol, double wanted) {
+  const auto draw = [&](size_t first, size_t count) {
+    return item_errors(store, from, to, protocol.seed, first, count);
+  };
+  return sample_mean(wanted, pilot_size(protocol, 200), 2'000'000,
+                     in_blocks(cached_block(size_t(store.n) * (store.n + store.d)), draw));
 }
 
 /// The least error of any state of d columns over n > d independent keys, 1 - d/n; none at n <= d.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vignettes 1 to 3 of 003 as matrices: K [t,Dk] and V [t,Dv] hold keys and values as rows, M [Dv,Dk] is the memory.
+#pragma once
+#include "harness/core/error.hpp"
+#include "theory/support/one_head.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+
+struct Pairs {
+  Dense K, V;
+  /// N(0,1) keys and values.
+  Pairs(const Shape &shape, std::uint64_t seed)
+      : K(normal_matrix(shape.T, shape.Dk, seed, "003/keys")), V(normal_matrix(shape.T, shape.Dv, seed, "003/values")) {
+  }
+  Pairs(Dense K, Dense V) : K(std::move(K)), V(std::move(V)) {}
+
+  Dense gram() const { return transpose(K) * K; }
+  Dense cross() const { return transpose(V) * K; } // linear attention
+  Dense best() const { return transpose(V) * transpose(pseudo_inverse(K)); }
+  /// The pairs [from, to).
+  Pairs some(int from, int to) const {
+    const auto rows = [=](const Dense &m) {
+      return Dense(to - from, m.columns,
+                   {m.data.begin() + size_t(from) * m.columns, m.data.begin() + size_t(to) * m.columns});
+    };
+    return {rows(K), rows(V)};
+  }
+  /// The same as one head, read at `queries` [t,Dk].
+  Sequence sequence(const Dense &queries) const {
+    Sequence s;
+    s.shape = {1, 1, K.rows, K.columns, V.columns};
+    s.q = queries.data, s.k = K.data, s.v = V.data;
+    return s;
+  }
+  Sequence sequence() const { return sequence(K); }
+};
+
+inline Dense diagonal(const std::vector<double> &values) {
+  Dense d = Dense::identity(int(values.size()));
+  for (int i = 0; i < d.rows; ++i) d(i, i) = values[i];
+  return d;
+}
+
+/// Largest over smallest singular value.
+inline double condition(const Dense &m) {
+  const std::vector<double> s = singular_values(m);
+  return s.front() / s.back();
+}
+
+/// A memory that is solved for with K^T K or K K^T loses t Dk terms times the square of K's condition number.
+inline double solved_units(const Dense &K, const Dense &M) {
+  return double(K.rows) * K.columns * std::pow(condition(K), 2) * std::max(1.0, max_abs(M.data));
+}
+
+/// t, Dk and Dv as a claim's parameters.
+inline std::vector<ParamSpec> pair_params(const Shape &own) {
+  return {integer_param("t", own.T, 1, 256, "pairs"), integer_param("Dk", own.Dk, 1, 64, "key width"),
+          integer_param("Dv", own.Dv, 1, 64, "value width")};
+}
+inline Params pair_point(int t, int Dk, int Dv) { return labels({{"t", num(t)}, {"Dk", num(Dk)}, {"Dv", num(Dv)}}); }
+inline Shape pair_shape(const Params &p) { return {1, 1, p.integer("t"), p.integer("Dk"), p.integer("Dv")}; }
+
+} // namespace recollect::theory

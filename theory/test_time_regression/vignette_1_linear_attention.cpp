@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// 003 Vignette 1, Relationship to linear attention: when dropping the inverse covariance costs nothing, what it costs
+// otherwise, and what a norm on the output gives back.
+#include "harness/numerics/keys.hpp"
+#include "theory/support/sampling.hpp"
+#include "theory/test_time_regression/pairs.hpp"
+
+namespace recollect::theory {
+namespace {
+
+Dense linear_memory(const Pairs &x) { return memory(run("linear", x.sequence()), x.sequence().shape); }
+Dense orthonormal(int rows, int columns, std::uint64_t seed) {
+  return {rows, columns, make_keys({"orthonormal", rows, columns}, 1, seed)};
+}
+/// Linear attention's memory against the least-squares one.
+Point optimal(const Pairs &x) {
+  const Dense best = x.best();
+  return exact_point(linear_memory(x).data, best.data, solved_units(x.K, best));
+}
+
+// ---- Optimal if ------------------------------------------------------------------------------------------------------
+
+std::vector<Point> orthonormal_keys(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {pair_point(4, 8, 3), pair_point(8, 8, 3)})) {
+    const Pairs x(pair_shape(p), protocol.seed);
+    const int t = x.K.rows, Dk = x.K.columns;
+    if (t > Dk) usage_error("orthonormal keys need t <= Dk");
+    const Pairs keys(orthonormal(t, Dk, protocol.seed), x.V), longer(1.1 * keys.K, x.V);
+    Pairs unit = x;
+    normalise_rows(unit.K.data, Dk);
+    const auto reads = [&](const Pairs &pairs) { // zero loss: the values themselves
+      const Dense values = linear_memory(pairs) * transpose(pairs.K);
+      return exact_point(values.data, transpose(pairs.V).data, 16.0 * t * Dk * max_abs(pairs.V.data));
+    };
+    points.push_back(as_statement(optimal(keys), p, "V^T K = V^T (K^+)^T"));
+    points.push_back(rival_system(optimal(longer), p, "orthogonal keys of length 1.1"));
+    points.push_back(as_statement(reads(keys), p, "zero loss"));
+    points.push_back(rival_system(reads(longer), p, "zero loss with keys of length 1.1"));
+    if (t > 1) points.push_back(rival_system(optimal(unit), p, "unit keys, merely independent"));
+  }
+  return points;
+}
+
+Claim if_claim() {
+  return explained(
+      at_parameters(running(ledger_row("linattn-optimal-orthonormal", "003 text after Eq 12",
+                                       "Linear attention is an optimal linear memory when t <= Dk and the keys are "
+                                       "orthonormal, k_i . k_j = delta_ij.",
+                                       "V^T K = V^T (K^+)^T, without loss.", orthonormal_keys),
+                            {"linear"}),
+                    pair_params({1, 1, 4, 8, 3})),
+      "The sufficient half of the paper's \"only when\".");
+}
+
+std::vector<Point> only_orthonormal(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {pair_point(8, 3, 2)})) {
+    const Pairs x(pair_shape(p), protocol.seed);
+    const int t = x.K.rows, Dk = x.K.columns;
+    if (t <= Dk) usage_error("a tight frame beyond a basis needs t > Dk");
+    const Pairs frame(transpose(orthonormal(Dk, t, protocol.seed)), x.V), // K^T K = I
+        longer(1.1 * frame.K, x.V);
+    const double apart = frobenius_norm(linear_memory(frame) - frame.best()) / frobenius_norm(frame.best()),
+                 generic = frobenius_norm(linear_memory(x) - x.best()) / frobenius_norm(x.best());
+    points.push_back(as_statement(at_least_point(apart, 1e-3, 0), p, "t > Dk: visibly not optimal"));
+    points.push_back(as_obligation(optimal(frame), p, "a tight frame, K^T K = I with t > Dk, is optimal"));
+    points.push_back(as_obligation(at_least_point(generic, 1e-3, 0), p, "generic keys are visibly not"));
+    points.push_back(rival_system(optimal(longer), p, "the frame scaled by 1.1"));
+    // A rank-deficient partial isometry: a basis of half the space, each key there twice at 1 / sqrt 2.
+    const int r = std::max(1, Dk / 2);
+    const Dense basis = orthonormal(r, Dk, protocol.seed);
+    Dense twice(2 * r, Dk);
+    for (size_t i = 0; i < twice.data.size(); ++i) twice.data[i] = basis.data[i % basis.data.size()] / std::sqrt(2.0);
+    const Pairs isometry(twice, normal_matrix(2 * r, x.V.columns, protocol.seed, "003/values of an isometry"));
+    const Point isometric =
+        exact_point(linear_memory(isometry).data, isometry.best().data, 64.0 * Dk * max_abs(isometry.V.data));
+    points.push_back(as_obligation(isometric, p, "K K^T K = K of rank Dk/2 is optimal"));
+  }
+  return points;
+}
+
+Claim only_if_claim() {
+  return explained(
+      at_parameters(
+          running(refuted_row("linattn-optimal-only-if", Scope::paper, "003 text after Eq 12",
+                              "Linear attention is an optimal linear memory only when t <= Dk and the keys are "
+                              "orthonormal.",
+                              "Optimal for every V exactly when K K^T K = K, all non-zero singular values 1: for "
+                              "instance tight frames, K^T K = I with t > Dk.",
+                              only_orthonormal),
+                  {"linear"}),
+          pair_params({1, 1, 8, 3, 2})),
+      "Orthonormal keys do make linear attention optimal, but they are not the only ones. \"Only\" is right where "
+      "optimal "
+      "means no loss at all, for every V.");
+}
+
+// ---- The covariance that is dropped ----------------------------------------------------------------------------------
+
+/// Zero-mean keys of covariance diag(1, kappa), values v = B k.
+struct Correlated {
+  double kappa;
+  Dense B{2, 2, {1, 0.5, -0.3, 0.8}};
+
+  Pairs pairs(int t, std::uint64_t seed) const {
+    Pairs x(Shape{1, 1, t, 2, 2}, seed);
+    x.K = x.K * diagonal({1, std::sqrt(kappa)}), x.V = x.K * transpose(B);
+    return x;
+  }
+  /// Channel 0 of what linear attention reads at q = (1, 1), over t, in `count` texts of t tokens each.
+  std::vector<double> reads(int t, std::uint64_t seed, size_t first, size_t count) const {
+    Sequence s;
+    s.shape = {int(count), 1, t, 2, 1};
+    s.k = Stream(seed, "003/correlated keys").normals(count * t * 2, first * t * 2);
+    for (size_t i = 1; i < s.k.size(); i += 2) s.k[i] *= std::sqrt(kappa);
+    for (size_t i = 0; i < s.k.size(); i += 2) s.v.push_back(B(0, 0) * s.k[i] + B(0, 1) * s.k[i + 1]);
+    s.q = s.k;
+    std::vector<double> read = forward(find_variant("linear"), s, {"fast", Real::f64, 64, {}}).state;
+    for (size_t b = 0; b < count; ++b) read[b] = (read[2 * b] + read[2 * b + 1]) / t;
+    read.resize(count);
+    return read;
+  }
+};
+
+std::vector<Point> covariance(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {labels({{"kappa", num(4)}})})) {
+    const Correlated x{p.real("kappa")};
+    if (x.kappa == 1) usage_error("kappa = 1 has the covariance I, where B Sigma is B");
+    const auto law = [&](double power) { return x.B(0, 0) + x.B(0, 1) * std::pow(x.kappa, power); };
+    const int t = 200;
+    const auto draw = [&](size_t first, size_t count) { return x.reads(t, protocol.seed, first, count); };
+    const Mean mean = sample_mean(wanted_sensitivity(protocol, law(1), {law(0), law(0.5)}), pilot_size(protocol),
+                                  400'000, in_blocks(cached_block(5 * t), draw));
+    const Point point = as_statement(sampled_point(mean, law(1)), p, "a read of M_lin / t is one of B Sigma");
+    points.push_back(point);
+    // Text by text M_lin is B K^T K, where least squares has B.
+    const Pairs pairs = x.pairs(50, protocol.seed);
+    const auto is = [&](const Dense &M, const Dense &expected) {
+      return exact_point(M.data, expected.data, 4.0 * solved_units(pairs.K, expected));
+    };
+    points.push_back(as_statement(is(linear_memory(pairs), x.B * pairs.gram()), p, "M_lin = B K^T K"));
+    points.push_back(as_obligation(is(pairs.best(), x.B), p, "least squares restores B"));
+    points.push_back(rival_system(is(1.0 / pairs.K.rows * linear_memory(pairs), x.B), p, "linear attention over t"));
+    points.push_back(rival_law(is(linear_memory(pairs), pairs.gram() * x.B), p, "K^T K B"));
+    points.push_back(rival_law(point, "B, as least squares has it", law(0)));
+    points.push_back(rival_law(point, "B Sigma^{1/2}", law(0.5)));
+  }
+  return points;
+}
+
+Claim covariance_claim() {
+  return explained(
+      at_parameters(
+          running(ledger_row("linattn-crude-covariance", "003 text at Eq 12",
+                             "For zero-mean keys K^T K is proportional to their empirical covariance; linear "
+                             "attention, which replaces it by I, is a crude memory that ignores the covariance "
+                             "between the dimensions of the keys.",
+                             "K^T K / t tends to Sigma, so that for v = B k the linear memory over t tends to B "
+                             "Sigma where least squares has B: equal up to scale exactly for Sigma = c I.",
+                             covariance),
+                  {"linear"}),
+          {real_param("kappa", 4, 1e-2, 100, "Sigma = diag(1, kappa), not 1")}),
+      "It reads directions in proportion to how often they occur.");
+}
+
+} // namespace
+
+std::vector<Claim> vignette_1_linear_attention() { return {if_claim(), only_if_claim(), covariance_claim()}; }
+
+} // namespace recollect::theory

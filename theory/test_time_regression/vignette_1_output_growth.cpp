@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// 003 after Eq 13: without the inverse covariance the output grows with t, and what a norm on the output gives back.
+#include "theory/support/sampling.hpp"
+#include "theory/test_time_regression/pairs.hpp"
+
+namespace recollect::theory {
+namespace {
+
+// ---- Growth ----------------------------------------------------------------------------------------------------------
+
+/// What the values have to do with the keys, both N(0, I): nothing, or everything.
+enum class Data { independent, equal };
+constexpr int width = 12;
+
+/// |y|^2 in the mean over queries of length 1, which is |M|_F^2 / Dk, after `t` pairs, text by text.
+std::vector<double> squared_outputs(const std::string &variant, Data data, int t, std::uint64_t seed, size_t first,
+                                    size_t count) {
+  Sequence s;
+  s.shape = {int(count), 1, t, width, width};
+  const size_t size = size_t(t) * width;
+  s.k = Stream(seed, "003/growing keys", t).normals(count * size, first * size);
+  s.v = data == Data::equal ? s.k : Stream(seed, "003/growing values", t).normals(count * size, first * size);
+  s.q = s.k, s.alpha.assign(count * t, 0.95); // of the rival that has a gate
+  const Variant &v = find_variant(variant);
+  const Assignments set = variant == "rls" ? Assignments{{"ridge", "1e-9"}} : Assignments{};
+  const Output out = forward(v, s, {"fast", Real::f64, 64, variant_params(v, set)});
+  std::vector<double> squares(count);
+  for (size_t b = 0; b < count; ++b) {
+    const double *M = &out.state[b * out.state_shape.size()]; // the layer's first rows
+    squares[b] = inner(M, M, width * width) / width;
+  }
+  return squares;
+}
+
+/// log rms(|y|) over log t from t to T, the slope that a straight line through both ends has.
+struct Ends {
+  int t, T;
+  double slope(double at_t, double at_T) const { return 0.5 * std::log(at_T / at_t) / std::log(double(T) / t); }
+  /// From the means at both ends, each of relative standard error e: half its logarithm errs by e / 2.
+  Mean slope(const Mean &at_t, const Mean &at_T) const {
+    const double error = std::hypot(at_t.standard_error / at_t.mean, at_T.standard_error / at_T.mean) / 2;
+    return {slope(at_t.mean, at_T.mean), error / std::log(double(T) / t)};
+  }
+};
+
+std::vector<Point> growth(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {labels({{"t", num(24)}, {"T", num(192)}})})) {
+    const Ends ends{p.integer("t"), p.integer("T")};
+    if (ends.T < 4 * ends.t) usage_error("a slope between t and T needs T >= 4 t");
+    const double D = width;
+    const auto slope = [&](const std::string &variant, Data data, double wanted) {
+      const auto at = [&](int t) {
+        const auto draw = [&](size_t first, size_t count) {
+          return squared_outputs(variant, data, t, protocol.seed, first, count);
+        };
+        // An error e of both means leaves e / (sqrt 2 log 8) = e / 2.9 in the slope, which is 1/2 or more.
+        return sample_mean(1.4 * wanted, pilot_size(protocol), 1'000'000,
+                           in_blocks(cached_block(3 * size_t(t) * width), draw));
+      };
+      return ends.slope(at(ends.t), at(ends.T));
+    };
+    // E|y|^2: t Dv for independent values; Wishart, t^2 + t (D + 1), for equal ones; by least squares on values that are
+    // noise Dv / (t - D - 1), an inverse Wishart mean; on equal ones exactly 1.
+    const auto law = [&](auto square) { return ends.slope(square(double(ends.t)), square(double(ends.T))); };
+    const double half = law([&](double t) { return t * D; }), one = law([&](double t) { return t * t + t * (D + 1); }),
+                 falling = law([&](double t) { return D / (t - D - 1); });
+    const double wanted = wanted_sensitivity(protocol);
+    const Mean free = slope("linear", Data::independent, wanted), tied = slope("linear", Data::equal, wanted),
+               noise = slope("rls", Data::independent, wanted);
+    const Point grows = as_limit(sampled_point(tied, one), p, "v = k: slope 1 but for the law's own (D+1)/t"),
+                diffuses = as_limit(sampled_point(free, half), p, "independent values: slope 1/2"),
+                falls = as_limit(sampled_point(noise, falling, 1e-6), p, "least squares on noise: slope -1/2");
+    append(points, {as_statement(sampled_point(free, 1), p, "independent values: linear in t"), grows, diffuses, falls,
+                    as_statement(sampled_point(tied, 1), p, "v = k: linear in t")});
+    append(points, {rival_law(grows, "slope 1/2", half), rival_law(diffuses, "slope 1", one),
+                    rival_law(falls, "no dependence on t", 0), rival_law(falls, "slope -1", 2 * falling),
+                    rival_system(sampled_point(slope("gated_linear", Data::equal, 0.1), one), p, "a gate")});
+    // Realisable values: the least-squares output is the value itself, at any t.
+    const Pairs x(Shape{1, 1, ends.t, width, width}, protocol.seed), exact(x.K, x.K);
+    const auto reads = [&](const Dense &M, const Dense &expected) {
+      return exact_point(M.data, expected.data, solved_units(x.K, M));
+    };
+    points.push_back(
+        as_limit(reads(exact.best(), Dense::identity(width)), p, "least squares on v = k: the map itself"));
+    points.push_back(rival_system(reads(exact.cross(), Dense::identity(width)), p, "linear attention on v = k"));
+  }
+  return points;
+}
+
+Claim growth_claim() {
+  return asymptotic(explained(
+      at_parameters(
+          running(ledger_row("linattn-output-grows", "003 text after Eq 13, footnote 2",
+                             "Without the inverse covariance the denominator of Eq 13 disappears, and the output "
+                             "of linear attention can grow arbitrarily large with the sequence length (footnote "
+                             "2: it scales linearly with it), where least squares keeps it bounded.",
+                             "The output grows as t where E[v k^T] is not 0 and as sqrt(t) where it is; by least "
+                             "squares it stays constant, or falls as 1/sqrt(t) on values that are noise.",
+                             growth),
+                  {"linear", "rls", "gated_linear"}),
+          {integer_param("t", 16, 8, 1024, "pairs at the first end"),
+           integer_param("T", 256, 32, 4096, "pairs at the second end")}),
+      "That the output can grow without bound is right. Whether it grows linearly depends on the data: on values that "
+      "correlate with their keys it does, on independent ones it diffuses."));
+}
+
+// ---- Output normalisation --------------------------------------------------------------------------------------------
+
+/// Values v = k (B = I), keys N(0, diag(1, kappa)), q on the diagonal of the plane. With p = Sigma^{1/2} q the raw output is
+/// Sigma^{1/2} S p, S the sample covariance of white keys: S p is |p| (a, b) along and across p, b / a = r with
+/// r sqrt(t) Student of t degrees of freedom. Least squares reads q.
+struct Plane {
+  double kappa;
+  int t;
+
+  double cosine(double r) const { // of the output with q
+    const double root = std::sqrt(kappa), y1 = 1 - r * root, y2 = root * (root + r);
+    return (y1 + y2) / std::sqrt(2 * (y1 * y1 + y2 * y2));
+  }
+  double limit() const { return cosine(0); } // (1 + kappa) / sqrt(2 (1 + kappa^2))
+  double rooted() const { return (1 + std::sqrt(kappa)) / std::sqrt(2 * (1 + kappa)); }
+
+  /// E cos by the trapezoidal rule, which converges exponentially on so smooth a bell.
+  double mean() const {
+    double sum = 0, mass = 0;
+    for (int i = -4000; i <= 4000; ++i) {
+      const double r = i * 0.01 / std::sqrt(double(t)), weight = std::exp(-(t + 1) / 2.0 * std::log1p(r * r));
+      sum += weight * cosine(r), mass += weight;
+    }
+    return sum / mass;
+  }
+
+  /// The cosines of text after text, outputs of `variant`, each the mean over a text and the same turned by 90 degrees
+  /// before its covariance is put on: the two have r of opposite sign, and what is linear in r drops out.
+  std::vector<double> draw(const std::string &variant, std::uint64_t seed, size_t first, size_t count) const {
+    const std::vector<double> white = Stream(seed, "003/plane keys").normals(count * t * 2, first * t * 2);
+    std::vector<double> cosines(count, 0.0);
+    for (bool turned : {false, true}) {
+      Sequence s;
+      s.shape = {int(count), 1, t, 2, 2};
+      for (size_t i = 0; i < white.size(); i += 2) {
+        s.k.push_back(turned ? -white[i + 1] : white[i]);
+        s.k.push_back(std::sqrt(kappa) * (turned ? white[i] : white[i + 1]));
+      }
+      s.v = s.k, s.q.assign(s.k.size(), std::sqrt(0.5));
+      s.beta.assign(count * t, 0.1); // of the rival that erases
+      const std::vector<double> o = forward(find_variant(variant), s, {"fast", Real::f64, 64, {}}).o;
+      for (size_t b = 0; b < count; ++b) {
+        const double *y = &o[(b * t + t - 1) * 2];
+        cosines[b] += (y[0] + y[1]) / std::sqrt(2 * inner(y, y, 2)) / 2;
+      }
+    }
+    return cosines;
+  }
+};
+
+std::vector<Point> normalised(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(
+           protocol, {labels({{"kappa", num(4)}, {"t", num(100)}}), labels({{"kappa", num(16)}, {"t", num(100)}})})) {
+    const Plane plane{p.real("kappa"), p.integer("t")};
+    if (plane.kappa == 1) usage_error("kappa = 1 is the isotropic case, measured at every other point as the limit");
+    const auto mean = [&](const std::string &variant, double wanted) {
+      const auto draw = [&](size_t first, size_t count) { return plane.draw(variant, protocol.seed, first, count); };
+      return sample_mean(wanted, pilot_size(protocol), 1'000'000, in_blocks(cached_block(6 * size_t(plane.t)), draw));
+    };
+    const double law = plane.mean();
+    const Mean cosine = mean("linear_rms", wanted_sensitivity(protocol, law, {1, plane.rooted()}));
+    const Point direction = as_obligation(sampled_point(cosine, law), p, "cosine with the least-squares output");
+    points.push_back(as_statement(sampled_point(cosine, 1), p, "the norm restores the least-squares output"));
+    points.push_back(direction);
+    points.push_back(rival_system(sampled_point(mean("delta_net", 0.1), law), p, "DeltaNet's output"));
+    points.push_back(rival_law(direction, "Sigma^{1/2} for Sigma", plane.rooted()));
+    points.push_back(rival_law(direction, "1 for every Sigma", 1));
+    // Isotropic keys: r alone parts the two, cos = 1 / sqrt(1 + r^2), which tends to 1.
+    const Plane round{1, plane.t};
+    const double isotropic = round.mean(), squared = double(round.t) / (round.t + 1); // E cos, and E cos^2
+    const auto draw = [&](size_t first, size_t count) { return round.draw("linear_rms", protocol.seed, first, count); };
+    const Mean near = sample_mean(wanted_sensitivity(protocol, isotropic, {1, squared}), pilot_size(protocol),
+                                  1'000'000, in_blocks(cached_block(6 * size_t(round.t)), draw));
+    const Point limit =
+        as_limit(sampled_point(near, isotropic), Params(p).set("kappa", 1), "isotropic keys: tends to 1");
+    points.push_back(limit);
+    points.push_back(rival_law(limit, "1 at once", 1));
+    points.push_back(rival_law(limit, "t/(t+1), the mean of its square", squared));
+  }
+  // What it does restore is the size: sqrt(Dv) at every t, where the raw output grows.
+  Sequence s = random_sequence({1, 1, 200, 5, 3}, protocol.seed);
+  for (int t = 0; t < s.shape.T; ++t)
+    for (int c = 0; c < s.shape.Dv; ++c) s.v[t * s.shape.Dv + c] = s.k[t * s.shape.Dk + c];
+  const auto sizes = [&](const std::string &variant, const Assignments &set) {
+    const std::vector<double> o = run(variant, s, set).o;
+    std::vector<double> all;
+    for (int t = 0; t < s.shape.T; ++t) all.push_back(frobenius_norm(column(o, t, s.shape.Dv)));
+    return all;
+  };
+  const std::vector<double> constant(s.shape.T, std::sqrt(double(s.shape.Dv)));
+  const Params p = params_of(s.shape);
+  points.push_back(as_obligation(exact_point(sizes("linear_rms", {{"epsilon", "1e-30"}}), constant, 64), p,
+                                 "the size of the output at every t: sqrt(Dv)"));
+  points.push_back(rival_system(exact_point(sizes("linear", {}), constant, 64), p, "the raw output"));
+  return points;
+}
+
+Claim normalised_claim() {
+  return asymptotic(explained(
+      at_parameters(
+          running(ledger_row("output-norm-restores", "003 text after Eq 13, App A",
+                             "Output normalisation stabilises training by approximately restoring the "
+                             "self-normalising property of Eq 11 that linear attention loses.",
+                             "It restores the size, sqrt(Dv) at every t. The direction is that of B Sigma q, not "
+                             "of B q: (1 + kappa) / sqrt(2 (1 + kappa^2)) for B = I, Sigma = diag(1, kappa), q on "
+                             "the diagonal. Equal to least squares up to scale only for Sigma = c I, t large.",
+                             normalised),
+                  {"linear_rms", "linear", "delta_net"}),
+          {real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")}),
+      "Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "
+      "besides, "
+      "turning the output, a scalar norm cannot do."));
+}
+
+} // namespace
+
+std::vector<Claim> vignette_1_output_growth() { return {growth_claim(), normalised_claim()}; }
+
+} // namespace recollect::theory
