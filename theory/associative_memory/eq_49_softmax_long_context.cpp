@@ -131,8 +131,8 @@ Claim updates_fade() {
 Vector brackets(const std::string &layer, const Dense &M, int past, const Stretch &stretch) {
   const int d = M.columns, dv = M.rows;
   Sequence s = random_runs(KeyLaw::gaussian, past, d, dv, stretch);
-  const Dense mapped = Dense(int(s.k.size()) / d, d, s.k) * transpose(M);
-  for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += mapped.data[i];
+  const Vector signal = mapped(M, s.k);
+  for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += signal[i];
   return each_state(run(layer, averaged(s)),
                     [&](const double *S) { return inner(S, S, d * dv) / 2 - inner(S, M.data.data(), d * dv); });
 }

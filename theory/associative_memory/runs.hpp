@@ -25,14 +25,23 @@ struct Stretch {
   }
 };
 
+/// [runs,T,d]
+inline std::vector<double> random_keys(KeyLaw law, int T, int d, const Stretch &stretch) {
+  std::vector<double> keys = stretch.normals("keys", size_t(T) * d);
+  if (law == KeyLaw::unit) normalise_rows(keys, d);
+  return keys;
+}
 /// Keys of the law, and standard normal values; queries are the keys.
 inline Sequence random_runs(KeyLaw law, int T, int d, int dv, const Stretch &stretch) {
   Sequence s;
   s.shape = {int(stretch.runs), 1, T, d, dv};
-  s.k = stretch.normals("keys", size_t(T) * d);
-  if (law == KeyLaw::unit) normalise_rows(s.k, d);
-  s.q = s.k, s.v = stretch.normals("values", size_t(T) * dv);
+  s.k = random_keys(law, T, d, stretch), s.q = s.k;
+  s.v = stretch.normals("values", size_t(T) * dv);
   return s;
+}
+/// M k of every key k [..,d] in `keys`.
+inline std::vector<double> mapped(const Dense &M, const std::vector<double> &keys) {
+  return (Dense(int(keys.size()) / M.columns, M.columns, keys) * transpose(M)).data;
 }
 
 /// f(state) of every run, from a pointer to its state.
@@ -41,9 +50,23 @@ template <class F> std::vector<double> each_state(const Output &out, const F &f)
   for (size_t at = 0; at < out.state.size(); at += out.state_shape.size()) values.push_back(f(&out.state[at]));
   return values;
 }
+/// |S|_F^2 of every run.
 inline std::vector<double> state_squares(const Output &out) {
   const int size = int(out.state_shape.size());
   return each_state(out, [size](const double *S) { return inner(S, S, size); });
+}
+
+/// |S - target|_F^2 of every run.
+inline std::vector<double> squared_errors(const Output &out, const Dense &target) {
+  return each_state(out, [&](const double *S) {
+    double square = 0;
+    for (size_t e = 0; e < target.data.size(); ++e) square += (S[e] - target.data[e]) * (S[e] - target.data[e]);
+    return square;
+  });
+}
+/// <S, direction> of every run, for the mean state along one direction.
+inline std::vector<double> projections(const Output &out, const Dense &direction) {
+  return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
 }
 
 /// Runs that fill a block of 2^16 numbers, T steps of so many each: larger blocks cost page faults.

@@ -74,8 +74,8 @@ Claim growth() {
       const double map = inner(M.data, M.data);
       const Mean related = over_runs("related pairs", wanted, [&](const Stretch &stretch) {
         Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-        const Dense mapped = Dense(int(stretch.runs) * t, d, s.k) * transpose(M);
-        for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += mapped.data[i];
+        const Vector signal = mapped(M, s.k);
+        for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += signal[i];
         Vector squares = state_squares(run("linear", s));
         for (double &x : squares) x /= double(t) * t;
         return squares;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// 000 §3.2, stress test: the name of a packing problem, settled on six vectors in space. Thomson's problem asks for the
+// least energy sum_{i<j} 1/|x_i - x_j| of unit charges on the sphere; almost orthogonal packing for the least coherence
+// max_{i<j} |x_i.x_j|.
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "theory/support/claims.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+constexpr int n = 6, d = 3;
+
+double distance(const Vector &x, int i, int j) {
+  double square = 0;
+  for (int c = 0; c < d; ++c) square += std::pow(x[i * d + c] - x[j * d + c], 2);
+  return std::sqrt(square);
+}
+double energy(const Vector &x) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) sum += 1 / distance(x, i, j);
+  return sum;
+}
+
+/// Charges that follow their repulsion until rounding: near the minimum each step leaves less than 19/20 of the error.
+Vector settled_charges(std::uint64_t seed) {
+  Vector x = Stream(seed, "thomson/charges").normals(n * d);
+  normalise_rows(x, d);
+  for (int step = 0; step < 2000; ++step) {
+    const Vector old = x;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        for (int c = 0; c < d && i != j; ++c)
+          x[i * d + c] += 0.05 * (old[i * d + c] - old[j * d + c]) / std::pow(distance(old, i, j), 3);
+    normalise_rows(x, d);
+  }
+  return x;
+}
+
+/// The six diagonals of the icosahedron, cyclic permutations of (0, 1, +-golden ratio).
+Vector icosahedron_diagonals() {
+  const double g = (1 + std::sqrt(5.0)) / 2;
+  Vector x{0, 1, g, 0, 1, -g, g, 0, 1, -g, 0, 1, 1, g, 0, 1, -g, 0};
+  normalise_rows(x, d);
+  return x;
+}
+
+Claim thomson() {
+  const auto measure = [](const Protocol &protocol) {
+    const Params at = labels({{"n", num(n)}, {"d", num(d)}});
+    const Vector charges = settled_charges(protocol.seed), diagonals = icosahedron_diagonals();
+    const double welch = std::sqrt(double(n - d) / (d * (n - 1))), // 1/sqrt 5, the least coherence of n vectors
+        octahedron = 12 / std::sqrt(2.0) + 3 / 2.0;                // 12 edges of sqrt 2, 3 diagonals of 2
+    return std::vector<Point>{
+        as_statement(exact_point(coherence(charges, n, d), welch, 1e4), at,
+                     "coherence of the charges of least energy, against the least there is"),
+        as_obligation(exact_point(coherence(diagonals, n, d), welch, 64), at,
+                      "coherence of the icosahedron's six diagonals, against the least there is"),
+        as_obligation(exact_point(energy(charges), octahedron, 1e4), at,
+                      "least energy found, against the octahedron's"),
+        rival_system(exact_point(energy(diagonals), octahedron, 1e4), at, "the best packing as charges"),
+        rival_law(exact_point(energy(charges), octahedron, 1e4), "every pair at a right angle", 15 / std::sqrt(2.0))};
+  };
+  return explained(
+      refuted_row("thompson-problem", Scope::typo, "000 §3.2",
+                  "Placing as many orthogonal vectors as possible on the d-dimensional unit sphere is the famous "
+                  "Thompson problem.",
+                  "Thomson's problem is that of least electrostatic energy. Meant is almost orthogonal packing "
+                  "(Grassmannian packing). For six vectors in space the one gives the octahedron, whose opposite "
+                  "corners are as far from orthogonal as can be, the other the icosahedron's diagonals.",
+                  measure),
+      "A matter of the name alone; what the text says of packing is claims of its own (packing_random, "
+      "packing_structured).");
+}
+
+} // namespace
+
+std::vector<Claim> section_3_2_thomson() { return {thomson()}; }
+
+} // namespace recollect::theory
