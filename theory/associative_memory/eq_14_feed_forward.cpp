@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feed-forward networks as associative memories (000 Eq 14, 24, 28-29): matrix products on the host against the sums
+// over rows that the program's persistent memories take.
+#include "harness/core/error.hpp"
+#include "theory/support/layer_points.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+double relu(double z) { return z > 0 ? z : 0; }
+double swish(double z) { return z / (1 + std::exp(-z)); }
+
+struct Network {
+  Dense WK, WV, WG, x; // [m,d], [m,dv], [m,d] and m inputs [m,d]
+};
+Network draw(const Params &p, std::uint64_t seed) {
+  const int m = p.integer("m"), d = p.integer("d");
+  return {normal_matrix(m, d, seed, "network/keys"), normal_matrix(m, p.integer("dv"), seed, "network/values"),
+          normal_matrix(m, d, seed, "network/gates"), normal_matrix(m, d, seed, "network/inputs")};
+}
+
+/// The layer's outputs for all inputs, times `sign` on the inputs.
+Dense outputs(const std::string &variant, const Network &n, double sign = 1, const Assignments &set = {}) {
+  Sequence s;
+  s.shape = {1, 1, n.WK.rows, n.WK.columns, n.WV.columns};
+  s.q = (sign * n.x).data, s.k = n.WK.data, s.v = n.WV.data, s.w = n.WG.data;
+  return {n.x.rows, n.WV.columns, results_of(variant, s, set)};
+}
+
+/// [inputs,m] activations, and their product with a gate.
+Dense applied(Dense hidden, double (*activation)(double)) {
+  for (double &z : hidden.data) z = activation(z);
+  return hidden;
+}
+Dense gated(Dense a, const Dense &b) {
+  for (size_t i = 0; i < a.data.size(); ++i) a.data[i] *= b.data[i];
+  return a;
+}
+
+/// Sums of m terms, each a value times one or two inner products of d terms.
+double units_of(const Network &n) {
+  const double d = n.WK.columns, score = d * max_abs(n.x.data) * std::max(max_abs(n.WK.data), max_abs(n.WG.data));
+  return 4 * (n.WK.rows + d) * n.WK.rows * max_abs(n.WV.data) * (1 + score) * (1 + score);
+}
+
+std::vector<ParamSpec> network_params() {
+  return {integer_param("m", 24, 2, 128, "rows of the weights"), integer_param("d", 6, 1, 64, "input width"),
+          integer_param("dv", 5, 1, 64, "output width")};
+}
+
+Claim ffn_relu_memory() {
+  const std::vector<ParamSpec> params = network_params();
+  const auto measure = [params](const Protocol &protocol) {
+    const Params p = point_of(protocol, params);
+    const Network n = draw(p, protocol.seed);
+    Network last_zero = n;
+    std::fill(last_zero.WV.data.end() - n.WV.columns, last_zero.WV.data.end(), 0.0);
+    const Vector right = (applied(n.x * transpose(n.WK), relu) * n.WV).data;
+    const double units = units_of(n);
+    const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
+    const Dense out = outputs("ffn_relu", n), mirrored = outputs("ffn_relu", n, -1);
+    return std::vector<Point>{as_statement(against(out), p, "sum_i v_i ReLU(k_i.x)"),
+                              rival_system(against(out - mirrored), p, "no ReLU: what x has less what -x has"),
+                              rival_system(against(out + mirrored), p, "absolute values: both together"),
+                              rival_system(against(outputs("ffn_silu", n)), p, "SiLU"),
+                              rival_system(against(outputs("ffn_relu", last_zero)), p, "m - 1 neurons")};
+  };
+  return explained(
+      at_parameters(running(ledger_row("ffn-relu-memory", "000 Eq 14",
+                                       "A two-layer feed-forward network without biases, W_V^T ReLU(W_K x), is the "
+                                       "associative memory sum_i v_i ReLU(k_i.x) over the rows of its weights.",
+                                       "Identity, for any output width.", measure),
+                            {"ffn_relu", "ffn_silu"}),
+                    params),
+      "The paper has d_v = d; nothing needs it. ReLU(x.y) has no feature map (relu_kernel_psd).");
+}
+
+Claim ffn_swiglu() {
+  const std::vector<ParamSpec> params = network_params();
+  const auto measure = [params](const Protocol &protocol) {
+    const Params p = point_of(protocol, params);
+    const Network n = draw(p, protocol.seed);
+    const Network exchanged{n.WG, n.WV, n.WK, n.x};
+    const Dense gate = n.x * transpose(n.WG), keys = n.x * transpose(n.WK);
+    const Vector right = (gated(gate, applied(keys, swish)) * n.WV).data,
+                 with_relu = (gated(gate, applied(keys, relu)) * n.WV).data;
+    const double units = units_of(n);
+    const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
+    const Dense out = outputs("ffn_swiglu", n);
+    return std::vector<Point>{as_statement(against(out), p, "sum_i v_i (g_i.x) Swish(k_i.x)"),
+                              rival_law(exact_point(out.data, with_relu, units), p, "ReLU for Swish"),
+                              rival_system(against(outputs("ffn_swiglu", exchanged)), p, "gate and key exchanged"),
+                              rival_system(against(outputs("ffn_silu", n)), p, "no gate")};
+  };
+  return explained(
+      at_parameters(running(ledger_row("ffn-swiglu", "000 Eq 28-29",
+                                       "SwiGLU, W_V^T ((W_G x) * Swish(W_K x)), is the memory sum_i v_i (g_i.x) "
+                                       "Swish(k_i.x), the gate a term g_i(x) beside the kernel.",
+                                       "Identity.", measure),
+                            {"ffn_swiglu", "ffn_silu"}),
+                    params),
+      "Eq 28 prints W_U where the text and Eq 29 have W_K.");
+}
+
+/// The sum over every input's `topk` best experts of `block` rows each: experts are scored by the mean of their gate
+/// rows.
+Dense open_experts(const Network &n, int block, int topk) {
+  Dense hidden = applied(n.x * transpose(n.WK), relu);
+  const Dense router = n.x * transpose(n.WG);
+  const int experts = n.WK.rows / block;
+  for (int t = 0; t < n.x.rows; ++t) {
+    const auto score = [&](int e) {
+      double sum = 0;
+      for (int i = 0; i < block; ++i) sum += router(t, e * block + i);
+      return sum;
+    };
+    for (int e = 0; e < experts; ++e) {
+      int better = 0;
+      for (int other = 0; other < experts; ++other) better += score(other) > score(e);
+      for (int i = 0; better >= topk && i < block; ++i) hidden(t, e * block + i) = 0;
+    }
+  }
+  return hidden * n.WV;
+}
+
+Claim ffn_moe() {
+  std::vector<ParamSpec> params = network_params();
+  params.push_back(integer_param("block", 6, 1, 64, "rows of an expert, a divisor of m"));
+  params.push_back(integer_param("topk", 1, 1, 64, "experts open to an input, fewer than there are"));
+  const auto measure = [params](const Protocol &protocol) {
+    const Params p = point_of(protocol, params);
+    const int block = p.integer("block"), topk = p.integer("topk"), experts = p.integer("m") / block;
+    if (p.integer("m") % block || topk >= experts) usage_error("block must divide m into more than topk experts");
+    const Network n = draw(p, protocol.seed);
+    const double units = units_of(n);
+    const auto opened = [&](const Network &network, int count) {
+      return outputs("ffn_moe", network, 1, {{"block", number(block)}, {"topk", number(count)}});
+    };
+    // Gates that are not 0 or 1 come in with the values: the first expert's at a half.
+    const auto first_gate = [&](double gate) {
+      Network scaled = n;
+      for (int i = 0; i < block * n.WV.columns; ++i) scaled.WV.data[i] *= gate;
+      return scaled;
+    };
+    const Vector dense = (applied(n.x * transpose(n.WK), relu) * n.WV).data, some = open_experts(n, block, topk).data,
+                 halved = open_experts(first_gate(0.5), block, experts).data;
+    return std::vector<Point>{
+        as_statement(exact_point(opened(n, experts).data, dense, units), p, "every gate 1: the dense network"),
+        rival_system(exact_point(opened(n, experts - 1).data, dense, units), p, "one expert left out"),
+        as_statement(exact_point(opened(n, topk).data, some, units), p, "gates 0 or 1: the sum over open experts"),
+        rival_system(exact_point(opened(n, topk + 1).data, some, units), p, "one expert more"),
+        as_statement(exact_point(opened(first_gate(0.5), experts).data, halved, units), p, "first gate 1/2"),
+        rival_system(exact_point(opened(first_gate(0.25), experts).data, halved, units), p, "gate applied twice")};
+  };
+  return explained(
+      at_parameters(running(ledger_row("ffn-moe", "000 Eq 24",
+                                       "In a mixture of experts the experts partition the feed-forward network's rows "
+                                       "and gates, typically sparse, choose among them.",
+                                       "With every gate 1 it is the dense network; else the sum over the open experts, "
+                                       "each times its gate.",
+                                       measure),
+                            {"ffn_moe"}),
+                    params),
+      "The layer routes by the mean of an expert's gate rows, with gates 0 or 1 as in Eq 26; other gates are given to "
+      "it on the values.");
+}
+
+} // namespace
+
+std::vector<Claim> eq_14_feed_forward() { return {ffn_relu_memory(), ffn_swiglu(), ffn_moe()}; }
+
+} // namespace recollect::theory
