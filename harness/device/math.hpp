@@ -81,7 +81,7 @@ template <class Real> KOKKOS_FUNCTION Real sigmoid(Real x) {
 }
 template <class Real> KOKKOS_FUNCTION Real silu(Real x) { return x * sigmoid(x); }
 
-/// Nearest integer, ties to even (the IEEE default; at ties this differs from std::round, see theory/swap_theorem.cpp).
+/// Nearest integer, ties to even (the IEEE default; at ties this differs from std::round: theorem1_tie_mode).
 /// From 2^52 (float: 2^23) on, numbers are integers: adding that much and taking it off again rounds. Written as
 /// selections of a value, not of a result, because that is what vectorises.
 template <class Real> KOKKOS_FUNCTION Real round_half_even(Real x) {

@@ -15,7 +15,14 @@ struct DeltaFormerRun {
   int chunk = 16;
   Real real = Real::f64;
   double alpha = 1, beta = 1;
+  Assignments more = {}; // further parameters of the layer
 };
+
+inline Params layer_params(const DeltaFormerRun &run) {
+  Assignments set = run.more;
+  set["kappa1"] = run.kappa1, set["kappa2"] = "linear";
+  return variant_params(find_variant("delta_former"), set);
+}
 
 /// U [T,Dv] from k, w [T,d] and v [T,Dv].
 inline Dense written(const Dense &k, const Dense &w, const Dense &v, const DeltaFormerRun &run = {}) {
@@ -30,8 +37,7 @@ inline Dense written(const Dense &k, const Dense &w, const Dense &v, const Delta
     s.k[row + d + t] = s.q[row + d + t] = 1;
   }
   const Variant &layer = find_variant("delta_former");
-  const Params params = variant_params(layer, {{"kappa1", run.kappa1}, {"kappa2", "linear"}});
-  return {T, v.columns, forward(layer, s, {run.form, run.real, run.chunk, params}).o};
+  return {T, v.columns, forward(layer, s, {run.form, run.real, run.chunk, layer_params(run)}).o};
 }
 
 /// The last u alone, [1,Dv]: one further channel, which the last key alone has, serves.
@@ -46,8 +52,7 @@ inline Dense last_written(const Dense &k, const Dense &v, const std::string &kap
   }
   s.k.back() = 1;
   const Variant &layer = find_variant("delta_former");
-  const Params params = variant_params(layer, {{"kappa1", kappa1}, {"kappa2", "linear"}});
-  const std::vector<double> o = forward(layer, s, {"recurrent", Real::f64, 1, params}).o;
+  const std::vector<double> o = forward(layer, s, {"recurrent", Real::f64, 1, layer_params({kappa1})}).o;
   return {1, v.columns, {o.end() - v.columns, o.end()}};
 }
 
@@ -58,8 +63,7 @@ inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run =
   s.k = s.q = Dense::identity(A.rows).data, s.w = A.data, s.v = v.data;
   s.alpha.assign(A.rows, run.alpha), s.beta.assign(A.rows, run.beta);
   const Variant &layer = find_variant("delta_former");
-  const Params params = variant_params(layer, {{"kappa1", "linear"}, {"kappa2", "linear"}});
-  return {A.rows, v.columns, forward(layer, s, {run.form, run.real, run.chunk, params}).o};
+  return {A.rows, v.columns, forward(layer, s, {run.form, run.real, run.chunk, layer_params(run)}).o};
 }
 
 /// Rounding units of U = (I + A)^{-1} V by two routes: n |(I + A)^{-1}| |I + A| of the largest u (000 Eq 51 for dA and

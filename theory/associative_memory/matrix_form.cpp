@@ -179,7 +179,7 @@ Claim swaps_by_chunks() {
         const Dense k = head_rows(gaussian.k, n, 0, n.Dk),
                     system = Dense::identity(n.T) + causal_weights(k, k, round_kernel, Triangle::strict);
         const double condition = spectral_norm(system) * spectral_norm(inverse(system));
-        const int cut = (n.T + set.n) / 2; // within the swaps
+        const int cut = n.T / 2; // within the swaps
         const Sequence second = slice_steps(story.sequence, cut, n.T);
         const std::vector<double> wanted(story.target.begin() + cut, story.target.end());
         std::vector<Point> points;

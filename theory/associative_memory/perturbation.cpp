@@ -211,21 +211,15 @@ Claim u_against_o() {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);
         const int n = at.integer("n");
-        const SwapStory story = tell_swaps(key_rows({"equicorrelated", n, n, at.real("cosine")}, protocol.seed),
-                                           at.integer("swaps"), protocol.seed);
-        const Shape &shape = story.sequence.shape;
-        const Dense k = head_rows(story.sequence.k, shape, 0, n), q = head_rows(story.sequence.q, shape, 0, n);
-        Dense V(shape.T, n); // one-hot values, then zero
-        for (int i = 0; i < n; ++i) V(i, i) = 1;
         const std::vector<std::pair<std::string, Kernel>> kernels{
             {"round", round_kernel}, {"linear", linear_kernel}, {"exp", exp_kernel}, {"softmax", exp_kernel}};
         for (const auto &[name, f] : kernels) {
           // exp loses a digit a swap: after four enough of them are left.
           const int swaps = name == "exp" ? std::min(4, at.integer("swaps")) : at.integer("swaps");
-          const SwapStory story =
-              tell_swaps(key_rows({"equicorrelated", n, n, at.real("cosine")}, protocol.seed), swaps, protocol.seed);
-          const Shape &shape = story.sequence.shape;
-          const Dense k = head_rows(story.sequence.k, shape, 0, n), q = head_rows(story.sequence.q, shape, 0, n);
+          const Dense keys = key_rows({"equicorrelated", n, n, at.real("cosine")}, protocol.seed);
+          const Sequence told = slice_steps(tell_swaps(keys, swaps, protocol.seed).sequence, 0, n + swaps);
+          const Shape &shape = told.shape;
+          const Dense k = head_rows(told.k, shape, 0, n), q = head_rows(told.q, shape, 0, n);
           Dense V(shape.T, n); // one-hot values, then zero
           for (int i = 0; i < n; ++i) V(i, i) = 1;
           Dense A = causal_weights(k, k, f, Triangle::strict), A2 = causal_weights(k, q, f, Triangle::with_diagonal);
