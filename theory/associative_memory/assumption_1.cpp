@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assumption 1 of 000 Theorem 1: n unit keys with inner products of at most eps < 1/8. Why 1/8, what happens at 1/8
 // itself, and whether random keys have it at the sizes of §3.2.
-#include "harness/core/error.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/packing.hpp"
-#include "theory/associative_memory/swaps.hpp"
+#include "theory/associative_memory/theorem_1_premise.hpp"
 
 namespace recollect::theory {
 namespace {
-
-Params describe(const KeySet &keys) {
-  return labels({{"keys", txt(keys.kind)}, {"n", num(keys.n)}, {"d", num(keys.d)}});
-}
 
 Claim threshold() {
   Claim claim = ledger_row(
       "theorem1-eps-threshold", "000 Theorem 1, Assumption 1 (eps < 1/8)",
       "Inner products below 1/8 in size, so that 4 eps < 1/2, suffice for f = round to track every exchange.",
-      "Sharp in the worst case, four keys with (k1 - k2) . (k3 - k4) = 4 eps; not necessary for every set: two keys at "
-      "eps "
-      "= 0.24 are tracked.",
+      "Sharp in the worst case, four keys with (k1 - k2) . (k3 - k4) = 4 eps; not necessary for every set: two keys "
+      "at eps = 0.24 are tracked.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const auto tracked = [&](const Dense &keys) {
@@ -59,8 +53,7 @@ Claim tie() {
   Claim claim = ledger_row(
       "theorem1-tie-mode", "000 Theorem 1, Assumption 1 (strict)", "A coherence of exactly 1/8 is excluded.",
       "There 4 eps is the tie 1/2: rounding half to even still tracks, rounding half away from zero does not. Below "
-      "1/8 "
-      "both do.",
+      "1/8 both do.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const auto away = [](double x) { return std::round(x); };
@@ -88,11 +81,9 @@ Claim random_keys() {
   Claim claim = refuted_row(
       "theorem1-random-keys", Scope::boundary, "000 §3.2 (d = 128; n = 128, 256, 512), E.2",
       "Read more strictly than the text says it: unit keys drawn at random satisfy Assumption 1 at the sizes of the "
-      "stress "
-      "test.",
-      "At d = 128 their coherence is 0.3 to 0.4 and about a fifth of the reads are wrong; random keys need d of about "
-      "256 "
-      "ln n. Identity and Hadamard rows have 0.0884 at n = 256.",
+      "stress test.",
+      "At d = 128 their coherence is 0.3 to 0.4 and about a fifth of the reads are wrong; random keys need d of "
+      "about 256 ln n. Identity and Hadamard rows have 0.0884 at n = 256.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         std::vector<KeySet> sizes{{"unit", 128, 128}, {"unit", 256, 128}, {"unit", 512, 128}};
@@ -101,8 +92,7 @@ Claim random_keys() {
           const Dense keys = key_rows(set, protocol.seed);
           if (coherence(keys) < 0.125)
             usage_error("at " + describe(set).str() +
-                        " the random keys drawn do satisfy Assumption 1: there is nothing "
-                        "to refute");
+                        " the random keys drawn do satisfy Assumption 1: there is nothing to refute");
           const SwapStory story = tell_swaps(keys, set.n, protocol.seed);
           points.push_back(
               as_statement(at_most_point(coherence(keys), 0.125, 0), describe(set), "coherence, below 1/8"));
@@ -136,9 +126,9 @@ Claim random_keys() {
         return points;
       });
   claim.explanation =
-      "The theorem holds wherever its premise does. The paper sets 'the almost orthogonal vectors used in "
-      "our Theorem 1' and does not say how they were made: drawing them will not do. Use a structured set "
-      "of keys, or a width of about 256 ln n.";
+      "The theorem holds wherever its premise does. The paper sets 'the almost orthogonal vectors used in our "
+      "Theorem 1' and does not say how they were made: drawing them will not do. Use a structured set of keys, or a "
+      "width of about 256 ln n.";
   claim.tasks = {"swap"};
   return at_parameters(running(claim, {"delta_former"}), params);
 }

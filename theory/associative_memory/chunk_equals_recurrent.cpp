@@ -5,8 +5,8 @@
 // Reference: the recurrent form in float64. Bound: n eps(real) kappa with n = T + Dk + C accumulated terms and kappa
 // the measured input condition number (conditioning.hpp); for float32 the inputs are rounded first, which is one more
 // perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
-// held too, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated and
-// the last read turned round and halved, an error of one single step.
+// held too, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
+// and the last read turned round and halved, an error of one single step.
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/pipeline/conditioning.hpp"
@@ -151,11 +151,10 @@ std::vector<Point> measure(const Protocol &protocol) {
 std::vector<Claim> chunk_equals_recurrent() {
   Claim c = ledger_row(
       "chunked-equals-sequential", "000 D.3, Eq 51, 96-100",
-      "Solving U = (I + A)^{-1} V chunk by chunk gives the u of the recursion; so does the chunked form of every layer "
-      "give the outputs and the final state of its recurrence.",
+      "Solving U = (I + A)^{-1} V chunk by chunk gives the u of the recursion; so does the chunked form of every "
+      "layer give the outputs and the final state of its recurrence.",
       "Identity for every T, C <= T and Dk != Dv; rounding within (T + Dk + C) eps kappa, and for the delta rule "
-      "within "
-      "the bound of Eq 51. Ill-conditioned for kernels without normaliser and keys that are not of norm 1.",
+      "within the bound of Eq 51. Ill-conditioned for kernels without normaliser and keys that are not of norm 1.",
       measure);
   c.id = "chunk_equals_recurrent";
   c.variants = {"all"};

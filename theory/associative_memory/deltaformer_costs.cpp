@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DeltaFormer costs (000 §2.2.1, D.3), in multiplications as footnote 13 of the paper has it and in steps that wait
-// for one another: counted by running the recursion and Listing 1 on numbers that keep count, never timed.
+// What DeltaFormer costs (000 §2.2.1, D.3), in multiplications as footnote 13 of the paper has it and in steps that
+// wait for one another: counted by running the recursion and Listing 1 on numbers that keep count, never timed.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_former_writes.hpp"
@@ -64,11 +64,9 @@ Claim chunked() {
   Claim claim = ledger_row(
       "complexity-chunked", "000 §2.2.1, D.3",
       "For T >> d the u of the recursion cost O(T^2 d) multiplications in O(T) sequential steps; by chunks of C they "
-      "cost "
-      "O(T^2 d + T C d + T C^2) in O(T/C) steps.",
+      "cost O(T^2 d + T C d + T C^2) in O(T/C) steps.",
       "T (T-1) d; and exactly T^2 d + T C d + T C^2 with an explicit inverse of every block, in T/C chunks of two "
-      "products "
-      "that wait for one another. A triangular solve has no T C^2.",
+      "products that wait for one another. A triangular solve has no T C^2.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);
@@ -124,8 +122,7 @@ Claim full_inverse() {
       "complexity-full-inverse", "000 D.3",
       "Solving U = (I + A)^{-1} V for the whole sequence by a matrix inversion raises the cost to O(T^3).",
       "T^3 multiplications for a general inverse, T (T-1) (T-2) / 6 for one that knows the triangle; neither is "
-      "needed: "
-      "the triangular solve costs T (T-1) d / 2.",
+      "needed: the triangular solve costs T (T-1) d / 2.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int T = at.integer("T"), d = at.integer("d");
@@ -200,8 +197,8 @@ Claim inference() {
   Claim claim = refuted_row(
       "complexity-inference", Scope::paper, "000 §2.2.1, Inference phase",
       "At a step of inference u_t costs O(T d), o_t is then recalled from S_t in O(d^2), together O(T d + d^2).",
-      "With the exponential kernel S_t has no finite matrix: o_t costs t (d_k + d_v) and u_t (t-1) (d_k + d_v). d^2 is "
-      "right for the linear kernel, and the total stays an upper bound.",
+      "With the exponential kernel S_t has no finite matrix: o_t costs t (d_k + d_v) and u_t (t-1) (d_k + d_v). d^2 "
+      "is right for the linear kernel, and the total stays an upper bound.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int t = at.integer("t"), d = at.integer("d");
@@ -231,8 +228,8 @@ Claim inference() {
         return points;
       });
   claim.explanation =
-      "The two sentences before it are about the kernel whose feature map is infinite (Eq 11). For it the "
-      "read is the sum of Eq 40, over all t kept pairs.";
+      "The two sentences before it are about the kernel whose feature map is infinite (Eq 11). For it the read is "
+      "the sum of Eq 40, over all t kept pairs.";
   return at_parameters(claim, params);
 }
 

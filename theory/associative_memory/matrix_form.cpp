@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97): that it is the recursion, how well conditioned
-// it is (§3.2), and that solving it by chunks keeps Theorem 1's swaps.
+// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97): that it is the recursion, how well
+// conditioned it is (§3.2), and that solving it by chunks keeps Theorem 1's swaps.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_former_writes.hpp"
@@ -62,8 +62,8 @@ double growth_of_gaussian_keys(int d, double excess = 0) {
          integrate([&](double g) { return 2 * std::exp(-g * g / 2) / std::sqrt(2 * M_PI) * given_g(g); }, 1, 13).value;
 }
 
-/// Log growth a step of a row of DeltaNet's state that is only erased (v = 0, step 1), over 50 steps: one sample a head.
-/// The keys are isotropic, so every step's factor has the law above, whatever came before.
+/// Log growth a step of a row of DeltaNet's state that is only erased (v = 0, step 1), over 50 steps: one sample a
+/// head. The keys are isotropic, so every step's factor has the law above, whatever came before.
 std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
   const int T = 50;
   Sequence s;
@@ -101,14 +101,11 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, std::uint6
 Claim conditioning() {
   Claim claim = ledger_row(
       "deltaformer-exp-conditioning", "000 §3.2 after Eq 49",
-      "With a similarity kappa_1 that does not suit, errors accumulate in the update of u: the matrix that is inverted "
-      "is "
-      "likely to be ill-conditioned.",
-      "cond(I + A) then grows exponentially in T. One unit key repeated under exp: the corner of the inverse is -e (1 "
-      "- "
-      "e)^{T-2}. Gaussian keys under the linear kernel: E log |(I - k k^T) x| > 0 a step. Softmax rows and unit keys "
-      "under "
-      "the linear kernel stay polynomial.",
+      "With a similarity kappa_1 that does not suit, errors accumulate in the update of u: the matrix that is "
+      "inverted is likely to be ill-conditioned.",
+      "cond(I + A) then grows exponentially in T. One unit key repeated under exp: the corner of the inverse is -e "
+      "(1 - e)^{T-2}. Gaussian keys under the linear kernel: E log |(I - k k^T) x| > 0 a step. Softmax rows and unit "
+      "keys under the linear kernel stay polynomial.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const double e = std::exp(1.0);

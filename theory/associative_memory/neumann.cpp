@@ -34,8 +34,8 @@ Point remainder(const Dense &A, const Dense &V, int iterations, double units) {
 Claim identity() {
   Claim claim = ledger_row(
       "neumann-doubling", "000 D.3.1, Eq 98-100",
-      "For a strictly lower triangular A of size C x C, C generally 64, A^C = 0 and (I + A)^{-1} = (I - A) prod_{i=1}^{"
-      "log2 C - 1} (I + A^{2^i}), which log2 C - 1 iterations of Eq 100 compute.",
+      "For a strictly lower triangular A of size C x C, C generally 64, A^C = 0 and (I + A)^{-1} = (I - A) "
+      "prod_{i=1}^{log2 C - 1} (I + A^{2^i}), which log2 C - 1 iterations of Eq 100 compute.",
       "Identity for C a power of two; 2 log2 C - 2 products of C x C matrices. Eq 99 prints its limit as log2 C^{-1}.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
@@ -77,8 +77,7 @@ Claim other_sizes() {
   Claim claim = refuted_row(
       "neumann-non-power2", Scope::boundary, "000 D.3.1, Eq 99-100",
       "Read more strictly than the text says it: log2 C - 1 iterations, the logarithm rounded down, invert I + A at "
-      "any "
-      "C.",
+      "any C.",
       "ceil(log2 C) - 1 iterations do. With the logarithm rounded down (I + A) X = I - A^{2^floor(log2 C)}.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
@@ -127,8 +126,7 @@ Claim rounding() {
       "Read more strictly than the text says it: the doubling replaces forward substitution without loss of accuracy.",
       "It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers of A "
       "hold binomials up to C(C-2, C/2-1), 4.65e17 at C = 64, and every digit is lost where substitution is exact. "
-      "Safe "
-      "for softmax rows.",
+      "Safe for softmax rows.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const int C = 64;
@@ -166,8 +164,8 @@ Claim rounding() {
         points.push_back(rival_law(power, "2^C", std::exp2(C)));
         return points;
       });
-  claim.explanation = "The text claims efficiency on GPUs only. The layer keeps the doubling as a form of its own and "
-                      "substitutes by default.";
+  claim.explanation = "The text claims efficiency on GPUs only. The layer keeps the doubling as a form of its own "
+                      "and substitutes by default.";
   return running(claim, {"delta_former"});
 }
 

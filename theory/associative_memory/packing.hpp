@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many almost orthogonal keys fit (000 E.2).
 //
-// Random unit keys: P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2), so a draw of n has coherence below eps with probability
-// above 1 - p once d > 2 ln(n (n-1) / p) / eps^2. Every set: coherence >= sqrt((n-d) / (d (n-1))) (Welch 1974).
+// Random unit keys: P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2), so a draw of n has coherence below eps with
+// probability above 1 - p once d > 2 ln(n (n-1) / p) / eps^2. Every set: coherence >= sqrt((n-d) / (d (n-1))) (Welch
+// 1974).
 #pragma once
 #include "harness/numerics/linalg.hpp"
 #include "theory/support/quadrature.hpp"

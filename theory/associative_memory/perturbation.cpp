@@ -37,8 +37,7 @@ Claim first_order() {
       "eq51-perturbation", "000 §3.2, Eq 51",
       "|(A1 + dA)^{-1} V - A1^{-1} V| is about |A1^{-1} dA A1^{-1} V|, which is at most |A1^{-1}|^2 |dA| |V|.",
       "The first is right to first order: what is left is A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3). The second "
-      "holds for "
-      "every dA.",
+      "holds for every dA.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);
@@ -82,8 +81,8 @@ Claim first_order() {
         return points;
       }));
   claim.explanation =
-      "The bound is meant for the first-order term. On the change itself it needs the further factor 1/(1 "
-      "- |A1^{-1}| |dA|): eq51_strict_lower.";
+      "The bound is meant for the first-order term. On the change itself it needs the further factor 1/(1 - "
+      "|A1^{-1}| |dA|): eq51_strict_lower.";
   return at_parameters(running(claim, {"delta_former"}), params);
 }
 
@@ -91,12 +90,10 @@ Claim strict() {
   const std::vector<ParamSpec> params{real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")};
   Claim claim = refuted_row(
       "eq51-strict-lower", Scope::boundary, "000 §3.2, Eq 51",
-      "Read more strictly than the text says it: |(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V| as it stands, "
-      "for "
-      "the triangular matrices in use.",
-      "Violated by A1 = V = I, dA = -a below the diagonal of 3 x 3: the square of dA adds an entry, and the change is "
-      "a (a "
-      "+ sqrt(a^2 + 4)) / 2 > a. Over 1 - |A1^{-1}| |dA| the bound is strict.",
+      "Read more strictly than the text says it: |(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V| as it "
+      "stands, for the triangular matrices in use.",
+      "Violated by A1 = V = I, dA = -a below the diagonal of 3 x 3: the square of dA adds an entry, and the change "
+      "is a (a + sqrt(a^2 + 4)) / 2 > a. Over 1 - |A1^{-1}| |dA| the bound is strict.",
       [params](const Protocol &protocol) {
         const double a = point_of(protocol, params).real("norm");
         const auto change = [&](int size) {
@@ -169,8 +166,8 @@ Claim product() {
   return at_parameters(running(claim, {"delta_former"}), params);
 }
 
-/// Effects of one unit of error in each entry of A, and in each of A2, alone: sum |du|^2 and sum |do|^2 over i < t. Each
-/// is exact, for an error in row t moves no u before t. Independent errors add up in the mean of the square.
+/// Effects of one unit of error in each entry of A, and in each of A2, alone: sum |du|^2 and sum |do|^2 over i < t.
+/// Each is exact, for an error in row t moves no u before t. Independent errors add up in the mean of the square.
 std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &V) {
   const Dense U = written(A, V), o = read_with(A2, U);
   double of_u = 0, of_o = 0;
@@ -205,8 +202,7 @@ Claim u_against_o() {
       "Under perturbations of the score matrices the calculation of u is less stable than that of o.",
       "The bound of Eq 51 over that of Eq 52 is at least |A1^{-1}| >= 1. For independent errors of equal size in the "
       "entries, mean |du|^2 / mean |do|^2 = sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1, with equality "
-      "for A1 "
-      "= I alone. It holds in the mean and not for every error.",
+      "for A1 = I alone. It holds in the mean and not for every error.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);

@@ -114,6 +114,27 @@ inline double wrong_share(const std::vector<double> &reads, const SwapStory &sto
   return double(wrong) / (T - n);
 }
 
+/// The same with one-hot values: value i is e_i.
+inline Sequence with_one_hot_values(Sequence s, int n) {
+  std::vector<double> v(size_t(s.shape.T) * n, 0.0);
+  for (int t = 0; t < n; ++t) v[size_t(t) * n + t] = 1;
+  s.v = v, s.shape.Dv = n;
+  return s;
+}
+/// Share of the reads from step n to step n + swaps whose largest channel is that of the right value; a tie is no
+/// answer.
+inline double right_share(const std::vector<double> &reads, const SwapStory &story, int n, int swaps) {
+  int right = 0;
+  for (int t = n; t < n + swaps; ++t) {
+    const double *o = &reads[size_t(t) * n];
+    const int wanted = int(story.target[t]) - 1;
+    bool largest = true;
+    for (int c = 0; c < n; ++c) largest = largest && (c == wanted || o[c] < o[wanted]);
+    right += largest;
+  }
+  return double(right) / swaps;
+}
+
 /// Largest error of any read from the first write to the last swap.
 inline double worst_read(const std::vector<double> &reads, const SwapStory &story) {
   return max_difference(reads, story.target);
