@@ -3,7 +3,7 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
-BOOST_AUTO_TEST_SUITE(figure_4)
+BOOST_AUTO_TEST_SUITE(figure_4_swaps)
 
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"fig4_kappa1_ranking", "fig4_random_keys_order"}); }
 

@@ -247,6 +247,6 @@ Claim random_keys() {
 
 } // namespace
 
-std::vector<Claim> figure_4() { return {ranking(), random_keys()}; }
+std::vector<Claim> figure_4_swaps() { return {ranking(), random_keys()}; }
 
 } // namespace recollect::theory
