@@ -79,7 +79,7 @@ Task capacity() {
        integer_param("window", 8, 1, 1e6, "values of n averaged for one accuracy"),
        real_param("level", 0.99, 0, 1, "accuracy that counts as recalled"), keys_param("unit"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
-  t.metrics = {"capacity", "capacity_ratio", "reached", "accuracy"};
+  t.metrics = {{"capacity", Metric::larger}, {"capacity_ratio", Metric::larger}, {"reached", Metric::larger}, accuracy};
   t.generate = generate;
   t.score = score;
   return t;

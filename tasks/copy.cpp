@@ -15,7 +15,7 @@ Task copy() {
   t.summary = "give back a list of tokens in order";
   t.source = "004 §6.3";
   t.params = with_gates(copying_params());
-  t.metrics = {"mse", "cosine", "accuracy", "exact"};
+  t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.generate = [](const Params &p, std::uint64_t seed) { return copying(p, seed, 0, 0); };
   t.score = score_copy;
   return t;

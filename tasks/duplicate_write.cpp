@@ -77,7 +77,7 @@ Task duplicate_write() {
        integer_param("writes", 8, 2, 1e7, "writes of the repeated pair"), integer_param("d", 16, 1, 65536, "key width"),
        integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
-  t.metrics = {"mse", "cosine", "amplitude_first", "amplitude_second", "amplitude_last"};
+  t.metrics = {mse, cosine, {"amplitude_first"}, {"amplitude_second"}, {"amplitude_last"}};
   t.generate = generate;
   t.score = score;
   return t;

@@ -124,7 +124,7 @@ Task fuzzy_recall() {
                   integer_param("value_tokens", 3, 1, 1e6, "tokens of a value"),
                   integer_param("words", 16, 1, 1e6, "words a token may be"),
                   integer_param("d", 32, 2, 65536, "width of keys and values")});
-  t.metrics = {"mse", "cosine", "accuracy", "exact"};
+  t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.generate = generate;
   t.score = score;
   return t;

@@ -89,7 +89,12 @@ Task long_mqar() {
        integer_param("vocabulary", 64, 1, 1e6, "words a value may be, at least n"),
        choice_param("filler", {"pairs", "repeats", "silent"}, "what follows the pairs"), keys_param("unit"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
-  t.metrics = {"mse", "first_mse", "cosine", "first_cosine", "accuracy", "first_accuracy"};
+  t.metrics = {accuracy,
+               mse,
+               cosine,
+               {"first_accuracy", Metric::larger},
+               {"first_mse", Metric::smaller},
+               {"first_cosine", Metric::larger}};
   t.generate = generate;
   t.score = score;
   return t;

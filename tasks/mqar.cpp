@@ -86,7 +86,7 @@ Task mqar() {
                   choice_param("embedding", {"orthonormal", "unit"}, "token embeddings"),
                   choice_param("responses", {"own", "shifted"}, "responses: tokens of their own, or the next cue"),
                   choice_param("storage", {"bigrams", "cues"}, "which steps write: every bigram, or cue to response")});
-  t.metrics = {"mse", "cosine", "accuracy"};
+  t.metrics = {accuracy, mse, cosine};
   t.generate = generate;
   t.score = score;
   return t;

@@ -106,7 +106,7 @@ Task needle() {
                   integer_param("d", 32, 16, 65536, "width of keys and values"),
                   choice_param("kind", {"number", "passkey", "uuid"}, "needle and haystack"),
                   integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats")});
-  t.metrics = {"mse", "cosine", "accuracy", "exact"};
+  t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.generate = generate;
   t.score = score;
   return t;

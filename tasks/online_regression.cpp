@@ -139,8 +139,12 @@ Task online_regression() {
                   real_param("early", 0.9, 0, 0.999999, "factor on x_t before T/4"),
                   real_param("late", 0.999, 0, 1, "factor on x_t from T/4 on"),
                   real_param("sigma", 0.02, 0, no_limit, "scale of the noise")});
-  t.metrics = {"loss_before_switch",  "loss_after_switch",  "loss_late",
-               "naive_before_switch", "naive_after_switch", "naive_late"};
+  t.metrics = {{"loss_late", Metric::smaller},
+               {"loss_before_switch", Metric::smaller},
+               {"loss_after_switch", Metric::smaller},
+               {"naive_before_switch"},
+               {"naive_after_switch"},
+               {"naive_late"}};
   t.generate = generate;
   t.score = score;
   return t;

@@ -89,7 +89,7 @@ Task overwrite() {
        real_param("closest", 10, 0, 90, "smallest angle, in degrees"),
        integer_param("n", 4, 1, 65536, "keys, at most d"), integer_param("rounds", 4, 1, 1e6, "writes a key"),
        integer_param("d", 16, 1, 65536, "key width"), integer_param("dv", 16, 1, 65536, "value width")});
-  t.metrics = {"mse", "cosine", "accuracy", "stale"};
+  t.metrics = {accuracy, mse, cosine, {"stale", Metric::smaller}};
   t.generate = generate;
   t.score = score;
   return t;

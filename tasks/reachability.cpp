@@ -103,7 +103,7 @@ Task reachability() {
        real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
        choice_param("shape", {"random", "paths"},
                     "parents drawn among all earlier nodes of the tree, or the last one")});
-  t.metrics = {"mse", "cosine", "accuracy"};
+  t.metrics = {accuracy, mse, cosine};
   t.generate = generate;
   t.score = score;
   t.meaningless = [](const Variant &variant, const Params &) {

@@ -81,7 +81,7 @@ Task recall() {
        integer_param("dv", 32, 1, 65536, "value width"), keys_param("unit"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
        real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel")});
-  t.metrics = {"mse", "cosine", "accuracy", "snr_inverse", "lost"};
+  t.metrics = {accuracy, mse, cosine, {"snr_inverse", Metric::smaller}, {"lost", Metric::smaller}};
   t.generate = generate;
   t.score = score;
   return t;

@@ -99,7 +99,7 @@ Task state_growth() {
                          integer_param("dv", 16, 1, 65536, "value width"),
                          choice_param("inputs", {"biased", "zero_mean", "bounded"}, "law of keys and values"),
                          real_param("bias", 0.5, 0, 1, "mean cosine between two biased keys, or values")});
-  t.metrics = {"norm", "growth", "state_norm", "extra_norm"};
+  t.metrics = {{"norm"}, {"growth"}, {"state_norm"}, {"extra_norm"}};
   t.generate = generate;
   t.score = score;
   t.meaningless = [](const Variant &variant, const Params &) {

@@ -102,7 +102,10 @@ Task stationarity() {
        choice_param("sigma", {"identity", "correlated"}, "covariance of x: I, or all correlations 0.5"),
        choice_param("key_maps", {"orthonormal", "gaussian"}, "rows of W_k (a Gaussian square W_k is ill-conditioned)")},
       0.5);
-  t.metrics = {"distance", "first_distance", "update", "first_update"};
+  t.metrics = {{"distance", Metric::smaller},
+               {"first_distance", Metric::smaller},
+               {"update", Metric::smaller},
+               {"first_update", Metric::smaller}};
   t.generate = generate;
   t.score = score;
   return t;

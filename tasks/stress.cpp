@@ -86,7 +86,7 @@ Task stress() {
                   integer_param("dv", 32, 1, 65536, "value width"),
                   integer_param("swaps", 128, 1, 1e8, "scored swaps, those that follow the writes of the largest n"),
                   choice_param("keys", {"structured", "unit"}, "almost orthogonal sets, or random unit vectors")});
-  t.metrics = {"mse", "cosine", "accuracy", "accuracy_smallest", "accuracy_largest"};
+  t.metrics = {accuracy, mse, cosine, {"accuracy_smallest", Metric::larger}, {"accuracy_largest", Metric::larger}};
   t.generate = generate;
   t.score = score;
   return t;

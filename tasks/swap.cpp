@@ -88,7 +88,8 @@ Task swap() {
        real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
        choice_param("order", {"theorem", "any"}, "k_i - k_j with j < i only, or either sign"),
        choice_param("read", {"state", "one"}, "every key through a head of its own, or one random key")});
-  t.metrics = {"mse", "cosine", "accuracy", "state_accuracy", "horizon", "largest_error"};
+  t.metrics = {{"state_accuracy", Metric::larger}, accuracy, mse, cosine, {"horizon", Metric::larger},
+               {"largest_error", Metric::smaller}};
   t.generate = generate;
   t.score = score;
   return t;

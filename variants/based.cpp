@@ -38,6 +38,7 @@ Variant based() {
   v.cost = "4 (Dv + 1) (1 + Dk + Dk (Dk + 1) / 2) flops";
   v.params = {real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

@@ -92,6 +92,7 @@ Variant delta_former() {
                : "";
   };
   v.traits.order_invariant = false;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -39,6 +39,9 @@ Variant delta_net() {
   v.cost = "6 Dv Dk flops";
   v.inputs = {{"beta", true, "step size of the write; stable where beta |k|^2 < 2"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -57,6 +57,9 @@ Variant delta_product() {
   v.inputs = {{"beta", true, "step size of every Householder step"},
               {"w", false, "key of every second step before the last"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

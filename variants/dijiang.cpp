@@ -50,6 +50,7 @@ Variant dijiang() {
   v.cost = "4 (Dv + 1 + Dk) Dk flops, 2 Dk exponentials";
   v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

@@ -38,6 +38,8 @@ Variant dpfp() {
     return p.integer("nu") < 2 * s.Dk ? "" : "nu must be below 2 Dk, where the shifts begin to repeat";
   };
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

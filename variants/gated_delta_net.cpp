@@ -39,6 +39,9 @@ Variant gated_delta_net() {
   v.cost = "7 Dv Dk flops";
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear attention with forgetting (003 Eq 4, 16; 002 §5), the decay a scalar alpha_t, a factor lambda_t for each key
-// channel as in GLA (Yang et al. 2023, arXiv:2312.06635), or their product.
+// channel as in GLA (Yang et al. 2023, arXiv:2312.06635; its other name here), or their product. (000
+// Table 2 gates the value side under that name; the layer's own paper gates the keys.)
 //
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //   o_t = S_t (scale q_t)
@@ -34,6 +35,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 
 Variant gated_linear() {
   Variant v;
+  v.aliases = {"gla"};
   v.family = "gated";
   v.update = "A_t = alpha_t diag(lambda_t), b_t = v_t, phi = identity";
   v.objective = "-<S k, v> + 1/2 ||S diag(1 - alpha lambda)^(1/2)||_F^2";
@@ -44,6 +46,8 @@ Variant gated_linear() {
               {"lambda", false, "decay of each key channel; multiplies alpha"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::sum;
   return v;
 }
 

@@ -81,6 +81,7 @@ Variant gated_softmax() {
   v.inputs = {{"alpha", true, "what each step keeps of every earlier weight"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
   v.traits.order_invariant = false;
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

@@ -4,8 +4,8 @@
 //   S_t = S_{t-1} diag(alpha_t lambda_t e^{i theta_t}) + v_t k_t^T
 //   o_t = Re(S_t q_t)
 //
-// The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gla. State: Dv x 2 Dk,
-// [real | imaginary] parts. Cost a token: recurrent 12 Dv Dk flops; chunked as gla with 2 Dk channels.
+// The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gated_linear. State: Dv x 2 Dk,
+// [real | imaginary] parts. Cost a token: recurrent 12 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
 #include "variants/kernels/rotation.hpp"
 #include "variants/kernels/rows.hpp"
 
@@ -64,10 +64,12 @@ Variant gateloop() {
   v.cost = "12 Dv Dk flops";
   v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
               {"lambda", false, "modulus of each key channel's decay"},
-              {"w", false, "phase of each key channel's decay in radians; absent: 0"}};
+              {"w", false, "phase of each key channel's decay in radians", "0"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::sum;
   return v;
 }
 

@@ -37,6 +37,7 @@ Variant hedgehog() {
   v.source = "Zhang et al. 2024 (arXiv:2402.04347), untrained";
   v.cost = "8 (Dv + 1) Dk flops, 4 Dk exponentials";
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

@@ -34,6 +34,8 @@ Variant intention() {
   v.solved_condition = [](const Sequence &s, const Params &p) {
     return gram_condition(s, p.real("ridge"), false, false);
   };
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::ridged_mean;
   return v;
 }
 

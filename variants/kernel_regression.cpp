@@ -181,6 +181,7 @@ Variant kernel_regression() {
   v.unsuitable = [](const Shape &s, const Params &) {
     return s.T > 8192 ? "it keeps a T x T matrix a head, and T > 8192" : "";
   };
+  v.traits.linear_memory = false; // a T x T factor; it refuses T > 8192
   return v;
 }
 

@@ -40,6 +40,9 @@ Variant leaky_lms() {
   v.cost = "7 Dv Dk flops";
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay 1 - beta lambda of the whole state"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

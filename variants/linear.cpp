@@ -37,6 +37,8 @@ Variant linear() {
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::sum;
   return v;
 }
 

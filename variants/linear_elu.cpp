@@ -33,6 +33,7 @@ Variant linear_elu() {
   v.source = "Katharopoulos et al. 2020 (arXiv:2006.16236) Eq 7; 002 §2; 003 Eq 3";
   v.cost = "4 (Dv + 1) Dk flops";
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

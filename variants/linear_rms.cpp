@@ -55,6 +55,7 @@ Variant linear_rms() {
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.linear_in_v = false;
   v.traits.order_invariant = true;
+  v.traits.zero_key_keeps = true;
   return v;
 }
 

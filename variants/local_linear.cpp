@@ -216,6 +216,7 @@ Variant local_linear() {
     const int n = Basis{p.integer("order"), s.Dk}.size();
     return n > 300 ? "its " + std::to_string(n) + " slopes a query and value are more than 300" : "";
   };
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

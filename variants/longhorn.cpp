@@ -43,6 +43,7 @@ Variant longhorn() {
   v.cost = "6 Dv Dk flops";
   v.params = {real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_key_keeps = true;
   return v;
 }
 

@@ -80,8 +80,9 @@ Variant mamba() {
   v.params = {real_param("dt_min", 0.001, 1e-6, 10, "step size of the first value channel"),
               real_param("dt_max", 0.1, 1e-6, 10, "step size of the last value channel")};
   v.inputs = {{"beta", false, "factor on all step sizes, at least 0; 0 skips the step"},
-              {"w", false, "the step sizes' data-dependent part before the softplus; absent: 0"}};
+              {"w", false, "the step sizes' data-dependent part before the softplus", "0"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_step_keeps = true;
   return v;
 }
 

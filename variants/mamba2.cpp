@@ -39,6 +39,9 @@ Variant mamba2() {
   v.inputs = {{"beta", false, "step size Delta, the write's strength"},
               {"alpha", true, "decay of the whole state, exp(Delta A)"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::sum;
   return v;
 }
 

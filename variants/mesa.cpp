@@ -40,6 +40,8 @@ Variant mesa() {
   v.solved_condition = [](const Sequence &s, const Params &p) {
     return gram_condition(s, p.real("ridge"), true, false);
   };
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::ridged_mean;
   return v;
 }
 

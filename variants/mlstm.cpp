@@ -77,6 +77,8 @@ Variant mlstm() {
               {"alpha", false, "forget gate f"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
+  v.traits.zero_step_keeps = true;
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

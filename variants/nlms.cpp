@@ -43,6 +43,8 @@ Variant nlms() {
   v.source = "003 Eq 32-33";
   v.cost = "6 Dv Dk flops";
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -49,6 +49,7 @@ Variant random_feature() {
               integer_param("seed", 1, 0, 1e9, "of the frequencies"),
               real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

@@ -56,6 +56,7 @@ Variant rebased() {
   v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
               real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

@@ -28,6 +28,7 @@ Variant relu_kernel() {
   v.cost = "2 t (Dk + Dv) flops";
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.traits.repeats = Repeats::sum;
   return v;
 }
 

@@ -50,6 +50,8 @@ Variant rwkv7() {
               {"lambda", false, "decay of every channel"},
               {"w", false, "removal key, normalised here"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -41,6 +41,8 @@ Variant scalar_gated_delta() {
   v.cost = "7 Dv Dk flops";
   v.inputs = {{"beta", true, "decay of the whole state"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
   return v;
 }
 

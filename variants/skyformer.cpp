@@ -47,7 +47,8 @@ Variant skyformer() {
               real_param("ridge", 1e-4, 0, no_limit, "added to the landmarks' kernel matrix")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"parallel", parallel<float>, parallel<double>},
-             {"nystrom", through_landmarks<float>, through_landmarks<double>, false}};
+             {"nystrom", through_landmarks<float>, through_landmarks<double>, false, true, false}};
+  v.traits.repeats = Repeats::sum;
   return v;
 }
 

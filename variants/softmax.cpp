@@ -30,6 +30,7 @@ Variant softmax() {
   v.source = "000 Eq 2; 003 Eq 1";
   v.params = {automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

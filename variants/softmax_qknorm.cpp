@@ -47,6 +47,7 @@ Variant softmax_qknorm() {
   v.params = {
       automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.traits.repeats = Repeats::mean;
   return v;
 }
 

@@ -44,6 +44,8 @@ Variant ttt_mlp() {
   v.unsuitable = [](const Shape &s, const Params &) -> std::string {
     return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : "";
   };
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
   return v;
 }
 

@@ -43,6 +43,8 @@ Variant weighted_rls() {
   v.solved_condition = [](const Sequence &s, const Params &p) {
     return gram_condition(s, p.real("ridge"), true, true);
   };
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::ridged_mean;
   return v;
 }
 

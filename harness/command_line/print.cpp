@@ -19,7 +19,19 @@ std::string names(const std::vector<Form> &forms) {
 std::string traits_text(const Traits &t) {
   return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") +
          ", " + (t.order_invariant ? "blind to the order of the pairs" : "sees the order of the pairs") + ", " +
-         (t.stable ? "stable in float32" : "unstable in float32 on ill-conditioned keys");
+         (t.stable ? "stable in float32" : "unstable in float32 on ill-conditioned keys") +
+         (t.zero_step_keeps ? ", beta = 0 writes nothing" : "") +
+         (t.zero_key_keeps ? ", a key of zero writes nothing" : "") +
+         (t.repeats == Repeats::other ? "" : std::string(", a repeated key reads ") + name_of(t.repeats)) +
+         (t.linear_memory ? "" : ", memory grows as T^2");
+}
+
+/// The headline first; an arrow says which way is better.
+std::string metrics_text(const Task &t) {
+  const char *const arrows[] = {"", " (larger)", " (smaller)"};
+  std::vector<std::string> all;
+  for (const Metric &m : t.metrics) all.push_back(m.name + std::string(arrows[m.better]));
+  return join(all, ", ");
 }
 
 std::string inputs_text(const Variant &v) {
@@ -30,6 +42,11 @@ std::string inputs_text(const Variant &v) {
     all.push_back(input.required ? input.name : alternative ? input.name + "*" : "[" + input.name + "]");
   }
   return join(all, ", ");
+}
+
+/// "gated_linear (gla)"
+std::string both_names(const Variant &v) {
+  return v.name + (v.aliases.empty() ? "" : " (" + join(v.aliases, ", ") + ")");
 }
 
 std::string state_text(const Variant &v) {
@@ -60,14 +77,14 @@ void print_variants(std::ostream &out, const std::vector<const Variant *> &list)
   Rows rows{{"variant", "family", "update", "objective", "state at Dk = Dv = 64", "cost a token", "forms", "inputs",
              "source"}};
   for (const Variant *v : list)
-    rows.push_back({v->name, v->family, v->update, v->objective, state_text(*v), v->cost, names(v->forms),
+    rows.push_back({both_names(*v), v->family, v->update, v->objective, state_text(*v), v->cost, names(v->forms),
                     inputs_text(*v), v->source});
   print_table(out, rows);
 }
 
 void print_tasks(std::ostream &out, const std::vector<const Task *> &list) {
   Rows rows{{"task", "metrics", "source", "summary"}};
-  for (const Task *t : list) rows.push_back({t->name, join(t->metrics, ", "), t->source, t->summary});
+  for (const Task *t : list) rows.push_back({t->name, metrics_text(*t), t->source, t->summary});
   print_table(out, rows);
 }
 
@@ -81,6 +98,7 @@ void print_claims(std::ostream &out, const std::vector<const Claim *> &list) {
 
 void describe(std::ostream &out, const Variant &v) {
   line(out, "variant", v.name);
+  line(out, "also called", join(v.aliases, ", "));
   line(out, "family", v.family);
   line(out, "update", v.update);
   line(out, "objective", v.objective);
@@ -93,10 +111,11 @@ void describe(std::ostream &out, const Variant &v) {
   Rows rows{{"  q, k", "[B,H,T,Dk]", "required", ""}, {"  v", "[B,H,T,Dv]", "required", ""}};
   for (const Input &i : v.inputs) {
     const bool alternative = std::find(v.needs_one_of.begin(), v.needs_one_of.end(), i.name) != v.needs_one_of.end();
-    const std::string absent = i.required      ? "required"
-                               : alternative   ? "one of these required"
-                               : i.name == "w" ? "default k"
-                                               : "default 1";
+    const std::string absent = i.required          ? "required"
+                               : alternative       ? "one of these required"
+                               : !i.absent.empty() ? "default " + i.absent
+                               : i.name == "w"     ? "default k"
+                                                   : "default 1";
     rows.push_back({"  " + i.name, i.per_step() ? "[B,H,T]" : "[B,H,T,Dk]", absent, i.meaning});
   }
   print_table(out, rows);
@@ -107,7 +126,7 @@ void describe(std::ostream &out, const Task &t) {
   line(out, "task", t.name);
   line(out, "summary", t.summary);
   line(out, "source", t.source);
-  line(out, "metrics", join(t.metrics, ", "));
+  line(out, "metrics", metrics_text(t));
   describe_params(out, t.params);
 }
 

@@ -45,6 +45,7 @@ json variant_json(const Variant &v) {
     inputs.push_back({{"name", i.name}, {"required", i.required}, {"meaning", i.meaning}});
   const StateShape s = v.state_shape({1, 1, 1, 64, 64}, resolve(v.params, {}, v.name));
   return {{"name", v.name},
+          {"aliases", v.aliases},
           {"family", v.family},
           {"update", v.update},
           {"objective", v.objective},
@@ -58,15 +59,21 @@ json variant_json(const Variant &v) {
            {{"causal", v.traits.causal},
             {"linear_in_v", v.traits.linear_in_v},
             {"order_invariant", v.traits.order_invariant},
-            {"stable", v.traits.stable}}},
+            {"stable", v.traits.stable},
+            {"zero_step_keeps", v.traits.zero_step_keeps},
+            {"zero_key_keeps", v.traits.zero_key_keeps},
+            {"linear_memory", v.traits.linear_memory},
+            {"repeats", name_of(v.traits.repeats)}}},
           {"parameters", specs_json(v.params)}};
 }
 
 json task_json(const Task &t) {
+  json metrics = json::array();
+  for (const Metric &m : t.metrics) metrics.push_back({{"name", m.name}, {"better", name_of(m.better)}});
   return {{"name", t.name},
           {"summary", t.summary},
           {"source", t.source},
-          {"metrics", t.metrics},
+          {"metrics", metrics},
           {"parameters", specs_json(t.params)}};
 }
 

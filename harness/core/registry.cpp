@@ -5,6 +5,16 @@
 
 namespace recollect {
 
+const char *name_of(Repeats repeats) {
+  const char *const names[] = {"other", "sum", "mean", "ridged_mean", "last"};
+  return names[static_cast<size_t>(repeats)];
+}
+
+const char *name_of(Metric::Better better) {
+  const char *const names[] = {"neither", "larger", "smaller"};
+  return names[static_cast<size_t>(better)];
+}
+
 const Form &find_form(const Variant &variant, std::string_view form) {
   if (form == "fast") return variant.forms.size() > 1 ? variant.forms[1] : variant.forms[0];
   if (const Form *found = variant.find_form(form)) return *found;

@@ -10,17 +10,26 @@ struct Problem {
   Sequence sequence;
   std::vector<int> scored;    // [T] 1 where the read counts
   std::vector<double> target; // [B,H,T,Dv] the right read at scored steps
-  std::vector<double>
-      candidates;          // [B,H,N,Dv] the values a nearest-inner-product decoder chooses among; empty: no decoding
+  /// [B,H,N,Dv] the values a nearest-inner-product decoder chooses among; empty: no decoding.
+  std::vector<double> candidates;
   std::vector<int> answer; // [B,H,T] index of the right candidate at scored steps, -1 where this head is not asked
 };
+
+/// A number that `score` reports.
+struct Metric {
+  const char *name;
+  enum Better { neither, larger, smaller } better = neither;
+};
+const char *name_of(Metric::Better);
+/// Those of score_reads.
+constexpr Metric mse{"mse", Metric::smaller}, cosine{"cosine", Metric::larger}, accuracy{"accuracy", Metric::larger};
 
 struct Task {
   std::string name; // set by the registry
   std::string summary;
   std::string source;
   std::vector<ParamSpec> params;
-  std::vector<std::string> metrics; // names that `score` reports
+  std::vector<Metric> metrics; // the first is the headline
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
   /// Why this variant's result means nothing here, "" if it does. The cell is recorded with the reason.

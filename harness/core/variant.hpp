@@ -14,19 +14,23 @@ struct Form {
   std::string name; // recurrent | chunked | parallel | minibatch | ...
   std::function<void(const Call<float> &)> f32;
   std::function<void(const Call<double> &)> f64;
-  bool exact =
-      true; // false: equals the recurrent form only approximately even in exact arithmetic (say so in the name)
+  bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps
+  bool causal = true; // false: approximates from the whole sequence, later steps included
 };
 
-/// An optional tensor of a variant: required, or filled with its neutral value where absent (beta, alpha, lambda: 1; w:
-/// k).
+/// A tensor beside q, k, v: required, or filled with its neutral value where absent (1; for w the key).
 struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
   std::string meaning;
+  std::string absent = ""; // what takes its place instead of the neutral value
   bool per_step() const { return name == "beta" || name == "alpha"; } // [B,H,T]; the others are [B,H,T,Dk]
 };
+
+/// What a read at one unit key gives after v_1 ... v_t were written at it, steps and gates 1.
+enum class Repeats { other, sum, mean, ridged_mean /* sum / (t + ridge) */, last };
+const char *name_of(Repeats);
 
 /// Properties of the map (q,k,v,...) -> (o, state). A test shows each declared one to hold and each undeclared one to
 /// fail.
@@ -35,15 +39,20 @@ struct Traits {
   bool linear_in_v = true;      // o is linear in v
   bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
   bool stable = true;           // float32 stays within its conditioning bound on ill-conditioned keys
+  bool zero_step_keeps = false; // a write with beta = 0 leaves the state: beta is the step
+  bool zero_key_keeps = false;  // a write at a key of zero leaves the state, steps and gates 1, w = k
+  bool linear_memory = true;    // what it stores grows with T at most, not with T^2
+  Repeats repeats = Repeats::other;
 };
 
 struct Variant {
-  std::string name;      // set by the registry: the file's stem
-  std::string family;    // additive | gated | delta rule | ...
-  std::string update;    // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
-  std::string objective; // the loss whose step the update is, "" if none is known
-  std::string source;    // paper and equation
-  std::string cost;      // operations a token
+  std::string name;                 // set by the registry: the file's stem
+  std::vector<std::string> aliases; // other names that it goes by
+  std::string family;               // additive | gated | delta rule | ...
+  std::string update;               // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
+  std::string objective;            // the loss whose step the update is, "" if none is known
+  std::string source;               // paper and equation
+  std::string cost;                 // operations a token
   std::vector<ParamSpec> params;
   std::vector<Input> inputs;             // beside q, k, v
   std::vector<std::string> needs_one_of; // at least one of these inputs must be given

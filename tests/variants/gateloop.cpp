@@ -18,7 +18,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 BOOST_AUTO_TEST_CASE(real_decays_are_gla) {
   Sequence s = random_sequence({1, 2, 40, 6, 5}, 5);
   s.w.clear();
-  check_reduction("gateloop", s, "gla", s, {}, {}, false); // its state has an imaginary part as well, which is 0
+  check_reduction("gateloop", s, "gated_linear", s, {}, {},
+                  false); // its state has an imaginary part as well, which is 0
   const Output out = forward(find_variant("gateloop"), s);
   for (size_t i = 0; i < out.state.size(); ++i)
     if (i % 12 >= 6) BOOST_TEST(out.state[i] == 0);

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(is_gla_with_the_complement_as_key) {
     complement.lambda[i] = s.lambda[i] / (1 + std::exp(s.k[i]));
     complement.k[i] = 1 - complement.lambda[i];
   }
-  check_reduction("hgrn2", s, "gla", complement);
+  check_reduction("hgrn2", s, "gated_linear", complement);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -39,6 +39,23 @@ BOOST_AUTO_TEST_CASE(an_empty_memory_reads_zero_and_learns) {
   check_close({out.o.end() - 3, out.o.end()}, {s.v.begin(), s.v.begin() + 3}, 1e-2);
 }
 
+BOOST_AUTO_TEST_CASE(without_momentum_left_nothing_is_written_at_strength_zero_or_at_a_key_of_zero) {
+  const Variant &layer = find_variant("titans");
+  const Params params = variant_params(layer);
+  Sequence s = random_sequence({1, 2, 21, 5, 3}, 31);
+  std::fill(s.alpha.begin(), s.alpha.end(), 1.0);
+  s.state = forward(layer, random_sequence(s.shape, 32), {"recurrent", Real::f64, 1, params}).state;
+  const size_t head = s.state.size() / 2; // the memory, then the momentum
+  for (size_t i = 0; i < s.state.size(); ++i)
+    if (i % head >= head / 2) s.state[i] = 0;
+  Sequence no_step = s, no_key = s;
+  std::fill(no_step.beta.begin(), no_step.beta.end(), 0.0), std::fill(no_key.k.begin(), no_key.k.end(), 0.0);
+  for (const Sequence *still : {&no_step, &no_key})
+    for (const char *form : {"recurrent", "minibatch"})
+      check_close(forward(layer, *still, {form, Real::f64, 8, params}).state, s.state,
+                  accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.state));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

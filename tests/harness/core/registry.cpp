@@ -31,6 +31,17 @@ BOOST_AUTO_TEST_CASE(every_variant_and_task_has_its_test) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {
+  BOOST_TEST(&find_variant("gla") == &find_variant("gated_linear"));
+  BOOST_TEST((select_variants({"gl[a]"}) == select_variants({"gated_linear"})));
+  BOOST_TEST(select_variants({"gla", "gated-linear"}).size() == 1u);
+  std::set<std::string> names;
+  for (const Variant &v : all_variants()) {
+    BOOST_TEST(names.insert(v.name).second, v.name);
+    for (const std::string &alias : v.aliases) BOOST_TEST(names.insert(alias).second, alias);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(descriptors_are_complete) {
   for (const Variant &v : all_variants()) {
     BOOST_TEST_INFO(v.name);

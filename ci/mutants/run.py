@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws mutants, builds and judges them, and reports: ci/mutants.sh."""
+import argparse
+import concurrent.futures
+import difflib
+import os
+import queue
+import random
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from scratch import ROOT, Scratch  # noqa: E402
+from sites import mutated, sites  # noqa: E402
+
+KNOWN = "ci/equivalent_mutants.txt"
+
+
+def sources(places):
+    """The C++ files among the places, relative to the root."""
+    found = set()
+    for place in places:
+        path = os.path.join(ROOT, os.path.relpath(os.path.abspath(place), ROOT))
+        if not os.path.exists(path):
+            raise SystemExit(f"mutants: no such file or folder: {place}")
+        inside = [os.path.join(f, n) for f, _, names in os.walk(path) for n in names] if os.path.isdir(path) else [path]
+        found |= {os.path.relpath(n, ROOT) for n in inside if n.endswith((".cpp", ".hpp"))}
+    return sorted(found)
+
+
+def users(name, everything):
+    """The file and every source that includes it, through other headers or not."""
+    includes = {f: set(re.findall(r'#include "([^"]+)"', text)) for f, text in everything.items()}
+    found, new = {name}, {name}
+    while new:
+        new = {f for f, named in includes.items() if named & new} - found
+        found |= new
+    return found
+
+
+def claims_of(name, claims, everything):
+    """The claims that a change of the file may turn: those of theory/ that it defines or that include it; those that
+    run the layer or the task; all of them, for the harness."""
+    if name.startswith("theory/"):
+        mine = users(name, everything)
+        return [c["id"] for c in claims if c["file"] in mine]
+    stems = {os.path.basename(f).split(".")[0] for f in users(name, everything) if f.startswith(("variants/", "tasks/"))}
+    if name.startswith("harness/") or not stems:
+        return [c["id"] for c in claims]
+    run = [c["id"] for c in claims if stems & {*c["variants"], *c["tasks"]}]
+    return run + [c["id"] for c in claims if c["id"] == "chunk_equals_recurrent" and c["id"] not in run]
+
+
+def line_of(source, site):
+    """The lines that the site touches, before and after, without indentation."""
+    begin, end = source.rfind("\n", 0, site.start) + 1, source.find("\n", site.end)
+    after = source[begin : site.start] + site.text + source[site.end : end]
+    return source[begin:end].strip(), after.strip()
+
+
+def known_equivalents():
+    path = os.path.join(ROOT, KNOWN)
+    with open(path, encoding="utf-8") as f:
+        rows = [line.split(" | ") for line in f if line.strip() and not line.startswith("#")]
+    return {tuple(part.strip() for part in row[:3]): row[3].strip() for row in rows}
+
+
+def drawn(files, seed):
+    """Mutants without end until there are no more: first a kind, then a place of that kind, so that no kind is rare."""
+    draw, by_kind = random.Random(seed), {}
+    for name in files:
+        with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+            for site in sites(f.read()):
+                by_kind.setdefault(site.kind, []).append((name, site))
+    while by_kind:
+        kind = draw.choice(sorted(by_kind))
+        yield by_kind[kind].pop(draw.randrange(len(by_kind[kind])))
+        if not by_kind[kind]:
+            del by_kind[kind]
+
+
+class Judge:
+    """Builds and runs one mutant at a time in each of its scratch copies."""
+
+    def __init__(self, copies, everything):
+        self.free = queue.Queue()
+        for copy in copies:
+            self.free.put(copy)
+        self.everything, self.claims, self.known = everything, copies[0].claims(), known_equivalents()
+        self.sound = {}  # (claim, suite) -> whether it passes in the unchanged tree
+
+    def passing(self, copy, ids, suite):
+        """Those of the claims that pass unchanged: the others cannot kill anything."""
+        new = [i for i in ids if (i, suite) not in self.sound]
+        if new:
+            failing, _ = copy.failing(new, suite)
+            self.sound.update({(i, suite): i not in failing for i in new})
+        return [i for i in ids if self.sound[i, suite]]
+
+    def judge(self, name, site):
+        """(fate, by which claims or why)."""
+        copy = self.free.get()
+        source = copy.read(name)
+        try:
+            before, after = line_of(source, site)
+            if (name, before, after) in self.known:
+                return "equivalent", self.known[name, before, after]
+            ids = claims_of(name, self.claims, self.everything)
+            usable = {suite: self.passing(copy, ids, suite) for suite in ("quick", "full")} if ids else {}
+            if not usable.get("quick"):
+                return "unjudged", "no claim of this file passes unchanged"
+            copy.write(name, mutated(source, site))
+            if copy.compile().returncode:
+                return "not compiled", ""
+            if all(copy.objects.get(path) == code for path, code in copy.hashes().items()):
+                return "equivalent", "the same compiled output"
+            for suite in ("quick", "full"):
+                failing, _ = copy.failing(usable[suite], suite, timeout=900)
+                killers = sorted(failing & set(usable[suite]))
+                if killers:
+                    return suite, ", ".join(killers)
+            return "survived", ""
+        finally:
+            if copy.read(name) != source:
+                copy.write(name, source)
+                copy.compile()
+            self.free.put(copy)
+
+
+def difference(name, site):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+        source = f.read()
+    lines = (text.splitlines() for text in (source, mutated(source, site)))
+    return "\n".join(difflib.unified_diff(*lines, name, f"{name} ({site.kind})", n=1, lineterm=""))
+
+
+def report(fates, out):
+    count = {fate: sum(f == fate for _, _, f, _ in fates) for fate in ("quick", "full", "survived", "equivalent")}
+    out.write("\n")
+    for name, site, fate, _ in fates:
+        if fate == "survived":
+            out.write(difference(name, site) + "\n\n")
+    kinds = sorted({site.kind for _, site, _, _ in fates})
+    for kind in kinds:
+        mine = [f for _, site, f, _ in fates if site.kind == kind]
+        parts = ", ".join(f"{mine.count(f)} {words}" for f, words in WORDS.items() if f in mine)
+        out.write(f"{kind}: {parts}\n")
+    judged = count["quick"] + count["full"] + count["survived"]
+    if judged:
+        quick, full = 100 * count["quick"] / judged, 100 * (count["quick"] + count["full"]) / judged
+        out.write(f"killed by the quick suite {quick:.1f} %, by the full one {full:.1f} % of {judged}\n")
+    killed = count["quick"] + count["full"]
+    out.write(f"{killed} killed, {count['survived']} survived, {count['equivalent']} equivalent\n")
+
+
+WORDS = {
+    "quick": "killed by quick",
+    "full": "killed by full",
+    "survived": "survived",
+    "equivalent": "equivalent",
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="ci/mutants.sh", description="Mutants of predictions and measurements.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=20, help="mutants to judge; what does not compile is drawn again")
+    parser.add_argument("--jobs", type=int, default=1, help="scratch copies at work at once")
+    parser.add_argument("--list", action="store_true", help="print the mutants that would be drawn, and build nothing")
+    parser.add_argument("places", nargs="*", default=[os.path.join(ROOT, "theory")], metavar="file or folder")
+    options = parser.parse_args()
+    files = sources(options.places)
+    mutants = drawn(files, options.seed)
+    if options.list:
+        for _, (name, site) in zip(range(options.count), mutants):
+            print(difference(name, site))
+        return 0
+    everything = {}
+    for name in sources([os.path.join(ROOT, f) for f in ("theory", "variants", "tasks", "harness")]):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+            everything[name] = f.read()
+    fates, folder = [], tempfile.mkdtemp(prefix="mutants-")
+    try:
+        copies = [Scratch(os.path.join(folder, f"copy-{i}")) for i in range(options.jobs)]
+        for copy in copies:
+            copy.prepare()
+        judge = Judge(copies, everything)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            running = {}
+            while True:
+                while len(fates) + len(running) < options.count and len(running) < options.jobs:
+                    mutant = next(mutants, None)
+                    if mutant is None:
+                        break
+                    running[pool.submit(judge.judge, *mutant)] = mutant
+                if not running:
+                    break
+                done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+                for future in done:
+                    (name, site), (fate, why) = running.pop(future), future.result()
+                    if fate not in WORDS:
+                        continue  # drawn again
+                    fates.append((name, site, fate, why))
+                    before, after = line_of(everything[name], site)
+                    print(f"[{len(fates)}/{options.count}] {WORDS[fate]}: {name}: {site.kind}")
+                    print(f"    - {before}\n    + {after}\n    {why}", flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    report(fates, sys.stdout)
+    return 0 if fates else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

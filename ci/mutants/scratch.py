@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A copy of the tree with a build folder of its own, in which one file at a time is mutated, built and run."""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+
+def kokkos_root():
+    given = os.environ.get("Kokkos_ROOT")
+    return given or subprocess.check_output([os.path.join(ROOT, "ci/setup.sh")], text=True).strip()
+
+
+class Scratch:
+    """Built once whole, by ccache where there is one; then each mutant costs the files that it touches."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.build = os.path.join(folder, "build")
+        self.environment = dict(os.environ, Kokkos_ROOT=kokkos_root(), CCACHE_BASEDIR=folder, CCACHE_NOHASHDIR="1")
+        self.environment.setdefault("OMP_NUM_THREADS", "1")
+
+    def prepare(self):
+        listed = ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"]
+        for name in subprocess.check_output(listed, text=True).splitlines():
+            target = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if os.path.isfile(os.path.join(ROOT, name)):  # a deleted one is listed until it is staged
+                shutil.copy2(os.path.join(ROOT, name), target)
+        options = ["-DBUILD_TESTING=OFF"]
+        if shutil.which("ccache"):
+            options += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
+        done = self.call(["cmake", "--preset", "openmp", *options])
+        if done.returncode or self.compile().returncode:
+            raise SystemExit(f"mutants: the unchanged tree does not build in {self.folder}")
+        self.objects = self.hashes()
+
+    def call(self, command, timeout=None):
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout
+        )
+
+    def compile(self):
+        return self.call(["cmake", "--build", self.build, "--target", "recollect", "--parallel", str(os.cpu_count())])
+
+    def hashes(self):
+        """What was compiled, object by object, without the commit that the provenance names."""
+        found = {}
+        for folder, _, names in os.walk(os.path.join(self.build, "CMakeFiles")):
+            for name in names:
+                if name.endswith(".o") and not name.startswith("provenance"):
+                    with open(os.path.join(folder, name), "rb") as f:
+                        found[os.path.join(folder, name)] = hashlib.sha256(f.read()).digest()
+        return found
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as f:
+            return f.read()
+
+    def write(self, name, source):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
+            f.write(source)
+
+    def claims(self):
+        said = self.call([os.path.join(self.build, "recollect"), "list", "claims", "--json"])
+        return json.loads(said.stdout)
+
+    def failing(self, ids, suite, timeout=None):
+        """Those of the claims that fail, all of them where the program does not come to its end; and the seconds."""
+        out = os.path.join(self.folder, "findings.json")
+        if os.path.exists(out):
+            os.remove(out)
+        command = [os.path.join(self.build, "recollect"), "verify", *ids, "--suite", suite, "--json", out]
+        try:
+            self.call(command, timeout)
+        except subprocess.TimeoutExpired:
+            return set(ids), timeout
+        if not os.path.exists(out):
+            return set(ids), 0
+        with open(out, encoding="utf-8") as f:
+            found = json.load(f)["claims"]
+        return {c["id"] for c in found if c["tested"] and not c["passed"]}, sum(c["seconds"] for c in found)
