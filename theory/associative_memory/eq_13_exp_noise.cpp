@@ -14,6 +14,9 @@ Integral pair_noise_given(int d, double tau, double square, std::uint64_t seed) 
   return noise_given_probe(exp_law(), d, tau, std::sqrt(square), one_pair(), seed);
 }
 
+/// The width that --point takes.
+ParamSpec width(int least) { return integer_param("d", 16, least, 256, "key width"); }
+
 std::vector<Point> at_root_d(const Protocol &protocol) {
   std::vector<Point> points;
   const KernelLaw law = exp_law();
@@ -32,6 +35,25 @@ std::vector<Point> at_root_d(const Protocol &protocol) {
     points.push_back(sampled_noise_point(law, own, own.d, protocol)); // a tau at which no draw outweighs the rest
   }
   return points;
+}
+
+Claim snr_exp() {
+  return explained(
+      at_parameters(
+          running(
+              asymptotic(ledger_row(
+                  "snr-exp", "000 Eq 13, App A",
+                  printed_form + ", at the typical tau = sqrt(d_k), for i.i.d. standard Gaussian keys and values, in "
+                                 "expectation over the other pairs and with |k_i|^2 replaced by its mean.",
+                  "Given the probe (N-1) dv/|v_i|^2 exp(-a |k_i|^2), a = 2 (tau-1)/tau^2: the printed form at "
+                  "|k_i|^2 = d. Averaged over the probe too (N-1) dv/(dv-2) (1+2a)^(-d/2); log of mean over "
+                  "printed is 4 - (56/3)/sqrt(d) + O(1/d).",
+                  at_root_d)),
+              {"exp_unnormalized", "solu"}),
+          noise_params(2, true)),
+      "The exponent 2 sqrt(d) is right to leading order, and for the paper's own probe the printed value is exact "
+      "but for N-1. Averaged over Gaussian probes the noise is e^4 = 54.6 times larger in the limit, because the "
+      "probe's norm fluctuates inside an exponential. For keys of one norm see snr_exp_sphere.");
 }
 
 /// At tau = 2 the mean over printed is (e/2)^(d/2): even the rate is another.
@@ -53,6 +75,21 @@ std::vector<Point> at_fixed_temperature(const Protocol &protocol) {
                                    "noise of one pair for a probe of |k_i|^2 = d"));
   }
   return points;
+}
+
+Claim snr_exp_fixed_tau() {
+  return explained(
+      at_parameters(running(refuted_row("snr-exp-fixed-tau", Scope::boundary, "000 Eq 13",
+                                        printed_form + ", read as the average over the probe as well, with any tau > 1 "
+                                                       "kept fixed while d grows.",
+                                        "The mean is (1+2a)^(-d/2): over printed exp(d (a - ln(1+2a)/2)), "
+                                        "(e/2)^(d/2) at tau = 2, which grows for ever.",
+                                        at_fixed_temperature),
+                            {"exp_unnormalized"}),
+                    {width(2), real_param("tau", 2, 1.05, 100, "temperature")}),
+      "Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put d for |k_i|^2, "
+      "and for that probe the form is exact at every tau. Noise falls exponentially in d in the mean as "
+      "well, at another rate.");
 }
 
 /// log of mean over printed is d a^2 - (4/3) d a^3 + ..., alternating: d a^2 ~ 4/d at tau = d.
@@ -85,6 +122,18 @@ std::vector<Point> at_large_temperature(const Protocol &protocol) {
   points.push_back(rival_law(base, "half of it", 2));
   points.push_back(rival_law(base, "twice it", 8));
   return points;
+}
+
+Claim snr_exp_large_tau() {
+  return explained(
+      at_parameters(running(asymptotic(ledger_row("snr-exp-large-tau", "000 Eq 13",
+                                                  printed_form + ", at tau well above sqrt(d) (tau = d).",
+                                                  "log of mean over printed is d a^2 - (4/3) d a^3 + ..., "
+                                                  "about 4 d / tau^2: it vanishes when tau / sqrt(d) grows.",
+                                                  at_large_temperature)),
+                            {"exp_unnormalized"}),
+                    {width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least 2 sqrt(d)")}),
+      "The printed form becomes exact in the mean too when tau grows faster than sqrt(d).");
 }
 
 /// N pairs reach SNR^-1 = 1 at the width that carries N = 1 / noise.
@@ -134,6 +183,21 @@ std::vector<Point> width_for_pairs(const Protocol &protocol) {
   return points;
 }
 
+Claim snr_log2n() {
+  return explained(at_parameters(running(asymptotic(ledger_row(
+                                             "snr-log2n", "000 after Eq 13",
+                                             "For accurate retrieval of N pairs the linear kernel needs d_k = "
+                                             "O(N), the exp kernel at tau = sqrt(d_k) only O(log^2 N).",
+                                             "At SNR^-1 = 1 a probe of norm sqrt(d) gives d = (1 + ln(N)/2)^2, the "
+                                             "mean ln N = (d/2) ln(1 + 4 (sqrt d - 1)/d), so d ~ (3 + ln(N)/2)^2: "
+                                             "1/4 log^2 N to leading order in both. At fixed tau = 2 d = 2 log2 N.",
+                                             width_for_pairs)),
+                                         {"exp_unnormalized", "linear"}),
+                                 {integer_param("d", 64, 9, 256, "key width")}),
+                   "The order is right. In the mean the width needed is larger by about 4 sqrt(d). A fixed temperature "
+                   "needs only O(log N), least at tau = 2.");
+}
+
 /// Noise at tau over that at tau = 2, for which the rate a = 2 (tau-1)/tau^2 is largest.
 std::vector<Point> temperature(const Protocol &protocol) {
   std::vector<Point> points;
@@ -169,73 +233,25 @@ std::vector<Point> temperature(const Protocol &protocol) {
   return points;
 }
 
-ParamSpec width(int least = 3) { return integer_param("d", 16, least, 256, "key width"); }
+Claim snr_temperature() {
+  return explained(
+      at_parameters(running(refuted_row("snr-temperature", Scope::paper, "000 §2.1.1, Temperature Effects",
+                                        "Reducing tau, kept above 1, improves the exp kernel's retrieval "
+                                        "precision, as Eq 13 has it.",
+                                        "The rate a = 2 (tau-1)/tau^2 is largest at tau = 2: a lower tau "
+                                        "helps from 2 on, hurts between 1 and 2, and at tau = 1 nothing is "
+                                        "told apart: SNR^-1 = N - 1.",
+                                        temperature),
+                            {"exp_unnormalized"}),
+                    {width(4), real_param("tau", 1.25, 1.05, 1000, "the lower temperature, below 2")}),
+      "True for tau >= 2, which the usual tau = sqrt(d) always is; both for the paper's own probe and in "
+      "the mean.");
+}
 
 } // namespace
 
 std::vector<Claim> eq_13_exp_noise() {
-  const std::vector<std::string> exp{"exp_unnormalized"};
-  return {
-      explained(
-          at_parameters(
-              running(asymptotic(ledger_row(
-                          "snr-exp", "000 Eq 13, App A",
-                          printed_form +
-                              ", at the typical tau = sqrt(d_k), for i.i.d. standard Gaussian keys and values, in "
-                              "expectation over the other pairs and with |k_i|^2 replaced by its mean.",
-                          "Given the probe (N-1) dv/|v_i|^2 exp(-a |k_i|^2), a = 2 (tau-1)/tau^2: the printed form at "
-                          "|k_i|^2 = d. Averaged over the probe too (N-1) dv/(dv-2) (1+2a)^(-d/2); log of mean over "
-                          "printed is 4 - (56/3)/sqrt(d) + O(1/d).",
-                          at_root_d)),
-                      {"exp_unnormalized", "solu"}),
-              noise_params(2, true)),
-          "The exponent 2 sqrt(d) is right to leading order, and for the paper's own probe the printed value is exact "
-          "but for N-1. Averaged over Gaussian probes the noise is e^4 = 54.6 times larger in the limit, because the "
-          "probe's norm fluctuates inside an exponential. For keys of one norm see snr_exp_sphere."),
-      explained(at_parameters(
-                    running(refuted_row("snr-exp-fixed-tau", Scope::boundary, "000 Eq 13",
-                                        printed_form + ", read as the average over the probe as well, with any tau > 1 "
-                                                       "kept fixed while d grows.",
-                                        "The mean is (1+2a)^(-d/2): over printed exp(d (a - ln(1+2a)/2)), "
-                                        "(e/2)^(d/2) at tau = 2, which grows for ever.",
-                                        at_fixed_temperature),
-                            exp),
-                    {width(2), real_param("tau", 2, 1.05, 100, "temperature")}),
-                "Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put d for |k_i|^2, "
-                "and for that probe the form is exact at every tau. Noise falls exponentially in d in the mean as "
-                "well, at another rate."),
-      explained(at_parameters(running(asymptotic(ledger_row("snr-exp-large-tau", "000 Eq 13",
-                                                            printed_form + ", at tau well above sqrt(d) (tau = d).",
-                                                            "log of mean over printed is d a^2 - (4/3) d a^3 + ..., "
-                                                            "about 4 d / tau^2: it vanishes when tau / sqrt(d) grows.",
-                                                            at_large_temperature)),
-                                      exp),
-                              {width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least 2 sqrt(d)")}),
-                "The printed form becomes exact in the mean too when tau grows faster than sqrt(d)."),
-      explained(at_parameters(running(asymptotic(ledger_row(
-                                          "snr-log2n", "000 after Eq 13",
-                                          "For accurate retrieval of N pairs the linear kernel needs d_k = "
-                                          "O(N), the exp kernel at tau = sqrt(d_k) only O(log^2 N).",
-                                          "At SNR^-1 = 1 a probe of norm sqrt(d) gives d = (1 + ln(N)/2)^2, the "
-                                          "mean ln N = (d/2) ln(1 + 4 (sqrt d - 1)/d), so d ~ (3 + ln(N)/2)^2: "
-                                          "1/4 log^2 N to leading order in both. At fixed tau = 2 d = 2 log2 N.",
-                                          width_for_pairs)),
-                                      {"exp_unnormalized", "linear"}),
-                              {integer_param("d", 64, 9, 256, "key width")}),
-                "The order is right. In the mean the width needed is larger by about 4 sqrt(d). A fixed temperature "
-                "needs only O(log N), least at tau = 2."),
-      explained(at_parameters(running(refuted_row("snr-temperature", Scope::paper, "000 §2.1.1, Temperature Effects",
-                                                  "Reducing tau, kept above 1, improves the exp kernel's retrieval "
-                                                  "precision, as Eq 13 has it.",
-                                                  "The rate a = 2 (tau-1)/tau^2 is largest at tau = 2: a lower tau "
-                                                  "helps from 2 on, hurts between 1 and 2, and at tau = 1 nothing is "
-                                                  "told apart: SNR^-1 = N - 1.",
-                                                  temperature),
-                                      exp),
-                              {width(4), real_param("tau", 1.25, 1.05, 1000, "the lower temperature, below 2")}),
-                "True for tau >= 2, which the usual tau = sqrt(d) always is; both for the paper's own probe and in "
-                "the mean."),
-  };
+  return {snr_exp(), snr_exp_fixed_tau(), snr_exp_large_tau(), snr_log2n(), snr_temperature()};
 }
 
 } // namespace recollect::theory

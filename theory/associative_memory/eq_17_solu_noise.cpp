@@ -5,6 +5,8 @@
 namespace recollect::theory {
 namespace {
 
+const std::vector<ParamSpec> width{integer_param("d", 64, 3, 256, "key width")};
+
 std::vector<Point> any_temperature(const Protocol &protocol) {
   std::vector<Point> points;
   const KernelLaw law = solu_law();
@@ -30,6 +32,23 @@ std::vector<Point> any_temperature(const Protocol &protocol) {
     points.push_back(sampled_noise_point(law, own, own.d, protocol)); // a tau at which no draw outweighs the rest
   }
   return points;
+}
+
+Claim snr_solu() {
+  return explained(
+      at_parameters(
+          running(asymptotic(ledger_row(
+                      "snr-solu", "000 App A, before Eq 17",
+                      "The SoLU kernel (x.y) exp(x.y/tau) of i.i.d. standard Gaussian pairs has SNR^-1 about N (1 + "
+                      "4 d/tau^2)/d exp(-2 d (tau-1)/tau^2), the large-width estimate that puts d for |k_i|^2.",
+                      "Given the probe, s = |k_i|^2: (N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s). Averaged over it "
+                      "too (N-1) dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2), e^4 times the printed value in "
+                      "the limit at tau = sqrt(d).",
+                      any_temperature)),
+                  {"solu", "exp_unnormalized"}),
+          noise_params(3, true)),
+      "Exact for the paper's own probe but for N-1, and right on the log scale in the mean; the constant e^4 is "
+      "the exp kernel's.");
 }
 
 double equation_17(double d) { return 5 / (d * std::exp(2 * std::sqrt(d))); }
@@ -63,6 +82,20 @@ std::vector<Point> equation_17_points(const Protocol &protocol) {
                                  "log of the mean over probes, over Eq 17, as d grows"));
   points.push_back(rival_law(points.back(), "e^4 in the mean", 4));
   return points;
+}
+
+Claim snr_solu_eq17() {
+  return explained(
+      at_parameters(running(refuted_row("snr-solu-eq17", Scope::paper, "000 Eq 17",
+                                        "At tau = sqrt(d_k) the inverse SNR of SoLU is about 5 N / (d_k exp(2 sqrt "
+                                        "d_k)).",
+                                        "The line before it gives 5 N / (d exp(2 sqrt(d) - 2)): larger by e^2 = 7.389 "
+                                        "at every d, for the paper's own probe of |k_i|^2 = d.",
+                                        equation_17_points),
+                            {"solu", "exp_unnormalized"}),
+                    width),
+      "Read Eq 17 as 5 e^2 N / (d exp(2 sqrt d)). The exponential order is right. Averaged over Gaussian "
+      "probes the constant tends to e^6, which the paper does not claim to give.");
 }
 
 /// One kernel's noise over another's at tau = sqrt(d), for |k_i|^2 = d and in the mean.
@@ -126,6 +159,21 @@ std::vector<Point> solu_below_relu(const Protocol &protocol) {
       "1/d for (1+2a)/(d-2)", protocol);
 }
 
+Claim snr_solu_better_than_relu() {
+  return explained(
+      at_parameters(
+          running(asymptotic(ledger_row(
+                      "snr-solu-better-than-relu", "000 after Eq 17",
+                      "SoLU retrieves more precisely than ReLU, by the large-width estimates at tau = "
+                      "sqrt(d_k).",
+                      "SoLU over ReLU is 10 exp(-2 (sqrt d - 1)) for |k_i|^2 = d, below 1 from d = 5; 2 (d-2) "
+                      "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d) in the mean, below 1 from d = 7.",
+                      solu_below_relu)),
+                  {"solu", "relu_kernel", "linear"}),
+          width),
+      "Right from a small width on; up to d = 4 (6 in the mean) ReLU is the better one.");
+}
+
 std::vector<Point> exp_below_relu_below_linear(const Protocol &protocol) {
   std::vector<Point> points = below_relu(
       exp_law(), 7, [](double d) { return 2 * d * std::exp(-2 * std::sqrt(d)); }, "exponent -2 sqrt(d)",
@@ -144,51 +192,9 @@ std::vector<Point> exp_below_relu_below_linear(const Protocol &protocol) {
   return points;
 }
 
-} // namespace
-
-std::vector<Claim> eq_17_solu_noise() {
-  const std::vector<ParamSpec> width{integer_param("d", 64, 3, 256, "key width")};
-  return {
-      explained(
-          at_parameters(
-              running(
-                  asymptotic(ledger_row(
-                      "snr-solu", "000 App A, before Eq 17",
-                      "The SoLU kernel (x.y) exp(x.y/tau) of i.i.d. standard Gaussian pairs has SNR^-1 about N (1 + "
-                      "4 d/tau^2)/d exp(-2 d (tau-1)/tau^2), the large-width estimate that puts d for |k_i|^2.",
-                      "Given the probe, s = |k_i|^2: (N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s). Averaged over it "
-                      "too (N-1) dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2), e^4 times the printed value in "
-                      "the limit at tau = sqrt(d).",
-                      any_temperature)),
-                  {"solu", "exp_unnormalized"}),
-              noise_params(3, true)),
-          "Exact for the paper's own probe but for N-1, and right on the log scale in the mean; the constant e^4 is "
-          "the exp kernel's."),
-      explained(at_parameters(
-                    running(refuted_row("snr-solu-eq17", Scope::paper, "000 Eq 17",
-                                        "At tau = sqrt(d_k) the inverse SNR of SoLU is about 5 N / (d_k exp(2 sqrt "
-                                        "d_k)).",
-                                        "The line before it gives 5 N / (d exp(2 sqrt(d) - 2)): larger by e^2 = 7.389 "
-                                        "at every d, for the paper's own probe of |k_i|^2 = d.",
-                                        equation_17_points),
-                            {"solu", "exp_unnormalized"}),
-                    width),
-                "Read Eq 17 as 5 e^2 N / (d exp(2 sqrt d)). The exponential order is right. Averaged over Gaussian "
-                "probes the constant tends to e^6, which the paper does not claim to give."),
-      explained(
-          at_parameters(
-              running(asymptotic(ledger_row(
-                          "snr-solu-better-than-relu", "000 after Eq 17",
-                          "SoLU retrieves more precisely than ReLU, by the large-width estimates at tau = "
-                          "sqrt(d_k).",
-                          "SoLU over ReLU is 10 exp(-2 (sqrt d - 1)) for |k_i|^2 = d, below 1 from d = 5; 2 (d-2) "
-                          "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d) in the mean, below 1 from d = 7.",
-                          solu_below_relu)),
-                      {"solu", "relu_kernel", "linear"}),
-              width),
-          "Right from a small width on; up to d = 4 (6 in the mean) ReLU is the better one."),
-      explained(at_parameters(
-                    running(asymptotic(ledger_row(
+Claim snr_ordering() {
+  return explained(
+      at_parameters(running(asymptotic(ledger_row(
                                 "snr-ordering", "000 §2.1.1",
                                 "The exp kernel retrieves far better than ReLU, and ReLU better than linear, at tau = "
                                 "sqrt(d_k) and large d_k.",
@@ -197,9 +203,14 @@ std::vector<Claim> eq_17_solu_noise() {
                                 exp_below_relu_below_linear)),
                             {"exp_unnormalized", "relu_kernel", "linear"}),
                     width),
-                "Right at every width in use (1.1e-3 at d = 64 in the mean); the exp kernel is worse than ReLU at d = "
-                "4, and in the mean at d = 5 and 6 too."),
-  };
+      "Right at every width in use (1.1e-3 at d = 64 in the mean); the exp kernel is worse than ReLU at d = "
+      "4, and in the mean at d = 5 and 6 too.");
+}
+
+} // namespace
+
+std::vector<Claim> eq_17_solu_noise() {
+  return {snr_solu(), snr_solu_eq17(), snr_solu_better_than_relu(), snr_ordering()};
 }
 
 } // namespace recollect::theory

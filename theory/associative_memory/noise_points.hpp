@@ -59,15 +59,10 @@ inline Integral noise_points(const KernelLaw &law, MemorySize size, double tau, 
 
 /// The same mean with nothing integrated.
 inline Point sampled_noise_point(const KernelLaw &law, MemorySize size, double tau, const Protocol &protocol) {
-  const Mean noise = sample_mean(wanted_sensitivity(protocol), 400, 100000, [&](size_t first, size_t count) {
-    std::vector<double> all;
-    for (size_t done = 0; done < count; done += 500) {
-      const int batch = int(std::min<size_t>(500, count - done));
-      const std::vector<double> more = sampled_noise(law, size, tau, protocol.seed, first + done, batch);
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    return all;
-  });
+  const auto draw = [&](size_t first, size_t count) {
+    return sampled_noise(law, size, tau, protocol.seed, first, int(count));
+  };
+  const Mean noise = sample_mean(wanted_sensitivity(protocol), 400, 100000, in_blocks(200, draw));
   return as_obligation(sampled_point(noise, exact_noise(law, size, tau)), params_of(law, size, tau),
                        "mean over the probe, sampled");
 }

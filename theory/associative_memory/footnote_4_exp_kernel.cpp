@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two remarks under the exp kernel of 000 §2.1.1: its normaliser can be left out (footnote 4), and x.y has variance d, so
+// that tau = sqrt(d) scales it.
+#include "theory/support/layer_points.hpp"
+#include "theory/support/sampling.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+const ParamSpec key_width = integer_param("d", 16, 2, 64, "key width"),
+                value_width = integer_param("dv", 8, 1, 64, "value width");
+
+/// SNR^-1 of the last pair of every memory as probe. Channels hold the other pairs' values first and the probe's after
+/// them, so that one read of softmax attention shows both over the same normaliser. `column_normaliser` divides every
+/// value by its key's own sum over all queries instead.
+Vector split_ratios(const std::string &variant, const Params &p, bool column_normaliser, std::uint64_t seed) {
+  const int memories = 20, n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
+  const double tau = p.real("tau");
+  Sequence s;
+  s.shape = {memories, 1, n, d, 2 * dv};
+  s.k = Stream(seed, "normaliser/keys").normals(size_t(memories) * n * d);
+  s.q = s.k; // the last read is at the last key
+  s.v = Stream(seed, "normaliser/values").normals(size_t(memories) * n * 2 * dv);
+  for (int m = 0; m < memories; ++m)
+    for (int j = 0; j < n; ++j) {
+      double *v = &s.v[(size_t(m) * n + j) * 2 * dv];
+      std::fill(v + (j + 1 < n ? dv : 0), v + (j + 1 < n ? 2 * dv : dv), 0.0);
+      double sum = 0;
+      for (int t = 0; t < n; ++t)
+        sum += std::exp(inner(&s.q[(size_t(m) * n + t) * d], &s.k[(size_t(m) * n + j) * d], d) / tau);
+      for (int c = 0; column_normaliser && c < 2 * dv; ++c) v[c] /= sum;
+    }
+  const Variant &found = find_variant(variant);
+  const Vector o =
+      forward(found, s, {"recurrent", Real::f64, 1, variant_params(found, {{"scale", number(1 / tau)}})}).o;
+  Vector ratios;
+  for (int m = 0; m < memories; ++m) {
+    const double *read = &o[(size_t(m + 1) * n - 1) * 2 * dv];
+    ratios.push_back(inner(read, read, dv) / inner(read + dv, read + dv, dv));
+  }
+  return ratios;
+}
+
+std::vector<Point> normaliser(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p :
+       points_of(protocol, {labels({{"n", num(20)}, {"d", num(16)}, {"dv", num(8)}, {"tau", num(4)}})})) {
+    const Vector without = split_ratios("exp_unnormalized", p, false, protocol.seed);
+    // Both reads err by the rounding of exponents of size |k|^2 / tau, of inner products of d terms, and of sums of n.
+    const double size = 2.0 * p.integer("d") / p.real("tau"),
+                 units = 8.0 * (size * (p.integer("d") + 4) + p.integer("n")) * max_abs(without);
+    points.push_back(as_obligation(exact_point(split_ratios("softmax", p, false, protocol.seed), without, units), p,
+                                   "SNR^-1 of every memory"));
+    points.push_back(rival_system(exact_point(split_ratios("exp_unnormalized", p, true, protocol.seed), without, units),
+                                  p, "a normaliser for every key instead of every query"));
+  }
+  return points;
+}
+
+Claim snr_norm_invariant() {
+  return explained(
+      at_parameters(running(ledger_row("snr-norm-invariant", "000 footnote 4",
+                                       "The softmax normaliser can be left out: it does not change the "
+                                       "inverse SNR.",
+                                       "Exact for every sample: Z(q) multiplies signal and noise of one read "
+                                       "alike.",
+                                       normaliser),
+                            {"softmax", "exp_unnormalized"}),
+                    {integer_param("n", 20, 2, 256, "pairs stored"), key_width, value_width,
+                     real_param("tau", 4, 1, 1000, "temperature")}),
+      "It holds because the normaliser is one number a query; one for every key would not do.");
+}
+
+enum class Components { gaussian, signs, all_the_same };
+
+/// Mean of (x.y)^2 over 16 x and 16 y, off one linear memory that holds the x with unit vectors for values.
+Vector squared_products(int d, Components kind, std::uint64_t seed, size_t first, size_t count) {
+  const int half = 16;
+  Sequence s;
+  s.shape = {int(count), 1, 2 * half, d, half};
+  const size_t rows = size_t(half) * d;
+  const Vector drawn = Stream(seed, "products").normals(2 * count * rows, 2 * first * rows);
+  s.k.assign(2 * count * rows, 0.0), s.q = s.k, s.v.assign(count * 2 * half * half, 0.0);
+  for (size_t m = 0; m < count; ++m) {
+    for (size_t i = 0; i < rows; ++i)
+      for (Vector *into : {&s.k, &s.q}) {
+        const size_t part = into == &s.k ? 0 : rows;
+        const double x = drawn[2 * m * rows + part + (kind == Components::all_the_same ? i / d * d : i)];
+        (*into)[2 * m * rows + part + i] = kind == Components::signs ? (x > 0 ? 1 : -1) : x;
+      }
+    for (int i = 0; i < half; ++i) s.v[(m * 2 * half + i) * half + i] = 1;
+  }
+  const Vector o = forward(find_variant("linear"), s).o;
+  Vector means;
+  for (size_t m = 0; m < count; ++m) {
+    const double *products = &o[(2 * m + 1) * half * half];
+    means.push_back(inner(products, products, half * half) / (half * half));
+  }
+  return means;
+}
+
+std::vector<Point> inner_product(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {labels({{"d", num(16)}}), labels({{"d", num(4)}})})) {
+    const int d = p.integer("d");
+    const double wanted = wanted_sensitivity(protocol, d, {d - 1.0});
+    const auto variance = [&](Components kind) { // the mean is 0 by symmetry
+      return sample_mean(wanted, 100, 20000, [&](size_t first, size_t count) {
+        return squared_products(d, kind, protocol.seed, first, count);
+      });
+    };
+    points.push_back(as_obligation(sampled_point(variance(Components::gaussian), d), p, "Gaussian components"));
+    const Point base = points.back();
+    points.push_back(rival_law(base, "d - 1", d - 1));
+    points.push_back(rival_law(base, "d + 1", d + 1));
+    points.push_back(as_obligation(sampled_point(variance(Components::signs), d), p, "components +-1"));
+    const size_t few = 500;
+    points.push_back(
+        rival_system(sampled_point(mean_of(squared_products(d, Components::all_the_same, protocol.seed, 0, few)), d), p,
+                     "one component repeated"));
+  }
+  return points;
+}
+
+Claim dot_variance() {
+  return explained(at_parameters(running(ledger_row("dot-variance", "000 §2.1.1, Exp Kernel",
+                                                    "x.y has variance d_k for independent components of mean zero and "
+                                                    "unit variance.",
+                                                    "Exactly d.", inner_product),
+                                         {"linear"}),
+                                 {integer_param("d", 16, 2, 32, "width")}),
+                   "It rests on independence: equal components give d^2.");
+}
+
+} // namespace
+
+std::vector<Claim> footnote_4_exp_kernel() { return {snr_norm_invariant(), dot_variance()}; }
+
+} // namespace recollect::theory
