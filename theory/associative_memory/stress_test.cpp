@@ -137,8 +137,8 @@ Claim participation() {
                  "= 2 n, so that 98.2 % take part; 13.4 % and 86.6 % if the length includes the n writes.",
                  [params](const Protocol &protocol) {
                    std::vector<Point> points;
-                   std::vector<std::pair<int, int>> cases{{16, 32}, {128, 256}, {128, 128}};
-                   if (protocol.full()) cases.insert(cases.end(), {{256, 512}, {512, 1024}});
+                   std::vector<std::pair<int, int>> cases{{8, 8}, {128, 256}, {128, 128}};
+                   if (protocol.full()) cases.emplace_back(512, 1024);
                    if (protocol.point) cases = {{protocol.point->integer("n"), protocol.point->integer("swaps")}};
                    for (const auto &[n, swaps] : cases) {
                      const double alone = std::pow(1 - 2.0 / n, swaps);
