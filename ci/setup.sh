@@ -8,7 +8,7 @@ set -euo pipefail
 exec 3>&1 1>&2   # whatever the tools print goes to standard error; descriptor 3 is the real standard output
 
 packages=(g++ cmake ninja-build git xz-utils
-  libhdf5-dev libcli11-dev libboost-dev libboost-test-dev librandom123-dev libtomlplusplus-dev nlohmann-json3-dev
+  libhdf5-dev libzip-dev libcli11-dev libboost-dev libboost-test-dev librandom123-dev libtomlplusplus-dev nlohmann-json3-dev
   libeigen3-dev libopenblas-openmp-dev   # this flavour of OpenBLAS shares its threads with Kokkos's OpenMP backend
   python3 python3-h5py python3-matplotlib)
 serial_kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
@@ -35,14 +35,14 @@ check_other_system() {
   cat <<'LIST'
 setup: this system has no apt-get; please install:
   build      a C++17 compiler with OpenMP, CMake >= 3.18, Ninja, git
-  libraries  HDF5, CLI11, Boost (Math, Test), Random123, toml++, nlohmann-json, Eigen 3.4, OpenBLAS
+  libraries  HDF5, libzip, CLI11, Boost (Math, Test), Random123, toml++, nlohmann-json, Eigen 3.4, OpenBLAS
   report     Python 3 with h5py and matplotlib
   Kokkos     Kokkos >= 3.4 with OpenMP and Kokkos Kernels of the same version; name their prefix in Kokkos_ROOT
 Headers outside the compiler's own folders are found through CPATH.
 LIST
   local compiler=${CXX:-c++} tool header missing=()
   for tool in "$compiler" cmake ninja git python3; do command -v "$tool" >/dev/null || missing+=("$tool"); done
-  for header in hdf5.h CLI/CLI.hpp boost/math/special_functions/hypergeometric_0F1.hpp boost/test/unit_test.hpp Random123/philox.h toml++/toml.h nlohmann/json.hpp Eigen/Dense cblas.h; do
+  for header in hdf5.h zip.h CLI/CLI.hpp boost/math/special_functions/hypergeometric_0F1.hpp boost/test/unit_test.hpp Random123/philox.h toml++/toml.h nlohmann/json.hpp Eigen/Dense cblas.h; do
     "$compiler" -std=c++17 -E -include "$header" -x c++ /dev/null >/dev/null 2>&1 || missing+=("$header")
   done
   [[ -n ${Kokkos_ROOT:-} ]] || missing+=("Kokkos_ROOT")

@@ -6,6 +6,7 @@
 #include "harness/core/params.hpp"
 #include "harness/core/text.hpp"
 #include "harness/core/types.hpp"
+#include "harness/pipeline/tensors.hpp"
 #include <CLI/CLI.hpp>
 
 namespace recollect {
@@ -34,6 +35,19 @@ struct FormFlags {
     c.add_option("--set", settings, "name=value, or owner.name=value (repeatable)")->expected(1)->take_all();
   }
   Real real() const { return dtype == "f32" ? Real::f32 : Real::f64; }
+};
+
+/// How the user's files lay tensors out.
+struct ConventionFlags {
+  std::string layout = "bhtd";
+  bool log_gates = false;
+  void add(CLI::App &c) {
+    c.add_option("--layout", layout, "bhtd or bthd: the order of the files' dimensions")
+        ->check(CLI::IsMember({"bhtd", "bthd"}))
+        ->capture_default_str();
+    c.add_flag("--log-gates", log_gates, "the files hold the logarithms of alpha and lambda");
+  }
+  Convention get() const { return {layout == "bthd", log_gates}; }
 };
 
 inline void add_memory_flag(CLI::App &c) {

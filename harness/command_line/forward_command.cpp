@@ -14,6 +14,7 @@ namespace {
 struct ForwardFlags {
   std::string variant, input, output;
   FormFlags form;
+  ConventionFlags convention;
 };
 
 int run_forward(const ForwardFlags &flags, const Words &command_line) {
@@ -22,7 +23,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const Form &form = find_form(variant, flags.form.form);
   const Params params = variant_params(variant, assignments(flags.form.settings));
   OutputFile{flags.output};
-  const Sequence sequence = read_sequence(flags.input, variant.inputs);
+  const Sequence sequence = read_sequence(flags.input, variant.inputs, flags.convention.get());
   try {
     check_inputs(variant, sequence, params);
   } catch (const Error &failure) {
@@ -30,7 +31,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   }
   const Backend backend;
   const Output output = forward(variant, sequence, {form.name, flags.form.real(), flags.form.chunk, params});
-  write_output(flags.output, sequence, output, flags.form.real(), provenance(command_line, 0));
+  write_output(flags.output, sequence, output, flags.convention.get(), flags.form.real(), provenance(command_line, 0));
   return exit_ok;
 }
 
@@ -38,11 +39,12 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
 
 Action add_forward(CLI::App &app) {
   const auto flags = std::make_shared<ForwardFlags>();
-  CLI::App &c = *app.add_subcommand("forward", "run one variant on your own tensors (HDF5)");
+  CLI::App &c = *app.add_subcommand("forward", "run one variant on your own tensors (HDF5, .npz)");
   c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
   c.add_option("-i,--input", flags->input, "q, k, v and where needed beta, alpha, lambda, w, state")->required();
   c.add_option("-o,--output", flags->output, "o and, where one exists, state")->required();
   flags->form.add(c);
+  flags->convention.add(c);
   add_memory_flag(c);
   return [flags](const Words &command_line) { return run_forward(*flags, command_line); };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/command_line/junit.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/core/text.hpp"
 #include <cmath>
@@ -126,22 +127,6 @@ json rival_json(const Point &p) {
   return rival;
 }
 
-std::string xml(const std::string &text) {
-  std::string escaped;
-  for (char c : text)
-    if (c == '&')
-      escaped += "&amp;";
-    else if (c == '<')
-      escaped += "&lt;";
-    else if (c == '>')
-      escaped += "&gt;";
-    else if (c == '"')
-      escaped += "&quot;";
-    else
-      escaped += c;
-  return escaped;
-}
-
 } // namespace
 
 void print_variants_json(std::ostream &out, const std::vector<const Variant *> &list) {
@@ -193,32 +178,24 @@ std::string findings_json(const std::vector<Finding> &findings) {
 }
 
 std::string findings_junit(const std::vector<Finding> &findings) {
-  std::ostringstream out;
-  size_t failures = 0;
-  for (const Finding &f : findings) failures += f.tested() && !f.passed;
-  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recollect verify\" tests=\"" << findings.size()
-      << "\" failures=\"" << failures << "\">\n";
+  JUnit suite("recollect verify", "claims");
   for (const Finding &f : findings) {
-    out << "  <testcase classname=\"claims\" name=\"" << xml(f.claim->id) << "\" time=\"" << f.seconds << "\"";
-    if (f.passed) {
-      out << "/>\n";
-      continue;
-    }
-    if (!f.tested()) {
-      out << "><skipped message=\"" << name_of(f.claim->reason) << "\"/></testcase>\n";
-      continue;
-    }
-    out << ">\n    <failure message=\"verdict " << name_of(f.verdict) << ", expected " << name_of(f.claim->expected)
-        << "\">" << xml(f.claim->statement) << "\n";
+    std::string said;
     for (const Point &p : f.points)
       if (p.verdict != (p.role == Role::rival ? Verdict::refuted : Verdict::holds))
-        out << xml(std::string(name_of(p.role)) + " " + p.label + " " + p.params.str()) << ": measured "
-            << number(p.measured) << ", predicted " << number(p.predicted) << ", tolerance " << number(p.tolerance)
-            << ", " << name_of(p.verdict) << "\n";
-    out << "    </failure>\n  </testcase>\n";
+        said += std::string(name_of(p.role)) + " " + p.label + " " + p.params.str() + ": measured " +
+                number(p.measured) + ", predicted " + number(p.predicted) + ", tolerance " + number(p.tolerance) +
+                ", " + name_of(p.verdict) + "\n";
+    if (!f.tested())
+      suite.skipped(f.claim->id, name_of(f.claim->reason));
+    else if (f.passed)
+      suite.passed(f.claim->id, f.seconds);
+    else
+      suite.failed(f.claim->id, f.seconds,
+                   std::string("verdict ") + name_of(f.verdict) + ", expected " + name_of(f.claim->expected),
+                   f.claim->statement + "\n" + said);
   }
-  out << "</testsuite>\n";
-  return out.str();
+  return suite.text();
 }
 
 } // namespace recollect

@@ -23,6 +23,8 @@ Action add_run(CLI::App &app);
 Action add_verify(CLI::App &app);
 Action add_bench(CLI::App &app);
 Action add_forward(CLI::App &app);
+Action add_sample(CLI::App &app);
+Action add_check(CLI::App &app);
 Action add_report(CLI::App &app);
 Action add_diff(CLI::App &app);
 Action add_merge(CLI::App &app);

@@ -43,7 +43,9 @@ std::string disagreement(const BenchCase &c) {
   if (!c.form->exact || c.form->name == "recurrent") return "";
   BenchCase small = c;
   small.shape.B = 1, small.shape.H = std::min(c.shape.H, 2), small.shape.T = std::min(c.shape.T, 2 * c.chunk + 17);
-  const Equivalence e = equivalence(*c.variant, inputs_of(small), {c.form->name, c.real, c.chunk, c.params});
+  const Sequence s = inputs_of(small);
+  const Equivalence e =
+      equivalence(*c.variant, s, {c.form->name, c.real, c.chunk, c.params}, definition(*c.variant, s, c.params));
   return e.holds() ? ""
                    : "deviates by " + number(e.deviation) + " from its definition, rounding allows " + number(e.bound);
 }

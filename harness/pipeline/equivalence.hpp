@@ -11,7 +11,14 @@ struct Equivalence {
   bool holds() const { return deviation <= bound; } // NaN does not
 };
 
-/// `run` on `sequence` against the float64 recurrent form. The bound is for forms that are exact.
-Equivalence equivalence(const Variant &variant, const Sequence &sequence, const Run &run);
+/// The float64 recurrent form's output, and its response to its inputs.
+struct Definition {
+  Output output;
+  double condition;
+};
+Definition definition(const Variant &variant, const Sequence &sequence, const Params &params);
+
+/// `run` on `sequence` against the definition. The bound is for forms that are exact.
+Equivalence equivalence(const Variant &variant, const Sequence &sequence, const Run &run, const Definition &definition);
 
 } // namespace recollect

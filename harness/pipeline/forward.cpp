@@ -107,7 +107,7 @@ Params variant_params(const Variant &variant, const Assignments &given) {
   return resolve(variant.params, given, variant.name);
 }
 
-void check_inputs(const Variant &variant, const Sequence &s, const Params &params) {
+void check_inputs(const Variant &variant, const Sequence &s, const Params &params, bool any_gate) {
   const Shape &n = s.shape;
   const std::vector<std::string> keys{"B", "H", "T", "Dk"}, values{"B", "H", "T", "Dv"}, steps{"B", "H", "T"};
   const std::vector<int> key_size{n.B, n.H, n.T, n.Dk}, value_size{n.B, n.H, n.T, n.Dv}, step_size{n.B, n.H, n.T};
@@ -126,7 +126,7 @@ void check_inputs(const Variant &variant, const Sequence &s, const Params &param
       check_array(input.name, data, letters, sizes);
     else if (input.required)
       input_error(input.name + " is absent, and " + variant.name + " needs it as " + dims(letters, sizes));
-    if (input.name == "alpha" || input.name == "lambda")
+    if (!any_gate && (input.name == "alpha" || input.name == "lambda"))
       for (double x : data)
         if (x < 0 || x > 1) input_error(input.name + " holds " + number(x) + ", needs decay factors in [0,1]");
   }
@@ -143,7 +143,7 @@ void check_inputs(const Variant &variant, const Sequence &s, const Params &param
 
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
   const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
-  check_inputs(variant, sequence, params);
+  check_inputs(variant, sequence, params, run.any_gate);
   const Form &form = find_form(variant, run.form);
   return run.real == Real::f32 ? prepare_typed<float>(variant, sequence, run, params, form.f32)
                                : prepare_typed<double>(variant, sequence, run, params, form.f64);

@@ -12,6 +12,7 @@ struct Run {
   Params params;  // resolved against the variant's specs; empty: its defaults
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
+  bool any_gate = false; // gates outside [0,1] are let through: what a wrong kernel may make of them
 };
 
 /// o and the final state. Input error (exit 3) naming the dataset when one is absent, mis-shaped or non-finite.
@@ -29,7 +30,7 @@ Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
 /// The variant's parameters at their defaults, overlaid with `given`.
 Params variant_params(const Variant &variant, const Assignments &given = {});
 
-/// Refuses what `variant` cannot run: absent inputs, wrong sizes, non-finite numbers.
-void check_inputs(const Variant &variant, const Sequence &sequence, const Params &params);
+/// Refuses what `variant` cannot run: absent inputs, wrong sizes, non-finite numbers, gates outside [0,1].
+void check_inputs(const Variant &variant, const Sequence &sequence, const Params &params, bool any_gate = false);
 
 } // namespace recollect

@@ -1,86 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/tensors.hpp"
-#include "harness/core/child.hpp"
 #include "harness/core/error.hpp"
-#include "harness/core/files.hpp"
-#include "harness/core/packing.hpp"
 #include "harness/core/text.hpp"
-#include "harness/pipeline/results.hpp"
-#include <array>
+#include <cmath>
 
 namespace recollect {
-
 namespace {
 
-Sequence read_here(const std::string &path, const std::vector<Input> &inputs) {
-  const Hdf5File file(path);
-  for (const char *name : {"q", "k", "v"})
-    if (!file.has(name))
-      input_error(path + ": dataset " + name + " is absent, needs [B,H,T," + (*name == 'v' ? "Dv" : "Dk") + "]");
-  NumericArray q = file.array("q", 4, "[B,H,T,Dk]"), v = file.array("v", 4, "[B,H,T,Dv]");
-  Sequence s;
-  s.shape = {int(q.dims[0]), int(q.dims[1]), int(q.dims[2]), int(q.dims[3]), int(v.dims[3])};
-  const std::vector<std::uint64_t> keys = q.dims, steps(q.dims.begin(), q.dims.end() - 1);
-  std::vector<std::uint64_t> values = keys;
-  values[3] = v.dims[3];
-  const auto matching = [&](const std::string &name, NumericArray array, const std::vector<std::uint64_t> &dims) {
-    if (array.dims != dims) {
-      std::vector<std::string> has, needs;
-      for (std::uint64_t n : array.dims) has.push_back(std::to_string(n));
-      for (std::uint64_t n : dims) needs.push_back(std::to_string(n));
-      input_error(path + ": dataset " + name + " has shape [" + join(has, ",") + "], needs [" + join(needs, ",") +
-                  "] to match q");
-    }
-    return std::move(array.data);
-  };
-  s.v = matching("v", std::move(v), values);
-  s.q = std::move(q.data);
-  s.k = matching("k", file.array("k", 4, "[B,H,T,Dk]"), keys);
-  for (const Input &input : inputs)
-    if (file.has(input.name))
-      s.input(input.name) = input.per_step() ? matching(input.name, file.array(input.name, 3, "[B,H,T]"), steps)
-                                             : matching(input.name, file.array(input.name, 4, "[B,H,T,Dk]"), keys);
-  if (file.has("state")) s.state = file.array("state", 4, "[B,H,rows,columns]").data;
-  return s;
+using Dims = std::vector<std::uint64_t>;
+
+Dims dims_of(std::initializer_list<int> sizes) { return Dims(sizes.begin(), sizes.end()); }
+
+std::string text_of(const Dims &dims) {
+  std::vector<std::string> parts;
+  for (std::uint64_t n : dims) parts.push_back(std::to_string(n));
+  return "[" + join(parts, ",") + "]";
 }
 
-/// Every array of a sequence, in one order for packing and unpacking.
-template <class S> auto arrays(S &s) {
-  return std::array{&s.q, &s.k, &s.v, &s.beta, &s.alpha, &s.lambda, &s.w, &s.state};
+/// [A,X,Y,width] -> [A,Y,X,width].
+std::vector<double> exchanged(const std::vector<double> &data, size_t A, size_t X, size_t Y, size_t width) {
+  std::vector<double> out(data.size());
+  for (size_t a = 0; a < A; ++a)
+    for (size_t x = 0; x < X; ++x)
+      for (size_t y = 0; y < Y; ++y)
+        std::copy_n(&data[((a * X + x) * Y + y) * width], width, &out[((a * Y + y) * X + x) * width]);
+  return out;
+}
+
+bool is_gate(const std::string &name) { return name == "alpha" || name == "lambda"; }
+
+/// An array over steps in the file's convention, of `width` numbers a step (0: none, rank 3), as the harness has it.
+class Reader {
+public:
+  Reader(const std::string &path, Arrays arrays, Convention convention)
+      : path_(path), arrays_(std::move(arrays)), convention_(convention) {}
+  bool has(const std::string &name) const { return arrays_.count(name) != 0; }
+  const Dims &dims(const std::string &name) const { return arrays_.at(name).dims; }
+
+  std::vector<double> take(const std::string &name, const Shape &n, int width) {
+    Dims expected = convention_.bthd ? dims_of({n.B, n.T, n.H}) : dims_of({n.B, n.H, n.T});
+    if (width) expected.push_back(std::uint64_t(width));
+    std::vector<double> data = take_as(name, expected, "to match q");
+    if (convention_.bthd) data = exchanged(data, size_t(n.B), size_t(n.T), size_t(n.H), size_t(std::max(width, 1)));
+    if (convention_.log_gates && is_gate(name))
+      for (double &x : data) x = std::exp(x);
+    return data;
+  }
+  std::vector<double> take_as(const std::string &name, const Dims &expected, const std::string &why) {
+    NumericArray &array = arrays_.at(name);
+    if (array.dims != expected)
+      input_error(path_ + ": dataset " + name + " has shape " + text_of(array.dims) + ", needs " + text_of(expected) +
+                  " " + why);
+    return std::move(array.data);
+  }
+  void require(const std::string &name, const std::string &needs) const {
+    if (!has(name)) input_error(path_ + ": dataset " + name + " is absent, needs " + needs);
+  }
+
+private:
+  const std::string &path_;
+  Arrays arrays_;
+  Convention convention_;
+};
+
+struct Names {
+  std::string keys, values, steps;
+};
+Names names_of(Convention c) {
+  return c.bthd ? Names{"[B,T,H,Dk]", "[B,T,H,Dv]", "[B,T,H]"} : Names{"[B,H,T,Dk]", "[B,H,T,Dv]", "[B,H,T]"};
+}
+
+NumericArray over_steps(std::vector<double> data, const std::string &name, const Shape &n, int width, Convention c) {
+  if (c.log_gates && is_gate(name))
+    for (double &x : data) x = std::log(x);
+  Dims dims = c.bthd ? dims_of({n.B, n.T, n.H}) : dims_of({n.B, n.H, n.T});
+  if (width) dims.push_back(std::uint64_t(width));
+  if (c.bthd) data = exchanged(data, size_t(n.B), size_t(n.H), size_t(n.T), size_t(std::max(width, 1)));
+  return {dims, std::move(data)};
+}
+
+NumericArray as_state(const std::vector<double> &data, const Shape &n, const StateShape &state) {
+  return {dims_of({n.B, n.H, state.rows, state.columns}), data};
 }
 
 } // namespace
 
-Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs) {
-  const std::string bytes = in_child("reading " + path, [&] {
-    const Sequence s = read_here(path, inputs);
-    Packer pack;
-    pack << s.shape.B << s.shape.H << s.shape.T << s.shape.Dk << s.shape.Dv;
-    for (const auto *array : arrays(s)) pack << *array;
-    return pack.bytes;
-  });
-  Unpacker unpack(bytes);
+Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs, Convention convention) {
+  const Names names = names_of(convention);
+  std::vector<Wanted> wanted{
+      {"q", 4, names.keys}, {"k", 4, names.keys}, {"v", 4, names.values}, {"state", 4, "[B,H,rows,columns]"}};
+  for (const Input &input : inputs)
+    wanted.push_back({input.name, size_t(input.per_step() ? 3 : 4), input.per_step() ? names.steps : names.keys});
+  Reader file(path, read_arrays(path, wanted), convention);
+  for (const char *name : {"q", "k"}) file.require(name, names.keys);
+  file.require("v", names.values);
+
   Sequence s;
-  unpack >> s.shape.B >> s.shape.H >> s.shape.T >> s.shape.Dk >> s.shape.Dv;
-  for (auto *array : arrays(s)) unpack >> *array;
+  const Dims q = file.dims("q");
+  const size_t heads = convention.bthd ? 2 : 1, steps = convention.bthd ? 1 : 2;
+  s.shape = {int(q[0]), int(q[heads]), int(q[steps]), int(q[3]), int(file.dims("v")[3])};
+  s.q = file.take("q", s.shape, s.shape.Dk), s.k = file.take("k", s.shape, s.shape.Dk);
+  s.v = file.take("v", s.shape, s.shape.Dv);
+  for (const Input &input : inputs)
+    if (file.has(input.name)) s.input(input.name) = file.take(input.name, s.shape, input.per_step() ? 0 : s.shape.Dk);
+  if (file.has("state")) s.state = file.take_as("state", file.dims("state"), "");
   return s;
 }
 
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, Real real,
-                  const Facts &meta) {
-  const auto sizes = [&](std::initializer_list<int> dims) {
-    return std::vector<std::uint64_t>(dims.begin(), dims.end());
+void write_sequence(const std::string &path, const Sequence &s, Convention c, Real real, const StateShape &state,
+                    const Facts &meta) {
+  Arrays arrays;
+  const auto put = [&](const std::string &name, const std::vector<double> &data, int width) {
+    if (!data.empty()) arrays[name] = over_steps(data, name, s.shape, width, c);
   };
-  const Shape &n = sequence.shape;
-  const std::string bytes = in_child("writing " + path, [&] {
-    Hdf5Image image;
-    image.attributes("recollect output", schema_version, meta);
-    image.array("o", output.o, sizes({n.B, n.H, n.T, n.Dv}), real);
-    if (output.state_shape.size())
-      image.array("state", output.state, sizes({n.B, n.H, output.state_shape.rows, output.state_shape.columns}), real);
-    return image.bytes();
-  });
-  OutputFile(path).publish(bytes);
+  put("q", s.q, s.shape.Dk), put("k", s.k, s.shape.Dk), put("v", s.v, s.shape.Dv);
+  put("beta", s.beta, 0), put("alpha", s.alpha, 0), put("lambda", s.lambda, s.shape.Dk), put("w", s.w, s.shape.Dk);
+  if (!s.state.empty()) arrays["state"] = as_state(s.state, s.shape, state);
+  write_arrays(path, arrays, real, meta);
+}
+
+void write_output(const std::string &path, const Sequence &sequence, const Output &output, Convention convention,
+                  Real real, const Facts &meta) {
+  Arrays arrays{{"o", over_steps(output.o, "o", sequence.shape, sequence.shape.Dv, convention)}};
+  if (output.state_shape.size()) arrays["state"] = as_state(output.state, sequence.shape, output.state_shape);
+  write_arrays(path, arrays, real, meta);
+}
+
+Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention) {
+  const Names names = names_of(convention);
+  Reader file(path, read_arrays(path, {{"o", 4, names.values}, {"state", 4, "[B,H,rows,columns]"}}), convention);
+  file.require("o", names.values);
+  Output output;
+  output.o = file.take("o", shape, shape.Dv);
+  output.state_shape = state;
+  if (file.has("state"))
+    output.state =
+        file.take_as("state", dims_of({shape.B, shape.H, state.rows, state.columns}), "as this variant's state");
+  return output;
 }
 
 } // namespace recollect

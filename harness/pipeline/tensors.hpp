@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The users' own tensors in HDF5 files.
+// The users' own tensors, in their conventions, as the harness's values and back.
 #pragma once
 #include "harness/core/variant.hpp"
-#include "harness/pipeline/hdf5_file.hpp"
+#include "harness/pipeline/tensor_file.hpp"
 
 namespace recollect {
 
-/// q, k [B,H,T,Dk], v [B,H,T,Dv] and, where present, the variant's own `inputs` (beta, alpha [B,H,T], lambda, w
-/// [B,H,T,Dk]) and state [B,H,rows,columns]. Datasets that the variant does not use are not looked at.
-Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs);
+/// How a file lays tensors out.
+struct Convention {
+  bool bthd = false; // [B,T,H,D] and [B,T,H] in place of [B,H,T,D] and [B,H,T]; states are [B,H,rows,columns] in both
+  bool log_gates = false; // alpha and lambda are given as logarithms
+};
 
-/// o [B,H,T,Dv] and, where the variant has one, state; in `real`.
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, Real real,
-                  const Facts &meta);
+/// q, k [B,H,T,Dk], v [B,H,T,Dv] and, where present, the variant's own `inputs` (beta, alpha [B,H,T], lambda, w
+/// [B,H,T,Dk]) and state [B,H,rows,columns]. Arrays that the variant does not use are not looked at.
+Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs, Convention convention = {});
+void write_sequence(const std::string &path, const Sequence &sequence, Convention convention, Real real,
+                    const StateShape &state, const Facts &meta);
+
+/// o [B,H,T,Dv] and, where there is one, state; in `real`.
+void write_output(const std::string &path, const Sequence &sequence, const Output &output, Convention convention,
+                  Real real, const Facts &meta);
+/// o and, where the file has it, state, of an output that somebody else computed for `shape`.
+Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention);
 
 } // namespace recollect

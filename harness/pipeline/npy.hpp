@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's array format, .npy (format 1 to 3).
+#pragma once
+#include "harness/core/types.hpp"
+#include "harness/pipeline/hdf5_file.hpp"
+#include <string_view>
+
+namespace recollect {
+
+/// Float arrays of 2, 4 or 8 bytes in either byte order, C order; two bytes of an unknown kind ("V2", as ml_dtypes saves
+/// them) are bfloat16. Input error that begins with `where` for anything else. `size` of the data is held against --memory.
+NumericArray parse_npy(std::string_view bytes, const std::string &where);
+
+std::string npy_bytes(const NumericArray &array, Real real);
+
+/// IEEE half and bfloat16, exactly.
+float from_half(std::uint16_t bits);
+float from_bfloat16(std::uint16_t bits);
+
+} // namespace recollect

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named arrays in files of users: HDF5, or NumPy's .npz and .npy by the ending of the name.
+#pragma once
+#include "harness/pipeline/hdf5_file.hpp"
+#include <map>
+
+namespace recollect {
+
+using Arrays = std::map<std::string, NumericArray>;
+
+struct Wanted {
+  std::string name;
+  size_t rank;
+  std::string needs; // completes a refusal: "[B,H,T,Dk]"
+};
+
+/// Those of `wanted` that are in the file; others are not looked at. A .npy file holds the first of them. Input error
+/// where one is of another rank or type, not finite in size, or the file is damaged (it is read in a child process).
+Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted);
+
+/// Whole or not at all. `meta` goes into HDF5 files.
+void write_arrays(const std::string &path, const Arrays &arrays, Real real, const Facts &meta);
+
+} // namespace recollect

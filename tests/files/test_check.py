@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sample` and `check` as a kernel engineer uses them: right kernels pass, each known mistake is named."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+
+
+def gated_delta(x, alpha=None, beta=None, q=None, read_first=False, reset=None, state=True):
+    """The gated delta rule as a user would write it in NumPy: [B,H,T,D], decay, erase, write, read."""
+    alpha = x["alpha"] if alpha is None else alpha
+    beta = x["beta"] if beta is None else beta
+    q = x["q"] if q is None else q
+    B, H, T, D = q.shape
+    S, o = np.zeros((B, H, x["v"].shape[-1], D)), np.empty_like(x["v"])
+    for t in range(T):
+        if reset and t % reset == 0:
+            S = np.zeros_like(S)
+        k, v = x["k"][:, :, t, :, None], x["v"][:, :, t, :, None]
+        if read_first:
+            o[:, :, t] = (S @ q[:, :, t, :, None])[..., 0]
+        S = S * alpha[:, :, t, None, None]
+        S = S + beta[:, :, t, None, None] * (v - S @ k) @ np.swapaxes(k, -1, -2)
+        if not read_first:
+            o[:, :, t] = (S @ q[:, :, t, :, None])[..., 0]
+    return {"o": o, "state": S}
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_program(self, *arguments, status=0):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def sample(self, variant, *flags, name="in.npz", shape="2,2,100,8,6"):
+        self.run_program("sample", variant, "--shape", shape, "-o", self.path(name), *flags)
+        if name.endswith(".npz"):
+            with np.load(self.path(name)) as f:
+                return {key: f[key] for key in f}
+        with h5py.File(self.path(name)) as f:
+            return {key: f[key][:] for key in f if key != "meta"}
+
+    def check(self, variant, arrays, *flags, status=0, source="in.npz"):
+        np.savez(self.path("out.npz"), **arrays)
+        self.run_program("check", variant, "-i", self.path(source), "-c", self.path("out.npz"),
+                         "--json", self.path("c.json"), *flags, status=status)
+        with open(self.path("c.json")) as f:
+            return json.load(f)
+
+    def test_samples_are_what_their_kind_says(self):
+        x = self.sample("gated_delta_net")
+        self.assertEqual({n: a.shape for n, a in x.items()}, {"q": (2, 2, 100, 8), "k": (2, 2, 100, 8),
+                         "v": (2, 2, 100, 6), "beta": (2, 2, 100), "alpha": (2, 2, 100)})
+        np.testing.assert_allclose(np.linalg.norm(x["k"], axis=-1), 1)
+        self.assertEqual(self.sample("linear", "--kind", "ragged", shape="1,1,64,4,4")["q"].shape[2], 63)
+        self.assertEqual(self.sample("linear", "--kind", "long", shape="1,1,8,4,4")["q"].shape[2], 128)
+        self.assertLess(self.sample("gla", "--kind", "tiny-gates")["lambda"].min(), 1e-4)
+        k = self.sample("linear", "--kind", "repeated-keys")["k"]
+        self.assertGreater((k[0, 0] @ k[0, 0].T).min(), 0.9)
+        self.assertEqual(self.sample("linear", name="in.h5")["q"].shape, (2, 2, 100, 8))
+        self.run_program("sample", "linear", "--shape", "1,1,1,1,1", "--kind", "odd", "-o", self.path("x.npz"), status=2)
+
+    def test_layouts_and_logarithms_are_conventions(self):
+        plain = self.sample("gated_delta_net")
+        other = self.sample("gated_delta_net", "--layout", "bthd", "--log-gates", name="other.npz")
+        np.testing.assert_array_equal(plain["q"], other["q"].swapaxes(1, 2))
+        np.testing.assert_allclose(plain["alpha"], np.exp(other["alpha"]).swapaxes(1, 2), rtol=1e-15)
+        right = gated_delta(plain)
+        right["o"] = right["o"].swapaxes(1, 2)
+        np.savez(self.path("out.npz"), **right)
+        self.run_program("check", "gated_delta_net", "-i", self.path("other.npz"), "-c", self.path("out.npz"),
+                         "--layout", "bthd", "--log-gates")
+
+    def test_a_right_kernel_passes_in_every_type(self):
+        x = self.sample("gated_delta_net")
+        right = gated_delta(x)
+        found = self.check("gated_delta_net", right)
+        self.assertTrue(found["right"] and found["state"]["worst"] < 1e-6)
+        self.check("gated_delta_net", {n: a.astype(np.float32) for n, a in right.items()})
+        half = gated_delta({n: a.astype(np.float16).astype(np.float64) for n, a in x.items()})
+        self.check("gated_delta_net", {n: a.astype(np.float16) for n, a in half.items()}, "--dtype", "f16")
+        self.check("gated_delta_net", {n: a.astype(np.float16) for n, a in half.items()}, "--dtype", "f32", status=1)
+
+    def test_known_mistakes_are_named(self):
+        x = self.sample("gated_delta_net")
+        wrong = {
+            "alpha is not applied": gated_delta(x, alpha=np.ones_like(x["alpha"])),
+            "alpha is applied twice": gated_delta(x, alpha=x["alpha"] ** 2),
+            "alpha is taken for its logarithm: exp(alpha) is applied": gated_delta(x, alpha=np.exp(x["alpha"])),
+            "alpha's logarithm is applied in its place": gated_delta(x, alpha=np.log(x["alpha"])),
+            "beta is not applied": gated_delta(x, beta=np.ones_like(x["beta"])),
+            "beta is applied twice": gated_delta(x, beta=x["beta"] ** 2),
+            "the scale 1/sqrt(Dk) is applied, or applied twice": gated_delta(x, q=x["q"] / np.sqrt(8)),
+            "it reads before it writes: o_t sees steps before t only": gated_delta(x, read_first=True),
+            "the state is not handed over between chunks of 32": gated_delta(x, reset=32),
+            "queries and keys are exchanged": gated_delta({**x, "q": x["k"], "k": x["q"]}),
+            "the output is laid out [B,T,H,D]": {"o": gated_delta(x)["o"].swapaxes(1, 2).reshape(x["v"].shape)},
+        }
+        for name, arrays in wrong.items():
+            found = self.check("gated_delta_net", {"o": arrays["o"]}, status=1)
+            self.assertEqual(found["diagnosis"], name)
+            self.assertIn("recollect check gated_delta_net --input", found["command"])
+
+    def test_the_first_wrong_element_is_found(self):
+        x = self.sample("gated_delta_net")
+        arrays = gated_delta(x)
+        arrays["o"][1, 0, 41, 3] += 0.01
+        arrays["o"][0, 1, 60, 0] = np.nan
+        found = self.check("gated_delta_net", arrays, status=1)
+        self.assertEqual(found["outputs"]["first_bad"], [1, 0, 41, 3])
+        self.assertEqual(found["outputs"]["worst"], "inf")
+        self.assertEqual(found["diagnosis"], "")
+        arrays = gated_delta(x)
+        arrays["state"][1, 1, 2, 5] += 0.01
+        found = self.check("gated_delta_net", arrays, status=1)
+        self.assertEqual((found["outputs"]["first_bad"], found["state"]["first_bad"]), (None, [1, 1, 2, 5]))
+
+    def test_bad_files_are_refused_in_one_line(self):
+        self.sample("linear")
+        def refused(message, *arguments, status=3):
+            done = subprocess.run([PROGRAM, "check", *arguments], capture_output=True, text=True)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        np.savez(self.path("small.npz"), o=np.zeros((1, 2, 3, 4)))
+        refused("needs [2,2,100,6]", "linear", "-i", self.path("in.npz"), "-c", self.path("small.npz"))
+        np.savez(self.path("integers.npz"), o=np.zeros((2, 2, 100, 6), int))
+        refused("floating point", "linear", "-i", self.path("in.npz"), "-c", self.path("integers.npz"))
+        np.savez(self.path("fortran.npz"), o=np.asfortranarray(np.zeros((2, 2, 100, 6))))
+        refused("Fortran order", "linear", "-i", self.path("in.npz"), "-c", self.path("fortran.npz"))
+        np.savez(self.path("other.npz"), p=np.zeros(3))
+        refused("o is absent", "linear", "-i", self.path("in.npz"), "-c", self.path("other.npz"))
+        with open(self.path("junk.npz"), "w") as f:
+            f.write("junk")
+        refused("not a readable .npz", "linear", "-i", self.path("in.npz"), "-c", self.path("junk.npz"))
+        refused("unknown type 'bf17', did you mean 'bf16'?", "linear", "-i", self.path("in.npz"), "-c", self.path("small.npz"),
+                "--dtype", "bf17", status=2)
+        refused("needs a variant", status=2)
+
+    def test_every_form_checks_itself(self):
+        said = self.run_program("check", "--self", "gated_delta_net", "--junit", self.path("j.xml"))
+        self.assertRegex(said, r"^\d\d passed, 0 failed\n$")
+        with open(self.path("j.xml")) as f:
+            self.assertIn('name="gated_delta_net/chunked/repeated-keys/T:80/Dk:8/f32"', f.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
