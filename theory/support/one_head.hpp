@@ -6,10 +6,6 @@
 
 namespace recollect::theory {
 
-inline Dense gaussian(int rows, int columns, std::uint64_t seed, std::uint64_t stream) { // TRANSITION: normal_matrix
-  return {rows, columns, Stream(seed, stream).normals(size_t(rows) * columns)};
-}
-
 /// The first head of an array [B,H,T,width] as rows, and one of its steps as a column.
 inline Dense rows_of(const std::vector<double> &array, int T, int width) {
   return {T, width, {array.begin(), array.begin() + size_t(T) * width}};
@@ -76,27 +72,6 @@ struct Measured {
 
 inline Measured measured(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   return {results_of(variant, s, set), rounding_units(variant, s, set)};
-}
-
-/// TRANSITION: the first edition's difference against 0, until kernel_*.cpp, mqar.cpp and regression_costs.cpp have
-/// their rivals.
-inline Point same(const Output &reference, const std::string &variant, const Sequence &s, const Assignments &set,
-                  const std::string &tier, const Params &label, double factor = 1) {
-  const Variant &v = find_variant(variant);
-  const double kappa = input_condition(v, s, variant_params(v, set), 2);
-  Output measured = run(variant, s, set);
-  if (!measured.state.empty()) measured.state = memory(measured, s.shape).data;
-  return at(
-      exact_point(deviation(measured, reference).largest(), 0, accumulated_terms(s.shape, 1) * kappa * factor, 1e-2),
-      tier, label);
-}
-inline Claim identity_row(const std::string &row, const std::string &source, const std::string &statement,
-                          const std::string &exact, std::vector<std::string> variants,
-                          std::vector<Point> (*points)(const Protocol &, bool slip)) {
-  Claim c = ledger_row(row, source, statement, exact, [points](const Protocol &p) { return points(p, false); });
-  c.control = [points](const Protocol &p) { return points(p, true); };
-  c.variants = std::move(variants);
-  return c;
 }
 
 } // namespace recollect::theory

@@ -42,6 +42,12 @@ inline Dense diagonal(const std::vector<double> &values) {
   return d;
 }
 
+inline std::vector<double> diagonal_of(const Dense &m) {
+  std::vector<double> values(m.rows);
+  for (int i = 0; i < m.rows; ++i) values[i] = m(i, i);
+  return values;
+}
+
 /// Largest over smallest singular value.
 inline double condition(const Dense &m) {
   const std::vector<double> s = singular_values(m);

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// 003 Vignette 3 after Eq 29, and Fig 1: gradient descent on nonlinear memories (TTT), and with momentum and weight decay
+// (Titans). Slopes are taken by forward differentiation of the loss.
+#include "theory/support/dual.hpp"
+#include "theory/test_time_regression/pairs.hpp"
+
+namespace recollect::theory {
+namespace {
+
+// ---- Memories and their training -------------------------------------------------------------------------------------
+
+using Duals = std::vector<Dual>;
+
+/// m_W(x) of a memory of parameters W: [Dv] from [Dk].
+using Memory = std::function<Duals(const Duals &W, const std::vector<double> &x)>;
+
+Duals rows_times(const Duals &W, int first, int rows, int stride, const std::vector<double> &x) {
+  Duals y;
+  for (int i = 0; i < rows; ++i) {
+    Dual sum;
+    for (size_t j = 0; j < x.size(); ++j) sum = sum + W[first + i * stride + j] * x[j];
+    y.push_back(sum);
+  }
+  return y;
+}
+/// x + norm(y), a layer norm without scale or shift.
+Duals normed(const Duals &y, const std::vector<double> &x) {
+  Dual mean, variance;
+  for (const Dual &c : y) mean = mean + c / double(y.size());
+  for (const Dual &c : y) variance = variance + (c - mean) * (c - mean) / double(y.size());
+  Duals out;
+  for (size_t c = 0; c < y.size(); ++c)
+    out.push_back((y[c] - mean) / sqrt(variance + 1e-6) + Dual(c < x.size() ? x[c] : 0));
+  return out;
+}
+Dual gelu(Dual x) { return x * (Dual(1) + erf(x * std::sqrt(0.5))) / 2; }
+Dual gelu_of_slope_one(Dual x) { return {gelu(x).value, x.slope}; }
+Dual silu(Dual x) { return x / (Dual(1) + exp(Dual(0) - x)); }
+
+Memory linear_memory(const Shape &s) {
+  return [=](const Duals &W, const std::vector<double> &x) { return rows_times(W, 0, s.Dv, s.Dk, x); };
+}
+Memory normed_memory(const Shape &s) {
+  return [=](const Duals &W, const std::vector<double> &x) { return normed(rows_times(W, 0, s.Dv, s.Dk, x), x); };
+}
+/// Row j of W holds the input weights b_j [Dk] and the output weights a_j [Dv] of hidden unit j: sum_j a_j act(b_j . x).
+Memory network(const Shape &s, int width, Dual (*act)(Dual), bool norm) {
+  return [=](const Duals &W, const std::vector<double> &x) {
+    const int row = s.Dk + s.Dv;
+    const Duals hidden = rows_times(W, 0, width, row, x);
+    Duals y(s.Dv);
+    for (int j = 0; j < width; ++j)
+      for (int c = 0; c < s.Dv; ++c) y[c] = y[c] + act(hidden[j]) * W[j * row + s.Dk + c];
+    return norm ? normed(y, x) : y;
+  };
+}
+
+std::vector<double> slope_of(const Memory &m, const std::vector<double> &W, const std::vector<double> &k,
+                             const std::vector<double> &v) {
+  return derivative(W, [&](const Duals &w) {
+    const Duals read = m(w, k);
+    Dual loss;
+    for (size_t c = 0; c < v.size(); ++c) loss = loss + (read[c] - v[c]) * (read[c] - v[c]) / 2;
+    return loss;
+  });
+}
+
+/// Steps of W from W_0, a read after each: what a layer returns, reads and then parameters.
+template <class Step>
+std::vector<double> trained(const Memory &m, const Sequence &s, std::vector<double> W, Step step) {
+  std::vector<double> all;
+  for (int t = 0; t < s.shape.T; ++t) {
+    const auto part = [&](const std::vector<double> &rows, int width) { return column(rows, t, width).data; };
+    step(m, W, part(s.k, s.shape.Dk), part(s.v, s.shape.Dv), t);
+    for (const Dual &y : m(Duals(W.begin(), W.end()), part(s.q, s.shape.Dk))) all.push_back(y.value);
+  }
+  all.insert(all.end(), W.begin(), W.end());
+  return all;
+}
+void move(std::vector<double> &W, double size, const std::vector<double> &direction) {
+  for (size_t i = 0; i < W.size(); ++i) W[i] += size * direction[i];
+}
+
+/// Reads and the first `parameters` numbers of the state.
+std::vector<double> layer_results(const std::string &variant, const Sequence &s, const Assignments &set,
+                                  size_t parameters, const std::string &form = "recurrent") {
+  const Output out = run(variant, s, set, form);
+  std::vector<double> all = out.o;
+  all.insert(all.end(), out.state.begin(), out.state.begin() + parameters);
+  return all;
+}
+/// Rounding units of so many steps: a step's derivative by the chain rule loses a few for every number that it sums.
+double trained_units(const std::string &variant, const Sequence &s, const Assignments &set, size_t parameters) {
+  return rounding_units(variant, s, set) * (1 + double(parameters) / s.shape.Dk) * 4;
+}
+
+constexpr int width = 6;
+Sequence steps_of(const Params &p, std::uint64_t seed) {
+  const Shape shape = shape_of(p);
+  if (shape.Dv < 2) usage_error("a layer norm needs two channels");
+  return random_sequence(shape, seed);
+}
+
+/// Gradient descent with momentum and weight decay: S <- eta S - size_t grad, taken at W + look S; W <- keep_t W + S.
+struct Descent {
+  std::vector<double> size, keep;
+  double eta = 0, look = 0;
+  std::vector<double> S = {};
+  void operator()(const Memory &m, std::vector<double> &W, const std::vector<double> &k, const std::vector<double> &v,
+                  int t) {
+    S.resize(W.size());
+    std::vector<double> ahead = W;
+    move(ahead, look, S);
+    const std::vector<double> slope = slope_of(m, ahead, k, v);
+    for (size_t i = 0; i < W.size(); ++i) {
+      S[i] = eta * S[i] - size[t] * slope[i];
+      W[i] = keep[t] * W[i] + S[i];
+    }
+  }
+};
+std::vector<double> times(double factor, std::vector<double> x) {
+  for (double &value : x) value *= factor;
+  return x;
+}
+
+// ---- Nonlinear memories ----------------------------------------------------------------------------------------------
+
+std::vector<Point> ttt(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {params_of({1, 1, 8, 5, 3})})) {
+    Sequence s = steps_of(p, protocol.seed);
+    s.alpha.clear();
+    const std::vector<double> whole(s.shape.T, 1);
+    const auto sgd = [&](double size) { return Descent{times(size, s.beta), whole}; };
+    // A linear map without norm: DeltaNet.
+    const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0);
+    const Measured delta = measured("delta_net", s);
+    const auto plain = [&](double size) {
+      return delta.against(trained(linear_memory(s.shape), s, zero, sgd(size)), 8);
+    };
+    points.push_back(as_statement(plain(1), p, "a linear memory: DeltaNet"));
+    points.push_back(rival_law(plain(2), p, "the squared loss without its 1/2"));
+
+    // A linear map behind a layer norm.
+    Sequence linear = s;
+    linear.state = normal_matrix(s.shape.Dv, s.shape.Dk, protocol.seed, "003/initial map").data;
+    const Assignments lr{{"lr", "0.3"}};
+    const double units = trained_units("ttt_linear", linear, lr, linear.state.size());
+    const std::vector<double> expected = trained(normed_memory(s.shape), linear, linear.state, sgd(0.3));
+    const auto reads = [&](const std::string &form, const Assignments &set) {
+      return layer_results("ttt_linear", linear, set, linear.state.size(), form);
+    };
+    points.push_back(
+        as_statement(exact_point(reads("recurrent", lr), expected, units), p, "a map and a norm: TTT-Linear"));
+    points.push_back(rival_system(exact_point(reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}), expected, units),
+                                  p, "slopes of four tokens at one state"));
+    points.push_back(rival_law(
+        exact_point(reads("recurrent", lr), trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)), units), p,
+        "steps of twice the size"));
+
+    // A network of one hidden layer.
+    Sequence deep = s;
+    const int row = s.shape.Dk + s.shape.Dv;
+    deep.state = normal_matrix(width, row, protocol.seed, "003/initial network").data;
+    const Assignments small{{"lr", "0.3"}, {"width", number(width)}};
+    const Memory net = network(s.shape, width, gelu, true);
+    const std::vector<double> layer = layer_results("ttt_mlp", deep, small, deep.state.size());
+    const auto is = [&](const std::vector<double> &other) {
+      return exact_point(layer, other, trained_units("ttt_mlp", deep, small, deep.state.size()));
+    };
+    points.push_back(as_statement(is(trained(net, deep, deep.state, sgd(0.3))), p, "a network: TTT-MLP"));
+    points.push_back(
+        rival_law(is(trained(net, deep, deep.state, sgd(0.6))), p, "the network, steps of twice the size"));
+    points.push_back(
+        rival_law(is(trained(network(s.shape, width, gelu_of_slope_one, true), deep, deep.state, sgd(0.3))), p,
+                  "the derivative of the activation left out"));
+    const auto in_turn = [&](const Memory &m, std::vector<double> &W, const std::vector<double> &k,
+                             const std::vector<double> &v, int t) {
+      for (bool inputs : {false, true}) { // the output weights first, the input weights at the new ones
+        std::vector<double> slope = slope_of(m, W, k, v);
+        for (size_t i = 0; i < slope.size(); ++i) slope[i] *= (int(i) % row < s.shape.Dk) == inputs;
+        move(W, -0.3 * s.beta[t], slope);
+      }
+    };
+    points.push_back(rival_law(is(trained(net, deep, deep.state, in_turn)), p, "layers updated one after the other"));
+  }
+  return points;
+}
+
+Claim ttt_claim() {
+  return explained(
+      at_parameters(
+          running(ledger_row("ttt-extension", "003 after Eq 29 (TTT)",
+                             "SGD inside the layer on a nonlinear memory m_t, a multilayer perceptron or a linear "
+                             "map with layer normalisation, is a test-time-training layer.",
+                             "W <- W - eta grad of |v - m_W(k)|^2 / 2 at every token; for a linear m without "
+                             "normalisation it is DeltaNet. With the squared loss without its 1/2 the step is 2 "
+                             "eta.",
+                             ttt),
+                  {"delta_net", "ttt_linear", "ttt_mlp"}),
+          one_head_params({1, 1, 8, 5, 3})),
+      "The published layers take them for mini-batches "
+      "of "
+      "tokens at one state, a different computation.");
+}
+
+// ---- Momentum --------------------------------------------------------------------------------------------------------
+
+std::vector<Point> momentum(const Protocol &protocol) {
+  std::vector<Point> points;
+  const Params own = params_of({1, 1, 12, 5, 3}).set("eta", 0.5).set("theta", 0.4);
+  for (const Params &p : points_of(protocol, {own})) {
+    const Sequence s = steps_of(p, protocol.seed);
+    const double eta = p.real("eta"), theta = p.real("theta");
+    const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0), whole(s.shape.T, 1), size = times(theta, whole);
+    const auto train = [&](auto step) { return trained(linear_memory(s.shape), s, zero, step); };
+
+    // eta = 0: Leaky LMS.
+    Sequence leaky = s;
+    leaky.beta = size;
+    const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
+    const std::vector<double> no_momentum = train(Descent{size, s.alpha});
+    points.push_back(as_statement(lms.against(no_momentum, 8), p, "eta = 0: Leaky LMS"));
+    points.push_back(rival_system(gated.against(no_momentum, 8), p, "the residual after the decay"));
+    points.push_back(rival_law(lms.against(train(Descent{size, s.alpha, eta}), 8), p, "momentum all the same"));
+
+    // No decay: heavy ball, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
+    const auto heavy_ball = [&](const std::vector<double> &keep) {
+      return [&, keep, before = zero](const Memory &m, std::vector<double> &W, const std::vector<double> &k,
+                                      const std::vector<double> &v, int t) mutable {
+        const std::vector<double> now = W, slope = slope_of(m, W, k, v);
+        for (size_t i = 0; i < W.size(); ++i) W[i] = keep[t] * W[i] - theta * slope[i] + eta * (now[i] - before[i]);
+        before = now;
+      };
+    };
+    const std::vector<double> ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, eta});
+    const double units = 8.0 * s.shape.T * s.shape.T * s.shape.Dk * (max_abs(ball) + max_abs(both));
+    const auto is_ball = [&](const std::vector<double> &other) { return exact_point(ball, other, units); };
+    points.push_back(as_statement(is_ball(train(Descent{size, whole, eta})), p, "no decay: heavy ball"));
+    points.push_back(rival_system(exact_point(train(heavy_ball(s.alpha)), both, units), p,
+                                  "heavy ball with decay, for both together"));
+    points.push_back(rival_law(is_ball(train(Descent{size, whole, eta, eta})), p, "Nesterov's look-ahead"));
+    points.push_back(rival_law(is_ball(train(Descent{size, whole})), p, "no momentum"));
+
+    // A network in place of the linear map: Titans' long-term memory.
+    Sequence deep = s;
+    const size_t parameters = size_t(width) * (s.shape.Dk + s.shape.Dv);
+    const std::vector<double> start = normal_matrix(1, int(parameters), protocol.seed, "003/initial network").data;
+    deep.state = start, deep.state.resize(2 * parameters, 0.0); // and no momentum yet
+    const double lr = theta / width;
+    const auto set = [&](double momentum) {
+      return Assignments{{"lr", number(lr)}, {"eta", number(momentum)}, {"width", number(width)}};
+    };
+    const auto titans = [&](const Descent &descent) {
+      return trained(network(s.shape, width, silu, false), deep, start, descent);
+    };
+    const double wide = trained_units("titans", deep, set(eta), parameters);
+    const auto layer = [&](double momentum, const std::vector<double> &expected) {
+      return exact_point(layer_results("titans", deep, set(momentum), parameters), expected, wide);
+    };
+    const std::vector<double> sizes = times(lr, s.beta), expected = titans({sizes, s.alpha, eta});
+    points.push_back(as_statement(layer(eta, expected), p, "a network: Titans"));
+    points.push_back(rival_system(layer(0, expected), p, "Titans without momentum"));
+    points.push_back(rival_law(layer(eta, titans({sizes, s.alpha, eta, eta})), p, "Titans with Nesterov's look-ahead"));
+    points.push_back(rival_law(layer(eta, titans({sizes, whole, eta})), p, "Titans without decay"));
+  }
+  return points;
+}
+
+Claim momentum_claim() {
+  std::vector<ParamSpec> params = one_head_params({1, 1, 12, 5, 3});
+  params.push_back(real_param("eta", 0.5, 0.05, 0.9, "momentum"));
+  params.push_back(real_param("theta", 0.4, 0.05, 0.8, "step size"));
+  return explained(
+      at_parameters(
+          running(ledger_row("momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)",
+                             "Gradient descent with momentum and weight decay as a layer is Titans' long-term "
+                             "memory.",
+                             "S <- eta S - theta grad, M <- (1 - alpha) M + S. eta = 0 is Leaky LMS with alpha = "
+                             "theta lambda; alpha = 0 is heavy ball, M + theta e k^T + eta (M_{t-1} - M_{t-2}). "
+                             "With both it is not heavy ball with decay.",
+                             momentum),
+                  {"leaky_lms", "gated_delta_net", "titans"}),
+          params),
+      "Derived here; the paper gives no equation. Titans decays the memory but not the momentum.");
+}
+
+} // namespace
+
+std::vector<Claim> vignette_3_nonlinear_memory() { return {ttt_claim(), momentum_claim()}; }
+
+} // namespace recollect::theory
