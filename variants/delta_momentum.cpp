@@ -7,7 +7,8 @@
 //
 // State: 2 Dv x Dk, S above C. Cost a token: recurrent 9 Dv Dk; chunked 12 Dv Dk + C (4 Dk + 7 Dv) flops, as matrix
 // products.
-#include "harness/device/tile.hpp"
+#include "harness/device/engine.hpp"
+#include "variants/kernels/arrays.hpp"
 #include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
@@ -32,103 +33,140 @@ template <class Real> void recurrent(const Call<Real> &call) {
 ///   S_t x = S_0 x + eta g(t) C_0 x + sum_{i<=t} [x . k_i] (e_i + g(t-i+1) v_i),   e_i = -S_{i-1} k_i,
 ///
 /// so that the e_i solve a unit lower triangular system. Nothing is divided by 1 - eta.
-template <class Real> struct Chunked {
+/// With g(m) = 1 + eta + ... + eta^(m-1), a chunk that starts in S_0, C_0 has the residuals e_t of
+///
+///   e_t + sum_{i<t} [k_t . k_i] e_i = -(S_0 k_t + eta g(t) C_0 k_t + sum_{i<t} [k_t . k_i] g(t-i) v_i)
+///   o_t = S_0 q_t + eta g(t+1) C_0 q_t + sum_{i<=t} [q_t . k_i] (e_i + g(t+1-i) v_i)
+///   S_n = S_0 + eta g(n) C_0 + sum_i (e_i + g(n-i) v_i) k_i^T,   C_n = eta^n C_0 + sum_i eta^(n-1-i) v_i k_i^T
+///
+/// for t = 0 ... n - 1: the algebra of wy.hpp over the state [S; C] with rows of width 2 F. The state is kept transposed.
+template <class Number> struct MomentumAlgebra {
+  using Real = Number;
+  static constexpr bool carries_by_reading = false;
   Real eta;
+  HeadArrays<Real> arrays;
+  Array<Real> g, power; // [C+1] g(m), eta^m
 
-  static size_t work_size(int C, int F, int Dv) {
-    return size_t(2) * C * C + size_t(2) * C * F + size_t(C) * Dv + size_t(2) * F * Dv + 2 * (C + 1);
-  }
-
-  /// One head's workspace and the chunk's n steps.
-  struct Chunk {
-    int n, F, Dv;
-    const Real *k, *v;
-    Real *kT;        // [F,n]
-    Real *W;         // [n,n] x_t . k_i for i < t + shift, else 0
-    Real *G;         // [n,n] the same times g(t + shift - i)
-    Real *x;         // [n,F] rows times eta g
-    Real *ST, *CT;   // [F,Dv] transposed S_0 and C_0
-    Real *g, *power; // [n+1] g(m), eta^m
+  struct Summary {
+    Real *X;     // [n,2F+V] (I + L)^{-1} of both parts of the right hand side; at last e_t in place of the second
+    Real *added; // [2F,V]
+  };
+  struct Phase {
+    Real *W, *G, *x; // [C,C] products with the keys; the same times g; [C,2F] or [C,V]
   };
 
-  /// out_t = sign (S_0 x_t + eta g C_0 x_t + sum G_ti v_i): what is read after t + shift steps, but for the e_i; W is
-  /// left set.
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Real *x, int shift, Real sign, Real *out) const {
-    const Real eta = this->eta;
-    tile::gemm(team, c.n, c.n, c.F, Real(1), tile::rows(x, c.F), tile::rows<Real>(c.kT, c.n), Real(0), c.W, c.n);
-    team.barrier();
-    each(team, c.n, [=](int t) {
-      for (int i = 0; i < c.n; ++i) {
-        Real &w = c.W[size_t(t) * c.n + i];
-        if (i >= t + shift) w = 0;
-        c.G[size_t(t) * c.n + i] = i < t + shift ? w * c.g[t + shift - i] : Real(0);
-      }
-      for (int j = 0; j < c.F; ++j) c.x[size_t(t) * c.F + j] = eta * c.g[t + shift] * x[size_t(t) * c.F + j];
-    });
-    tile::gemm(team, c.n, c.Dv, c.F, sign, tile::rows(x, c.F), tile::rows<Real>(c.ST, c.Dv), Real(0), out, c.Dv);
-    team.barrier();
-    tile::gemm(team, c.n, c.Dv, c.F, sign, tile::rows(c.x, c.F), tile::rows<Real>(c.CT, c.Dv), Real(1), out, c.Dv);
-    team.barrier();
-    tile::gemm(team, c.n, c.Dv, c.n, sign, tile::rows(c.G, c.n), tile::rows<Real>(c.v, c.Dv), Real(1), out, c.Dv);
-    team.barrier();
+  KOKKOS_FUNCTION size_t state_size() const { return size_t(2) * arrays.Dk * arrays.Dv; }
+  int parts() const { return (arrays.Dv - 1) / 16 + 1; }
+  KOKKOS_FUNCTION int ldx() const { return 2 * arrays.Dk + arrays.Dv; }
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
+    return {s.take(size_t(arrays.chunk) * ldx()), s.take(state_size())};
+  }
+  KOKKOS_FUNCTION Phase summarising(Stack<Real> &s) const {
+    const size_t C = arrays.chunk;
+    return {s.take(C * C), s.take(C * C), s.take(C * arrays.Dv)};
+  }
+  KOKKOS_FUNCTION Phase carrying(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Phase reading(Stack<Real> &s) const {
+    const size_t C = arrays.chunk;
+    return {s.take(C * C), s.take(C * C), s.take(C * 2 * arrays.Dk)};
   }
 
-  /// M = keep M + sum_i k_i u_i^T, transposed state M [F,Dv].
-  KOKKOS_FUNCTION void write(const Team &team, const Chunk &c, const Real *u, Real keep, Real *M) const {
-    tile::gemm(team, c.F, c.Dv, c.n, Real(1), tile::transposed(c.k, c.F), tile::rows<Real>(u, c.Dv), keep, M, c.Dv);
-    team.barrier();
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *state) const {
+    const int F = arrays.Dk, V = arrays.Dv;
+    const size_t half = size_t(F) * V;
+    for (size_t part = 0; part < 2; ++part)
+      tile::transpose(team, V, F, arrays.head(head).state + part * half, F, state + part * half, V);
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *state) const {
+    const int F = arrays.Dk, V = arrays.Dv;
+    const size_t half = size_t(F) * V;
+    for (size_t part = 0; part < 2; ++part)
+      tile::transpose(team, F, V, state + part * half, V, arrays.head(head).state + part * half, F);
   }
 
-  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const int F = h.Dk, Dv = h.Dv, C = h.chunk;
-    const size_t state = size_t(Dv) * F;
-    const Real eta = this->eta;
-    Chunk c{0, F, Dv, nullptr, nullptr, h.work, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
-    c.W = c.kT + size_t(C) * F, c.G = c.W + size_t(C) * C, c.x = c.G + size_t(C) * C;
-    c.ST = c.x + size_t(C) * F, c.CT = c.ST + state, c.g = c.CT + state, c.power = c.g + C + 1;
-    Real *E = c.power + C + 1; // [C,Dv]
-    tile::transpose(team, Dv, F, h.state, F, c.ST, Dv);
-    tile::transpose(team, Dv, F, h.state + state, F, c.CT, Dv);
-    once(team, [=] {
-      c.g[0] = 0, c.power[0] = 1;
-      for (int m = 0; m < C; ++m) c.g[m + 1] = 1 + eta * c.g[m], c.power[m + 1] = eta * c.power[m];
+  /// W_ti = x_t . k_i for i < t + shift, else 0, and G_ti = W_ti g(t + shift - i).
+  KOKKOS_FUNCTION void weigh(const Team &team, int n, const Real *x, const Real *k, int shift, const Phase &p) const {
+    const int F = arrays.Dk;
+    const Real *g = this->g.data();
+    tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::transposed(k, F), Real(0), p.W, n);
+    team.barrier();
+    each_cell(team, n, n, [=](int t, int i) {
+      const size_t at = size_t(t) * n + i;
+      p.G[at] = i < t + shift ? p.W[at] * g[t + shift - i] : Real(0);
+      if (i >= t + shift) p.W[at] = 0;
     });
+    team.barrier();
+  }
+  /// out_t = [x_t, eta g(t + shift) x_t]
+  KOKKOS_FUNCTION void stack(const Team &team, int n, const Real *x, int shift, Real *out, int ld) const {
+    const int F = arrays.Dk;
+    const Real *g = this->g.data(), eta = this->eta;
+    each_cell(team, n, F, [=](int t, int j) {
+      out[size_t(t) * ld + j] = x[size_t(t) * F + j];
+      out[size_t(t) * ld + F + j] = eta * g[t + shift] * x[size_t(t) * F + j];
+    });
+  }
 
-    for (int t0 = 0; t0 < h.T; t0 += C) {
-      const int n = h.T - t0 < C ? h.T - t0 : C;
-      c.n = n, c.k = h.k(t0), c.v = h.v(t0);
+  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, const Phase &p) const {
+    const Head<Real> h = arrays.head(c.head);
+    const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx();
+    const Real *k = h.k(c.first), *v = h.v(c.first), *g = this->g.data(), *power = this->power.data();
+    weigh(team, n, k, k, 0, p);
+    stack(team, n, k, 0, out.X, ld);
+    tile::gemm(team, n, V, n, Real(-1), tile::rows<Real>(p.G, n), tile::rows(v, V), Real(0), out.X + 2 * F, ld);
+    team.barrier();
+    tile::solve_unit_lower(team, n, ld, p.W, n, out.X, ld);
+    for (int part = 0; part < 2; ++part) {
       team.barrier();
-      tile::transpose(team, n, F, c.k, F, c.kT, n);
-      team.barrier();
-      read(team, c, c.k, 0, Real(-1), E);
-      tile::solve_unit_lower(team, n, Dv, c.W, n, E, Dv);
-      team.barrier();
-      read(team, c, h.q(t0), 1, Real(1), h.o(t0));
-      tile::gemm(team, n, Dv, n, Real(1), tile::rows(c.W, n), tile::rows<Real>(E, Dv), Real(1), h.o(t0), Dv);
-      each(team, F, [=](int j) {
-        for (int i = 0; i < Dv; ++i) c.ST[size_t(j) * Dv + i] += eta * c.g[n] * c.CT[size_t(j) * Dv + i];
+      each_cell(team, n, V, [=](int t, int i) {
+        p.x[size_t(t) * V + i] = (part ? power[n - 1 - t] : g[n - t]) * v[size_t(t) * V + i];
       });
       team.barrier();
-      each(team, n, [=](int t) {
-        for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] += c.g[n - t] * c.v[size_t(t) * Dv + i];
-      });
-      team.barrier();
-      write(team, c, E, Real(1), c.ST);
-      each(team, n, [=](int t) {
-        for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] = c.power[n - 1 - t] * c.v[size_t(t) * Dv + i];
-      });
-      team.barrier();
-      write(team, c, E, c.power[n], c.CT);
+      tile::gemm(team, F, V, n, Real(1), tile::transposed(k, F), tile::rows<Real>(p.x, V), Real(0),
+                 out.added + part * (state_size() / 2), V);
     }
+  }
+
+  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                             const Real *before, Real *after, const Phase &) const {
+    const Head<Real> h = arrays.head(c.head);
+    const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx(), begin = part.begin(V, 16), columns = part.end(V, 16) - begin;
+    const Real from_momentum = eta * g(n), kept = power(n);
+    Real *E = chunk.X + 2 * F + begin;
+    tile::gemm(team, n, columns, 2 * F, Real(-1), tile::rows<Real>(chunk.X, ld), tile::rows(before + begin, V), Real(1),
+               E, ld);
+    each_cell(team, F, columns, [=, *this](int j, int i) {
+      const size_t s = size_t(j) * V + begin + i, z = s + state_size() / 2;
+      after[s] = before[s] + from_momentum * before[z] + chunk.added[s];
+      after[z] = kept * before[z] + chunk.added[z];
+    });
     team.barrier();
-    tile::transpose(team, F, Dv, c.ST, Dv, h.state, F);
-    tile::transpose(team, F, Dv, c.CT, Dv, h.state + state, F);
+    tile::gemm(team, F, columns, n, Real(1), tile::transposed(h.k(c.first), F), tile::rows<Real>(E, ld), Real(1),
+               after + begin, V);
+  }
+
+  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+                            const Phase &p) const {
+    const Head<Real> h = arrays.head(c.head);
+    const int n = c.n, F = h.Dk, V = h.Dv;
+    weigh(team, n, h.q(c.first), h.k(c.first), 1, p);
+    stack(team, n, h.q(c.first), 1, p.x, 2 * F);
+    team.barrier();
+    tile::gemm(team, n, V, Real(1), tile::Product<Real>{tile::rows<Real>(p.x, 2 * F), tile::rows(before, V), 2 * F},
+               tile::Product<Real>{tile::rows<Real>(p.W, n), tile::rows<Real>(chunk.X + 2 * F, ldx()), n}, Real(0),
+               h.o(c.first), V);
+    team.barrier();
+    tile::gemm(team, n, V, n, Real(1), tile::rows<Real>(p.G, n), tile::rows(h.v(c.first), V), Real(1), h.o(c.first), V);
   }
 };
 
 template <class Real> void chunked(const Call<Real> &call) {
-  each_head("delta_momentum::chunked", call, Chunked<Real>::work_size(call.chunk, call.shape.Dk, call.shape.Dv),
-            Chunked<Real>{Real(call.params.real("eta"))});
+  const double eta = call.params.real("eta");
+  std::vector<double> g{0}, power{1};
+  for (int m = 0; m < call.chunk; ++m) g.push_back(1 + eta * g.back()), power.push_back(eta * power.back());
+  run_chunks("delta_momentum::chunked", call,
+             MomentumAlgebra<Real>{Real(eta), HeadArrays<Real>(call), constants<Real>("g", g),
+                                   constants<Real>("power", power)});
 }
 
 } // namespace

@@ -22,10 +22,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  wy_chunked(
-      "delta_net::chunked", call, 1, 0, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-        key_step(h, t, h.beta[t], h.beta[t], step);
-      });
+  delta_rule("delta_net::chunked", call, {1, call.k, call.k, call.beta, call.beta, {}, {}});
 }
 
 } // namespace

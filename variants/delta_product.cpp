@@ -30,17 +30,18 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const int steps = call.params.integer("householder");
-  wy_chunked(
-      "delta_product::chunked", call, steps, 0,
-      KOKKOS_LAMBDA(const Head<Real> &h, int t, int j, const WyStep<Real> &step) {
-        const Real *x = key_of_step(h, t, j, steps);
-        for (int c = 0; c < h.Dk; ++c) {
-          step.r[c] = h.beta[t] * x[c];
-          step.p[c] = x[c];
-        }
-        for (int c = 0; c < h.Dv; ++c) step.v[c] = h.beta[t] * h.v(t)[c];
+  const int steps = call.params.integer("householder"), Dk = call.shape.Dk;
+  const Array<Real> keys = allocate(call, call.steps() * steps * Dk), beta = allocate(call, call.steps() * steps);
+  each_head(
+      "delta_product::sub_steps", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        each_row(team, h.T * steps, [=](int s, int first, int side) {
+          const size_t at = h.index * h.T * steps + s;
+          const Real *x = key_of_step(h, s / steps, s % steps, steps);
+          for (int c = first; c < Dk; c += side) keys(at * Dk + c) = x[c];
+          if (first == 0) beta(at) = h.beta[s / steps];
+        });
       });
+  delta_rule("delta_product::chunked", call, {steps, keys, keys, beta, beta, {}, {}});
 }
 
 } // namespace

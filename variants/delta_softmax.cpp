@@ -20,8 +20,7 @@ template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &
 /// The call with w = k and open gates.
 template <class Real> Call<Real> plain(Call<Real> call) {
   call.w = call.k;
-  call.alpha = call.beta = Array<Real>("ones", call.shape.heads() * call.shape.T);
-  Kokkos::deep_copy(call.alpha, Real(1));
+  call.alpha = call.beta = filled(call, call.steps(), Real(1));
   return call;
 }
 

@@ -21,11 +21,10 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  wy_chunked(
-      "gated_delta_net::chunked", call, 1, 1, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-        *step.decay = h.alpha[t];
-        key_step(h, t, h.alpha[t] * h.beta[t], h.beta[t], step);
-      });
+  const Array<Real> erase = per_step(
+      "gated_delta_net::erase", call,
+      KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real { return h.alpha[t] * h.beta[t]; });
+  delta_rule("gated_delta_net::chunked", call, {1, call.k, call.k, erase, call.beta, call.alpha, {}});
 }
 
 } // namespace

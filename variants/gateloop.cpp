@@ -15,7 +15,7 @@ namespace {
 /// alpha_t lambda_t e^{i theta_t} as [B,H,T,Dk,2].
 template <class Real> Array<Real> complex_decays(const Call<Real> &call) {
   const bool turns = call.has("w");
-  const Array<Real> a = allocate<Real>("decays", 2 * call.k.extent(0));
+  const Array<Real> a = allocate(call, 2 * call.k.extent(0));
   each_head(
       "gateloop::decays", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
         each(team, h.T, [=](int t) {
@@ -50,7 +50,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   const Turned<Real> turned = turn_back(
       call, Features<Real>{Dk, call.q, call.k},
       KOKKOS_LAMBDA(size_t step, int j) { return turns ? w(step * Dk + j) : Real(0); });
-  decayed_sum("gateloop::chunked", call, {2 * Dk, turned.features.q, turned.features.k, alpha, twice(call.lambda, Dk)});
+  decayed_sum("gateloop::chunked", call,
+              {2 * Dk, turned.features.q, turned.features.k, alpha, twice(call, call.lambda, Dk)});
   turn_state(call, turned);
 }
 

@@ -95,7 +95,8 @@ template <class Real> struct Chunked {
       });
       for (int b = 0; b < t0; b += C) { // earlier chunks are full
         team.barrier();
-        tile::gemm(team, C, width, b, Real(-1), tile::rows(L + size_t(b) * T, T), tile::rows<Real>(X, width), Real(1), X + size_t(b) * width, width);
+        tile::gemm(team, C, width, b, Real(-1), tile::rows(L + size_t(b) * T, T), tile::rows<Real>(X, width), Real(1),
+                   X + size_t(b) * width, width);
         team.barrier();
         tile::solve_unit_lower(team, C, width, L + size_t(b) * T + b, T, X + size_t(b) * width, width);
       }
@@ -120,7 +121,8 @@ template <class Real> struct Chunked {
         for (int later = 0; later < c; ++later) own[size_t(c) * width + n + later] = 0; // a query sees no later key
       });
       team.barrier();
-      tile::gemm(team, n, Dv, t0 + n, Real(1), tile::transposed(X + n, width), tile::rows<Real>(scaled, Dv), Real(0), h.o(t0), Dv);
+      tile::gemm(team, n, Dv, t0 + n, Real(1), tile::transposed(X + n, width), tile::rows<Real>(scaled, Dv), Real(0),
+                 h.o(t0), Dv);
     }
   }
 };

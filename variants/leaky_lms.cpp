@@ -22,11 +22,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  wy_chunked(
-      "leaky_lms::chunked", call, 1, 1, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-        *step.decay = h.alpha[t];
-        key_step(h, t, h.beta[t], h.beta[t], step);
-      });
+  delta_rule("leaky_lms::chunked", call, {1, call.k, call.k, call.beta, call.beta, call.alpha, {}});
 }
 
 } // namespace

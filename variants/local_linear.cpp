@@ -121,27 +121,35 @@ template <class Real> struct Moments {
   }
 };
 
-/// One query of a tile: its moments about q, then its regression.
-template <class Real> struct SolveTile {
+/// After a block of queries has gathered its moments: about each query, then its regression.
+template <class Real> struct SolveBlock {
   Basis basis;
   Real ridge;
-  int T, Dv, width, rows, stride, t0;
-  size_t head;
-  const Real *sum, *peak, *mass;
+  int T, Dv;
   Array<Real> q, k, o;
 
-  KOKKOS_FUNCTION static size_t work_size(int n, int Dk, int Dv) { return size_t(2 * n + 1) * (n + Dv) + n + Dk; }
+  /// N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk].
+  void place(Stack<Real> &s) const {
+    const size_t n = basis.size();
+    s.take((2 * n + 1) * (n + Dv) + n + basis.Dk);
+  }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
+                                  const Real *peak, const Real *mass, Stack<Real> stack) const {
+    Real *work = stack.take(0);
+    for (int r = 0; r < rows.size(); ++r) solve(team, head, rows.begin + r, sum + r * ld, peak[r], mass[r], work);
+  }
 
-  /// Work of a row: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk].
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *work) const {
-    const int g = int(unit / rows), r = int(unit % rows), n = basis.size(), D = Dv, Dk = basis.Dk;
-    const size_t slot = size_t(g) * stride + r, step = (head + g) * T + t0 + r;
+private:
+  KOKKOS_FUNCTION void solve(const Team &team, size_t head, int t, const Real *first, Real peak, Real total,
+                             Real *work) const {
+    const int n = basis.size(), D = Dv, Dk = basis.Dk;
+    const size_t step = head * T + t;
     const Basis x = basis;
-    const Real total = mass[slot], *first = sum + slot * width, *second = first + n, *values = second + n * (n + 1) / 2,
-               *cross = values + D;
-    const Real *query = q.data() + step * Dk, *origin = k.data() + (head + g) * T * Dk;
+    const Real *second = first + n, *values = second + n * (n + 1) / 2, *cross = values + D;
+    const Real *query = q.data() + step * Dk, *origin = k.data() + head * T * Dk;
     Real *N = work, *P = N + n * n, *R = P + n * n, *Q = R + n * D, *ybar = Q + n * D, *xbar = ybar + n,
          *vbar = xbar + n, *z = vbar + D;
+    team.barrier();
     each(team, Dk, [=](int c) { z[c] = query[c] - origin[c]; });
     each(team, n, [=](int a) { ybar[a] = first[a] / total; });
     each(team, D, [=](int c) { vbar[c] = values[c] / total; });
@@ -159,7 +167,7 @@ template <class Real> struct SolveTile {
     team.barrier();
     each(team, n, [=](int row) { x.move_origin(z, Real(0), P + row * n, 1, N + row * n, 1); });
     team.barrier();
-    finish_regression(team, n, D, ridge, peak[slot], total, xbar, vbar, N, Q, o.data() + step * D);
+    finish_regression(team, n, D, ridge, peak, total, xbar, vbar, N, Q, o.data() + step * D);
   }
 };
 
@@ -176,26 +184,15 @@ template <class Real> void parallel(const Call<Real> &call) {
   const Shape &s = call.shape;
   const Basis basis = basis_of(call);
   const int n = basis.size(), width = n + n * (n + 1) / 2 + (n + 1) * s.Dv;
-  const size_t steps = s.heads() * s.T;
-  const Array<Real> moments(Kokkos::view_alloc(Kokkos::WithoutInitializing, "moments"), steps * width);
+  const size_t steps = call.steps();
+  const Array<Real> moments = allocate(call, steps * width);
   Kokkos::parallel_for("local_linear::moments", Kokkos::RangePolicy<Execution>(0, steps),
                        Moments<Real>{basis, s.T, s.Dv, width, call.k, call.v, moments});
-  const auto kernel = gaussian_by_product<Real, true>(call);
-  using Weights = GaussianByProduct<Real, true>;
-  const int chunk = std::min(call.chunk, 8); // a query's result is wide: small tiles
-  Attention<Real, Weights> tiles("local_linear::parallel", kernel, Sees::through_self, rows_of(call.q, s, s.Dk),
-                                 rows_of(call.k, s, s.Dk), rows_of(moments, s, width), s.heads(), chunk);
-  using Solve = SolveTile<Real>;
-  tiles.each_group([&](size_t head, size_t heads) {
-    for (int t = 0; t < s.T; t += tiles.tile_rows) {
-      const Range rows{t, std::min(t + tiles.tile_rows, s.T)};
-      tiles.begin(head, heads, rows);
-      tiles.gather(rows, {0, rows.end});
-      run<Real>({"local_linear::solve", heads * rows.size(), 64}, *call.arena, Solve::work_size(n, s.Dk, s.Dv),
-                Solve{basis, Real(call.params.real("ridge")), s.T, s.Dv, width, rows.size(), tiles.tile_rows, t, head,
-                      tiles.sum(0, rows), tiles.peak(0, rows), tiles.mass(0, rows), call.q, call.k, call.o});
-    }
-  });
+  const int chunk = std::min(call.chunk, 32); // a query's result is wide: small blocks
+  attend("local_linear::parallel", call,
+         key_loop(gaussian_by_product<Real, true>(call), Sees::through_self, rows_of(call.q, s, s.Dk),
+                  rows_of(call.k, s, s.Dk), rows_of(moments, s, width), chunk),
+         SolveBlock<Real>{basis, Real(call.params.real("ridge")), s.T, s.Dv, call.q, call.k, call.o});
 }
 
 } // namespace

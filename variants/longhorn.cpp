@@ -25,11 +25,10 @@ template <class Real> void recurrent(const Call<Real> &call) {
 
 template <class Real> void chunked(const Call<Real> &call) {
   const Real delta = call.params.real("delta");
-  wy_chunked(
-      "longhorn::chunked", call, 1, 0, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-        const Real gain = delta / (1 + delta * dot(h.k(t), h.k(t), h.Dk));
-        key_step(h, t, gain, gain, step);
-      });
+  const Array<Real> gain = per_step(
+      "longhorn::gain", call,
+      KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real { return delta / (1 + delta * dot(h.k(t), h.k(t), h.Dk)); });
+  delta_rule("longhorn::chunked", call, {1, call.k, call.k, gain, gain, {}, {}});
 }
 
 } // namespace

@@ -54,11 +54,11 @@ template <class Real> void chunked(const Call<Real> &call) {
   const int D = call.shape.Dk;
   const Ring<Real> a = ring(call);
   const Array<Real> written = map_rows(
-      "written", call.k, D, D, KOKKOS_LAMBDA(const Real *k, int n, Real *out) {
+      "written", call, call.k, D, D, KOKKOS_LAMBDA(const Real *k, int n, Real *out) {
         for (int j = 0; j < n; ++j) out[j] = a.gain(j) * k[j];
       });
   const Array<Real> decays = map_rows(
-      "decays", call.k, D, 2 * D, KOKKOS_LAMBDA(const Real *, int n, Real *out) {
+      "decays", call, call.k, D, 2 * D, KOKKOS_LAMBDA(const Real *, int n, Real *out) {
         for (int j = 0; j < n; ++j) out[j] = out[n + j] = a.modulus(j);
       });
   const Turned<Real> turned = turn_back(

@@ -28,7 +28,7 @@ template <class Real> Array<Real> step_sizes(const Call<Real> &call) {
     const double step = low * std::pow(high / low, Dv > 1 ? double(i) / (Dv - 1) : 0);
     biases.push_back(step + std::log1p(-std::exp(-step))); // the inverse of softplus
   }
-  const Array<Real> bias = constants<Real>("bias", biases), delta = allocate<Real>("Delta", call.v.extent(0));
+  const Array<Real> bias = constants<Real>("bias", biases), delta = allocate(call, call.v.extent(0));
   const bool selective = call.has("w");
   each_head(
       "mamba::step_sizes", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {

@@ -23,8 +23,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  decayed_sum("mamba2::chunked", call,
-              {call.shape.Dk, call.q, scale_rows(call.k, call.shape.Dk, call.beta), call.alpha, {}});
+  decayed_sum("mamba2::chunked", call, {call.shape.Dk, call.q, call.k, call.alpha, {}, Real(1), {}, false, call.beta});
 }
 
 } // namespace

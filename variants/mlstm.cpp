@@ -46,8 +46,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 
 template <class Real> void chunked(const Call<Real> &call) {
   const size_t steps = call.shape.heads() * call.shape.T;
-  const Array<Real> keep = allocate<Real>("keep", steps), add = allocate<Real>("add", steps),
-                    floor = allocate<Real>("floor", steps);
+  const Array<Real> keep = allocate(call, steps), add = allocate(call, steps), floor = allocate(call, steps);
   each_head(
       "mlstm::stabilise", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
         each(team, 1, [=](int) {

@@ -26,11 +26,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  wy_chunked(
-      "nlms::chunked", call, 1, 0, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-        const Real gain = step_size(h, t);
-        key_step(h, t, gain, gain, step);
-      });
+  const Array<Real> gain = per_step(
+      "nlms::gain", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real { return step_size(h, t); });
+  delta_rule("nlms::chunked", call, {1, call.k, call.k, gain, gain, {}, {}});
 }
 
 } // namespace

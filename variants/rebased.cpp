@@ -19,7 +19,7 @@ namespace {
 template <class Real> Array<Real> normed(const Call<Real> &call, const Array<Real> &x) {
   const Real gain = call.params.real("gain"), shift = call.params.real("shift");
   return map_rows(
-      "layer norm", x, call.shape.Dk, call.shape.Dk, KOKKOS_LAMBDA(const Real *row, int D, Real *out) {
+      "layer norm", call, x, call.shape.Dk, call.shape.Dk, KOKKOS_LAMBDA(const Real *row, int D, Real *out) {
         Real mean = 0, variance = 0;
         for (int j = 0; j < D; ++j) mean += row[j] / D;
         for (int j = 0; j < D; ++j) variance += (row[j] - mean) * (row[j] - mean) / D;
@@ -28,15 +28,15 @@ template <class Real> Array<Real> normed(const Call<Real> &call, const Array<Rea
       });
 }
 
-template <class Real> Array<Real> squared(const Array<Real> &x, int D) {
+template <class Real> Array<Real> squared(const Call<Real> &call, const Array<Real> &x) {
+  const int D = call.shape.Dk;
   return map_rows(
-      "phi", x, D, quadratic_features(D),
+      "phi", call, x, D, quadratic_features(D),
       KOKKOS_LAMBDA(const Real *row, int n, Real *phi) { quadratic(row, n, Real(1), phi); });
 }
 
 template <class Real> Features<Real> features(const Call<Real> &call) {
-  const int D = call.shape.Dk;
-  return {quadratic_features(D), squared(normed(call, call.q), D), squared(normed(call, call.k), D)};
+  return {quadratic_features(call.shape.Dk), squared(call, normed(call, call.q)), squared(call, normed(call, call.k))};
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {

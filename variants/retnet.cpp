@@ -24,8 +24,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const Array<Real> gamma = allocate<Real>("gamma", call.shape.heads() * call.shape.T);
-  Kokkos::deep_copy(gamma, Real(call.params.real("gamma")));
+  const Array<Real> gamma = filled(call, call.steps(), Real(call.params.real("gamma")));
   decayed_sum("retnet::chunked", call, {call.shape.Dk, call.q, call.k, gamma, {}, Real(call.params.real("scale"))});
 }
 

@@ -17,9 +17,7 @@ namespace {
 /// u_t of every step and channel.
 template <class Real> Array<Real> bonus(const Call<Real> &call) {
   if (call.has("w")) return call.w;
-  const Array<Real> u = allocate<Real>("u", call.k.extent(0));
-  Kokkos::deep_copy(u, Real(call.params.real("u")));
-  return u;
+  return filled(call, call.k.extent(0), Real(call.params.real("u")));
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {

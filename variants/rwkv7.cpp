@@ -5,7 +5,7 @@
 //   o_t = S_t q_t
 //
 // beta is the in-context learning rate a_t, one for all channels; the replacement key is k as given; the bonus term and
-// the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a writing one along
+// the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a plain write along
 // k_t. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/wy.hpp"
@@ -24,18 +24,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const int Dk = call.shape.Dk;
-  wy_chunked(
-      "rwkv7::chunked", call, 2, Dk, KOKKOS_LAMBDA(const Head<Real> &h, int t, int j, const WyStep<Real> &step) {
-        const bool erases = j == 0;
-        const Real *w = h.w(t), square = dot(w, w, h.Dk), factor = erases && square > 0 ? h.beta[t] / square : Real(0);
-        for (int c = 0; c < h.Dk; ++c) {
-          step.r[c] = factor * w[c];
-          step.p[c] = erases ? w[c] : h.k(t)[c];
-          step.decay[c] = erases ? h.lambda(t)[c] : Real(1);
-        }
-        for (int c = 0; c < h.Dv; ++c) step.v[c] = erases ? Real(0) : h.v(t)[c];
+  const Array<Real> erase = per_step(
+      "rwkv7::erase", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real {
+        const Real square = dot(h.w(t), h.w(t), h.Dk);
+        return square > 0 ? h.beta[t] / square : Real(0);
       });
+  delta_rule("rwkv7::chunked", call, {1, call.w, call.w, erase, {}, {}, call.lambda, call.k});
 }
 
 } // namespace

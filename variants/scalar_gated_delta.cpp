@@ -22,12 +22,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  wy_chunked(
-      "scalar_gated_delta::chunked", call, 1, 1,
-      KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-        *step.decay = h.beta[t];
-        key_step(h, t, Real(1), Real(1), step);
-      });
+  delta_rule("scalar_gated_delta::chunked", call, {1, call.k, call.k, {}, {}, call.beta, {}});
 }
 
 } // namespace

@@ -21,6 +21,8 @@
 //   summarise(team, chunk, summary, scratch)
 //   carry(team, chunk, summary, part, before, after, scratch)
 //   read(team, chunk, summary, before, scratch)
+//   carries_by_reading                          read(team, chunk, summary, before, after, scratch) leaves the state after
+//                                               the chunk in `after` unless that is null, and streaming needs no other
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once
 #include "harness/device/tile.hpp"
@@ -66,11 +68,15 @@ template <class Algebra> struct Streaming {
     for (int c = 0; c < steps.chunks(); ++c) {
       const Chunk chunk = steps.at(head, c);
       Stack<Real> first = stack, second = stack, third = stack;
-      algebra.summarise(team, chunk, summary, algebra.summarising(first));
-      team.barrier();
-      algebra.carry(team, chunk, summary, Part{0, 1}, before, after, algebra.carrying(second));
-      team.barrier();
-      algebra.read(team, chunk, summary, before, algebra.reading(third));
+      if constexpr (Algebra::carries_by_reading) {
+        algebra.read(team, chunk, summary, before, after, algebra.reading(first));
+      } else {
+        algebra.summarise(team, chunk, summary, algebra.summarising(first));
+        team.barrier();
+        algebra.carry(team, chunk, summary, Part{0, 1}, before, after, algebra.carrying(second));
+        team.barrier();
+        algebra.read(team, chunk, summary, before, algebra.reading(third));
+      }
       team.barrier();
       Real *const old = before;
       before = after, after = old;
@@ -156,7 +162,11 @@ template <class Algebra> struct Read {
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
-    algebra.read(team, steps.at(head, c), algebra.summary(kept), window.state(head, c), algebra.reading(scratch));
+    if constexpr (Algebra::carries_by_reading)
+      algebra.read(team, steps.at(head, c), algebra.summary(kept), window.state(head, c), nullptr,
+                   algebra.reading(scratch));
+    else
+      algebra.read(team, steps.at(head, c), algebra.summary(kept), window.state(head, c), algebra.reading(scratch));
   }
 };
 
@@ -229,13 +239,17 @@ inline Schedule chosen(const Steps &steps, size_t heads) {
 
 } // namespace engine
 
+/// The schedule that run_chunks takes.
+template <class Real> Schedule schedule_of(const Call<Real> &call) {
+  const engine::Steps steps{call.shape.T, call.chunk};
+  return call.schedule == Schedule::automatic ? engine::chosen(steps, call.shape.heads()) : call.schedule;
+}
+
 /// Runs `algebra` over all heads of the call in the schedule asked for.
 template <class Real, class Algebra>
 void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra) {
   const engine::Steps steps{call.shape.T, call.chunk};
-  const Schedule schedule =
-      call.schedule == Schedule::automatic ? engine::chosen(steps, call.shape.heads()) : call.schedule;
-  if (schedule == Schedule::streaming)
+  if (schedule_of(call) == Schedule::streaming)
     engine::stream(label, call, algebra, steps);
   else
     engine::three_phases(label, call, algebra, steps);

@@ -37,6 +37,18 @@ template <class F> KOKKOS_FUNCTION void each_row(const Team &team, int rows, con
   for (int i = team.rank / side; i < rows; i += team.size / side) f(i, team.rank % side, side);
 }
 
+/// join of the values of the threads that share a row, known to each of them.
+template <class Real, class Join> KOKKOS_FUNCTION Real across_row(Real value, const Join &join) {
+#if defined(__CUDA_ARCH__)
+  for (int offset = 16; offset > 0; offset /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  for (int offset = 16; offset > 0; offset /= 2) value = join(value, __shfl_xor(value, offset, 32));
+#else
+  (void)join;
+#endif
+  return value;
+}
+
 /// f() by one thread. No barrier.
 template <class F> KOKKOS_FUNCTION void once(const Team &team, const F &f) {
   if (team.rank == 0) f();

@@ -1,22 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device arrays that a layer makes for itself.
+// Device arrays that a layer makes for itself, from the call's arena: they live as long as the pass.
 #pragma once
 #include "harness/device/device.hpp"
 
 namespace recollect::variants {
 
 /// n numbers, not initialised.
-template <class Real> Array<Real> allocate(const std::string &label, size_t n) {
-  return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), n);
+template <class Real> Array<Real> allocate(const Call<Real> &call, size_t n) {
+  return call.arena->template take<Real>(n);
+}
+
+/// n times the same number.
+template <class Real> Array<Real> filled(const Call<Real> &call, size_t n, Real value) {
+  const Array<Real> array = allocate(call, n);
+  Kokkos::deep_copy(Execution(), array, value);
+  return array;
 }
 
 /// Fixed weights of a layer, computed on the host from its parameters and seed, the same for all heads.
 template <class Real> Array<Real> constants(const std::string &label, const std::vector<double> &values) {
-  const Array<Real> device = allocate<Real>(label, values.size());
+  const Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), values.size());
   const auto host = Kokkos::create_mirror_view(device);
   for (size_t i = 0; i < values.size(); ++i) host(i) = static_cast<Real>(values[i]);
   Kokkos::deep_copy(device, host);
   return device;
+}
+
+template <class Real, class Step> struct StepMap {
+  HeadArrays<Real> arrays;
+  Array<Real> out;
+  Step step;
+  KOKKOS_FUNCTION void operator()(size_t i) const {
+    out(i) = step(arrays.head(i / arrays.T), static_cast<int>(i % arrays.T));
+  }
+};
+
+/// [B,H,T] step(head, t).
+template <class Real, class Step>
+Array<Real> per_step(const std::string &label, const Call<Real> &call, const Step &step) {
+  const Array<Real> out = allocate(call, call.steps());
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Execution>(0, call.steps()),
+                       StepMap<Real, Step>{HeadArrays<Real>(call), out, step});
+  return out;
 }
 
 } // namespace recollect::variants

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers whose every query looks at every key, in O(T * tile) memory: one tile of queries x keys at a time.
+// Layers whose every query looks at every key, in memory that does not grow with T: one team takes a block of queries
+// through the keys, block by block.
 //
-//   z(t,i) = query_t . key_i                       a matrix product (BLAS)
-//   p(t,i) = kernel(head, t, i, z)                 elementwise; 0 where query t does not see key i
-//   sum_t  = sum_i p(t,i) value_i                  a matrix product (BLAS)
+//   z(t,i) = query_t . key_i
+//   p(t,i) = kernel(head, t, i, z)                 0 where query t does not see key i
+//   sum_t  = sum_i p(t,i) value_i
 //
 // A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is gathered
 // online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit - peak_t) and
@@ -11,9 +12,7 @@
 //   KOKKOS_FUNCTION bool normalised() const;
 //   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
 #pragma once
-#include "harness/device/device.hpp"
-#include <KokkosBlas3_gemm.hpp>
-#include <algorithm>
+#include "harness/device/tile.hpp"
 
 namespace recollect::variants {
 
@@ -24,24 +23,15 @@ enum class Sees { earlier, through_self, everything };
 template <class Real> struct Rows {
   Array<Real> data;
   int count, width;
-  Real *at(size_t head, int row) const { return data.data() + (head * count + row) * width; }
+  KOKKOS_FUNCTION Real *at(size_t head, int row) const { return data.data() + (head * count + row) * width; }
 };
 template <class Real> Rows<Real> rows_of(const Array<Real> &data, const Shape &shape, int width) {
   return {data, shape.T, width};
 }
 
-/// C[m,n] = beta C + alpha A[m,k] op(B), all contiguous; op(B) is B[k,n], or B[n,k]^T for "T".
-template <class Real>
-void product(const char op[], int m, int n, int k, Real alpha, const Real *A, const Real *B, Real beta, Real *C) {
-  using In = Kokkos::View<const Real **, Kokkos::LayoutRight, Execution, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  using Out = Kokkos::View<Real **, Kokkos::LayoutRight, Execution, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  const bool transposed = op[0] == 'T';
-  KokkosBlas::gemm("N", op, alpha, In(A, m, k), transposed ? In(B, n, k) : In(B, k, n), beta, Out(C, m, n));
-}
-
 struct Range {
   int begin, end;
-  int size() const { return end - begin; }
+  KOKKOS_FUNCTION int size() const { return end - begin; }
 };
 
 /// The largest of p[0 ... n-1]. Called by the whole team; barriers inside.
@@ -63,153 +53,175 @@ template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real 
   each(team, n, [=](int i) { p[i] = mass == 0 ? 0 : p[i] / mass; });
 }
 
-/// One row of a tile: scores to weights, and the row's normaliser brought up to date.
-template <class Real, class Kernel> struct Weigh {
+/// The largest of p[0 ... n-1], n > 0, by the threads that share the row.
+template <class Real> KOKKOS_FUNCTION Real row_max(const Real *p, int n, int lane, int lanes) {
+  constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
+  Real best[bundle];
+  for (int l = 0; l < bundle; ++l) best[l] = p[0];
+  int j = lane * bundle;
+  for (; j + bundle <= n; j += lanes * bundle)
+    for (int l = 0; l < bundle; ++l) best[l] = p[j + l] > best[l] ? p[j + l] : best[l];
+  for (; j < n; ++j) best[0] = p[j] > best[0] ? p[j] : best[0]; // on the host alone
+  for (int l = 1; l < bundle; ++l) best[0] = best[l] > best[0] ? best[l] : best[0];
+  return across_row(best[0], [](Real a, Real b) { return a > b ? a : b; });
+}
+/// p = exp(p - peak), and its sum, by the threads that share the row.
+template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real peak, int lane, int lanes) {
+  constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
+  Real sum[bundle] = {};
+  int j = lane * bundle;
+  for (; j + bundle <= n; j += lanes * bundle)
+    for (int l = 0; l < bundle; ++l) {
+      const Real weight = math::exp(p[j + l] - peak);
+      p[j + l] = weight, sum[l] += weight;
+    }
+  for (; j < n; ++j) sum[0] += p[j] = math::exp(p[j] - peak); // on the host alone
+  for (int l = 1; l < bundle; ++l) sum[0] += sum[l];
+  return across_row(sum[0], [](Real a, Real b) { return a + b; });
+}
+
+/// A block of queries of one head on its way through the keys.
+template <class Number, class Kernel> struct KeyLoop {
+  using Real = Number;
   Kernel kernel;
   Sees sees;
-  size_t head; // first of the group
-  Range rows, keys;
-  int stride, width; // rows between two heads of the group in sum, peak and mass; columns of sum
-  Real *scores, *sum, *peak, *mass;
+  Rows<Real> queries, keys, values;
+  int most_rows, most_keys; // of a block
 
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *) const {
-    const int height = rows.end - rows.begin, n = keys.end - keys.begin;
-    const int g = int(unit / height), r = int(unit % height), t = rows.begin + r, first = keys.begin;
-    const size_t slot = size_t(g) * stride + r, this_head = head + g;
-    Real *p = scores + unit * n;
-    const int limit = sees == Sees::everything ? n : (sees == Sees::earlier ? t : t + 1) - first;
-    const int seen = limit < 0 ? 0 : limit < n ? limit : n;
-    const Kernel kappa = kernel;
-    each(team, seen, [&](int j) { p[j] = kappa(this_head, t, first + j, p[j]); });
-    each(team, n - seen, [=](int j) { p[seen + j] = 0; });
-    if (!kernel.normalised() || seen == 0) return;
-    team.barrier();
-    const Real highest = largest(team, seen, p), old = peak[slot], now = highest > old ? highest : old;
-    const Real added = exponentiate(team, seen, now, p);
-    const Real shrink = math::exp(old - now);
-    Real *row_sum = sum + slot * width;
-    each(team, width, [=](int c) { row_sum[c] *= shrink; });
-    team.barrier(); // peak[slot] is read by all before it is replaced
-    once(team, [=] {
-      peak[slot] = now;
-      mass[slot] = mass[slot] * shrink + added;
+  struct Room {
+    Real *p;           // [rows,keys] scores, then weights
+    Real *peak, *mass; // [rows]
+    Real *q, *k, *v;   // rooms
+  };
+  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
+    return {s.take(most_rows * tile::pitch<Real>(most_keys)),
+            s.take(most_rows),
+            s.take(most_rows),
+            tile::room(s, most_rows, queries.width),
+            tile::room(s, most_keys, keys.width),
+            tile::room(s, most_keys, values.width)};
+  }
+
+  /// These rows have seen nothing yet. A barrier ends it.
+  KOKKOS_FUNCTION void begin(const Team &team, int rows, const Room &x, Real *sum, std::ptrdiff_t ld) const {
+    const bool normalised = kernel.normalised();
+    each_cell(team, rows, values.width, [=](int r, int c) { sum[r * ld + c] = 0; });
+    each(team, rows, [=](int r) {
+      x.peak[r] = Kokkos::reduction_identity<Real>::max(); // finite: a row of logits -infinity weighs 0
+      x.mass[r] = Real(normalised ? 0 : 1);
     });
-  }
-};
-
-template <class Real> struct Divide {
-  int rows, stride, width, count;
-  const Real *sum, *mass;
-  Real *out; // first row of the group's first head; `count` rows a head
-  KOKKOS_FUNCTION void operator()(int i) const {
-    const int g = i / (rows * width), r = i / width % rows, c = i % width;
-    const size_t slot = size_t(g) * stride + r;
-    out[(size_t(g) * count + r) * width + c] =
-        mass[slot] == 0 ? Real(0) : sum[slot * width + c] / mass[slot]; // nothing seen: 0
-  }
-};
-
-/// The tiles of one layer. Heads are taken in groups, so that many small heads share each elementwise kernel.
-template <class Real, class Kernel> class Attention {
-public:
-  Attention(std::string label, const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys, Rows<Real> values,
-            size_t heads, int chunk)
-      : tile_rows(std::min({8 * std::min(chunk, 64), queries.count})),
-        tile_keys(std::min({16 * std::min(chunk, 64), keys.count})), label_(std::move(label)), kernel_(kernel),
-        sees_(sees), queries_(queries), keys_(keys), values_(values), heads_(heads) {
-    tile_rows = std::max(tile_rows, std::min(chunk, queries.count)); // a chunk is never cut
-    tile_keys = std::max(tile_keys, std::min(chunk, keys.count));
-    constexpr size_t budget = size_t(1) << 20; // numbers held at once
-    group_ = std::clamp<size_t>(budget / (size_t(tile_rows) * (tile_keys + values.width)), 1, heads);
-    scores_ = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label_ + "::scores"),
-                          group_ * tile_rows * tile_keys);
-    sum_ = Array<Real>(label_ + "::sum", group_ * tile_rows * values.width);
-    peak_ = Array<Real>(label_ + "::peak", group_ * tile_rows);
-    mass_ = Array<Real>(label_ + "::mass", group_ * tile_rows);
+    team.barrier();
   }
 
-  int tile_rows, tile_keys; // queries and keys of one tile
-  size_t group() const { return group_; }
-
-  /// body(first head, heads) for every group.
-  template <class Body> void each_group(const Body &body) {
-    for (size_t first = 0; first < heads_; first += group_) body(first, std::min(group_, heads_ - first));
+  /// Weights x.p[rows, keys] of one block of keys, and the rows' normalisers and sums brought up to date with it. A
+  /// barrier ends it.
+  KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range block, const tile::Matrix<Real> &q,
+                             const tile::Matrix<Real> &k, const Room &x, Real *sum, std::ptrdiff_t lds) const {
+    const int n = block.size(), first = rows.begin - block.begin, width = values.width;
+    const std::ptrdiff_t ld = tile::pitch<Real>(most_keys);
+    tile::Product<Real> scores{q, tile::transposed(k.data, k.row), queries.width};
+    if (sees != Sees::everything) scores.wanted = tile::Staircase{sees == Sees::earlier ? first : first + 1, 1};
+    tile::gemm(team, rows.size(), n, Real(1), scores, tile::Product<Real>{}, Real(0), x.p, ld);
+    team.barrier();
+    const Kernel kappa = kernel;
+    const tile::Staircase wanted = scores.wanted;
+    each_row(team, rows.size(), [=](int r, int lane, int lanes) {
+      Real *p = x.p + r * ld;
+      const int seen = wanted.end(r, n), t = rows.begin + r;
+      for (int j = seen + lane; j < n; j += lanes) p[j] = 0;
+      for (int j = lane; j < seen; j += lanes) p[j] = kappa(head, t, block.begin + j, p[j]);
+      if (!kappa.normalised() || seen == 0) return;
+      const Real highest = row_max(p, seen, lane, lanes), old = x.peak[r], now = highest > old ? highest : old;
+      const Real added = row_exponentials(p, seen, now, lane, lanes), shrink = math::exp(old - now);
+      if (shrink != 1)
+        for (int c = lane; c < width; c += lanes) sum[r * lds + c] *= shrink;
+      if (lane == 0) x.peak[r] = now, x.mass[r] = x.mass[r] * shrink + added;
+    });
+    team.barrier();
   }
 
-  /// These queries of these heads have seen nothing yet. At most tile_rows of them.
-  void begin(size_t head, size_t heads, Range rows) {
-    head_ = head, now_ = heads, begin_ = rows.begin;
-    Kokkos::deep_copy(sum_, Real(0));
-    Kokkos::deep_copy(peak_, std::numeric_limits<Real>::lowest()); // finite: a row of logits -infinity weighs 0
-    Kokkos::deep_copy(mass_, Real(kernel_.normalised() ? 0 : 1));
-  }
-
-  /// The weights of one tile into scores(): [heads, rows, keys]. At most tile_keys keys.
-  void weigh(Range rows, Range keys) {
-    const int width = queries_.width;
-    for (size_t g = 0; g < now_; ++g)
-      product("T", rows.size(), keys.size(), width, Real(1), queries_.at(head_ + g, rows.begin),
-              keys_.at(head_ + g, keys.begin), Real(0), scores(g, rows, keys));
-    Arena none;
-    run<Real>({label_, now_ * rows.size()}, none, 0,
-              Weigh<Real, Kernel>{kernel_, sees_, head_, rows, keys, tile_rows, values_.width, scores_.data(),
-                                  sum(0, rows), peak(0, rows), mass(0, rows)});
-  }
-
-  /// Adds what the queries `rows` read at `keys`, tile by tile.
-  void gather(Range rows, Range keys) {
-    for (int key = keys.begin; key < keys.end; key += tile_keys) {
-      const Range tile{key, std::min(key + tile_keys, keys.end)};
-      weigh(rows, tile);
-      for (size_t g = 0; g < now_; ++g)
-        product("N", rows.size(), values_.width, tile.size(), Real(1), scores(g, rows, tile),
-                values_.at(head_ + g, tile.begin), Real(1), sum(g, rows));
+  /// Adds what the queries `rows` read at `seen` keys to sum [rows, width of the values]. A barrier ends it.
+  KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Range seen, const Room &x, Real *sum,
+                              std::ptrdiff_t lds) const {
+    const auto q = tile::stage(team, rows.size(), queries.width, queries.at(head, rows.begin), queries.width, x.q);
+    for (int begin = seen.begin; begin < seen.end; begin += most_keys) {
+      const Range block{begin, begin + most_keys < seen.end ? begin + most_keys : seen.end};
+      const auto k = tile::stage(team, block.size(), keys.width, keys.at(head, begin), keys.width, x.k);
+      const auto v = tile::stage(team, block.size(), values.width, values.at(head, begin), values.width, x.v);
+      team.barrier();
+      weigh(team, head, rows, block, q, k, x, sum, lds);
+      tile::Product<Real> read{tile::rows<Real>(x.p, tile::pitch<Real>(most_keys)), v, block.size()};
+      if (sees != Sees::everything) read.given = tile::Staircase{rows.begin - begin + 1, 1};
+      tile::gemm(team, rows.size(), values.width, Real(1), read, tile::Product<Real>{}, Real(1), sum, lds);
+      team.barrier();
     }
   }
-
-  /// out_t = sum_t / mass_t.
-  void finish(Range rows, const Rows<Real> &out) {
-    Kokkos::parallel_for(label_ + "::finish", Kokkos::RangePolicy<Execution>(0, int(now_) * rows.size() * out.width),
-                         Divide<Real>{rows.size(), tile_rows, out.width, out.count, sum(0, rows), mass(0, rows),
-                                      out.at(head_, rows.begin)});
-  }
-
-  Real *scores(size_t g, Range rows, Range keys) const { return scores_.data() + g * rows.size() * keys.size(); }
-  Real *sum(size_t g, Range rows) const { return sum_.data() + (g * tile_rows + rows.begin - begin_) * values_.width; }
-  Real *peak(size_t g, Range rows) const { return peak_.data() + g * tile_rows + rows.begin - begin_; }
-  Real *mass(size_t g, Range rows) const { return mass_.data() + g * tile_rows + rows.begin - begin_; }
-
-private:
-  std::string label_;
-  Kernel kernel_;
-  Sees sees_;
-  Rows<Real> queries_, keys_, values_;
-  size_t heads_, group_, head_ = 0, now_ = 0;
-  int begin_ = 0;
-  Array<Real> scores_, sum_, peak_, mass_;
 };
 
-/// o_t = sum over the keys seen of p(t,i) values_i, tile by tile. `chunk` C sets the tile: up to 8 C queries by 16 C
-/// keys.
+/// A loop with blocks for this chunk length: a chunk is a block of queries, and long enough blocks of keys that the
+/// weights of a block come out of the first-level cache, or half of a GPU's shared memory.
 template <class Real, class Kernel>
-void attend(const std::string &label, const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys,
-            Rows<Real> values, Rows<Real> out, size_t heads, int chunk) {
-  Attention<Real, Kernel> tiles(label, kernel, sees, queries, keys, values, heads, chunk);
-  tiles.each_group([&](size_t head, size_t count) {
-    for (int t = 0; t < queries.count; t += tiles.tile_rows) {
-      const Range rows{t, std::min(t + tiles.tile_rows, queries.count)};
-      tiles.begin(head, count, rows);
-      tiles.gather(rows, {0, sees == Sees::everything ? keys.count : rows.end});
-      tiles.finish(rows, out);
-    }
-  });
+KeyLoop<Real, Kernel> key_loop(const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys, Rows<Real> values,
+                               int chunk) {
+  const int rows = std::min(queries.count, on_host ? chunk : std::min(chunk, int(256 / sizeof(Real))));
+  return {kernel, sees, queries, keys, values, rows, std::min(keys.count, on_host ? 2 * chunk : rows)};
+}
+
+/// One block of queries a unit: read, then finish(team, head, rows, sum, ld, peak, mass, stack).
+template <class Number, class Kernel, class Finish> struct Attend {
+  using Real = Number;
+  KeyLoop<Real, Kernel> loop;
+  Finish finish;
+
+  KOKKOS_FUNCTION int blocks() const { return (loop.queries.count - 1) / loop.most_rows + 1; }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    Stack<Real> stack{memory};
+    const auto room = loop.place(stack);
+    const std::ptrdiff_t ld = tile::pitch<Real>(loop.values.width);
+    Real *sum = stack.take(loop.most_rows * ld);
+    const size_t head = unit / blocks();
+    const int T = loop.queries.count, begin = (blocks() - 1 - int(unit % blocks())) * loop.most_rows; // longest first
+    const Range rows{begin, begin + loop.most_rows < T ? begin + loop.most_rows : T};
+    loop.begin(team, rows.size(), room, sum, ld);
+    loop.gather(team, head, rows, {0, loop.sees == Sees::everything ? loop.keys.count : rows.end}, room, sum, ld);
+    finish(team, head, rows, sum, ld, room.peak, room.mass, stack);
+  }
+  size_t scratch() const {
+    Stack<Real> stack;
+    loop.place(stack);
+    stack.take(loop.most_rows * tile::pitch<Real>(loop.values.width));
+    finish.place(stack);
+    return stack.used;
+  }
+};
+
+/// out_t = sum_t / mass_t, 0 where nothing is seen.
+template <class Real> struct Divide {
+  Rows<Real> out;
+  void place(Stack<Real> &) const {}
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
+                                  const Real *, const Real *mass, Stack<Real>) const {
+    Real *to = out.at(head, rows.begin);
+    const int width = out.width;
+    each_cell(team, rows.size(), width,
+              [=](int r, int c) { to[size_t(r) * width + c] = mass[r] == 0 ? Real(0) : sum[r * ld + c] / mass[r]; });
+  }
+};
+
+/// Every query of every head through its keys, then `finish`.
+template <class Real, class Kernel, class Finish>
+void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop, const Finish &finish) {
+  const Attend<Real, Kernel, Finish> kernel{loop, finish};
+  run<Real>({label, call.shape.heads() * kernel.blocks(), 256, call.math}, *call.arena, kernel.scratch(), kernel);
 }
 
 template <class Real, class Kernel>
 void attend(const std::string &label, const Call<Real> &call, const Kernel &kernel, Sees sees = Sees::through_self) {
   const Shape &s = call.shape;
-  attend(label, kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv),
-         rows_of(call.o, s, s.Dv), s.heads(), call.chunk);
+  attend(
+      label, call,
+      key_loop(kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk),
+      Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 
 /// The same as a plain loop over the queries: the definition.

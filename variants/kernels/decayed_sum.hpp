@@ -38,6 +38,7 @@ template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) 
 
 template <class Number> struct DecayedSumAlgebra {
   using Real = Number;
+  static constexpr bool carries_by_reading = false;
   DecayedSum<Real> in;
   int T, C, V; // steps, of a chunk, width of v and o
   Array<Real> v, o, state;
@@ -152,8 +153,8 @@ template <class Number> struct DecayedSumAlgebra {
     const auto queries = width > 1 ? tile::rows(q, F) : tile::stage(team, n, F, q, F, x.q);
     const auto keys = width > 1 ? tile::rows(k, F) : tile::stage(team, n, F, k, F, x.k);
     team.barrier();
-    x.decays.weights(team, reads, queries.data, queries.row, x.decayed, ld, keys.data, keys.row, strength, x.weights,
-                     ldw);
+    x.decays.weights(team, reads, queries.data, queries.row, x.decayed, ld, keys.data, keys.row, nullptr, strength,
+                     x.weights, ldw);
     if (reads_first) {
       const Real *u = in.bonus.data() + step * F;
       each(team, n, [=](int t) {

@@ -103,16 +103,16 @@ template <class Real> struct Decays {
     team.barrier();
   }
 
-  /// out_m = scale x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
-  /// `within_block`, only the decays since the start of the block of step tau(m).
+  /// out_m = factor_m x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
+  /// `within_block`, only the decays since the start of the block of step tau(m). Null factors are 1.
   KOKKOS_FUNCTION void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
-                                  std::ptrdiff_t ldo, bool within_block = false) const {
+                                  std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
     if (width <= 1) {
       each_cell(team, reads.count, F, [=](int m, int j) {
         const int t = reads.tau(m);
         const Real left = t == 0 || d.width == 0 ? Real(1) : d.first[(t - 1) / sub] * d.inside[t - 1];
-        out[m * ldo + j] = left * x[m * ldx + j];
+        out[m * ldo + j] = (factor ? factor[m] : Real(1)) * left * x[m * ldx + j];
       });
       return;
     }
@@ -122,7 +122,8 @@ template <class Real> struct Decays {
       for (int m = d.first_row(reads, b), t = b * sub; m < reads.after(d.end_of(b)); ++m) {
         for (; t < reads.tau(m); ++t)
           for (int c = 0; c < columns; ++c) running[c] *= d.decay[size_t(t) * d.F + j0 + c];
-        for (int c = 0; c < columns; ++c) out[m * ldo + j0 + c] = x[m * ldx + j0 + c] * running[c];
+        const Real own = factor ? factor[m] : Real(1);
+        for (int c = 0; c < columns; ++c) out[m * ldo + j0 + c] = own * x[m * ldx + j0 + c] * running[c];
       }
     });
   }
@@ -151,11 +152,11 @@ template <class Real> struct Decays {
     });
   }
 
-  /// W(m,i) = factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
+  /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
   /// x decayed within their blocks (from_start). Barriers inside and at the end.
   KOKKOS_FUNCTION void weights(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
-                               const Real *factor, Real *W, std::ptrdiff_t ldw) const {
+                               const Real *row_factor, const Real *factor, Real *W, std::ptrdiff_t ldw) const {
     if (width > 1) {
       pairs_within_blocks(team, reads, x, ldx, p, ldp, W, ldw);
       pairs_of_two_blocks(team, reads, within, ldin, p, ldp, W, ldw);
@@ -178,6 +179,8 @@ template <class Real> struct Decays {
       }
       if (factor)
         for (int i = begin; i < tau; i += step) row[i] *= factor[i];
+      if (row_factor)
+        for (int i = begin; i < tau; i += step) row[i] *= row_factor[m];
       for (int i = tau + begin; i < d.n; i += step) row[i] = 0;
     });
     team.barrier();

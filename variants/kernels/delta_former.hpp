@@ -8,6 +8,7 @@
 // keys and the chunk's own, which is known before the solve.
 #pragma once
 #include "harness/device/tile.hpp"
+#include "variants/kernels/arrays.hpp"
 #include "variants/kernels/attention.hpp"
 
 namespace recollect::variants {
@@ -52,66 +53,82 @@ void step_by_step(const std::string &label, const Call<Real> &call, const Erase 
 
 enum class Inverse { substitution, doubling };
 
-/// A and X of one chunk, from weights and reads; A over the weights, X over the rows of u.
-template <class Real> struct ChunkSystem {
-  int T, Dv, n, t0, stride;
-  size_t head;
-  const Real *v, *alpha, *beta, *mass, *sum;
-  Real *weights, *u;
-
-  KOKKOS_FUNCTION void operator()(int row) const {
-    const int g = row / n, r = row % n;
-    const size_t step = (head + g) * T + t0 + r, slot = size_t(g) * stride + r;
-    const Real factor = mass[slot] == 0 ? Real(0) : beta[step] / mass[slot];
-    Real *A = weights + size_t(row) * n;
-    for (int j = 0; j < r; ++j) A[j] *= factor;
-    for (int c = 0; c < Dv; ++c) u[step * Dv + c] = alpha[step] * v[step * Dv + c] - factor * sum[slot * Dv + c];
-  }
-};
-
-/// U = (I + A)^{-1} X in place, one team a head.
-template <class Real> struct Substitute {
-  int T, Dv, n, t0;
-  size_t head;
-  const Real *A;
-  Real *u;
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t g, Real *) const {
-    tile::solve_unit_lower(team, n, Dv, A + g * n * n, n, u + ((head + g) * T + t0) * Dv, Dv);
-  }
-};
-
 /// (I + A)^{-1} = (I - A)(I + A^2)(I + A^4) ...: ceil(log2 n) - 1 doublings (000 Eq 99-100), then U = (I + A)^{-1} X.
-template <class Real> class Doubling {
-public:
-  Doubling(int chunk, int Dv)
-      : width_(Dv),
-        work_(Kokkos::view_alloc(Kokkos::WithoutInitializing, "doubling"), size_t(chunk) * (3 * size_t(chunk) + Dv)) {}
+/// work: [3 n + width,n]. Barriers inside.
+template <class Real>
+KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const Real *A, std::ptrdiff_t lda, Real *u,
+                                       Real *work) {
+  const auto product = [&](const Real *a, std::ptrdiff_t ld, const Real *b, int columns, Real beta, Real *c) {
+    tile::gemm(team, n, columns, n, Real(1), tile::rows(a, ld), tile::rows(b, columns), beta, c, columns);
+    team.barrier();
+  };
+  const auto copy = [&](int columns, const Real *from, std::ptrdiff_t ld, Real *to) {
+    each_cell(team, n, columns, [=](int i, int j) { to[size_t(i) * columns + j] = from[i * ld + j]; });
+    team.barrier();
+  };
+  const size_t square = size_t(n) * n;
+  Real *X = work, *Y = X + square, *Z = Y + square, *rhs = Z + square;
+  each_cell(team, n, n, [=](int i, int j) { X[size_t(i) * n + j] = (i == j ? Real(1) : Real(0)) - A[i * lda + j]; });
+  copy(n, A, lda, Z);
+  product(A, lda, Z, n, Real(0), Y);
+  for (int power = 2; power < n; power *= 2) { // Y = A^power
+    copy(n, X, n, Z);
+    product(Z, n, Y, n, Real(1), X);
+    copy(n, Y, n, Z);
+    product(Z, n, Z, n, Real(0), Y);
+  }
+  copy(width, u, width, rhs);
+  product(X, n, rhs, width, Real(0), u);
+}
 
-  void solve(int n, const Real *A, Real *u) {
-    const int square = n * n, width = width_;
-    Real *X = work_.data(), *Y = X + square, *Z = Y + square, *rhs = Z + square;
-    Kokkos::parallel_for(
-        "doubling::start", Kokkos::RangePolicy<Execution>(0, square),
-        KOKKOS_LAMBDA(int i) { X[i] = (i / n == i % n ? Real(1) : Real(0)) - A[i]; });
-    product("N", n, n, n, Real(1), A, A, Real(0), Y);
-    for (int power = 2; power < n; power *= 2) { // Y = A^power
-      copy(square, X, Z);
-      product("N", n, n, n, Real(1), Z, Y, Real(1), X);
-      copy(square, Y, Z);
-      product("N", n, n, n, Real(1), Z, Z, Real(0), Y);
+/// One head, chunk after chunk. The queries of its key loop are w, its values u.
+template <class Number, class Kernel> struct WriteByChunks {
+  using Real = Number;
+  KeyLoop<Real, Kernel> loop;
+  Inverse inverse;
+  HeadArrays<Real> arrays;
+
+  struct Room {
+    typename KeyLoop<Real, Kernel>::Room loop;
+    Real *sum, *work; // [C,Dv]; of the doubling
+  };
+  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
+    const size_t C = loop.most_rows;
+    return {loop.place(s), s.take(C * arrays.Dv),
+            inverse == Inverse::doubling ? s.take(C * (3 * C + arrays.Dv)) : nullptr};
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
+    Stack<Real> stack{memory};
+    const Room x = place(stack);
+    const Head<Real> h = arrays.head(head);
+    const int V = h.Dv, T = h.T, C = loop.most_rows;
+    const std::ptrdiff_t ld = tile::pitch<Real>(loop.most_keys);
+    Real *sum = x.sum;
+    for (int t0 = 0; t0 < T; t0 += C) {
+      const Range chunk{t0, t0 + C < T ? t0 + C : T};
+      const int n = chunk.size();
+      Real *u = loop.values.at(head, t0);
+      loop.begin(team, n, x.loop, sum, V);
+      loop.gather(team, head, chunk, {0, t0}, x.loop, sum, V);
+      loop.weigh(team, head, chunk, chunk, tile::rows<Real>(loop.queries.at(head, t0), h.Dk),
+                 tile::rows<Real>(loop.keys.at(head, t0), h.Dk), x.loop, sum, V);
+      const Real *mass = x.loop.mass;
+      Real *A = x.loop.p;
+      each_row(team, n, [=](int r, int first, int step) {
+        const Real factor = mass[r] == 0 ? Real(0) : h.beta[t0 + r] / mass[r];
+        for (int j = first; j < r; j += step) A[r * ld + j] *= factor;
+        for (int c = first; c < V; c += step)
+          u[size_t(r) * V + c] = h.alpha[t0 + r] * h.v(t0 + r)[c] - factor * sum[size_t(r) * V + c];
+      });
+      team.barrier();
+      if (inverse == Inverse::doubling)
+        solve_by_doubling(team, n, V, A, ld, u, x.work);
+      else
+        tile::solve_unit_lower(team, n, V, A, ld, u, V);
+      team.barrier();
     }
-    copy(n * width, u, rhs);
-    product("N", n, width, n, Real(1), X, rhs, Real(0), u);
   }
-
-private:
-  static void copy(int count, const Real *from, Real *to) {
-    using In = Kokkos::View<const Real *, Execution, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    using Out = Kokkos::View<Real *, Execution, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    Kokkos::deep_copy(Execution(), Out(to, count), In(from, count));
-  }
-  int width_;
-  Array<Real> work_;
 };
 
 /// Fills u [heads,T,Dv] from the call's k, w, v, alpha, beta.
@@ -119,47 +136,27 @@ template <class Real, class Kernel>
 void write_by_chunks(const std::string &label, const Call<Real> &call, const Kernel &kernel, Inverse inverse,
                      const Array<Real> &u) {
   const Shape &s = call.shape;
-  const int C = call.chunk;
-  const Rows<Real> values = rows_of(u, s, s.Dv);
-  Attention<Real, Kernel> tiles(label, kernel, Sees::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk),
-                                values, s.heads(), C);
-  Doubling<Real> doubling(inverse == Inverse::doubling ? C : 0, s.Dv);
-  const int stretch = tiles.tile_rows / C * C; // whole chunks whose reads of older u are one product
-  tiles.each_group([&](size_t head, size_t heads) {
-    for (int begin = 0; begin < s.T; begin += stretch) {
-      const int end = std::min(begin + stretch, s.T);
-      tiles.begin(head, heads, {begin, end});
-      tiles.gather({begin, end}, {0, begin});
-      for (int t = begin; t < end; t += C) {
-        const Range chunk{t, std::min(t + C, end)};
-        const int n = chunk.size();
-        tiles.gather(chunk, {begin, t});
-        tiles.weigh(chunk, chunk);
-        Real *A = tiles.scores(0, chunk, chunk);
-        Kokkos::parallel_for(label + "::system", Kokkos::RangePolicy<Execution>(0, int(heads) * n),
-                             ChunkSystem<Real>{s.T, s.Dv, n, t, tiles.tile_rows, head, call.v.data(), call.alpha.data(),
-                                               call.beta.data(), tiles.mass(0, chunk), tiles.sum(0, chunk), A,
-                                               u.data()});
-        if (inverse == Inverse::doubling)
-          for (size_t g = 0; g < heads; ++g) doubling.solve(n, A + g * n * n, values.at(head + g, t));
-        else
-          run<Real>({label + "::solve", heads}, *call.arena, 0, Substitute<Real>{s.T, s.Dv, n, t, head, A, u.data()});
-      }
-    }
-  });
+  KeyLoop<Real, Kernel> loop = key_loop(kernel, Sees::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk),
+                                        rows_of(u, s, s.Dv), call.chunk);
+  loop.most_rows = call.chunk, loop.most_keys = std::max(loop.most_keys, call.chunk); // a chunk is never cut
+  const WriteByChunks<Real, Kernel> write{loop, inverse, HeadArrays<Real>(call)};
+  Stack<Real> size;
+  write.place(size);
+  run<Real>({label, s.heads(), 256, call.math}, *call.arena, size.used, write);
 }
 
 /// o_t = sum_{i<=t} kappa2(k_i, q_t) u_i.
 template <class Real, class Kernel>
 void read_back(const std::string &label, const Call<Real> &call, const Kernel &kernel, const Array<Real> &u) {
   const Shape &s = call.shape;
-  attend(label, kernel, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv),
-         rows_of(call.o, s, s.Dv), s.heads(), call.chunk);
+  attend(label, call,
+         key_loop(kernel, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv),
+                  call.chunk),
+         Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 
 template <class Real> Array<Real> empty_u(const Call<Real> &call) {
-  return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "u"),
-                     call.shape.heads() * call.shape.T * call.shape.Dv);
+  return allocate(call, call.steps() * call.shape.Dv);
 }
 
 } // namespace recollect::variants

@@ -25,25 +25,17 @@ template <class Real, class Map> struct RowMap {
 
 /// phi of every row of x [rows,D]; phi(row, D, out) writes `width` features.
 template <class Real, class Map>
-Array<Real> map_rows(const std::string &label, const Array<Real> &x, int D, int width, const Map &phi) {
+Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Array<Real> &x, int D, int width,
+                     const Map &phi) {
   const size_t rows = x.extent(0) / D;
-  const Array<Real> y = allocate<Real>(label, rows * width);
+  const Array<Real> y = allocate(call, rows * width);
   Kokkos::parallel_for(label, Kokkos::RangePolicy<Execution>(0, rows), RowMap<Real, Map>{x, y, D, width, phi});
-  return y;
-}
-
-/// Every row of x [rows,D] times its own factor.
-template <class Real> Array<Real> scale_rows(const Array<Real> &x, int D, const Array<Real> &factor) {
-  const Array<Real> y = allocate<Real>("scaled", x.extent(0));
-  Kokkos::parallel_for(
-      "scale_rows", Kokkos::RangePolicy<Execution>(0, x.extent(0)),
-      KOKKOS_LAMBDA(const size_t i) { y(i) = factor(i / D) * x(i); });
   return y;
 }
 
 template <class Real, class Map> Features<Real> map_features(const Call<Real> &call, int width, const Map &phi) {
   const int D = call.shape.Dk;
-  return {width, map_rows("phi(q)", call.q, D, width, phi), map_rows("phi(k)", call.k, D, width, phi)};
+  return {width, map_rows("phi(q)", call, call.q, D, width, phi), map_rows("phi(k)", call, call.k, D, width, phi)};
 }
 
 template <class Real>

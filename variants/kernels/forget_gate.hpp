@@ -13,8 +13,7 @@ template <class Real> struct ForgetGates {
 template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
   const size_t n = call.k.extent(0);
   const Real lower = call.params.real("lower");
-  const Array<Real> keep = allocate<Real>("keep", n), write = allocate<Real>("write", n), k = call.k,
-                    lambda = call.lambda;
+  const Array<Real> keep = allocate(call, n), write = allocate(call, n), k = call.k, lambda = call.lambda;
   Kokkos::parallel_for(
       "forget_gates", Kokkos::RangePolicy<Execution>(0, n), KOKKOS_LAMBDA(const size_t i) {
         keep(i) = lower + (1 - lower) * lambda(i) * math::sigmoid(-k(i));

@@ -7,6 +7,7 @@
 //
 // so that m landmarks make it linear attention over m features.
 #pragma once
+#include "variants/kernels/arrays.hpp"
 #include "variants/kernels/attention.hpp"
 #include "variants/kernels/cholesky.hpp"
 #include "variants/kernels/decayed_sum.hpp"
@@ -30,8 +31,8 @@ template <class Real> struct GaussianByDistance {
   }
 };
 
-template <class Real> Array<Real> squared_lengths(const Array<Real> &rows, int width) {
-  const Array<Real> squares(Kokkos::view_alloc(Kokkos::WithoutInitializing, "squared lengths"), rows.extent(0) / width);
+template <class Real> Array<Real> squared_lengths(const Call<Real> &call, const Array<Real> &rows, int width) {
+  const Array<Real> squares = allocate(call, rows.extent(0) / width);
   Kokkos::parallel_for(
       "gaussian::squares", Kokkos::RangePolicy<Execution>(0, squares.extent(0)),
       KOKKOS_LAMBDA(size_t i) { squares(i) = dot(rows.data() + i * width, rows.data() + i * width, width); });
@@ -63,7 +64,7 @@ template <class Real> void gaussian_recurrent(const std::string &label, const Ca
   attend_one_by_one(label, c, GaussianByDistance<Real>{bandwidth_param(c), c.shape.T, c.shape.Dk, c.q, c.k});
 }
 template <class Real, bool as_logit> GaussianByProduct<Real, as_logit> gaussian_by_product(const Call<Real> &c) {
-  return {bandwidth_param(c), c.shape.T, squared_lengths(c.q, c.shape.Dk), squared_lengths(c.k, c.shape.Dk)};
+  return {bandwidth_param(c), c.shape.T, squared_lengths(c, c.q, c.shape.Dk), squared_lengths(c, c.k, c.shape.Dk)};
 }
 template <class Real> void gaussian_parallel(const std::string &label, const Call<Real> &c) {
   attend(label, c, gaussian_by_product<Real, false>(c));
@@ -101,11 +102,11 @@ template <class Real> struct Nystrom {
 template <class Real> void nystrom(const std::string &label, Call<Real> call, const Array<Real> &landmarks, int m) {
   const Shape &s = call.shape;
   const size_t steps = s.heads() * s.T;
-  const Array<Real> fq(label + "::fq", steps * m), fk(label + "::fk", steps * m);
+  const Array<Real> fq = allocate(call, steps * m), fk = allocate(call, steps * m);
   each_head(label + "::features", call, size_t(m) * m,
             Nystrom<Real>{m, bandwidth_param(call), Real(call.params.real("ridge")), landmarks, fq, fk});
   call.state_shape = {s.Dv, m};
-  call.state = Array<Real>(label + "::state", s.heads() * call.state_shape.size());
+  call.state = filled(call, s.heads() * call.state_shape.size(), Real(0));
   decayed_sum(label, call, {m, fq, fk, {}, {}, Real(1)});
 }
 

@@ -59,9 +59,8 @@ template <class Real> struct Turned {
 template <class Real, class Phase>
 Turned<Real> turn_back(const Call<Real> &call, const Features<Real> &in, const Phase &phase) {
   const size_t channels = call.shape.heads() * in.width;
-  Turned<Real> out{
-      {2 * in.width, allocate<Real>("turned q", 2 * in.q.extent(0)), allocate<Real>("turned k", 2 * in.k.extent(0))},
-      allocate<Real>("turn", 2 * channels)};
+  Turned<Real> out{{2 * in.width, allocate(call, 2 * in.q.extent(0)), allocate(call, 2 * in.k.extent(0))},
+                   allocate(call, 2 * channels)};
   Kokkos::parallel_for("turn_back", Kokkos::RangePolicy<Execution>(0, channels),
                        TurnBack<Real, Phase>{in, out.features, out.end, call.shape.T, phase});
   return out;
@@ -80,9 +79,9 @@ template <class Real> void turn_state(const Call<Real> &call, const Turned<Real>
 }
 
 /// [rows,2F]: every row of x [rows,F] twice, side by side.
-template <class Real> Array<Real> twice(const Array<Real> &x, int F) {
+template <class Real> Array<Real> twice(const Call<Real> &call, const Array<Real> &x, int F) {
   return map_rows(
-      "twice", x, F, 2 * F, KOKKOS_LAMBDA(const Real *row, int n, Real *out) {
+      "twice", call, x, F, 2 * F, KOKKOS_LAMBDA(const Real *row, int n, Real *out) {
         for (int j = 0; j < n; ++j) out[j] = out[n + j] = row[j];
       });
 }

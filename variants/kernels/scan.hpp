@@ -2,73 +2,139 @@
 // Chunked scan of element-wise recurrences, where every (row, column) of the state has a decay of its own and no matrix
 // product can carry the chunk: s_t = decay_t s_{t-1} + write_t, o_t = sum over columns of read_t s_t.
 //
-// The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023), so a chunk is first run
-// from zero, together with the product of its decays; the starts follow from these one after the other; then all chunks
-// run again from their starts. Rows times `group` chunks are the parallel axis. Decays are multiplied, never their
-// logarithms added.
+// The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023): a chunk comes to its end from
+// zero and the product of its decays. Decays are multiplied, never their logarithms added. Reading a chunk runs through
+// its states anyway, so that where chunks follow one another reading is all there is to do.
 #pragma once
-#include "harness/device/device.hpp"
+#include "harness/device/engine.hpp"
 
 namespace recollect::variants {
 
 /// Rule supplies decay(head, t, i, j), write(head, t, i, j) and read(head, t, i, j) for row i, column j of the state.
-template <class Real, class Rule> struct ScanKernel {
-  static constexpr int group = 16; // chunks in flight
+template <class Number, class Rule> struct ScanAlgebra {
+  using Real = Number;
+  static constexpr bool carries_by_reading = true;
+  HeadArrays<Real> arrays;
   int columns;
   Rule rule;
 
-  static size_t work_size(int Dv, int columns) { return size_t(2) * group * Dv * columns; }
+  struct Summary {
+    Real *end, *decay; // [V,columns] from zero; product of the decays
+  };
+  struct Summarising {};
+  struct Carrying {};
+  struct Reading {
+    Real *running; // [V,columns]
+  };
 
-  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const int F = columns, C = h.chunk;
+  KOKKOS_FUNCTION size_t state_size() const { return size_t(arrays.Dv) * columns; }
+  int parts() const { return (arrays.Dv - 1) / 8 + 1; }
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(state_size())}; }
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const { return {s.take(state_size())}; }
+
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *state) const {
+    copy(team, state_size(), arrays.head(head).state, state);
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *state) const {
+    copy(team, state_size(), state, arrays.head(head).state);
+  }
+
+  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &) const {
+    const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
-    Real *start = h.work, *product = start + size_t(group) * h.Dv * F; // [group,Dv,F] each
-    for (int t0 = 0; t0 < h.T; t0 += group * C) {
-      const int left = (h.T - t0 + C - 1) / C, chunks = left < group ? left : group;
-      each(team, chunks * h.Dv, [=](int unit) { // each chunk from zero
-        const int i = unit % h.Dv, begin = t0 + unit / h.Dv * C, end = begin + C < h.T ? begin + C : h.T;
-        for (int j = 0; j < F; ++j) {
-          Real s = 0, decay = 1;
-          for (int t = begin; t < end; ++t) {
-            const Real d = step.decay(h, t, i, j);
-            s = d * s + step.write(h, t, i, j), decay *= d;
+    const int F = columns;
+    each_bundle(team, [=](int i, int j, auto down, auto count) {
+      Real end[bundle] = {}, decay[bundle];
+      for (int l = 0; l < count; ++l) decay[l] = 1;
+      for (int t = c.first; t < c.first + c.n; ++t)
+        for (int l = 0; l < count; ++l) {
+          const int row = i + (down ? l : 0), column = j + (down ? 0 : l);
+          const Real d = step.decay(h, t, row, column);
+          end[l] = d * end[l] + step.write(h, t, row, column), decay[l] *= d;
+        }
+      const size_t first = size_t(i) * F + j; // consecutive either way: down means one column
+      for (int l = 0; l < count; ++l) out.end[first + l] = end[l], out.decay[first + l] = decay[l];
+    });
+  }
+
+  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                             const Real *before, Real *after, const Carrying &) const {
+    const int begin = part.begin(arrays.Dv);
+    each_cell(team, part.end(arrays.Dv) - begin, columns, [=, *this](int i, int j) {
+      const size_t at = size_t(begin + i) * columns + j;
+      after[at] = chunk.decay[at] * before[at] + chunk.end[at];
+    });
+  }
+
+  /// Reads the chunk; `after`, where given, becomes the state at its end.
+  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Real *after,
+                            const Reading &x) const {
+    const Head<Real> h = arrays.head(c.head);
+    const Rule step = rule;
+    Real *const s = after ? after : x.running;
+    copy(team, state_size(), before, s);
+    team.barrier();
+    const int F = columns;
+    if (F == 1) {
+      each_bundle(team, [=](int i, int, auto, auto count) {
+        Real state[bundle];
+        for (int l = 0; l < count; ++l) state[l] = s[i + l];
+        for (int t = c.first; t < c.first + c.n; ++t)
+          for (int l = 0; l < count; ++l) {
+            state[l] = step.decay(h, t, i + l, 0) * state[l] + step.write(h, t, i + l, 0);
+            h.o(t)[i + l] = step.read(h, t, i + l, 0) * state[l];
           }
-          start[size_t(unit) * F + j] = s, product[size_t(unit) * F + j] = decay;
-        }
+        for (int l = 0; l < count; ++l) s[i + l] = state[l];
       });
-      team.barrier();
-      each(team, h.Dv * F, [=](int element) { // its end becomes the next one's start
-        Real carry = h.state[element];
-        for (int c = 0; c < chunks; ++c) {
-          const size_t at = size_t(c) * h.Dv * F + element;
-          const Real next = product[at] * carry + start[at];
-          start[at] = carry, carry = next;
-        }
-        h.state[element] = carry;
-      });
-      team.barrier();
-      each(team, chunks * h.Dv, [=](int unit) { // each chunk from its start
-        const int i = unit % h.Dv, begin = t0 + unit / h.Dv * C, end = begin + C < h.T ? begin + C : h.T;
-        Real *s = start + size_t(unit) * F;
-        for (int t = begin; t < end; ++t) {
-          Real read = 0;
-          for (int j = 0; j < F; ++j) {
-            s[j] = step.decay(h, t, i, j) * s[j] + step.write(h, t, i, j);
-            read += step.read(h, t, i, j) * s[j];
-          }
-          h.o(t)[i] = read;
-        }
-      });
-      team.barrier();
+      return;
     }
+    each(team, h.Dv, [=](int i) {
+      Real *const state = s + size_t(i) * F;
+      for (int t = c.first; t < c.first + c.n; ++t) {
+        for (int j = 0; j < F; ++j) state[j] = step.decay(h, t, i, j) * state[j] + step.write(h, t, i, j);
+        Real sums[bundle] = {}, sum = 0;
+        int j = 0;
+        for (; j + bundle <= F; j += bundle)
+          for (int l = 0; l < bundle; ++l) sums[l] += step.read(h, t, i, j + l) * state[j + l];
+        for (; j < F; ++j) sum += step.read(h, t, i, j) * state[j];
+        for (int l = 0; l < bundle; ++l) sum += sums[l];
+        h.o(t)[i] = sum;
+      }
+    });
+  }
+
+private:
+  static constexpr int bundle = on_host ? 64 / sizeof(Real) : 1; // elements that one thread carries side by side
+
+  /// f(row, column, down, count) for bundles of elements: along a row, or down the rows where there is but one column.
+  template <class Body> KOKKOS_FUNCTION void each_bundle(const Team &team, const Body &body) const {
+    const bool down = columns == 1;
+    const int length = down ? arrays.Dv : columns, bundles = (length - 1) / bundle + 1;
+    each(team, bundles * (down ? 1 : arrays.Dv), [=](int unit) {
+      const int i = down ? unit * bundle : unit / bundles, j = down ? 0 : unit % bundles * bundle;
+      const int left = length - (down ? i : j);
+      const auto with = [&](auto direction) {
+        if (left >= bundle)
+          body(i, j, direction, std::integral_constant<int, bundle>());
+        else
+          body(i, j, direction, left);
+      };
+      if (down)
+        with(std::true_type());
+      else
+        with(std::false_type());
+    });
+  }
+  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
+    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
   }
 };
 
 template <class Real, class Rule>
 void chunked_scan(const std::string &label, const Call<Real> &call, const Rule &rule) {
-  using Kernel = ScanKernel<Real, Rule>;
-  each_head(label, call, Kernel::work_size(call.shape.Dv, call.state_shape.columns),
-            Kernel{call.state_shape.columns, rule});
+  run_chunks(label, call, ScanAlgebra<Real, Rule>{HeadArrays<Real>(call), call.state_shape.columns, rule});
 }
 
 } // namespace recollect::variants

@@ -32,11 +32,12 @@ template <class Real> struct AnyKernel {
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, scale * xy, tau); }
 };
 
-/// One chosen while it is compiled, for inner loops.
+/// One chosen while it is compiled, for inner loops: no choice and no division there.
 template <class Real, Kind kind> struct FixedKernel {
-  Real scale, tau;
+  Real factor;
+  FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
-  KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, scale * xy, tau); }
+  KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, factor * xy, Real(1)); }
 };
 
 /// The kernel that the choice parameter `name` asks for.

@@ -193,23 +193,14 @@ template <class Real> void variational_recurrent(const std::string &label, const
 }
 
 template <class Real> void variational_chunked(const std::string &label, const Call<Real> &call, bool normalised) {
-  const auto like = [&](const Array<Real> &array) {
-    return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), array.extent(0));
-  };
   Call<Real> mapped = call;
-  mapped.q = like(call.q), mapped.k = like(call.k), mapped.w = like(call.k);
-  const Array<Real> factor(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), call.shape.heads() * call.shape.T);
+  mapped.q = allocate(call, call.q.extent(0));
+  const Array<Real> key = allocate(call, call.k.extent(0)), write = allocate(call, call.k.extent(0)),
+                    factor = allocate(call, call.steps());
   const VariationalRule<Real> rule = variational_rule(call, normalised);
   each_head(label + "::directions", call, VariationalDirections<Real>::work_size(call.chunk, call.shape.Dk),
-            VariationalDirections<Real>{rule, mapped.q, mapped.k, mapped.w, factor});
-  wy_chunked(
-      label, mapped, 1, 0, KOKKOS_LAMBDA(const Head<Real> &h, int t, int, const WyStep<Real> &step) {
-        for (int j = 0; j < h.Dk; ++j) {
-          step.r[j] = h.k(t)[j];
-          step.p[j] = h.w(t)[j];
-        }
-        for (int i = 0; i < h.Dv; ++i) step.v[i] = h.v(t)[i];
-      });
+            VariationalDirections<Real>{rule, mapped.q, key, write, factor});
+  delta_rule(label, mapped, {1, key, write, {}, {}, {}, {}});
   if (rule.elu) each_head(label + "::scale", call, 0, VariationalScale<Real>{factor});
 }
 

@@ -4,220 +4,256 @@
 //
 // A token is one or more sub-steps, each a decay, a rank-one erasure and a rank-one write:
 //
-//   S_t = S_{t-1} D_t + (v_t - S_{t-1} r_t) p_t^T     D_t diagonal, r_t the key that is read, p_t the direction that is
-//   written
+//   S_t = S_{t-1} D_t + e_t p_t^T,   e_t = write_t v_t - erase_t S_{t-1} r_t     D_t diagonal, r_t the key that is read,
+//   p_t the direction that is written
 //
-// With D(t,i) the product of the decays of sub-steps i+1 ... t of a chunk that starts in S_0, the residuals
-// e_t = v_t - S_{t-1} r_t solve a unit lower triangular system, after which outputs and state are matrix products:
+// With D(t,i) the product of the decays of sub-steps i+1 ... t of a chunk that starts in S_0, the e_t solve a unit lower
+// triangular system, after which outputs and state are matrix products:
 //
-//   e_t + sum_{i<t} [r_t . D(t-1,i) p_i] e_i = v_t - S_0 D(t-1,0) r_t
+//   e_t + erase_t sum_{i<t} [r_t . D(t-1,i) p_i] e_i = write_t v_t - erase_t S_0 D(t-1,0) r_t
 //   o_t = S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) p_i] e_i,    S_C = S_0 D(C,0) + sum_i e_i (D(C,i) p_i)^T
 //
-// D is built from products of factors, never from quotients or from exponentials of differences of logarithms.
+// Where keys of their own are given, v_t is written along them and not along p_t (RWKV-7): S_t = S_{t-1} D_t + e_t p_t^T
+// + v_t k_t^T with e_t = - erase_t S_{t-1} r_t. The terms of v in the system and in the outputs then have the weights
+// r_t . D(t-1,i) k_i and q_t . D(t,i) k_i, which do not wait for the e_t.
+//
+// What a chunk comes to is (I + L)^{-1} applied to both parts of the right hand side, U - W S_0, so that the carry is two
+// products. Where the chunks of a head come one after the other anyway, the solve is left to the carry, for U - W S_0 as
+// a whole.
 #pragma once
-#include "harness/device/tile.hpp"
+#include "harness/device/engine.hpp"
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/decays.hpp"
 
 namespace recollect::variants {
 
-/// One sub-step's rows, to be filled: r, p [Dk], v [Dv], decay [0, 1 or Dk as declared].
-template <class Real> struct WyStep { Real *r, *p, *v, *decay; };
-
-/// The usual sub-step: r = erase k_t, p = k_t, v = write v_t.
-template <class Real>
-KOKKOS_FUNCTION void key_step(const Head<Real> &h, int t, Real erase, Real write, const WyStep<Real> &step) {
-  for (int j = 0; j < h.Dk; ++j) {
-    step.r[j] = erase * h.k(t)[j];
-    step.p[j] = h.k(t)[j];
-  }
-  for (int i = 0; i < h.Dv; ++i) step.v[i] = write * h.v(t)[i];
-}
-
-/// Rows x_m read after tau(m) sub-steps of the chunk.
-struct WyReads {
-  int count, first, stride;
-  KOKKOS_FUNCTION int tau(int m) const { return first + stride * m; }
-  /// The first row that is read after more than `t` sub-steps.
-  KOKKOS_FUNCTION int after(int t) const {
-    const int m = t < first ? 0 : (t - first) / stride + 1;
-    return m < count ? m : count;
-  }
+template <class Real> struct DeltaRule {
+  int steps = 1;             // sub-steps a token; more than 1 without decays only
+  Array<Real> r, p;          // [B,H,T * steps,Dk]
+  Array<Real> erase, write;  // [B,H,T * steps], empty: 1
+  Array<Real> alpha, lambda; // [B,H,T] or [B,H,T,Dk]: D_t; both empty: 1
+  Array<Real> keys = {};     // [B,H,T,Dk] k_t along which v_t is written; empty: along p_t, in every sub-step
 };
 
-/// Decays of one chunk's n sub-steps, `width` columns a step: 0 none, 1 one scalar for all F channels, F one a channel.
-template <class Real> struct WyDecays {
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels a thread takes together
-  static constexpr int sub = 16;                                // secondary chunk
-  int n, F, width;
-  const Real *decay;
+template <class Number> struct WyAlgebra {
+  using Real = Number;
+  static constexpr bool carries_by_reading = false;
+  DeltaRule<Real> in;
+  int T, C, F, V;
+  Array<Real> q, v, o, state;
+  size_t state_stride; // reals of a head's state in the layer's layout: S [V,F] first
+  bool ahead;          // solve in summarise, not in carry
 
-  /// f(j0, columns) for blocks of channels.
-  template <class Body> KOKKOS_FUNCTION void each_block(const Team &team, const Body &body) const {
-    const int F = this->F;
-    each(team, (F + lanes - 1) / lanes,
-         [=](int block) { body(block * lanes, F - block * lanes < lanes ? F - block * lanes : lanes); });
+  struct Summary {
+    Real *X;       // [N,F+V] W and U, or their right hand sides; at last e_t in place of U
+    Real *L;       // [N,N] where the carry solves
+    Real *ends;    // [N,F] D(C,i) p_i, where anything decays
+    Real *carried; // [1 or F] D(C,0)
+    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, where v has keys of its own
+  };
+  struct Summarising {
+    Decays<Real> decays;
+    Real *within;            // [N,F] r_t decayed within its block, where channels decay
+    Real *L, *M;             // [N,N] erase_t r_t . D(t-1,i) p_i and the same with k_i
+    Real *ends;              // [N,F] D(C,i) k_i
+    Real *X, *r, *p, *k, *v; // rooms
+  };
+  struct Carrying {
+    Real *S, *E, *W, *p; // rooms
+  };
+  struct Reading {
+    Decays<Real> decays;
+    Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
+    Real *A, *B;                 // [C,N] q_t . D(t,i) p_i and the same with k_i
+    Real *q, *p, *k, *v, *S, *E; // rooms
+  };
+
+  KOKKOS_FUNCTION int most() const { return C * in.steps; }
+  KOKKOS_FUNCTION int width() const { return in.lambda.extent(0) ? F : in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION bool own_keys() const { return in.keys.extent(0); }
+  KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
+  static constexpr int grain = 64 / sizeof(Real); // columns of a part: a cache line
+  int parts() const { return (V - 1) / grain + 1; }
+  KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
+
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
+    Summary x;
+    x.X = s.take(most() * ldx());
+    x.L = ahead ? nullptr : s.take(size_t(most()) * most());
+    x.ends = width() ? s.take(size_t(most()) * F) : nullptr;
+    x.carried = s.take(width());
+    x.added = own_keys() ? s.take(state_size()) : nullptr;
+    return x;
   }
-  KOKKOS_FUNCTION Real at(int t, int j) const { return width == 1 ? decay[t] : decay[size_t(t) * F + j]; }
-
-  /// out_m = x_m times the decays of sub-steps begin ... tau(m)-1, rows lo <= m < hi (tau non-decreasing and > begin -
-  /// 1).
-  KOKKOS_FUNCTION void from(const Team &team, int begin, WyReads reads, int lo, int hi, const Real *x,
-                            Real *out) const {
-    const WyDecays d = *this;
-    each_block(team, [=](int j0, int columns) {
-      Real product[lanes];
-      for (int c = 0; c < columns; ++c) product[c] = 1;
-      for (int m = lo, t = begin; m < hi; ++m) {
-        for (; t < reads.tau(m); ++t)
-          for (int c = 0; c < columns; ++c) product[c] *= d.at(t, j0 + c);
-        for (int c = 0; c < columns; ++c) out[size_t(m - lo) * d.F + j0 + c] = x[size_t(m) * d.F + j0 + c] * product[c];
-      }
-    });
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
+    const int N = most();
+    Summarising x;
+    x.decays.place(s, N, F, width());
+    x.within = width() > 1 ? s.take(N * tile::pitch<Real>(F)) : nullptr;
+    x.L = ahead ? s.take(N * tile::pitch<Real>(N)) : nullptr;
+    x.M = own_keys() ? s.take(N * tile::pitch<Real>(N)) : nullptr;
+    x.ends = own_keys() && width() ? s.take(N * tile::pitch<Real>(F)) : nullptr;
+    x.X = tile::room(s, N, F + V);
+    x.r = width() > 1 ? nullptr : tile::room(s, N, F);
+    x.p = width() > 1 ? nullptr : tile::room(s, N, F);
+    x.k = own_keys() && width() <= 1 ? tile::room(s, N, F) : nullptr;
+    x.v = own_keys() ? tile::room(s, C, V) : nullptr;
+    return x;
+  }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const {
+    const int columns = V < grain ? V : grain; // of one part, where there is more than one
+    const int widest = ahead && !on_host ? columns : V;
+    Carrying x;
+    x.S = tile::room(s, F, widest);
+    x.E = tile::room(s, most(), widest);
+    x.W = tile::room(s, most(), F);
+    x.p = tile::room(s, most(), F);
+    return x;
+  }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    const int N = most();
+    const bool channels = width() > 1;
+    Reading x;
+    x.decays.place(s, N, F, width());
+    x.decayed = width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
+    x.A = s.take(C * tile::pitch<Real>(N));
+    x.B = own_keys() ? s.take(C * tile::pitch<Real>(N)) : nullptr;
+    x.q = channels ? nullptr : tile::room(s, C, F);
+    x.p = channels ? nullptr : tile::room(s, N, F);
+    x.k = own_keys() && !channels ? tile::room(s, N, F) : nullptr;
+    x.v = own_keys() ? tile::room(s, C, V) : nullptr;
+    x.S = tile::room(s, F, V);
+    x.E = tile::room(s, N, V);
+    return x;
   }
 
-  /// out_i = p_i times the decays of sub-steps i+1 ... end-1, for i < end; with out[i * row + j * column].
-  KOKKOS_FUNCTION void until(const Team &team, int end, const Real *p, Real *out, int row, int column) const {
-    const WyDecays d = *this;
-    each_block(team, [=](int j0, int columns) {
-      Real product[lanes];
-      for (int c = 0; c < columns; ++c) product[c] = 1;
-      for (int i = end - 1; i >= 0; --i)
-        for (int c = 0; c < columns; ++c) {
-          out[size_t(i) * row + size_t(j0 + c) * column] = p[size_t(i) * d.F + j0 + c] * product[c];
-          product[c] *= d.at(i, j0 + c);
-        }
-    });
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *S) const {
+    tile::transpose(team, V, F, state.data() + head * state_stride, F, S, V);
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *S) const {
+    tile::transpose(team, F, V, S, V, state.data() + head * state_stride, F);
   }
 
-  /// W[count,n]: W(m,i) = x_m . (decays of i+1 ... tau(m)-1) p_i for i < tau(m), else 0. pT [F,n] is p transposed;
-  /// scratch: kT [F,n] and xd [count,F], used where every channel has its own decay.
-  KOKKOS_FUNCTION void weights(const Team &team, WyReads reads, const Real *x, const Real *p, const Real *pT, Real *kT,
-                               Real *xd, Real *W) const {
-    if (width > 1) return channel_weights(team, reads, x, p, kT, xd, W);
-    const WyDecays d = *this;
-    tile::gemm(team, reads.count, n, F, Real(1), tile::rows(x, F), tile::rows<Real>(pT, n), Real(0), W, n);
+  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+    const int N = c.n * in.steps, steps = in.steps;
+    const size_t token = c.head * T + c.first, step = token * steps;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), ldl = ahead ? tile::pitch<Real>(most()) : N,
+                         ldm = tile::pitch<Real>(most());
+    const Real *erase = at(in.erase, step), *write = at(in.write, step), *values = v.data() + token * V;
+    x.decays.prepare(team, N, decay(token));
+    const Reads reads{N, 0, 1};
+    const auto r = staged(team, N, in.r.data() + step * F, x.r), p = staged(team, N, in.p.data() + step * F, x.p);
+    if (width() > 1) x.decays.from_start(team, reads, r.data, r.row, x.within, ld, true);
     team.barrier();
-    each(team, reads.count, [=](int m) {
-      const int tau = reads.tau(m);
-      Real product = 1;
-      for (int i = tau - 1; i >= 0 && d.width == 1; --i) {
-        W[size_t(m) * d.n + i] *= product;
-        product *= d.decay[i];
-      }
-      for (int i = tau; i < d.n; ++i) W[size_t(m) * d.n + i] = 0;
+    Real *const L = ahead ? x.L : out.L, *const X = on_host ? out.X : x.X;
+    const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
+    x.decays.weights(team, reads, r.data, r.row, x.within, ld, p.data, p.row, erase, nullptr, L, ldl);
+    x.decays.from_start(team, reads, r.data, r.row, X, ldx, false, erase);
+    if (width()) {
+      x.decays.to_end(team, p.data, p.row, nullptr, out.ends, F);
+      each(team, width(), [&](int j) { out.carried[j] = x.decays.total(j); });
+    }
+    const int F = this->F, V = this->V;
+    if (!own_keys()) {
+      each_cell(team, N, V, [=](int t, int i) {
+        X[t * ldx + F + i] = (write ? write[t] : Real(1)) * values[size_t(t / steps) * V + i];
+      });
+    } else {
+      const auto k = staged(team, N, in.keys.data() + step * F, x.k), value = tile::stage(team, N, V, values, V, x.v);
+      team.barrier();
+      x.decays.weights(team, reads, r.data, r.row, x.within, ld, k.data, k.row, erase, nullptr, x.M, ldm);
+      tile::Product<Real> older{tile::rows<Real>(x.M, ldm), value, N};
+      older.given = reads.staircase();
+      tile::gemm(team, N, V, Real(-1), older, tile::Product<Real>{}, Real(0), X + F, ldx);
+      if (width()) x.decays.to_end(team, k.data, k.row, nullptr, x.ends, ld);
+      team.barrier();
+      tile::gemm(team, F, V, N, Real(1), width() ? tile::transposed<Real>(x.ends, ld) : tile::transposed(k.data, k.row),
+                 value, Real(0), out.added, V);
+    }
+    team.barrier();
+    if (ahead) tile::solve_unit_lower(team, N, F + V, L, ldl, X, ldx);
+    if (!on_host) each_cell(team, N, F + V, [=, *this](int t, int j) { out.X[t * this->ldx() + j] = X[t * ldx + j]; });
+  }
+
+  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                             const Real *before, Real *after, const Carrying &x) const {
+    const int N = c.n * in.steps, F = this->F, V = this->V, begin = part.begin(V, grain),
+              columns = part.end(V, grain) - begin;
+    const std::ptrdiff_t ldx = this->ldx(), lde = on_host ? ldx : tile::pitch<Real>(columns);
+    Real *const own = chunk.X + F + begin, *const E = on_host ? own : x.E;
+    const auto S = tile::stage(team, F, columns, before + begin, V, x.S);
+    const auto W = tile::stage<Real>(team, N, F, chunk.X, ldx, x.W);
+    const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
+    const auto P = tile::stage(team, N, F, ends, F, x.p);
+    if (!on_host) each_cell(team, N, columns, [=](int t, int i) { E[t * lde + i] = own[t * ldx + i]; });
+    team.barrier();
+    tile::gemm(team, N, columns, F, Real(-1), W, S, Real(1), E, lde);
+    team.barrier();
+    if (!ahead) tile::solve_unit_lower(team, N, columns, chunk.L, N, E, lde);
+    const int width = this->width();
+    each_cell(team, F, columns, [=](int j, int i) {
+      const Real carried = width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
+      const size_t element = size_t(j) * V + begin + i;
+      after[element] = carried * S(j, i) + (chunk.added ? chunk.added[element] : Real(0));
     });
+    if (!on_host) each_cell(team, N, columns, [=](int t, int i) { own[t * ldx + i] = E[t * lde + i]; });
+    team.barrier();
+    tile::gemm(team, F, columns, N, Real(1), tile::transposed(P.data, P.row), tile::rows<Real>(E, lde), Real(1),
+               after + begin, V);
+  }
+
+  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+                            Reading x) const {
+    const int N = c.n * in.steps, n = c.n, width = this->width();
+    const size_t token = c.head * T + c.first, step = token * in.steps;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(most());
+    const Reads reads{n, in.steps, in.steps};
+    x.decays.prepare(team, N, decay(token));
+    const auto q = staged(team, n, this->q.data() + token * F, x.q), p = staged(team, N, in.p.data() + step * F, x.p);
+    const auto S = tile::stage(team, F, V, before, V, x.S), E = tile::stage<Real>(team, N, V, chunk.X + F, ldx(), x.E);
+    if (width > 1) x.decays.from_start(team, reads, q.data, q.row, x.decayed, ld, true);
+    team.barrier();
+    x.decays.weights(team, reads, q.data, q.row, x.decayed, ld, p.data, p.row, nullptr, nullptr, x.A, lda);
+    tile::Product<Real> written{tile::rows<Real>(x.A, lda), E, N};
+    written.given = reads.staircase();
+    tile::Matrix<Real> value{};
+    if (own_keys()) {
+      const auto k = staged(team, N, in.keys.data() + step * F, x.k);
+      value = tile::stage(team, n, V, v.data() + token * V, V, x.v);
+      team.barrier();
+      x.decays.weights(team, reads, q.data, q.row, x.decayed, ld, k.data, k.row, nullptr, nullptr, x.B, lda);
+    }
+    if (width) x.decays.from_start(team, reads, q.data, q.row, x.decayed, ld);
+    team.barrier();
+    const auto started = width ? tile::rows<Real>(x.decayed, ld) : q;
+    Real *out = o.data() + token * V;
+    tile::gemm(team, n, V, Real(1), tile::Product<Real>{started, S, F}, written, Real(0), out, V);
+    if (!own_keys()) return;
+    team.barrier();
+    tile::Product<Real> added{tile::rows<Real>(x.B, lda), value, n};
+    added.given = reads.staircase();
+    tile::gemm(team, n, V, Real(1), added, tile::Product<Real>{}, Real(1), out, V);
   }
 
 private:
-  /// Secondary chunks: pairs inside one are weighted directly, all others by a matrix product through the chunk's
-  /// start.
-  KOKKOS_FUNCTION void channel_weights(const Team &team, WyReads reads, const Real *x, const Real *p, Real *kT,
-                                       Real *xd, Real *W) const {
-    const WyDecays d = *this;
-    each(team, reads.count, [=](int m) {
-      for (int i = 0; i < d.n; ++i) W[size_t(m) * d.n + i] = 0;
-    });
-    for (int begin = 0; begin < n; begin += sub) {
-      const int end = begin + sub < n ? begin + sub : n, lo = reads.after(begin), hi = reads.after(end);
-      if (lo == hi) continue;
-      team.barrier();
-      from(team, begin, reads, lo, hi, x, xd);
-      until(team, begin, p, kT, 1, n);
-      team.barrier();
-      tile::gemm(team, hi - lo, begin, F, Real(1), tile::rows(xd, F), tile::rows<Real>(kT, n), Real(0), W + size_t(lo) * n, n);
-      each(team, end - begin, [=](int step) {
-        const int i = begin + step;
-        for (int j0 = 0; j0 < d.F; j0 += lanes) {
-          const int columns = d.F - j0 < lanes ? d.F - j0 : lanes;
-          Real key[lanes]; // p_i decayed up to row m
-          for (int c = 0; c < columns; ++c) key[c] = p[size_t(i) * d.F + j0 + c];
-          for (int m = reads.after(i), t = i + 1; m < hi; ++m) {
-            for (; t < reads.tau(m); ++t)
-              for (int c = 0; c < columns; ++c) key[c] *= d.decay[size_t(t) * d.F + j0 + c];
-            Real sum = 0;
-            for (int c = 0; c < columns; ++c) sum += x[size_t(m) * d.F + j0 + c] * key[c];
-            W[size_t(m) * d.n + i] += sum;
-          }
-        }
-      });
-    }
+  KOKKOS_FUNCTION static const Real *at(const Array<Real> &array, size_t step) {
+    return array.extent(0) ? array.data() + step : nullptr;
+  }
+  KOKKOS_FUNCTION const Real *decay(size_t token) const {
+    return in.lambda.extent(0) ? in.lambda.data() + token * F : at(in.alpha, token);
+  }
+  /// Keys of a chunk, copied first where that pays; channels' decays read them where they lie.
+  KOKKOS_FUNCTION tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {
+    return room ? tile::stage(team, n, F, from, F, room) : tile::rows(from, F);
   }
 };
 
-/// Fill: fill(head, t, sub, WyStep) writes sub-step `sub` of token t. The state's first Dv rows are S [Dv,Dk].
-template <class Real, class Fill> struct WyKernel {
-  int steps, decay_width;
-  Fill fill;
-
-  static size_t work_size(int C, int steps, int decay_width, int F, int Dv) {
-    const size_t N = size_t(C) * steps;
-    return N * N + C * N + 5 * N * F + size_t(C) * F + N * Dv + size_t(F) * Dv + N * decay_width;
-  }
-
-  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const int F = h.Dk, Dv = h.Dv, C = h.chunk, N = C * steps, steps = this->steps, width = decay_width;
-    const Fill &fill = this->fill;
-    Real *L = h.work;                  // [N,N] r_t . D(t-1,i) p_i
-    Real *A = L + size_t(N) * N;       // [C,N] q_t . D(t,i) p_i
-    Real *r = A + size_t(C) * N;       // [N,F]
-    Real *p = r + size_t(N) * F;       // [N,F]
-    Real *pT = p + size_t(N) * F;      // [F,N]
-    Real *kT = pT + size_t(N) * F;     // [F,N] scratch, then [N,F] D(C,i) p_i
-    Real *rd = kT + size_t(N) * F;     // [N,F] scratch, then D(t-1,0) r_t
-    Real *qd = rd + size_t(N) * F;     // [C,F] scratch, then D(t,0) q_t
-    Real *E = qd + size_t(C) * F;      // [N,Dv] v_t, then e_t
-    Real *ST = E + size_t(N) * Dv;     // [F,Dv] transposed state, so that products run along Dv
-    Real *decay = ST + size_t(F) * Dv; // [N,width]
-    tile::transpose(team, Dv, F, h.state, F, ST, Dv);
-
-    for (int t0 = 0; t0 < h.T; t0 += C) {
-      const int tokens = h.T - t0 < C ? h.T - t0 : C, n = tokens * steps;
-      const Real *q = h.q(t0);
-      const WyDecays<Real> decays{n, F, width, decay};
-      const WyReads erase{n, 0, 1}, read{tokens, steps, steps};
-      team.barrier();
-      each(team, n, [=, &h, &fill](int s) {
-        const size_t row = s;
-        fill(h, t0 + s / steps, s % steps, WyStep<Real>{r + row * F, p + row * F, E + row * Dv, decay + row * width});
-      });
-      team.barrier();
-      tile::transpose(team, n, F, p, F, pT, n);
-      team.barrier();
-      decays.weights(team, erase, r, p, pT, kT, rd, L);
-      team.barrier();
-      decays.weights(team, read, q, p, pT, kT, qd, A);
-      team.barrier();
-      if (width) {
-        decays.from(team, 0, erase, 0, n, r, rd);
-        decays.from(team, 0, read, 0, tokens, q, qd);
-        decays.until(team, n, p, kT, F, 1);
-        team.barrier();
-      }
-      const Real *r0 = width ? rd : r, *q0 = width ? qd : q, *pC = width ? kT : p;
-      tile::gemm(team, n, Dv, F, Real(-1), tile::rows(r0, F), tile::rows<Real>(ST, Dv), Real(1), E, Dv);
-      tile::gemm(team, tokens, Dv, F, Real(1), tile::rows(q0, F), tile::rows<Real>(ST, Dv), Real(0), h.o(t0), Dv);
-      team.barrier();
-      tile::solve_unit_lower(team, n, Dv, L, n, E, Dv);
-      if (width)
-        each(team, F, [=](int j) {
-          Real product = 1;
-          for (int t = 0; t < n; ++t) product *= decays.at(t, j);
-          for (int c = 0; c < Dv; ++c) ST[size_t(j) * Dv + c] *= product;
-        });
-      team.barrier();
-      tile::gemm(team, tokens, Dv, n, Real(1), tile::rows(A, n), tile::rows<Real>(E, Dv), Real(1), h.o(t0), Dv);
-      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(pC, F), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
-    }
-    team.barrier();
-    tile::transpose(team, F, Dv, ST, Dv, h.state, F);
-  }
-};
-
-/// `steps` sub-steps a token, each with `decay_width` decays (0, 1 or Dk), filled by `fill` (a KOKKOS_LAMBDA).
-template <class Real, class Fill>
-void wy_chunked(const std::string &label, const Call<Real> &call, int steps, int decay_width, const Fill &fill) {
-  using Kernel = WyKernel<Real, Fill>;
-  each_head(label, call, Kernel::work_size(call.chunk, steps, decay_width, call.shape.Dk, call.shape.Dv),
-            Kernel{steps, decay_width, fill});
+/// The rule run from and to call.state, whose first Dv rows are S [Dv,Dk]; reads call.q and call.v, writes call.o.
+template <class Real> void delta_rule(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
+  const bool ahead = schedule_of(call) == Schedule::three_phase;
+  run_chunks(label, call,
+             WyAlgebra<Real>{in, call.shape.T, call.chunk, call.shape.Dk, call.shape.Dv, call.q, call.v, call.o,
+                             call.state, call.state_shape.size(), ahead});
 }
 
 } // namespace recollect::variants
