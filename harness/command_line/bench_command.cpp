@@ -19,12 +19,14 @@ struct BenchFlags {
   double min_seconds = 0.3;
   std::uint64_t seed = 1;
   bool peers = false;
+  EngineFlags engine;
 
   BenchRequest request() const {
     BenchRequest r;
     r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.min_seconds = min_seconds;
     r.real = dtype == "f32" ? Real::f32 : Real::f64;
     r.settings = assignments(settings);
+    r.schedule = engine.get_schedule(), r.math = engine.get_math();
     for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
     if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
     for (const std::string &sweep : sweeps) r.shapes = swept(r.shapes, sweep);
@@ -82,6 +84,7 @@ Action add_bench(CLI::App &app) {
   c.add_option("--min-time", flags->min_seconds, "seconds of measured time a case")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  flags->engine.add(c);
   c.add_option("--seed", flags->seed, "seed of the tensors")->capture_default_str();
   c.add_flag("--peers", flags->peers, "also time PyTorch's and fla's implementations on the same tensors");
   c.add_option("-o,--output", flags->output, "results file (HDF5)");

@@ -22,6 +22,26 @@ inline Assignments assignments(const std::vector<std::string> &texts) {
   return all;
 }
 
+/// How a chunked form goes through a sequence, and how its matrix products round.
+struct EngineFlags {
+  std::string schedule = "auto", math = "exact";
+  void add(CLI::App &c) {
+    c.add_option("--schedule", schedule, "auto, streaming (a team a head) or three_phase (all chunks at once)")
+        ->check(CLI::IsMember({"auto", "streaming", "three_phase"}))
+        ->capture_default_str();
+    c.add_option("--math", math,
+                 "exact, tf32 or bf16: what float32 products round their operands to, where the device can")
+        ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
+        ->capture_default_str();
+  }
+  Schedule get_schedule() const {
+    return schedule == "auto"        ? Schedule::automatic
+           : schedule == "streaming" ? Schedule::streaming
+                                     : Schedule::three_phase;
+  }
+  Math get_math() const { return math == "exact" ? Math::exact : math == "tf32" ? Math::tf32 : Math::bf16; }
+};
+
 /// Which form, in which type and chunks, with which parameters.
 struct FormFlags {
   std::string form = "fast", dtype = "f64";

@@ -15,6 +15,7 @@ struct ForwardFlags {
   std::string variant, input, output;
   FormFlags form;
   ConventionFlags convention;
+  EngineFlags engine;
 };
 
 int run_forward(const ForwardFlags &flags, const Words &command_line) {
@@ -30,7 +31,9 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
     throw Error(failure.code, flags.input + ": " + failure.what());
   }
   const Backend backend;
-  const Output output = forward(variant, sequence, {form.name, flags.form.real(), flags.form.chunk, params});
+  Run run{form.name, flags.form.real(), flags.form.chunk, params};
+  run.schedule = flags.engine.get_schedule(), run.math = flags.engine.get_math();
+  const Output output = forward(variant, sequence, run);
   write_output(flags.output, sequence, output, flags.convention.get(), flags.form.real(), provenance(command_line, 0));
   return exit_ok;
 }
@@ -45,6 +48,7 @@ Action add_forward(CLI::App &app) {
   c.add_option("-o,--output", flags->output, "o and, where one exists, state")->required();
   flags->form.add(c);
   flags->convention.add(c);
+  flags->engine.add(c);
   add_memory_flag(c);
   return [flags](const Words &command_line) { return run_forward(*flags, command_line); };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/bench.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/memory.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
@@ -38,14 +39,19 @@ Sequence inputs_of(const BenchCase &c) {
   return s;
 }
 
+Run run_of(const BenchCase &c) {
+  Run run{c.form->name, c.real, c.chunk, c.params};
+  run.schedule = c.schedule, run.math = c.math;
+  return run;
+}
+
 /// The same layer on a short sequence, where its definition is quick. "" if they agree.
 std::string disagreement(const BenchCase &c) {
   if (!c.form->exact || c.form->name == "recurrent") return "";
   BenchCase small = c;
   small.shape.B = 1, small.shape.H = std::min(c.shape.H, 2), small.shape.T = std::min(c.shape.T, 2 * c.chunk + 17);
   const Sequence s = inputs_of(small);
-  const Equivalence e =
-      equivalence(*c.variant, s, {c.form->name, c.real, c.chunk, c.params}, definition(*c.variant, s, c.params));
+  const Equivalence e = equivalence(*c.variant, s, run_of(c), definition(*c.variant, s, c.params));
   return e.holds() ? ""
                    : "deviates by " + number(e.deviation) + " from its definition, rounding allows " + number(e.bound);
 }
@@ -77,6 +83,9 @@ void warm_up(const Job &job) {
 
 void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   if (c.variant->unsuitable) result.reason = c.variant->unsuitable(c.shape, c.params);
+  const std::uint64_t needed = memory_needed(*c.variant, c.shape, c.params, c.real);
+  if (result.reason.empty() && needed > memory_limit())
+    result.reason = "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(memory_limit());
   if (!result.reason.empty()) {
     result.status = "skipped";
     return;
@@ -89,7 +98,7 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   const Sequence sequence = inputs_of(c);
   result.bytes = bytes_moved(c, sequence);
   result.peak_bytes = peak_bytes([&] {
-    const Job job = prepare(*c.variant, sequence, {c.form->name, c.real, c.chunk, c.params});
+    const Job job = prepare(*c.variant, sequence, run_of(c));
     warm_up(job);
     constexpr size_t fewest = 5, most = 1000;
     double total = 0;
@@ -107,7 +116,10 @@ std::string name_of(const BenchCase &c) {
   Shape s = c.shape;
   std::string name = c.variant->name + "/" + c.form->name;
   for (size_t i = 0; i < 5; ++i) name += std::string("/") + dimensions[i] + ":" + std::to_string(dimension(s, i));
-  return name + "/" + name_of(c.real);
+  name += std::string("/") + name_of(c.real);
+  if (c.math != Math::exact) name += c.math == Math::bf16 ? "/bf16" : "/tf32";
+  if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
+  return name;
 }
 
 Shape parse_shape(const std::string &text) {
@@ -153,7 +165,8 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
         }
         for (const Shape &shape : request.shapes)
           plan.push_back({int(plan.size()), variant, &form, resolve(variant->params, own, variant->name), shape,
-                          request.real, std::min(request.chunk, shape.T), request.seed});
+                          request.real, std::min(request.chunk, shape.T), request.seed, request.schedule,
+                          request.math});
       }
   return plan;
 }

@@ -17,6 +17,8 @@ struct BenchRequest {
   Assignments settings;
   double min_seconds = 0.3; // of measured time a case
   std::uint64_t seed = 1;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
 };
 
 struct BenchCase {
@@ -28,8 +30,10 @@ struct BenchCase {
   Real real = Real::f32;
   int chunk = 64;
   std::uint64_t seed = 1;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
 };
-/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32"
+/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/tf32" and "/streaming" where they are forced
 std::string name_of(const BenchCase &c);
 
 struct BenchResult {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/forward.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/memory.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/device.hpp"
@@ -32,7 +33,12 @@ void check_array(const std::string &name, const std::vector<double> &data, const
 template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
   Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), data.size());
   const auto host = Kokkos::create_mirror_view(device);
-  for (size_t i = 0; i < data.size(); ++i) host(i) = static_cast<Real>(data[i]);
+  for (size_t i = 0; i < data.size(); ++i) {
+    host(i) = static_cast<Real>(data[i]);
+    if (!std::isfinite(host(i)) && std::isfinite(data[i]))
+      input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) +
+                  ", too large for float32");
+  }
   Kokkos::deep_copy(device, host);
   return device;
 }
@@ -102,6 +108,14 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
 }
 
 } // namespace
+
+std::uint64_t memory_needed(const Variant &variant, const Shape &n, const Params &params, Real real) {
+  const std::uint64_t steps = saturating_product(n.heads(), std::uint64_t(n.T));
+  std::uint64_t width = 2 * std::uint64_t(n.Dk) + 2 * std::uint64_t(n.Dv); // q, k, v, o
+  for (const Input &input : variant.inputs) width += input.per_step() ? 1 : std::uint64_t(n.Dk);
+  const std::uint64_t state = 2 * n.heads() * variant.state_shape(n, params).size();
+  return saturating_product(saturating_product(steps, width) + state, sizeof(double) + (real == Real::f32 ? 4 : 8));
+}
 
 Params variant_params(const Variant &variant, const Assignments &given) {
   return resolve(variant.params, given, variant.name);

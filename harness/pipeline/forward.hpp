@@ -27,6 +27,10 @@ struct Job {
 };
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
 
+/// Bytes of the inputs, outputs and states of one pass, on the host (float64) and on the device (`real`) together. A
+/// form's own workspace comes on top.
+std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Params &params, Real real);
+
 /// The variant's parameters at their defaults, overlaid with `given`.
 Params variant_params(const Variant &variant, const Assignments &given = {});
 

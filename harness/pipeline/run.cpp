@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/run.hpp"
+#include "harness/core/memory.hpp"
 #include "harness/pipeline/conditioning.hpp"
 #include "harness/pipeline/forward.hpp"
 #include <chrono>
@@ -16,6 +17,12 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   if (c.variant->unsuitable) record.reason = c.variant->unsuitable(record.shape, c.variant_params);
   if (!record.reason.empty()) {
     record.status = "meaningless";
+    return;
+  }
+  const std::uint64_t needed = memory_needed(*c.variant, record.shape, c.variant_params, c.real);
+  if (needed > memory_limit()) {
+    record.status = "skipped";
+    record.reason = "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(memory_limit());
     return;
   }
   const Job job = prepare(*c.variant, problem.sequence, {c.form->name, c.real, c.chunk, c.variant_params});

@@ -9,7 +9,7 @@ struct Record {
   int case_index = 0;
   Shape shape;
   /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
-  /// take the shape) | "failed"
+  /// take the shape) | "skipped" (it would need more than --memory) | "failed"
   std::string status;
   std::string reason; // "" when ok
   Score score;

@@ -57,6 +57,15 @@ BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
   BOOST_TEST(r.seconds.empty());
 }
 
+BOOST_AUTO_TEST_CASE(what_memory_cannot_hold_is_skipped_before_anything_is_allocated) {
+  auto request = request_for("linear", {"fast"});
+  request.shapes = {{1 << 20, 1 << 20, 1 << 20, 64, 64}}; // 2^66 numbers
+  const auto plan = bench_plan(request);
+  const BenchResult r = bench(plan[0], 0);
+  BOOST_TEST(r.status == "skipped");
+  BOOST_TEST(r.reason.find("--memory allows") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_T) {
   auto request = request_for("linear", {"fast"});
   request.shapes = swept(request.shapes, "T=64:1024:*2");
