@@ -98,15 +98,11 @@ Claim random_keys() {
               as_statement(at_most_point(coherence(keys), 0.125, 0), describe(set), "coherence, below 1/8"));
           points.push_back(as_statement(exactly_tracked(reads_by_round(story), story), describe(set), "every read"));
         }
-        // How rare pairs beyond 1/8 are. Their indicators are independent two by two, for one key's direction does not
-        // matter.
-        const int d = sizes[0].d;
-        if (const double law = share_beyond(0.125, d); law > 0.02) {
+        const int d = sizes[0].d; // how rare pairs beyond 1/8 are
+        if (share_beyond(0.125, d) > 0.02) {
           const KeySet many{"unit", protocol.full() ? 3000 : 800, d};
-          const double pairs = many.n * (many.n - 1) / 2.0, error = std::sqrt(law * (1 - law) / pairs);
-          const Point beyond =
-              as_obligation(sampled_point({pairs_beyond(key_rows(many, protocol.seed), 0.125) / pairs, error}, law),
-                            describe(many), "share of pairs beyond 1/8");
+          const auto [share, law] = pairs_beyond(key_rows(many, protocol.seed), 0.125);
+          const Point beyond = as_obligation(sampled_point(share, law), describe(many), "share of pairs beyond 1/8");
           points.push_back(beyond);
           points.push_back(rival_law(beyond, "2 exp(-d eps^2 / 2)", 2 * std::exp(-d / 128.0)));
           points.push_back(rival_law(beyond, "d-8 for d", share_beyond(0.125, d - 8)));

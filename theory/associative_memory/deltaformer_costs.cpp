@@ -204,8 +204,7 @@ Claim inference() {
         const int t = at.integer("t"), d = at.integer("d");
         if (2 * t == d) usage_error("at t = d/2 the two costs of a read are the same");
         const Data now(t, d, protocol.seed), early(t / 8, d, protocol.seed);
-        const double read = cost_of_kernel_read(now), write = cost_of_write(t, d, protocol.seed),
-                     total = t * d + double(d) * d;
+        const double read = cost_of_kernel_read(now), write = cost_of_write(t, d, protocol.seed);
         const auto held = [](double measured, double predicted) { return exact_point(measured, predicted, 0); };
         const Params label = labels({{"t", num(t)}, {"d", num(d)}});
         const Point reads = as_obligation(held(read, 2.0 * t * d), label, "multiplications of a read, exp"),
@@ -221,9 +220,9 @@ Claim inference() {
             rival_law(writes, "2 t d", 2.0 * t * d),
             linear,
             rival_system(held(read, linear.predicted), label, "exp for the linear kernel"),
-            as_obligation(at_most_point(read + write, 4 * total, 0), label, "both, at most 4 (T d + d^2)")};
+            as_obligation(at_most_point(read + write, 4.0 * t * d, 0), label, "both, at most 4 T d")};
         if (t > 8 * d)
-          points.push_back(rival_system(at_most_point(count([&] { now.naive<Counted>(); }), 4 * total, 0), label,
+          points.push_back(rival_system(at_most_point(count([&] { now.naive<Counted>(); }), 4.0 * t * d, 0), label,
                                         "all u anew at every step"));
         return points;
       });

@@ -175,7 +175,7 @@ Claim swaps_by_chunks() {
         const std::vector<double> sequential = reads_by("round", gaussian, "recurrent");
         const Dense k = head_rows(gaussian.k, n, 0, n.Dk),
                     system = Dense::identity(n.T) + causal_weights(k, k, round_kernel, Triangle::strict);
-        const double condition = spectral_norm(system) * spectral_norm(inverse(system));
+        const double conditioning = spectral_norm(system) * spectral_norm(inverse(system));
         const int cut = n.T / 2; // within the swaps
         const Sequence second = slice_steps(story.sequence, cut, n.T);
         const std::vector<double> wanted(story.target.begin() + cut, story.target.end());
@@ -188,7 +188,7 @@ Claim swaps_by_chunks() {
             points.push_back(rival_system(exact_point(reads_by("round", second, form, real), wanted, 0), params,
                                           "a chunk without the earlier ones"));
             if (std::string(form) == "recurrent") continue;
-            const double units = accumulated_terms(n, 64) * condition * max_abs(sequential);
+            const double units = accumulated_terms(n, 64) * conditioning * max_abs(sequential);
             points.push_back(as_statement(exact_point(reads_by("round", gaussian, form, real), sequential,
                                                       units * epsilon_of(real) / epsilon_of(Real::f64)),
                                           params, "Gaussian values, against the recurrent form"));

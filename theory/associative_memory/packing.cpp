@@ -80,9 +80,7 @@ Claim random_sets() {
         }
         for (int d : {128, 512}) {
           const int n = protocol.full() ? 3000 : 1000;
-          const double pairs = n * (n - 1) / 2.0, law = share_beyond(0.125, d),
-                       share = pairs_beyond(key_rows({"unit", n, d}, protocol.seed), 0.125) / pairs;
-          const Mean measured{share, std::sqrt(law * (1 - law) / pairs)};
+          const auto [measured, law] = pairs_beyond(key_rows({"unit", n, d}, protocol.seed), 0.125);
           const Point bound = as_obligation(at_most_point(measured, 2 * std::exp(-d / 128.0)), sized(n, d),
                                             "share of pairs beyond 1/8, at most 2 exp(-d eps^2 / 2)");
           points.push_back(bound);
@@ -134,6 +132,12 @@ Claim structured_sets() {
               points.push_back(rival_system(at_least_point(coherence(0.5 * rows(d)), welch(n, d), 0), sized(n, d),
                                             "vectors of norm 1/2"));
             }
+            // The regular simplex of 10 vectors, in 9 dimensions, attains Welch's bound.
+            const double simplex = coherence(key_rows({"equicorrelated", 10, 10, -1 / 9.0}, protocol.seed));
+            const Point attained =
+                as_obligation(exact_point(simplex, welch(10, 9), 16), sized(10, 9), "simplex: Welch's bound");
+            points.push_back(attained);
+            points.push_back(rival_law(attained, "n for n - 1", std::sqrt(1 / (9 * 10.0))));
             return points;
           }),
       params);
@@ -149,7 +153,8 @@ Claim optimised_set() {
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int n = at.integer("n"), d = at.integer("d");
-        if (n > d && welch(n, d) >= 0.125) usage_error("Welch's bound leaves no such set at " + at.str());
+        if (n <= d) usage_error("up to d vectors an orthonormal basis will do");
+        if (welch(n, d) >= 0.125) usage_error("Welch's bound leaves no such set at " + at.str());
         const Params label = sized(n, d);
         const Dense random = key_rows({"unit", n, d}, protocol.seed),
                     keys = key_rows({"packed", n, d, 0.1245}, protocol.seed);
@@ -162,12 +167,10 @@ Claim optimised_set() {
                                   rival_system(below_an_eighth(coherence(random)), label, "random keys"),
                                   as_statement(tracked(keys), label, "every read over 300 exchanges"),
                                   rival_system(tracked(random), label, "random keys")};
-        if (n > d) {
-          points.push_back(as_obligation(at_least_point(coherence(keys), welch(n, d), 0), label,
-                                         "coherence, at least Welch's bound"));
-          points.push_back(
-              rival_system(at_least_point(coherence(0.5 * keys), welch(n, d), 0), label, "vectors of norm 1/2"));
-        }
+        points.push_back(
+            as_obligation(at_least_point(coherence(keys), welch(n, d), 0), label, "coherence, at least Welch's bound"));
+        points.push_back(
+            rival_system(at_least_point(coherence(0.5 * keys), welch(n, d), 0), label, "vectors of norm 1/2"));
         return points;
       });
   claim.tasks = {"swap"};

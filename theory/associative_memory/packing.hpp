@@ -6,6 +6,7 @@
 // 1974).
 #pragma once
 #include "harness/numerics/linalg.hpp"
+#include "harness/numerics/statistics.hpp"
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
@@ -22,12 +23,19 @@ inline double share_beyond(double eps, int d) {
   return 2 * integrate([&](double c) { return std::exp(log_norm + (d - 3) / 2.0 * std::log1p(-c * c)); }, eps, 1).value;
 }
 
-inline double pairs_beyond(const Dense &keys, double eps) {
+/// Share of the pairs of keys with an inner product beyond eps, against the law for random directions. Indicators of
+/// different pairs are independent two by two, for one key's direction does not matter.
+struct PairsBeyond {
+  Mean share;
+  double law;
+};
+inline PairsBeyond pairs_beyond(const Dense &keys, double eps) {
   const Dense gram = keys * transpose(keys);
-  double beyond = 0;
+  double beyond = 0, pairs = 0;
   for (int i = 0; i < keys.rows; ++i)
-    for (int j = 0; j < i; ++j) beyond += std::fabs(gram(i, j)) > eps;
-  return beyond;
+    for (int j = 0; j < i; ++j) beyond += std::fabs(gram(i, j)) > eps, ++pairs;
+  const double law = share_beyond(eps, keys.columns);
+  return {{beyond / pairs, std::sqrt(law * (1 - law) / pairs)}, law};
 }
 
 } // namespace recollect::theory

@@ -58,8 +58,8 @@ Claim first_order() {
           points.push_back(
               as_statement(exact_point(change, first.data, 4 * units), label, "change of u, to first order"));
           // What is left after the second order: the third and all that follow it, each at most x times the one before.
-          const double rest = frobenius_norm(third) / (1 - x),
-                       allowed = (rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
+          const double allowed_rest = frobenius_norm(third) / (1 - x),
+                       allowed = (allowed_rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
           const std::vector<double> left = minus(change, first.data, norm * norm);
           const auto held = [&](const Dense &law) {
             return exact_point(left, (1 / (norm * norm) * law).data, allowed);
