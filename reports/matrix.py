@@ -9,28 +9,24 @@ from matplotlib.patches import Rectangle
 import style
 from style import INK, MUTED, OUTCOMES
 
-# The metric that a task is about, best first; the first one that the task reports is shown.
-HEADLINES = ["capacity", "state_accuracy", "accuracy", "loss_late", "distance", "snr_inverse", "mse"]
-HIGHER = ("accuracy", "cosine", "capacity", "horizon", "recall", "correct", "exact")
-LOWER = ("loss", "error", "mse", "distance", "inverse", "norm", "deviation", "interference", "update", "growth")
 SCALE = LinearSegmentedColormap.from_list("recollect", ["#f4f7fa", "#b7d3e8", "#5b9bc8", "#14568c", "#0a2f52"])
 
 
-def direction(metric):
-    """+1 where more is better, -1 where less is, 0 where neither is known."""
-    if any(word in metric for word in LOWER):
-        return -1
-    return 1 if any(word in metric for word in HIGHER) else 0
+DIRECTIONS = {"larger": 1, "smaller": -1}
 
 
 def headline(cases):
-    """The metric to show for one task's cases, or None."""
-    reported = [m for c in cases for m in c["metrics"]]
-    return next((m for m in HEADLINES if m in reported), reported[0] if reported else None)
+    """The metric that a task is about; the first that was reported where the file does not say; or None."""
+    return next((c["headline"] for c in cases if c["headline"]), next((m for c in cases for m in c["metrics"]), None))
+
+
+def direction(cases):
+    """+1 where more of the headline is better, -1 where less is, 0 where neither is or the file does not say."""
+    return next((DIRECTIONS.get(c["better"], 0) for c in cases if c["headline"]), 0)
 
 
 def build(results):
-    """{tasks, variants: [(family, variant)], metric: {task: name}, cell: {(variant, task): {...}}}; None without a run.
+    """{tasks, variants: [(family, variant)], metric, direction: {task: ...}, cell: {(variant, task): {...}}} or None.
 
     A cell is {status, value, count, reason}; its value is the mean over the cell's cases (seeds, forms, real types)."""
     cases = results["cases"]
@@ -38,7 +34,8 @@ def build(results):
         return None
     tasks = sorted({c["task"] for c in cases})
     variants = sorted({(c["family"], c["variant"]) for c in cases})
-    metric = {t: headline([c for c in cases if c["task"] == t]) for t in tasks}
+    of_task = {t: [c for c in cases if c["task"] == t] for t in tasks}
+    metric, better = ({t: f(of_task[t]) for t in tasks} for f in (headline, direction))
     cells = {}
     for case in cases:
         cells.setdefault((case["variant"], case["task"]), []).append(case)
@@ -57,7 +54,7 @@ def build(results):
                 "value": float(np.mean(values)) if values else None,
                 "reason": those[0]["reason"] if those else "this pair was not in the plan of any file",
             }
-    return {"tasks": tasks, "variants": variants, "metric": metric, "cell": table}
+    return {"tasks": tasks, "variants": variants, "metric": metric, "direction": better, "cell": table}
 
 
 def shade(matrix, task):
@@ -73,7 +70,7 @@ def shade(matrix, task):
         return {v: min(1.0, max(0.0, x)) for v, x in values.items()}
     scale = math.log if min(values.values()) > 0 and style.spread_log(values.values()) else float
     low, high = scale(min(values.values())), scale(max(values.values()))
-    flip = direction(metric) < 0
+    flip = matrix["direction"][task] < 0
     return {v: 0.5 if high == low else abs(flip - (scale(x) - low) / (high - low)) for v, x in values.items()}
 
 
@@ -83,8 +80,8 @@ def colours(fraction):
     return "#%02x%02x%02x" % tuple(int(255 * c + 0.5) for c in rgba[:3]), INK if fraction < 0.45 else "#ffffff"
 
 
-def arrow(metric):
-    return {1: " ↑", -1: " ↓", 0: ""}[direction(metric or "")]
+def arrow(matrix, task):
+    return {1: " ↑", -1: " ↓", 0: ""}[matrix["direction"][task]]
 
 
 def figure(results):
@@ -113,7 +110,7 @@ def figure(results):
     ax.set_ylim(len(variants) - 0.5, -0.5)
     ax.set_xticks(
         range(len(tasks)),
-        [f"{t}\n{matrix['metric'][t] or 'no metric'}{arrow(matrix['metric'][t])}" for t in tasks],
+        [f"{t}\n{matrix['metric'][t] or 'no metric'}{arrow(matrix, t)}" for t in tasks],
         rotation=40,
         ha="left",
         fontsize=7,

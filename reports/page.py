@@ -67,7 +67,7 @@ def matrix_section(results):
 
     def heading(task):
         metric = matrix["metric"][task]
-        shown = muted(words(metric or "no metric"), matrices.arrow(metric))
+        shown = muted(words(metric or "no metric"), matrices.arrow(matrix, task))
         return tag("th", words(task), Markup("<br>"), shown, scope="col")
 
     body, family_now = [], None

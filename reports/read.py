@@ -6,7 +6,7 @@ import os
 import h5py
 import numpy as np
 
-SCHEMA, VERSIONS = "recollect results", (1, 2)
+SCHEMA, VERSIONS = "recollect results", (1, 2, 3)
 
 
 class Unreadable(Exception):
@@ -44,6 +44,8 @@ def read_cases(file):
         cases[row["case"]] = dict(
             row,
             family=row.get("family") or "other",
+            headline=row.get("headline", ""),
+            better=row.get("better", ""),
             status="not run",
             reason="the run ended before it",
             params={},
@@ -77,22 +79,36 @@ def point_of(row):
 
 
 def read_claims(file):
-    """The findings of one file by claim id, points apart from rivals. What version 1 did not record is empty."""
+    """The findings of one file, the points apart from the rivals; {claim: finding}. What version 1 did not record is
+    empty. A claim is found once in versions 1 and 2, later once for each of the points that were asked for."""
     absent = dict(explanation="", reason="", system="", variants="", verdict="inconclusive", expected="", passed=0)
-    claims, points = {}, {}
+    findings, points = {}, {}
+
+    def key(row):
+        return row.get("finding", row["claim"])
+
     for row in rows_of(file, "claim_texts"):
         row = {**absent, **row}
         lists = {name: row[name].split() for name in ("covers", "variants")}
-        claims[row["claim"]] = dict(row, **lists, id=row["claim"], passed=bool(row["passed"]), points=[], rivals=[])
+        findings[key(row)] = dict(row, **lists, id=row["claim"], passed=bool(row["passed"]), points=[], rivals=[])
     for row in rows_of(file, "claims"):
-        claim, point = claims[row["claim"]], point_of(row)
+        claim, point = findings[key(row)], point_of(row)
         claim.update(verdict=row["claim_verdict"], expected=row["expected"], passed=bool(row["passed"]))
         claim["rivals" if point["role"] == "rival" else "points"].append(point)
         if not row.get("is_control"):  # version 1 numbers a control's points anew, and keeps no parameters of them
-            points[row["claim"], row["point"]] = point
+            points[key(row), row["point"]] = point
     for row in rows_of(file, "claim_parameters"):
-        points[row["claim"], row["point"]]["params"][row["name"]] = value_of(row)
+        points[key(row), row["point"]]["params"][row["name"]] = value_of(row)
+    claims = {}
+    for claim in findings.values():
+        claims[claim["id"]] = joined(claims[claim["id"]], claim) if claim["id"] in claims else claim
     return claims
+
+
+def joined(one, other):
+    """Two findings of one claim as one that passes where both do."""
+    points, rivals = (one[name] + other[name] for name in ("points", "rivals"))
+    return dict(other if one["passed"] else one, points=points, rivals=rivals)
 
 
 def read_file(path):
@@ -111,7 +127,7 @@ def read_file(path):
                     f"{path} holds no recollect results (its schema attribute is {schema!r}, not {SCHEMA!r})"
                 )
             if version not in VERSIONS:
-                known = " and ".join(map(str, VERSIONS))
+                known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
                 raise Unreadable(f"{path} has schema version {version}; this report reads versions {known}")
             meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}
             return {"path": path, "meta": meta, "cases": read_cases(file), "claims": read_claims(file)}

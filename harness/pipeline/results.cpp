@@ -22,7 +22,9 @@ std::vector<Table> empty_run_tables() {
             {"task", text},
             {"real", text},
             {"chunk", integer},
-            {"seed", whole}},
+            {"seed", whole},
+            {"headline", text},
+            {"better", text}},
            {}},
           {"parameters", {{"case", integer}, {"owner", text}, {"name", text}, {"value", real}, {"text", text}}, {}},
           {"records",
@@ -106,8 +108,9 @@ Results Results::planned(const std::vector<Case> &plan, Facts meta) {
   Results r;
   r.meta = std::move(meta), r.tables_ = empty_run_tables();
   for (const Case &c : plan) {
+    const Metric &headline = c.task->metrics.at(0);
     r.table("plan").add(c.index, c.variant->name, c.variant->family, c.form->name, c.task->name, name_of(c.real),
-                        c.chunk, c.seed);
+                        c.chunk, c.seed, headline.name, name_of(headline.better));
     add_parameters(r.table("parameters"), c.index, c.variant->name, c.variant_params);
     add_parameters(r.table("parameters"), c.index, c.task->name, c.task_params);
   }

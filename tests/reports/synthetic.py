@@ -13,24 +13,24 @@ FAMILIES = {
     "delta + kernel": 3,
     "persistent memory": 4,
 }
-TASKS = {
-    "recall": "accuracy",
-    "mqar": "accuracy",
-    "swap": "state_accuracy",
-    "online_regression": "loss_late",
-    "overwrite": "accuracy",
-    "duplicate_write": "mse",
-    "long_mqar": "accuracy",
-    "needle": "accuracy",
-    "reachability": "accuracy",
-    "copy": "accuracy",
-    "selective_copy": "accuracy",
-    "fuzzy_recall": "cosine",
-    "state_growth": "norm_late",
-    "stationarity": "distance",
-    "stress": "accuracy",
-    "capacity": "capacity",
-    "angles": "interference",
+TASKS = {  # the headline, and which way it is better
+    "recall": ("accuracy", "larger"),
+    "mqar": ("accuracy", "larger"),
+    "swap": ("state_accuracy", "larger"),
+    "online_regression": ("loss_late", "smaller"),
+    "overwrite": ("accuracy", "larger"),
+    "duplicate_write": ("mse", "smaller"),
+    "long_mqar": ("accuracy", "larger"),
+    "needle": ("accuracy", "larger"),
+    "reachability": ("accuracy", "larger"),
+    "copy": ("accuracy", "larger"),
+    "selective_copy": ("accuracy", "larger"),
+    "fuzzy_recall": ("cosine", "larger"),
+    "state_growth": ("norm", "neither"),
+    "stationarity": ("distance", "smaller"),
+    "stress": ("accuracy", "larger"),
+    "capacity": ("capacity", "larger"),
+    "angles": ("interference", "neither"),
 }
 
 
@@ -68,10 +68,10 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
     draw = np.random.default_rng(seed)
     variants = [(family, f"{family.split()[0]}_{i}") for family, count in families.items() for i in range(count)]
     plan, records, metrics, samples, parameters, series = [], [], [], [], [], {}
-    for task, metric in TASKS.items():
+    for task, (metric, better) in TASKS.items():
         for number, (family, variant) in enumerate(variants):
             case = len(plan)
-            plan.append((case, variant, family, "chunked", task, "f64", 64, 1))
+            plan.append((case, variant, family, "chunked", task, "f64", 64, 1, metric, better))
             parameters.append((case, task, "n", 16.0, ""))
             if number == 17 and task == "swap":
                 continue  # planned, never recorded
@@ -110,7 +110,9 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
                 ("task", 48),
                 ("real", 8),
                 ("chunk", "i8"),
-                ("seed", "i8"),
+                ("seed", "u8"),
+                ("headline", 32),
+                ("better", 8),
             ],
             plan,
         )

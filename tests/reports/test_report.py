@@ -206,6 +206,23 @@ class Report(unittest.TestCase):
         self.assertEqual((snr["rivals"][0]["rival"], snr["rivals"][0]["params"]["d"]), ("law", 16))
         self.assertEqual((snr["covers"], snr["explanation"]), (["row-0", "row-0-b"], "Because of 0."))
 
+    def test_files_of_the_program_itself(self):
+        def program(*words):
+            subprocess.run([os.environ["RECOLLECT_PROGRAM"], *words], capture_output=True, check=True)
+
+        program("run", "--variants", "gla,softmax", "--tasks", "recall,online_regression", "-o", self.runs)
+        program("verify", "chunk_equals_recurrent", "table2_gla", "-o", self.verdicts)
+        results = read.read([self.runs, self.verdicts])
+        table = matrix.build(results)
+        self.assertEqual(table["metric"], {"online_regression": "loss_late", "recall": "accuracy"})
+        self.assertEqual(table["direction"], {"online_regression": -1, "recall": 1})
+        self.assertEqual([findings.outcome(c) for c in results["claims"]], ["holds", "holds"])
+        for claim in results["claims"]:
+            self.assertTrue(claim["points"] and claim["rivals"] and claim["system"] == "layer" and claim["variants"])
+        page = self.written(self.runs, self.verdicts)
+        self.says(page, "2 / 2 tested claims as expected: 2 layer")
+        self.says(page, "gated_linear")
+
     def test_first_edition(self):
         """Files of schema version 1 keep their verdicts; tiers become roles, and the control a rival."""
         synthetic.write_first_edition(self.verdicts)
@@ -240,7 +257,7 @@ class Report(unittest.TestCase):
     def test_matrix(self):
         variants = synthetic.write_runs(self.runs, steps=12)
         table = matrix.build(read.read([self.runs]))
-        self.assertEqual(table["metric"], synthetic.TASKS)
+        self.assertEqual(table["metric"], {task: metric for task, (metric, _) in synthetic.TASKS.items()})
         counted = matrix.counts(table)
         self.assertEqual(sum(counted.values()), len(set(v for _, v in variants)) * len(synthetic.TASKS))
         self.assertEqual((counted["meaningless"], counted["failed"], counted["not run"]), (8, 1, 1))
@@ -248,7 +265,8 @@ class Report(unittest.TestCase):
             self.assertTrue(cell["value"] is not None if cell["status"] == "ok" else cell["reason"])
         low, high = (matrix.colours(x) for x in (0, 1))
         self.assertNotEqual(low, high)
-        self.assertEqual([matrix.direction(m) for m in ("accuracy", "loss_late", "rank")], [1, -1, 0])
+        self.assertEqual([table["direction"][t] for t in ("recall", "online_regression", "angles")], [1, -1, 0])
+        self.assertEqual(max(matrix.shade(table, "online_regression").values()), 1)  # the smallest loss
 
     def test_explanations(self):
         def claim(**changes):
