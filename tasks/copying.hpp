@@ -2,8 +2,8 @@
 // Copying L tokens, with or without noise steps among them: what copy and selective_copy share.
 //
 // Content token i is written under the key of position i; L blank steps follow, which write nothing (v = 0, beta = 0,
-// keys of positions L+1 ... 2L) and ask for positions 1 ... L in turn. Noise steps write random words under random unit
-// keys.
+// keys of positions L+1 ... 2L) and ask for positions 1 ... L in turn.
+// Noise steps write random words under random unit keys.
 #pragma once
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recall from an inexact cue (000 §2.1): items whose keys and values are made of several tokens, asked for at a given
-// angle.
+// Recall from an inexact cue (000 §2.1): items whose keys and values are made of several tokens,
+// asked for at a given angle.
 //
 // The key of an item is the normalised sum of its tokens' embeddings, each turned by the signs of its place, so that
 // items which share tokens have similar keys. Value token j is stored under the key turned by sign row j. One row: 2

@@ -6,8 +6,8 @@
 //   t      1    2    3    4
 //   k      u1   r1   u2   r2
 //   v,q    r1   u2   r2   u1     <- a cue that was seen before: the read should be r1, up to its number of occurrences
-// With storage = cues only the steps that write a response are kept, and each asks for a cue seen so far (its own
-// included):
+// With storage = cues only the steps that write a response are kept,
+// and each asks for a cue seen so far (its own included):
 //   k,v    u1,r1   u2,r2   u1,r1          q  u1   u1   u2
 //
 // Decoding chooses among all tokens. Embeddings are orthonormal as far as the width goes: with 2P > d > P the cues and

@@ -12,8 +12,8 @@
 //
 // The paper leaves open what decides its curves (claims.md fig2-*). The reading here: Sigma equicorrelated at 0.5, x_1
 // stationary, keys and queries of unit norm (raw keys reach |k|^2 = 5, where a delta rule with beta = 1 diverges),
-// reads as they are. noise, correlation, start, keys and output hold the alternatives; bandwidths and ridges belong to
-// the variants.
+// reads as they are. noise, correlation, start, keys and output hold the alternatives;
+// bandwidths and ridges belong to the variants.
 #include "harness/core/task.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"
@@ -23,8 +23,8 @@
 namespace recollect::tasks {
 namespace {
 
-/// One draw e ~ N(0, Sigma): correlation c between all channels, c^|i-j| between channels i and j, or eight common
-/// factors.
+/// One draw e ~ N(0, Sigma): correlation c between all channels, c^|i-j| between channels i and j,
+/// or eight common factors.
 class Noise {
 public:
   Noise(const Params &p, std::uint64_t seed)

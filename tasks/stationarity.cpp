@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stationary data (000 §2.2.2, Eq 44-48): x_t ~ N(0, Sigma), k = W_k x, v = W_v x with fixed maps. Does the memory
-// settle at the least-squares solution S* = W_v Sigma W_k^T (W_k Sigma W_k^T)^{-1} (Eq 46), and does it stop moving
-// there?
+// settle at the least-squares solution S* = W_v Sigma W_k^T (W_k Sigma W_k^T)^{-1} (Eq 46),
+// and does it stop moving there?
 //
 // One row (g: N(0, I), one draw for every two steps):
 //   t      1       2       3       4

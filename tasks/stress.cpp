@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stress test of state exchange (000 §3.2, Fig 5) without training: d, 2d, 4d, ... keys at one width, linear against
-// round.
+// Stress test of state exchange (000 §3.2, Fig 5) without training: d, 2d, 4d, ... keys at one width,
+// linear against round.
 //
 // The steps are those of the task swap, k = k_i - k_j and v = 0 after the writes, and one random key is asked for at
 // every swap. Level l of the batch has n = d 2^l keys; all levels have the same T, so that fewer keys see more swaps:

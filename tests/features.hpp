@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feature map of a kernelised layer, read off its own state: after one step with v = 0 the normaliser row holds
-// phi(k).
+// The feature map of a kernelised layer, read off its own state:
+// after one step with v = 0 the normaliser row holds phi(k).
 #pragma once
 #include "tests/testing.hpp"
 

@@ -8,8 +8,8 @@
 namespace recollect {
 
 enum class Verdict { holds, holds_asymptotically, refuted, not_tested, inconclusive };
-/// What a refutation says: of the text, of a stricter reading than the text, of its notation, of the effect without
-/// training.
+/// What a refutation says: of the text, of a stricter reading than the text, of its notation,
+/// of the effect without training.
 enum class Scope { none, paper, boundary, typo, untrained };
 /// Why a statement is not tested.
 enum class Reason { none, under_specified, not_numeric, needs_training, needs_gpu };

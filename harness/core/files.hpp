@@ -22,8 +22,8 @@ public:
 
   const std::string &path() const { return path_; }
   const std::string &partial() const { return partial_; }
-  /// Locks what an interrupted run left in PATH.partial; false where there is nothing. Refused while another process
-  /// holds it.
+  /// Locks what an interrupted run left in PATH.partial; false where there is nothing.
+  /// Refused while another process holds it.
   bool adopt();
   /// PATH.partial becomes `bytes`. The first call refuses a PATH.partial that is there already, unless it was adopted.
   void checkpoint(std::string_view bytes);

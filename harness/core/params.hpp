@@ -58,8 +58,8 @@ using Assignments = std::map<std::string, std::string>; // name -> text, as give
 /// "name=value" -> entry of `into`; usage error when it is not of that form.
 void parse_assignment(const std::string &text, Assignments &into);
 
-/// Defaults overlaid with `given`. `owner` names the variant, task or claim in errors (unknown name, bad value: exit
-/// 2).
+/// Defaults overlaid with `given`. `owner` names the variant, task or claim in errors (unknown name,
+/// bad value: exit 2).
 Params resolve(const std::vector<ParamSpec> &specs, const Assignments &given, const std::string &owner);
 
 } // namespace recollect

@@ -18,14 +18,14 @@ const Variant &find_variant(std::string_view name);
 const Task &find_task(std::string_view name);
 const Claim &find_claim(std::string_view id);
 
-/// Names or globs ("all" = everything) -> entries in registry order, each once; usage error for a pattern that matches
-/// nothing.
+/// Names or globs ("all" = everything) -> entries in registry order, each once;
+/// usage error for a pattern that matches nothing.
 std::vector<const Variant *> select_variants(const std::vector<std::string> &patterns);
 std::vector<const Task *> select_tasks(const std::vector<std::string> &patterns);
 std::vector<const Claim *> select_claims(const std::vector<std::string> &patterns);
 
-/// The form named, or for "fast" the first that is not recurrent (recurrent where there is no other); usage error
-/// otherwise.
+/// The form named, or for "fast" the first that is not recurrent (recurrent where there is no other);
+/// usage error otherwise.
 const Form &find_form(const Variant &variant, std::string_view form);
 
 } // namespace recollect

@@ -32,8 +32,8 @@ struct Input {
 enum class Repeats { other, sum, mean, ridged_mean /* sum / (t + ridge) */, last };
 const char *name_of(Repeats);
 
-/// Properties of the map (q,k,v,...) -> (o, state). A test shows each declared one to hold and each undeclared one to
-/// fail.
+/// Properties of the map (q,k,v,...) -> (o, state). A test shows each declared one
+/// to hold and each undeclared one to fail.
 struct Traits {
   bool causal = true;           // o_t depends on steps <= t only
   bool linear_in_v = true;      // o is linear in v
@@ -58,8 +58,8 @@ struct Variant {
   std::vector<std::string> needs_one_of; // at least one of these inputs must be given
   std::vector<Form> forms;               // forms[0] is recurrent
   Traits traits;
-  /// Rows x columns of the per-head state; the default is the family's S: Dv x Dk. Return {} where no finite state
-  /// exists.
+  /// Rows x columns of the per-head state; the default is the family's S: Dv x Dk.
+  /// Return {} where no finite state exists.
   std::function<StateShape(const Shape &, const Params &)> state_shape = [](const Shape &s, const Params &) {
     return StateShape{s.Dv, s.Dk};
   };

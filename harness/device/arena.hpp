@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of kernels: what outlives a kernel comes from the call's arena, what one team needs while it runs from its
-// stack.
+// Memory of kernels: what outlives a kernel comes from the call's arena,
+// what one team needs while it runs from its stack.
 #pragma once
 #include "harness/device/launch_space.hpp"
 #include <algorithm>

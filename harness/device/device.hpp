@@ -85,8 +85,8 @@ template <class Real, class Body> struct HeadKernel {
   }
 };
 
-/// Runs body(team, head) once for every (batch, head), one team each, with `work_size` reals of workspace a head.
-/// Label: "variant::form".
+/// Runs body(team, head) once for every (batch, head), one team each,
+/// with `work_size` reals of workspace a head. Label: "variant::form".
 template <class Real, class Body>
 void each_head(const std::string &label, const Call<Real> &call, size_t work_size, const Body &body) {
   run<Real>({label, call.shape.heads(), 128, call.math}, *call.arena, work_size,

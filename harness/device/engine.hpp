@@ -85,8 +85,8 @@ template <class Algebra> struct Streaming {
   }
 };
 
-/// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states to go on
-/// from.
+/// Memory of the three phases: summaries and states of the chunks [begin, end) of every head,
+/// and the states to go on from.
 template <class Real> struct Window {
   int begin, end, most; // chunks
   size_t summary_size, state_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Math functions for kernels. Kokkos moved them out of Kokkos::Experimental in 3.7; nothing else here depends on the
-// version.
+// Math functions for kernels. Kokkos moved them out of Kokkos::Experimental in 3.7;
+// nothing else here depends on the version.
 #pragma once
 #include <Kokkos_Core.hpp>
 #include <cstdint>

@@ -49,8 +49,8 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Mat
   gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
 }
 
-/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] is read. Barriers
-/// inside.
+/// X[n,columns] = (I + L)^{-1} X by forward substitution;
+/// only the strict lower triangle of L[n,n] is read. Barriers inside.
 template <class Real>
 KOKKOS_FUNCTION void solve_unit_lower(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl, Real *X,
                                       std::ptrdiff_t ldx) {

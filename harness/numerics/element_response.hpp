@@ -5,8 +5,8 @@
 
 namespace recollect {
 
-/// The read o = B M^{-1} q, and its first-order change B M^{-1} (M o s) M^{-1} q for a symmetric matrix s of random
-/// signs.
+/// The read o = B M^{-1} q, and its first-order change B M^{-1} (M o s) M^{-1} q
+/// for a symmetric matrix s of random signs.
 struct ElementResponse {
   double change, size; // largest elements; an infinite change where M is singular
 };

@@ -12,12 +12,12 @@ namespace recollect {
 ///   orthonormal     a random orthonormal basis; beyond n = d a fresh basis for every further d keys
 ///   correlated      unit keys that share one random direction; inner products about `cosine`
 ///   equicorrelated  unit keys with inner products equal to `cosine`, from -1/(n-1) to 1; n <= d
-///   hadamard        the standard basis, then the rows of the Hadamard matrix / sqrt(d); inner products 0 or
-///   +-1/sqrt(d);
-///                   d a power of two, n <= 2d (the structured set that keeps 000 Theorem 1's premise at n > d)
-///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`; at n > d this cannot be below
-///   the Welch
-///                   bound sqrt((n-d)/(d(n-1))), and well above it it is found in tens of steps of 4 n^2 d flops
+///   hadamard        the standard basis, then the rows of the Hadamard matrix / sqrt(d);
+///                   inner products 0 or +-1/sqrt(d); d a power of two, n <= 2d
+///                   (the structured set that keeps 000 Theorem 1's premise at n > d)
+///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`; at n > d this cannot be
+///                   below the Welch bound sqrt((n-d)/(d(n-1))), and well above it it is found in tens of steps of
+///                   4 n^2 d flops
 struct KeySet {
   std::string kind;
   int n = 1, d = 1;

@@ -61,8 +61,8 @@ struct Finding {
 
 /// The verdict on these points. Decided by the statement points where there are any (refuted there but every limit
 /// point holding: holds_asymptotically), by the obligations otherwise. Inconclusive where there are no points, where
-/// one is inconclusive, and where there is no rival or one is not refuted: what cannot be told from a rival is not
-/// shown.
+/// one is inconclusive, and where there is no rival or one is not refuted:
+/// what cannot be told from a rival is not shown.
 Verdict verdict_of(const std::vector<Point> &points);
 Finding conclude(const Claim &claim, std::vector<Point> points);
 

@@ -27,8 +27,8 @@ struct Checked {
   std::string diagnosis; // the mistake that reproduces the candidate, "" if none of the known ones does
 };
 
-/// `candidate` (its state may be empty) for these inputs. The bound on every element, relative to the largest of its
-/// array, is
+/// `candidate` (its state may be empty) for these inputs. The bound on every element,
+/// relative to the largest of its array, is
 ///   [ (T + Dk + C) eps(f32) + 16 eps(precision) ] kappa      (the second term where the precision is below f32)
 /// kappa the response of the definition to relative changes of its inputs (conditioning.hpp): products are summed in
 /// float32, and a value passes through the lower precision a handful of times (inputs, scores, state, output), not once

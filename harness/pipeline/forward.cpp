@@ -5,9 +5,11 @@
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/device.hpp"
+#include "harness/pipeline/ran.hpp"
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 namespace recollect {
 namespace {
@@ -155,7 +157,17 @@ void check_inputs(const Variant &variant, const Sequence &s, const Params &param
   }
 }
 
+namespace {
+std::set<std::string> &variants_run() {
+  static std::set<std::string> names;
+  return names;
+}
+} // namespace
+
+std::set<std::string> take_variants_run() { return std::exchange(variants_run(), {}); }
+
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
+  variants_run().insert(variant.name);
   const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
   check_inputs(variant, sequence, params, run.any_gate);
   const Form &form = find_form(variant, run.form);

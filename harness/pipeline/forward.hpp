@@ -18,8 +18,8 @@ struct Run {
 /// o and the final state. Input error (exit 3) naming the dataset when one is absent, mis-shaped or non-finite.
 Output forward(const Variant &variant, const Sequence &sequence, const Run &run = {});
 
-/// A prepared pass whose inputs already lie on the device: reset() and launch() as often as wanted, fetch() copies the
-/// result back.
+/// A prepared pass whose inputs already lie on the device: reset() and launch() as often as wanted,
+/// fetch() copies the result back.
 struct Job {
   std::function<void()> reset;  // to the initial state, and outputs of NaN
   std::function<void()> launch; // the kernel alone; returns after the device is idle

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/plan.hpp"
 #include "harness/core/error.hpp"
-#include "harness/core/registry.hpp"
+#include "harness/core/lookup.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include <set>
@@ -9,14 +9,16 @@
 namespace recollect {
 namespace {
 
-/// The settings meant for `owner`: its own "owner.name" ones, and the general ones that it declares.
-Assignments settings_for(const std::string &owner, const std::vector<ParamSpec> &specs, const Assignments &settings) {
+/// The settings meant for a variant or task: its own "owner.name" ones, by any of its names,
+/// and the general ones that it declares.
+template <class Entry> Assignments settings_for(const Entry &entry, const Assignments &settings) {
   Assignments mine;
   for (const auto &[key, value] : settings)
-    for (const ParamSpec &spec : specs)
+    for (const ParamSpec &spec : entry.params)
       if (key == spec.name) mine[key] = value;
-  for (const auto &[key, value] : settings) // the specific wins over the general
-    if (key.rfind(owner + ".", 0) == 0) mine[key.substr(owner.size() + 1)] = value;
+  for (const std::string &owner : lookup::names(entry))
+    for (const auto &[key, value] : settings) // the specific wins over the general
+      if (key.rfind(owner + ".", 0) == 0) mine[key.substr(owner.size() + 1)] = value;
   return mine;
 }
 
@@ -25,7 +27,7 @@ void refuse_unused(const RunRequest &request, const std::vector<const Variant *>
                    const std::vector<const Task *> &tasks) {
   std::vector<std::string> names, owners;
   for (const Variant *v : variants) {
-    owners.push_back(v->name);
+    for (const std::string &name : lookup::names(*v)) owners.push_back(name);
     for (const ParamSpec &spec : v->params) names.push_back(spec.name);
   }
   for (const Task *t : tasks) {
@@ -79,9 +81,8 @@ std::vector<Case> make_plan(const RunRequest &request) {
         Case c;
         c.variant = variant, c.task = task;
         c.form = &find_form(*variant, request.form);
-        c.variant_params =
-            resolve(variant->params, settings_for(variant->name, variant->params, settings), variant->name);
-        c.task_params = resolve(task->params, settings_for(task->name, task->params, settings), task->name);
+        c.variant_params = resolve(variant->params, settings_for(*variant, settings), variant->name);
+        c.task_params = resolve(task->params, settings_for(*task, settings), task->name);
         c.real = request.real, c.chunk = request.chunk;
         if (!seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second) continue;
         for (int s = 0; s < request.seeds; ++s) {

@@ -9,8 +9,8 @@
 namespace recollect {
 
 /// PATH.partial is a complete HDF5 file at every instant, and PATH appears when the run is done. What is added is on the
-/// disk before it is reported. Files are written whole: at most every half second, and never for more than a tenth of
-/// the time.
+/// disk before it is reported. Files are written whole: at most every half second,
+/// and never for more than a tenth of the time.
 class Recorder {
 public:
   /// "" for PATH: nothing is written, and everything is reported at once. `resume`: completes what PATH.partial holds

@@ -9,8 +9,8 @@
 
 namespace recollect {
 
-/// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length, unsigned seeds,
-/// /claim_plan, headlines.
+/// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length,
+/// unsigned seeds, /claim_plan, headlines.
 constexpr int schema_version = 3;
 
 /// One claim to be measured, and how.

@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(losses_by_segment) {
   BOOST_TEST(std::fabs(metric(score, "loss_after_switch") - 9.0 / 2 / 2) < 1e-13); // over 2 sequences and 2 steps
   BOOST_TEST(metric(score, "loss_late") == 0);
   BOOST_TEST(metric(score, "naive_late") > 0);
-  // A forecaster that repeats the step's value is the naive one, and normalising the output changes nothing for unit
-  // reads.
+  // A forecaster that repeats the step's value is the naive one,
+  // and normalising the output changes nothing for unit reads.
   const Instance unit("online_regression", {{"sequences", "2"}, {"T", "8"}, {"d", "5"}, {"output", "unit"}});
   const Score naive = unit.score(Output{unit.problem.sequence.v, {}, {}});
   check_close(naive.series.at("loss_by_step"), naive.series.at("naive_by_step"), 1e-14);

@@ -16,8 +16,8 @@ BOOST_AUTO_TEST_CASE(reads_along_the_axes_give_the_norm_of_the_state) {
 
 BOOST_AUTO_TEST_CASE(a_sum_grows_by_its_law) {
   // Exponent 1/2 for a random walk in 16 x 16 dimensions, 1 with a drift. Over 8 memories the walk's norm has a
-  // relative spread of sqrt(1/2 / (8 x 256)) = 0.016, and the slope over one octave at most sqrt(2) x 0.016 / ln 2 =
-  // 0.033.
+  // relative spread of sqrt(1/2 / (8 x 256)) = 0.016, and the slope over one octave
+  // at most sqrt(2) x 0.016 / ln 2 = 0.033.
   const auto growth = [](const char *inputs) {
     return metric(Instance("state_growth", {{"memories", "8"}, {"T", "1024"}, {"inputs", inputs}}).score("linear"),
                   "growth");

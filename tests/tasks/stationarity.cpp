@@ -6,8 +6,8 @@ BOOST_AUTO_TEST_SUITE(tasks)
 BOOST_AUTO_TEST_SUITE(stationarity)
 
 BOOST_AUTO_TEST_CASE(the_optimum_is_the_least_squares_solution_of_the_data) {
-  // Square W_k (one head): v = S* k exactly. Several heads: the residual of S* is uncorrelated with the keys (normal
-  // equations).
+  // Square W_k (one head): v = S* k exactly. Several heads:
+  // the residual of S* is uncorrelated with the keys (normal equations).
   for (const char *heads : {"1", "4"})
     for (const char *sigma : {"identity", "correlated"}) {
       check_generator("stationarity", {{"heads", heads}, {"sigma", sigma}});

@@ -30,8 +30,8 @@ BOOST_AUTO_TEST_CASE(one_householder_step_is_delta_net) {
 }
 
 BOOST_AUTO_TEST_CASE(repeated_steps_at_one_key_are_one_longer_step) {
-  // 003 Eq 26-28 without w: n_h steps at a unit key leave (1 - beta)^n_h of the old value, as one step of 1 - (1 -
-  // beta)^n_h does.
+  // 003 Eq 26-28 without w: n_h steps at a unit key leave (1 - beta)^n_h of the old value,
+  // as one step of 1 - (1 - beta)^n_h does.
   Sequence s = random_sequence({1, 2, 40, 7, 4}, 23);
   s.w.clear();
   const Variant &product = find_variant("delta_product"), &plain = find_variant("delta_net");

@@ -7,8 +7,8 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(dijiang)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // One channel: phi(x) = exp(tau x). With a = exp(tau), the features of 1 and 2 are a and a^2: o_2 = (3 + 5 a) / (1 +
-  // a).
+  // One channel: phi(x) = exp(tau x). With a = exp(tau), the features of 1 and 2 are a and a^2:
+  // o_2 = (3 + 5 a) / (1 + a).
   const double a = features_of("dijiang", {1})[0], rounding = 100 * epsilon_of(Real::f64);
   BOOST_TEST(a != 1);
   const Output out = forward(find_variant("dijiang"), one_head(2, {7, 7}, {1, 2}, {3, 5}));
@@ -17,8 +17,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(directions_are_those_of_the_cosine_transform) {
-  // Four channels: a constant has the first coefficient alone, (1,-1,-1,1)/2 the third alone: all other features are
-  // exp(0).
+  // Four channels: a constant has the first coefficient alone, (1,-1,-1,1)/2 the third alone:
+  // all other features are exp(0).
   const std::vector<double> constant = features_of("dijiang", {0.5, 0.5, 0.5, 0.5}),
                             third = features_of("dijiang", {0.5, -0.5, -0.5, 0.5});
   const double rounding = 20 * epsilon_of(Real::f64);

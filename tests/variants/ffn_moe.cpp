@@ -12,8 +12,8 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(ffn_moe)
 
 BOOST_AUTO_TEST_CASE(two_experts_by_hand) {
-  // One row an expert, routed by w = (1, -1): q = 2 goes to expert 1 (2 * 3 * 5 = 30), q = -1 to expert 2 (-1 * -4 * 7
-  // = 28).
+  // One row an expert, routed by w = (1, -1): q = 2 goes to expert 1 (2 * 3 * 5 = 30),
+  // q = -1 to expert 2 (-1 * -4 * 7 = 28).
   Sequence s = one_head(2, {2, -1}, {3, -4}, {5, 7});
   s.w = {1, -1};
   for (const char *form : {"recurrent", "parallel"})

@@ -26,8 +26,8 @@ BOOST_AUTO_TEST_CASE(no_weight_on_the_pair_leaves_the_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(an_infinite_weight_is_nlms) {
-  // One write differs from NLMS's by |e| / (|k| (1 + delta |k|^2)); the difference falls as 1 / delta until rounding is
-  // left.
+  // One write differs from NLMS's by |e| / (|k| (1 + delta |k|^2));
+  // the difference falls as 1 / delta until rounding is left.
   const Sequence s = random_sequence({1, 2, 30, 8, 4}, 33);
   const Variant &variant = find_variant("longhorn"), &limit = find_variant("nlms");
   const Output exact = forward(limit, s);

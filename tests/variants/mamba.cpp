@@ -7,8 +7,8 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(mamba)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // Delta = ln 2: the channels decay by 2^-1 and 2^-2. S_1 = Delta 3 (1,1), S_2 = Delta ((1.5, 0.75) + 5 (1,1)); q =
-  // (1,2).
+  // Delta = ln 2: the channels decay by 2^-1 and 2^-2. S_1 = Delta 3 (1,1),
+  // S_2 = Delta ((1.5, 0.75) + 5 (1,1)); q = (1,2).
   const Variant &variant = find_variant("mamba");
   const double delta = std::log(2), rounding = 100 * epsilon_of(Real::f64);
   const std::string text = "0.69314718055994530942";
@@ -25,8 +25,8 @@ BOOST_AUTO_TEST_CASE(a_step_of_size_zero_is_skipped) {
 }
 
 BOOST_AUTO_TEST_CASE(one_state_channel_is_mamba2) {
-  // Delta = softplus(bias + w), bias the inverse softplus of 0.1; mamba2 then has alpha = exp(-beta Delta), and writes
-  // beta Delta.
+  // Delta = softplus(bias + w), bias the inverse softplus of 0.1;
+  // mamba2 then has alpha = exp(-beta Delta), and writes beta Delta.
   Sequence s = random_sequence({1, 2, 40, 1, 1}, 5), other = s;
   const double bias = std::log(std::expm1(0.1));
   for (size_t t = 0; t < s.beta.size(); ++t) {

@@ -7,8 +7,8 @@
 
 namespace recollect {
 
-/// One step from a random state with lr = 1 changes each weight by minus the difference quotient of 1/2 |read(k) -
-/// v|^2.
+/// One step from a random state with lr = 1 changes each weight by minus the difference
+/// quotient of 1/2 |read(k) - v|^2.
 inline void check_gradient(const std::string &name, const Assignments &settings) {
   const Variant &layer = find_variant(name);
   Sequence s = random_sequence({1, 1, 1, 3, 4}, 41);

@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(landmarks_approximate_and_all_of_them_are_exact) {
   BOOST_TEST(few > 1e-3); // visibly another layer
   BOOST_TEST(more < few / 10);
   // With every row a landmark the kernel matrix B becomes B (B + r I)^{-1} B = B - r B (B + r I)^{-1}: off by r at
-  // most, and by the rounding of B, n^2 eps, since (B + r I)^{-1} B is no larger than 1. A read adds up to T such
-  // weights.
+  // most, and by the rounding of B, n^2 eps, since (B + r I)^{-1} B is no larger than 1.
+  // A read adds up to T such weights.
   const double ridge = 1e-10, n = 120;
   BOOST_TEST(error("120", "1e-10") * max_abs(exact) <= 60 * (ridge + n * n * epsilon_of(Real::f64)) * max_abs(s.v));
 }

@@ -28,8 +28,8 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(elu_features_divide_by_their_running_sum) {
-  // Zero keys and queries: phi = [1,1], x = [1,1] / sqrt 2. o_1 = v_1 sqrt 2 / 2, o_2 = v_2 sqrt 2 / 4: overwritten,
-  // and halved.
+  // Zero keys and queries: phi = [1,1], x = [1,1] / sqrt 2. o_1 = v_1 sqrt 2 / 2, o_2 = v_2 sqrt 2 / 4:
+  // overwritten, and halved.
   Sequence s = one_head(2, {0, 0, 0, 0}, {0, 0, 0, 0}, {3, 5});
   for (const Form &form : find_variant("vla").forms)
     check_close(forward(find_variant("vla"), s, {form.name, Real::f64, 2, {}}).o,

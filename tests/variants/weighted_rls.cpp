@@ -63,8 +63,8 @@ BOOST_AUTO_TEST_CASE(winds_up_where_no_key_comes_and_mesa_does_not) {
 }
 
 BOOST_AUTO_TEST_CASE(tiny_gates_lose_every_digit_and_mesa_loses_none) {
-  // G keeps eigenvalues of 1, 1e-8, 1e-16 ... of the last keys: P has a condition number past 1 / eps from the third
-  // step on.
+  // G keeps eigenvalues of 1, 1e-8, 1e-16 ... of the last keys:
+  // P has a condition number past 1 / eps from the third step on.
   Sequence s = random_sequence({1, 1, 40, 5, 3}, 85);
   s.alpha.assign(40, 1e-8);
   const Variant &weighted = find_variant("weighted_rls"), &mesa = find_variant("mesa");

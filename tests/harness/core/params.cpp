@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/error.hpp"
-#include "harness/core/text.hpp"
-#include "harness/pipeline/plan.hpp"
 #include "tests/testing.hpp"
 
 namespace recollect {
@@ -41,31 +39,6 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_name) {
   BOOST_TEST(refusal({{"noise", "nan"}}) == "owner: parameter noise needs a finite number, got 'nan'");
   BOOST_TEST(refusal({{"keys", "unti"}}) ==
              "owner: parameter keys cannot be 'unti', did you mean 'unit'? (one of unit, gaussian)");
-}
-
-BOOST_AUTO_TEST_CASE(globs_and_suggestions) {
-  BOOST_TEST(glob_match("snr_*", "snr_exp"));
-  BOOST_TEST(glob_match("*", ""));
-  BOOST_TEST(glob_match("a*b*c", "aXbYbc"));
-  BOOST_TEST(!glob_match("a*b", "abc"));
-  BOOST_TEST(glob_match("?nr", "snr"));
-  BOOST_TEST(glob_match("table[23]", "table2"));
-  BOOST_TEST(suggestion("softmx", {"linear", "softmax"}) == ", did you mean 'softmax'?");
-  BOOST_TEST(suggestion("zzzzzz", {"linear", "softmax"}) == "; known: linear, softmax");
-}
-
-BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
-  RunRequest request;
-  request.variants = {"linear"}, request.tasks = {"recall"};
-  request.settings = {{"n", "5"}, {"linear.scale", "2"}};
-  const std::vector<Case> plan = make_plan(request);
-  BOOST_TEST(plan.size() == 1u);
-  BOOST_TEST(plan[0].task_params.integer("n") == 5);
-  BOOST_TEST(plan[0].variant_params.real("scale") == 2);
-  request.settings = {{"nonsense", "5"}};
-  BOOST_CHECK_THROW(make_plan(request), Error);
-  request.settings = {{"softmax.scale", "5"}}; // not selected
-  BOOST_CHECK_THROW(make_plan(request), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

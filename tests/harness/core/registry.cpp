@@ -23,12 +23,20 @@ BOOST_AUTO_TEST_CASE(lists_are_the_folders) {
   BOOST_TEST(tasks == stems("tasks"), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(every_variant_and_task_has_its_test) {
-  for (const char *folder : {"variants", "tasks"})
-    for (const std::string &stem : stems(folder)) {
-      BOOST_TEST_INFO(folder << "/" << stem);
-      BOOST_TEST(std::filesystem::exists(RECOLLECT_SOURCE_DIR "/tests/" + std::string(folder) + "/" + stem + ".cpp"));
-    }
+/// Every source below `folder`, relative to the root. A main file has nothing to be tested.
+std::vector<std::string> sources(const std::string &folder) {
+  std::vector<std::string> found;
+  const std::filesystem::path root = RECOLLECT_SOURCE_DIR;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(root / folder))
+    if (entry.path().extension() == ".cpp" && entry.path().stem() != "main")
+      found.push_back(std::filesystem::relative(entry.path(), root).string());
+  return found;
+}
+
+BOOST_AUTO_TEST_CASE(every_source_has_its_test_at_the_same_place) {
+  for (const char *folder : {"harness", "variants", "tasks", "theory"})
+    for (const std::string &source : sources(folder))
+      BOOST_TEST(std::filesystem::exists(RECOLLECT_SOURCE_DIR "/tests/" + source), "tests/" << source << " is missing");
 }
 
 BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {

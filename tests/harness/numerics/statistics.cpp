@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(slopes_are_covered) {
 
 BOOST_AUTO_TEST_CASE(heavy_tails_deceive_the_plain_error) {
   // exp(2 z), the square of the exp kernel at tau = sqrt d: of 100 samples the mean lies below e^2 by more than 3 of
-  // its own standard errors far more often than the Gaussian 0.13%. This is why the claims reweight or integrate
-  // instead.
+  // its own standard errors far more often than the Gaussian 0.13%.
+  // This is why the claims reweight or integrate instead.
   int low = 0;
   for (int trial = 0; trial < trials; ++trial) {
     std::vector<double> x = Stream(10, "test/tails", trial).normals(100);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/command_line/table.hpp"
+#include "tests/testing.hpp"
+#include <sstream>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(table)
+
+BOOST_AUTO_TEST_CASE(columns_are_as_wide_as_their_widest_cell) {
+  std::ostringstream out;
+  print_table(out, {{"id", "value", ""}, {"longer", "1", "note"}, {"x", "", ""}});
+  BOOST_TEST(out.str() == "id      value\nlonger  1      note\nx\n");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_have_six_digits) {
+  BOOST_TEST(brief(1.0 / 3) == "0.333333");
+  BOOST_TEST(brief(1234567) == "1.23457e+06");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

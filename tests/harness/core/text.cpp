@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/text.hpp"
+#include "harness/core/error.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(text)
+
+BOOST_AUTO_TEST_CASE(globs) {
+  BOOST_TEST(glob_match("snr_*", "snr_exp"));
+  BOOST_TEST(glob_match("*", ""));
+  BOOST_TEST(glob_match("a*b*c", "aXbYbc"));
+  BOOST_TEST(!glob_match("a*b", "abc"));
+  BOOST_TEST(glob_match("?nr", "snr"));
+  BOOST_TEST(glob_match("table[23]", "table2"));
+  BOOST_TEST(!glob_match("snr", "snr_exp"));
+}
+
+BOOST_AUTO_TEST_CASE(suggestions_are_near_or_list_all) {
+  BOOST_TEST(suggestion("softmx", {"linear", "softmax"}) == ", did you mean 'softmax'?");
+  BOOST_TEST(suggestion("zzzzzz", {"linear", "softmax"}) == "; known: linear, softmax");
+  BOOST_TEST(suggestion("x", {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(parts_and_names) {
+  BOOST_TEST((split("a,b,,c", ',') == std::vector<std::string>{"a", "b", "", "c"}));
+  BOOST_TEST(join({"a", "b", "c"}, ", ") == "a, b, c");
+  BOOST_TEST(join({}, ", ") == "");
+  BOOST_TEST(canonical("vla-7.3-only") == "vla_7.3_only");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_read_back_as_they_were) {
+  for (double x : {0.1, 1.0 / 3, 1e300, -2.5, 65536.0}) BOOST_TEST(parse_number(number(x), "x") == x);
+  BOOST_TEST(number(std::nan("")) == "nan");
+  BOOST_TEST(number(-HUGE_VAL) == "-inf");
+  for (const char *bad : {"", "1x", "nan", "inf", " 1"}) BOOST_CHECK_THROW(parse_number(bad, "x"), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/device/backend.hpp"
+#include "tests/testing.hpp"
+#include <set>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(backend)
+
+BOOST_AUTO_TEST_CASE(names_what_it_runs_on) {
+  std::set<std::string> names;
+  for (const auto &[name, value] : backend_facts()) {
+    BOOST_TEST(!value.empty(), name);
+    BOOST_TEST(names.insert(name).second, name);
+  }
+  for (const char *name : {"execution_space", "device", "concurrency", "kokkos_version"}) BOOST_TEST(names.count(name));
+}
+
+BOOST_AUTO_TEST_CASE(peak_bytes_count_what_is_held_at_one_time) {
+  BOOST_TEST(peak_bytes([] {}) == 0);
+  const Variant &linear = find_variant("linear");
+  const auto bytes = [&](int T) {
+    const Sequence s = random_sequence({1, 1, T, 8, 8}, 1);
+    return peak_bytes([&] { forward(linear, s, {"recurrent", Real::f64, 1, {}}); });
+  };
+  bytes(64); // scratch memory of the first use
+  // q, k, v and o of 8 doubles a step each at least; not the sum over both passes
+  BOOST_TEST(bytes(4096) >= 4 * 4096 * 8 * 8);
+  const Sequence s = random_sequence({1, 1, 4096, 8, 8}, 1);
+  const auto pass = [&] { forward(linear, s, {"recurrent", Real::f64, 1, {}}); };
+  BOOST_TEST(peak_bytes([&] { pass(), pass(); }) == peak_bytes(pass));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

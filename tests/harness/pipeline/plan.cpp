@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/plan.hpp"
+#include "harness/core/error.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(plan)
+
+BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
+  RunRequest request;
+  request.variants = {"linear"}, request.tasks = {"recall"};
+  request.settings = {{"n", "5"}, {"linear.scale", "2"}};
+  const std::vector<Case> plan = make_plan(request);
+  BOOST_TEST(plan.size() == 1u);
+  BOOST_TEST(plan[0].task_params.integer("n") == 5);
+  BOOST_TEST(plan[0].variant_params.real("scale") == 2);
+  request.settings = {{"nonsense", "5"}};
+  BOOST_CHECK_THROW(make_plan(request), Error);
+  request.settings = {{"softmax.scale", "5"}}; // not selected
+  BOOST_CHECK_THROW(make_plan(request), Error);
+  request.variants = {"gla"}, request.settings = {{"gla.scale", "3"}}; // by its other name
+  BOOST_TEST(make_plan(request)[0].variant_params.real("scale") == 3);
+}
+
+BOOST_AUTO_TEST_CASE(every_variant_meets_every_task_and_seed) {
+  RunRequest request;
+  request.variants = {"linear", "softmax"}, request.tasks = {"recall", "copy"}, request.seed = 5, request.seeds = 3;
+  const std::vector<Case> plan = make_plan(request);
+  BOOST_TEST(plan.size() == 12u);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    BOOST_TEST(plan[i].index == int(i));
+    BOOST_TEST(plan[i].seed == 5 + i % 3);
+  }
+  BOOST_TEST(plan[0].form->name == "chunked"); // the fast form of linear
+}
+
+BOOST_AUTO_TEST_CASE(lists_of_values_give_every_combination_once) {
+  RunRequest request;
+  request.variants = {"linear", "delta_net"}, request.tasks = {"recall"};
+  request.settings = {{"n", "4,8"}, {"linear.scale", "1,2,3"}}; // delta_net has no scale: two cases, not six
+  BOOST_TEST(make_plan(request).size() == 6u + 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

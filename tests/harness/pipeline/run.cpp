@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/run.hpp"
+#include "tests/testing.hpp"
+#include <new>
+#include <stdexcept>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(run)
+
+Case one_case(const Task &task) {
+  RunRequest request;
+  request.variants = {"linear"}, request.tasks = {"recall"};
+  Case c = make_plan(request).front();
+  c.task = &task;
+  return c;
+}
+
+BOOST_AUTO_TEST_CASE(a_case_is_scored_and_timed) {
+  const Record r = run_case(one_case(find_task("recall")), 1, 3);
+  BOOST_TEST((r.status == "ok" && r.reason.empty()));
+  BOOST_TEST(r.score.metrics[0].first == "mse");
+  BOOST_TEST(r.seconds.size() == 3u);
+  for (double seconds : r.seconds) BOOST_TEST(seconds > 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_wrong_is_in_the_record) {
+  Task task = find_task("recall");
+  task.score = [](const Params &, const Problem &, const Output &) -> Score { throw std::runtime_error("no score"); };
+  BOOST_TEST(
+      (run_case(one_case(task), 0, 1).status == "failed" && run_case(one_case(task), 0, 1).reason == "no score"));
+  task.meaningless = [](const Variant &, const Params &) { return std::string("it says nothing"); };
+  BOOST_TEST(run_case(one_case(task), 0, 1).status == "meaningless");
+  BOOST_TEST(run_case(one_case(task), 0, 1).reason == "it says nothing");
+}
+
+BOOST_AUTO_TEST_CASE(a_lack_of_memory_says_nothing_about_the_case) {
+  Task task = find_task("recall");
+  task.generate = [](const Params &, std::uint64_t) -> Problem { throw std::bad_alloc(); };
+  BOOST_CHECK_THROW(run_case(one_case(task), 0, 1), std::bad_alloc);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

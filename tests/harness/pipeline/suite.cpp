@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/suite.hpp"
+#include "harness/core/error.hpp"
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+#include <fstream>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(suite)
+
+std::vector<std::string> ids(const std::vector<Measurement> &all) {
+  std::vector<std::string> found;
+  for (const Measurement &m : all) found.push_back(m.claim->id);
+  return found;
+}
+
+BOOST_AUTO_TEST_CASE(a_file_says_what_how_hard_and_where) {
+  const Folder folder;
+  std::ofstream(folder / "s.toml") << "claims = [\"a_*\"]\neffort = \"full\"\nseed = 7\n"
+                                      "[[point]]\nclaim = \"a-b\"\nd = 48\nkernel = \"exp\"\n";
+  const Suite suite = load_suite(folder / "s.toml");
+  BOOST_TEST((suite.claims == std::vector<std::string>{"a_*"} && suite.effort == Effort::full && suite.seed == 7u));
+  BOOST_TEST(suite.points.size() == 1u);
+  BOOST_TEST((suite.points[0].claim == "a-b" && suite.points[0].parameters.at("d") == "48"));
+  BOOST_TEST(load_suite("quick").points.empty());
+  BOOST_TEST((load_suite("full").effort == Effort::full));
+}
+
+BOOST_AUTO_TEST_CASE(the_quick_suite_leaves_out_what_only_the_full_one_carries) {
+  Claim quick, full;
+  quick.id = "a_b", full.id = "c", full.suite = Effort::full;
+  quick.params = {integer_param("d", 4, 1, 100, "width")};
+  VerifyRequest request;
+  BOOST_TEST((ids(measurements(request, {&quick, &full})) == std::vector<std::string>{"a_b"}));
+  request.claims = {"c"}; // named
+  BOOST_TEST((ids(measurements(request, {&full})) == std::vector<std::string>{"c"}));
+  request.claims.clear(), request.suite.effort = Effort::full, request.seed = 9;
+  const auto both = measurements(request, {&quick, &full});
+  BOOST_TEST((both.size() == 2u && both[0].protocol.full() && both[1].protocol.seed == 9u));
+  BOOST_TEST(!both[0].protocol.point.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(points_are_resolved_against_the_claim) {
+  Claim claim;
+  claim.id = "a_b", claim.params = {integer_param("d", 4, 1, 100, "width"), integer_param("n", 3, 1, 9, "pairs")};
+  VerifyRequest request;
+  request.points = {{{"d", "8"}}, {{"n", "5"}}};
+  request.suite.points = {{"a-b", {{"d", "16"}}}, {"other", {{"d", "32"}}}};
+  const auto all = measurements(request, {&claim});
+  BOOST_TEST_REQUIRE(all.size() == 3u);
+  BOOST_TEST((all[0].protocol.point->str() == "d=8,n=3" && all[1].protocol.point->str() == "d=4,n=5"));
+  BOOST_TEST(all[2].protocol.point->str() == "d=16,n=3");
+  request.points = {{{"m", "1"}}};
+  BOOST_CHECK_THROW(measurements(request, {&claim}), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
