@@ -37,6 +37,15 @@ template <class F> KOKKOS_FUNCTION void each_row(const Team &team, int rows, con
   for (int i = team.rank / side; i < rows; i += team.size / side) f(i, team.rank % side, side);
 }
 
+/// What the threads that share a row wrote before is seen by all of them after.
+KOKKOS_FUNCTION inline void row_barrier() {
+#if defined(__CUDA_ARCH__)
+  __syncwarp();
+#elif defined(__HIP_DEVICE_COMPILE__)
+  __threadfence_block(); // a row's threads run in step
+#endif
+}
+
 /// join of the values of the threads that share a row, known to each of them.
 template <class Real, class Join> KOKKOS_FUNCTION Real across_row(Real value, const Join &join) {
 #if defined(__CUDA_ARCH__)

@@ -6,6 +6,7 @@
 // a warp on CUDA (tile_cuda.hpp), plain loops elsewhere.
 #pragma once
 #include "harness/device/device.hpp"
+#include "harness/device/prefix_solve.hpp"
 #include "harness/device/tile_host.hpp"
 #include "harness/device/tile_portable.hpp"
 
@@ -77,6 +78,26 @@ KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, st
     host::transpose(m, n, A, lda, B, ldb);
   else
     each_cell(team, m, n, [=](int i, int j) { B[j * ldb + i] = A[i * lda + j]; });
+}
+
+/// Reals of scratch that solve_prefixes needs.
+template <class Real> KOKKOS_FUNCTION size_t prefix_work(int F) {
+  if constexpr (on_host)
+    return host::prefix_work<Real>(F);
+  else
+    return portable::prefix_work(F);
+}
+
+/// x_t = (H_t + ridge I)^{-1} q_t at every one of n steps, H_t = alpha_t H_{t-1} + k_t k_t^T; no alpha means 1. k, q and
+/// x are [n,F] with rows ldk, ldq, ldx apart. H [F,F] is scratch afterwards. No barrier at either end.
+template <class Real>
+KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, const Real *alpha, const Real *k,
+                                    std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, Real *H, Real *x,
+                                    std::ptrdiff_t ldx, Real *work) {
+  if constexpr (on_host)
+    host::solve_prefixes(n, F, ridge, alpha, k, ldk, q, ldq, H, x, ldx, work);
+  else
+    portable::solve_prefixes(team, n, F, ridge, alpha, k, ldk, q, ldq, H, x, ldx, work);
 }
 
 } // namespace recollect::tile

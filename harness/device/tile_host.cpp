@@ -2,39 +2,17 @@
 // Blocks of results live in vector registers: R rows of N vectors. Every size has such a block (a table of them by R
 // and N); a last vector that is not full, and any operand B whose rows are not contiguous, is packed first.
 #include "harness/device/tile_host.hpp"
+#include "harness/device/vectors.hpp"
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <utility>
 
 namespace recollect::tile::host {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int bytes = 64, registers = 32;
-#elif defined(__AVX__)
-constexpr int bytes = 32, registers = 16;
-#elif defined(__aarch64__)
-constexpr int bytes = 16, registers = 32;
-#else
-constexpr int bytes = 16, registers = 16;
-#endif
-template <class Real> using Vector __attribute__((vector_size(bytes))) = Real;
-template <class Real> constexpr int lanes = bytes / sizeof(Real);
 constexpr int most_vectors = registers == 32 ? 4 : 2;
 /// Rows of a block: its sums, one row of B and one element of A stay in registers.
 constexpr int most_rows(int vectors) { return std::min((registers - 2 - vectors) / vectors, 14); }
 constexpr int depth = 128; // rows of B packed at a time: with most_vectors, within the first-level cache
-
-template <class Real> Vector<Real> load(const Real *from) {
-  Vector<Real> v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-template <class V, class Real> void store(const V &v, Real *to) { std::memcpy(to, &v, sizeof v); }
-
-/// Keeps the block in registers: the compiler's own unrolling would leave it in memory.
-#define UNROLL _Pragma("GCC unroll 16")
 
 /// C[R,width] = beta C + alpha A[R,k] B[k,N vectors], B's rows `ldb` apart; width <= N vectors.
 template <class Real, int R, int N>
@@ -112,31 +90,6 @@ template <class Real> Substitute<Real> substitute_of(int rows, int vectors) {
   if (vectors == 1) return pick_substitute<Real, 1>(rows, all);
   if (vectors == 2) return pick_substitute<Real, (solved_vectors > 2 ? 2 : 1)>(rows, all);
   return pick_substitute<Real, solved_vectors>(rows, all);
-}
-
-/// The W x W block in W registers to its transpose: log2 W rounds that exchange ever larger quarters.
-template <class Real> void transpose_registers(Vector<Real> *x) {
-  constexpr int W = lanes<Real>;
-  using Index = std::conditional_t<sizeof(Real) == 8, std::int64_t, std::int32_t>;
-  using Mask = Vector<Index>;
-  UNROLL for (int step = 1; step < W; step *= 2) {
-    Mask low, high;
-    for (int l = 0; l < W; ++l) {
-      low[l] = l & step ? l - step + W : l;
-      high[l] = l & step ? l + W : l + step;
-    }
-    UNROLL for (int i = 0; i < W; ++i) if (!(i & step)) {
-      const Vector<Real> a = x[i], b = x[i + step];
-#ifdef __clang__
-      for (int l = 0; l < W; ++l) {
-        x[i][l] = low[l] < W ? a[low[l]] : b[low[l] - W];
-        x[i + step][l] = high[l] < W ? a[high[l]] : b[high[l] - W];
-      }
-#else
-      x[i] = __builtin_shuffle(a, b, low), x[i + step] = __builtin_shuffle(a, b, high);
-#endif
-    }
-  }
 }
 
 /// out[k,padded] = B[k,width], zeros beyond its width.

@@ -63,4 +63,71 @@ KOKKOS_FUNCTION void substitute(const Team &team, int n, int columns, const Real
   });
 }
 
+constexpr int prefix_rows = 8; // threads that share a row (32) take a stretch of the steps each: 256 / 32 of them
+
+KOKKOS_FUNCTION inline size_t prefix_work(int F) { return prefix_rows * (size_t(F) * (F + 1) + F); }
+
+/// M = L D L^T in place, for a packed lower triangle, then x = M^{-1} x, by the threads that share a row.
+template <class Real> KOKKOS_FUNCTION void solve_packed(int F, Real *M, Real *x, int lane, int lanes) {
+  const auto at = [](int i, int j) { return i * (i + 1) / 2 + j; };
+  for (int j = 0; j < F; ++j) {
+    const Real pivot = M[at(j, j)];
+    for (int i = j + 1 + lane; i < F; i += lanes) {
+      const Real factor = M[at(i, j)] / pivot;
+      for (int c = j + 1; c <= i; ++c) M[at(i, c)] -= factor * M[at(c, j)];
+    }
+    row_barrier();
+    for (int i = j + 1 + lane; i < F; i += lanes) M[at(i, j)] /= pivot;
+    row_barrier();
+  }
+  for (int j = 0; j < F; ++j) {
+    const Real y = x[j];
+    for (int i = j + 1 + lane; i < F; i += lanes) x[i] -= M[at(i, j)] * y;
+    row_barrier();
+  }
+  for (int j = lane; j < F; j += lanes) x[j] /= M[at(j, j)];
+  row_barrier();
+  for (int j = F - 1; j > 0; --j) {
+    const Real y = x[j];
+    for (int i = lane; i < j; i += lanes) x[i] -= M[at(j, i)] * y;
+    row_barrier();
+  }
+}
+
+template <class Real>
+KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, const Real *alpha, const Real *k,
+                                    std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, const Real *H, Real *x,
+                                    std::ptrdiff_t ldx, Real *work) {
+  const size_t triangle = size_t(F) * (F + 1) / 2;
+  const int stretch = (n - 1) / prefix_rows + 1;
+  each_row(team, prefix_rows, [=](int row, int lane, int lanes) {
+    Real *running = work + row * (2 * triangle + F), *M = running + triangle, *solution = M + triangle;
+    const auto add = [=](int t) {
+      const Real decay = alpha ? alpha[t] : Real(1), *key = k + t * ldk;
+      for (int i = lane; i < F; i += lanes)
+        for (int j = 0; j <= i; ++j) {
+          Real &element = running[size_t(i) * (i + 1) / 2 + j];
+          element = decay * element + key[i] * key[j];
+        }
+    };
+    for (int i = lane; i < F; i += lanes)
+      for (int j = 0; j <= i; ++j) running[size_t(i) * (i + 1) / 2 + j] = H[size_t(i) * F + j];
+    const int begin = row * stretch, end = begin + stretch < n ? begin + stretch : n;
+    for (int t = 0; t < begin && begin < end; ++t) add(t);
+    for (int t = begin; t < end; ++t) {
+      add(t);
+      for (int i = lane; i < F; i += lanes) {
+        const size_t first = size_t(i) * (i + 1) / 2;
+        for (int j = 0; j <= i; ++j) M[first + j] = running[first + j] + (i == j ? ridge : Real(0));
+        solution[i] = q[t * ldq + i];
+      }
+      row_barrier();
+      solve_packed(F, M, solution, lane, lanes);
+      row_barrier();
+      for (int i = lane; i < F; i += lanes) x[t * ldx + i] = solution[i];
+      row_barrier();
+    }
+  });
+}
+
 } // namespace recollect::tile::portable

@@ -3,10 +3,11 @@
 //
 //   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
-// The state is B above H. Three ways to solve: a Cholesky factorisation every step (the definition); Woodbury blocks,
-// each from the inverse at its start; conjugate gradients for all steps of a chunk together, as matrix products.
+// The state is B above H. Three ways to solve: a factorisation every step (the definition); the same for all steps of a
+// chunk side by side (prefix_regression.hpp); conjugate gradients for all of them together, as matrix products.
 #pragma once
 #include "variants/kernels/least_squares.hpp"
+#include "variants/kernels/prefix_regression.hpp"
 
 namespace recollect::variants {
 
@@ -39,49 +40,6 @@ template <class Real> struct NormalEquationsRecurrent {
       solve(team, F, 1, M, F, x, 1);
       each(team, Dv, [=](int i) { o[i] = dot(B + size_t(i) * F, x, F); });
     }
-  }
-};
-
-/// A decay shrinks H but not the ridge, which no low-rank update can follow: a block holds one decaying step, its
-/// first, and the steps without decay after it, up to C in all.
-template <class Real> struct NormalEquationsChunked {
-  Real ridge;
-  bool decays;
-
-  static size_t work_size(int C, int F, int Dv) {
-    return LeastSquaresBlock<Real>::work_size(C, F, Dv) + size_t(F) * Dv * 2 + size_t(F) * F * 2;
-  }
-
-  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const int F = h.Dk, Dv = h.Dv, C = h.chunk;
-    const Real ridge = this->ridge;
-    LeastSquaresBlock<Real> block{};
-    Real *BT = block.place(h.work, C, F, Dv); // [F,Dv] transposed B
-    Real *ST = BT + size_t(F) * Dv;           // [F,Dv] transposed solution
-    Real *M = ST + size_t(F) * Dv;            // [F,F] H + ridge I and its factors
-    Real *P = M + size_t(F) * F;              // [F,F] its inverse
-    Real *H = h.state + size_t(Dv) * F;
-    tile::transpose(team, Dv, F, h.state, F, BT, Dv);
-
-    for (int t0 = 0, n = 0; t0 < h.T; t0 += n) {
-      int steps = 1;
-      while (steps < C && t0 + steps < h.T && (!decays || h.alpha[t0 + steps] == 1)) ++steps;
-      const Real alpha = decays ? h.alpha[t0] : Real(1);
-      team.barrier();
-      each(team, F, [=](int i) {
-        for (int j = 0; j < F; ++j) M[size_t(i) * F + j] = (H[size_t(i) * F + j] *= alpha) + (i == j ? ridge : Real(0));
-        for (int j = 0; j < Dv; ++j) BT[size_t(i) * Dv + j] *= alpha;
-      });
-      factorise(team, F, M, F);
-      invert(team, F, M, F, P);
-      tile::gemm(team, F, Dv, F, Real(1), tile::rows(P, F), tile::rows<Real>(BT, Dv), Real(0), ST, Dv);
-      team.barrier();
-      n = block.run(team, h, t0, steps, nullptr, P, ST);
-      tile::gemm(team, F, F, n, Real(1), tile::transposed(h.k(t0), F), tile::rows<Real>(h.k(t0), F), Real(1), H, F);
-      tile::gemm(team, F, Dv, n, Real(1), tile::transposed(h.k(t0), F), tile::rows<Real>(h.v(t0), Dv), Real(1), BT, Dv);
-    }
-    team.barrier();
-    tile::transpose(team, F, Dv, BT, Dv, h.state, F);
   }
 };
 
@@ -211,9 +169,7 @@ template <class Real> void normal_equations_recurrent(const std::string &label, 
   each_head(label, call, Kernel::work_size(call.shape.Dk), Kernel{Real(call.params.real("ridge")), decays});
 }
 template <class Real> void normal_equations_chunked(const std::string &label, const Call<Real> &call, bool decays) {
-  using Kernel = NormalEquationsChunked<Real>;
-  const size_t work = Kernel::work_size(call.chunk, call.shape.Dk, call.shape.Dv);
-  each_head(label, call, work, Kernel{Real(call.params.real("ridge")), decays});
+  prefix_regression(label, call, Real(call.params.real("ridge")), decays, call.state);
 }
 template <class Real> void conjugate_gradients(const std::string &label, const Call<Real> &call, bool decays) {
   using Kernel = ConjugateGradients<Real>;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// x_t = (H_t + ridge I)^{-1} q_t at every one of n steps, H_t = alpha_t H_{t-1} + k_t k_t^T: a factorisation a step.
+#pragma once
+#include <cstddef>
+
+namespace recollect::tile::host {
+
+/// Reals of work for F channels.
+template <class Real> size_t prefix_work(int F);
+/// k, q and x are [n,F] with rows ldk, ldq, ldx apart; no alpha means 1. Of H [F,F] the lower triangle is read and goes
+/// on to the last step's.
+template <class Real>
+void solve_prefixes(int n, int F, Real ridge, const Real *alpha, const Real *k, std::ptrdiff_t ldk, const Real *q,
+                    std::ptrdiff_t ldq, Real *H, Real *x, std::ptrdiff_t ldx, Real *work);
+
+} // namespace recollect::tile::host

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Least squares in information form: what a prefix knows is two decayed sums, from which its solution is read.
+//
+//   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t,   x_t = (H_t + ridge I)^{-1} q_t
+//
+// H and B are carried as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that chunks can be summarised all at
+// once. Reading a chunk solves for x_t at every step, a factorisation each, many side by side; then o_t is the read of a
+// decayed sum at x_t in place of q_t.
+#pragma once
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+
+namespace recollect::variants {
+
+template <class Number> struct PrefixRegressionAlgebra {
+  using Real = Number;
+  static constexpr bool carries_by_reading = false;
+  using Sum = DecayedSumAlgebra<Real>;
+  Sum sum; // its values are [B,H,T,F + V]
+  Real ridge;
+  int F, V;
+  Array<Real> v, o, state; // of the layer: B [V,F] above H [F,F]
+
+  using Summary = typename Sum::Summary;
+  using Summarising = typename Sum::Summarising;
+  using Carrying = typename Sum::Carrying;
+  struct Reading {
+    Decays<Real> decays;
+    Real *H, *x;     // [F,F], [C,F] solutions, then decayed from the chunk's start
+    Real *weights;   // [C,C] x_t . D(t,i) k_i for i <= t
+    Real *work;      // of the solutions
+    Real *k, *v, *B; // rooms
+  };
+
+  KOKKOS_FUNCTION size_t state_size() const { return sum.state_size(); }
+  int parts() const { return sum.parts(); }
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return sum.summary(s); }
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const { return sum.summarising(s); }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return sum.carrying(s); }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    Reading x;
+    x.decays.place(s, sum.C, F, sum.decay_width());
+    x.H = s.take(size_t(F) * F);
+    x.x = s.take(sum.C * tile::pitch<Real>(F));
+    x.weights = s.take(sum.C * tile::pitch<Real>(sum.C));
+    x.work = s.take(tile::prefix_work<Real>(F));
+    x.k = tile::room(s, sum.C, F);
+    x.v = tile::room(s, sum.C, V);
+    x.B = tile::room(s, F, V);
+    return x;
+  }
+
+  /// The state is [H, B^T], [F,F + V].
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *to) const {
+    const int F = this->F, V = this->V;
+    const Real *from = state.data() + head * size_t(F + V) * F;
+    each_cell(team, F + V, F,
+              [=](int i, int j) { to[size_t(j) * (F + V) + (i < V ? F + i : i - V)] = from[size_t(i) * F + j]; });
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *from) const {
+    const int F = this->F, V = this->V;
+    Real *to = state.data() + head * size_t(F + V) * F;
+    each_cell(team, F + V, F,
+              [=](int i, int j) { to[size_t(i) * F + j] = from[size_t(j) * (F + V) + (i < V ? F + i : i - V)]; });
+  }
+
+  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &x) const {
+    sum.summarise(team, c, out, x);
+  }
+  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                             const Real *before, Real *after, const Carrying &x) const {
+    sum.carry(team, c, chunk, part, before, after, x);
+  }
+
+  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
+    const int n = c.n, F = this->F, width = F + V;
+    const size_t step = c.head * sum.T + c.first;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(sum.C);
+    const Real *alpha = sum.in.alpha.extent(0) ? sum.in.alpha.data() + step : nullptr;
+    x.decays.prepare(team, n, alpha);
+    each_cell(team, F, F, [=](int i, int j) { x.H[size_t(i) * F + j] = before[size_t(i) * width + j]; });
+    const auto k = tile::stage(team, n, F, sum.in.k.data() + step * F, F, x.k);
+    const auto v = tile::stage(team, n, V, this->v.data() + step * V, V, x.v);
+    const auto B = tile::stage(team, F, V, before + F, width, x.B);
+    team.barrier();
+    tile::solve_prefixes(team, n, F, ridge, alpha, k.data, k.row, sum.in.q.data() + step * F, F, x.H, x.x, ld, x.work);
+    team.barrier();
+    const Reads reads{n, 1, 1};
+    x.decays.weights(team, reads, x.x, ld, nullptr, 0, k.data, k.row, nullptr, nullptr, x.weights, ldw);
+    if (alpha) x.decays.from_start(team, reads, x.x, ld, x.x, ld);
+    team.barrier();
+    tile::Product<Real> own{tile::rows<Real>(x.weights, ldw), v, n};
+    own.given = reads.staircase();
+    tile::gemm(team, n, V, Real(1), tile::Product<Real>{tile::rows<Real>(x.x, ld), B, F}, own, Real(0),
+               o.data() + step * V, V);
+  }
+};
+
+template <class Real> struct KeysBesideValues {
+  Array<Real> k, v, out; // [B,H,T,F], [B,H,T,V], [B,H,T,F + V]
+  int F, V;
+  KOKKOS_FUNCTION void operator()(size_t step) const {
+    Real *to = out.data() + step * (F + V);
+    for (int j = 0; j < F; ++j) to[j] = k(step * F + j);
+    for (int j = 0; j < V; ++j) to[F + j] = v(step * V + j);
+  }
+};
+
+/// From and to `state`, B above H a head; reads call.q, call.k, call.v and, where `decays`, call.alpha; writes call.o.
+template <class Real>
+void prefix_regression(const std::string &label, const Call<Real> &call, Real ridge, bool decays,
+                       const Array<Real> &state) {
+  const int F = call.shape.Dk, V = call.shape.Dv;
+  const Array<Real> values = allocate(call, call.steps() * (F + V));
+  Kokkos::parallel_for(label + "::values", Kokkos::RangePolicy<Execution>(0, call.steps()),
+                       KeysBesideValues<Real>{call.k, call.v, values, F, V});
+  const DecayedSum<Real> sum{F, call.q, call.k, decays ? call.alpha : Array<Real>(), {}};
+  run_chunks(label, call,
+             PrefixRegressionAlgebra<Real>{
+                 {sum, call.shape.T, call.chunk, F + V, values, {}, {}, 0}, ridge, F, V, call.v, call.o, state});
+}
+
+} // namespace recollect::variants
