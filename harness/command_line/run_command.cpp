@@ -15,6 +15,7 @@ namespace {
 struct PlanFlags {
   std::vector<std::string> variants{"all"}, tasks{"all"};
   FormFlags form;
+  EngineFlags engine;
   std::uint64_t seed = 1;
   int seeds = 1;
   bool json = false;
@@ -23,6 +24,7 @@ struct PlanFlags {
     c.add_option("--variants", variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
     c.add_option("--tasks", tasks, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
     form.add(c);
+    engine.add(c);
     c.get_option("--set")->description(
         "name=values or owner.name=values, values as 64, 0.2,0.5 or 16:512:*2 (repeatable)");
     c.add_option("--seed", seed, "first seed")->capture_default_str();
@@ -31,6 +33,7 @@ struct PlanFlags {
   RunRequest request() const {
     RunRequest r;
     r.variants = variants, r.tasks = tasks, r.form = form.form, r.real = form.real(), r.chunk = form.chunk;
+    r.schedule = engine.get_schedule(), r.math = engine.get_math();
     r.seed = seed, r.seeds = seeds, r.settings = assignments(form.settings);
     return r;
   }

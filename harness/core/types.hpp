@@ -4,6 +4,7 @@
 #include "harness/core/params.hpp"
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,13 +21,51 @@ inline double epsilon_of(Real real) {
 /// How matrix products round float32 operands: not at all, or to TF32 (10 bits) or bfloat16 (7 bits), where the device
 /// has such units. Sums are float32 in each.
 enum class Math { exact, tf32, bf16 };
+inline const char *name_of(Math math) { return math == Math::exact ? "exact" : math == Math::tf32 ? "tf32" : "bf16"; }
 /// How a chunked form goes through a sequence: by shape and backend, one team a head, or all chunks at once (engine.hpp).
 enum class Schedule { automatic, streaming, three_phase };
+inline const char *name_of(Schedule schedule) {
+  return schedule == Schedule::automatic ? "auto" : schedule == Schedule::streaming ? "streaming" : "three_phase";
+}
 
 struct Shape {
   int B = 1, H = 1, T = 1, Dk = 1, Dv = 1;
   size_t heads() const { return size_t(B) * H; }
 };
+
+/// The tensors that a pass reads, in the order of every argument list.
+enum class Tensor { q, k, v, beta, alpha, lambda, w };
+constexpr Tensor all_tensors[] = {Tensor::q,     Tensor::k,      Tensor::v, Tensor::beta,
+                                  Tensor::alpha, Tensor::lambda, Tensor::w};
+constexpr int tensor_count = sizeof(all_tensors) / sizeof(Tensor);
+
+/// What there is to know of each: its last dimension, and what stands in where an optional one is absent.
+struct TensorFacts {
+  const char *name;
+  enum Width { step, key, value } width; // [B,H,T], [B,H,T,Dk], [B,H,T,Dv]
+  enum Neutral { none, one, the_key } neutral;
+  bool decay; // a factor in [0,1]
+};
+inline const TensorFacts &facts_of(Tensor tensor) {
+  static constexpr TensorFacts table[tensor_count] = {
+      {"q", TensorFacts::key, TensorFacts::none, false},    {"k", TensorFacts::key, TensorFacts::none, false},
+      {"v", TensorFacts::value, TensorFacts::none, false},  {"beta", TensorFacts::step, TensorFacts::one, false},
+      {"alpha", TensorFacts::step, TensorFacts::one, true}, {"lambda", TensorFacts::key, TensorFacts::one, true},
+      {"w", TensorFacts::key, TensorFacts::the_key, false}};
+  return table[int(tensor)];
+}
+inline const char *name_of(Tensor tensor) { return facts_of(tensor).name; }
+/// Numbers a step.
+inline int width_of(Tensor tensor, const Shape &s) {
+  const TensorFacts::Width width = facts_of(tensor).width;
+  return width == TensorFacts::step ? 1 : width == TensorFacts::key ? s.Dk : s.Dv;
+}
+/// The tensor of that name, which there must be.
+inline Tensor tensor_named(const std::string &name) {
+  for (Tensor tensor : all_tensors)
+    if (name == name_of(tensor)) return tensor;
+  throw std::logic_error("no tensor is called " + name);
+}
 
 /// Host arrays, row-major. Empty means absent. Values are held in double whatever the run's real type.
 struct Sequence {
@@ -36,11 +75,20 @@ struct Sequence {
   std::vector<double> beta, alpha;     // [B,H,T]
   std::vector<double> state;           // [B,H,rows,columns] of the variant's state; empty: its own initial state
 
-  /// The optional input called beta, alpha, lambda or w.
-  std::vector<double> &input(const std::string &name) {
-    return name == "beta" ? beta : name == "alpha" ? alpha : name == "lambda" ? lambda : w;
+  std::vector<double> &operator[](Tensor tensor) {
+    std::vector<double> *const all[tensor_count] = {&q, &k, &v, &beta, &alpha, &lambda, &w};
+    return *all[int(tensor)];
   }
-  const std::vector<double> &input(const std::string &name) const { return const_cast<Sequence *>(this)->input(name); }
+  const std::vector<double> &operator[](Tensor tensor) const { return const_cast<Sequence &>(*this)[tensor]; }
+  /// What is given, or what stands in for it.
+  std::vector<double> or_neutral(Tensor tensor) const {
+    if (!(*this)[tensor].empty()) return (*this)[tensor];
+    return facts_of(tensor).neutral == TensorFacts::the_key
+               ? k
+               : std::vector<double>(shape.heads() * shape.T * width_of(tensor, shape), 1.0);
+  }
+  std::vector<double> &input(const std::string &name) { return (*this)[tensor_named(name)]; }
+  const std::vector<double> &input(const std::string &name) const { return (*this)[tensor_named(name)]; }
 };
 
 struct StateShape {

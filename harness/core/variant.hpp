@@ -25,7 +25,8 @@ struct Input {
   bool required = false;
   std::string meaning;
   std::string absent = ""; // what takes its place instead of the neutral value
-  bool per_step() const { return name == "beta" || name == "alpha"; } // [B,H,T]; the others are [B,H,T,Dk]
+  Tensor tensor() const { return tensor_named(name); }
+  bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };
 
 /// What a read at one unit key gives after v_1 ... v_t were written at it, steps and gates 1.

@@ -55,6 +55,14 @@ std::vector<std::pair<std::string, std::string>> backend_facts() {
           {"concurrency", std::to_string(Execution().concurrency())}};
 }
 
+bool has_math(Math math) {
+  if (math == Math::exact) return true;
+#ifdef KOKKOS_ENABLE_CUDA
+  if (on_cuda) return Kokkos::Cuda().cuda_device_prop().major >= 8;
+#endif
+  return false;
+}
+
 std::int64_t peak_bytes(const std::function<void()> &work) {
   namespace tools = Kokkos::Tools::Experimental;
   held = most = 0;

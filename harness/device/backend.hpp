@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parallel backend's life and name, without its headers.
 #pragma once
+#include "harness/core/types.hpp"
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,6 +26,9 @@ public:
 
 /// Kokkos and Kokkos Kernels versions, execution space, device, concurrency: (name, value) pairs for /meta and `info`.
 std::vector<std::pair<std::string, std::string>> backend_facts();
+
+/// Whether the device computes in this arithmetic.
+bool has_math(Math math);
 
 /// Most bytes that kernels and arrays held at one time while `work` ran, over what was held before.
 std::int64_t peak_bytes(const std::function<void()> &work);

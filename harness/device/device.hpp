@@ -22,6 +22,10 @@ template <class Real> struct Call {
   Array<Real> q, k, v, beta, alpha, lambda, w, o, state;
   std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // of everything that the pass needs beside these
 
+  Array<Real> &operator[](Tensor tensor) {
+    Array<Real> *const all[tensor_count] = {&q, &k, &v, &beta, &alpha, &lambda, &w};
+    return *all[int(tensor)];
+  }
   bool has(const std::string &input) const {
     for (const std::string &name : given)
       if (name == input) return true;

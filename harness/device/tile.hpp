@@ -7,6 +7,7 @@
 #pragma once
 #include "harness/device/device.hpp"
 #include "harness/device/prefix_solve.hpp"
+#include "harness/device/tile_cuda.hpp"
 #include "harness/device/tile_host.hpp"
 #include "harness/device/tile_portable.hpp"
 
@@ -29,7 +30,11 @@ KOKKOS_FUNCTION Matrix<Real> stage(const Team &team, int count, int width, const
                                    Real *room) {
   if constexpr (on_host) return rows(from, ld);
   const std::ptrdiff_t ldr = pitch<Real>(width);
+#ifdef __CUDA_ARCH__
+  cuda::copy_rows(team, count, width, from, ld, room, ldr);
+#else
   each_cell(team, count, width, [=](int i, int j) { room[i * ldr + j] = from[i * ld + j]; });
+#endif
   return rows<Real>(room, ldr);
 }
 
@@ -40,8 +45,13 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, Real alpha, const Prod
   if constexpr (on_host) {
     host::gemm(m, n, alpha, first, beta, C, ldc);
     if (second.k > 0) host::gemm(m, n, alpha, second, Real(1), C, ldc);
-  } else
+  } else {
+#if __CUDA_ARCH__ >= 800
+    cuda::gemm(team, m, n, alpha, first, second, beta, C, ldc);
+#else
     portable::gemm(team, m, n, alpha, first, second, beta, C, ldc);
+#endif
+  }
 }
 /// C[m,n] = beta C + alpha A[m,k] B[k,n].
 template <class Real>

@@ -55,10 +55,7 @@ Sequence slice_steps(const Sequence &s, int begin, int end) {
   Sequence part;
   part.shape = s.shape;
   part.shape.T = end - begin;
-  part.q = cut(s.q, s.shape, begin, end), part.k = cut(s.k, s.shape, begin, end),
-  part.v = cut(s.v, s.shape, begin, end);
-  part.w = cut(s.w, s.shape, begin, end), part.lambda = cut(s.lambda, s.shape, begin, end);
-  part.beta = cut(s.beta, s.shape, begin, end), part.alpha = cut(s.alpha, s.shape, begin, end);
+  for (Tensor tensor : all_tensors) part[tensor] = cut(s[tensor], s.shape, begin, end);
   if (begin == 0) part.state = s.state;
   return part;
 }

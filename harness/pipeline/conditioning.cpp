@@ -32,12 +32,12 @@ double input_condition(const Variant &variant, const Sequence &sequence, const P
     Sequence moved = sequence;
     std::uint64_t array_number = 100 * draw;
     const auto signs = [&] { return Stream(17, "conditioning/signs", array_number++); };
-    for (auto *array : {&moved.q, &moved.k, &moved.v, &moved.w, &moved.beta, &moved.state})
-      perturb(*array, delta, signs());
-    for (auto *array : {&moved.alpha, &moved.lambda}) {
-      perturb(*array, delta, signs());
-      for (double &x : *array) x = std::min(x, 1.0);
+    for (Tensor tensor : all_tensors) {
+      perturb(moved[tensor], delta, signs());
+      if (facts_of(tensor).decay)
+        for (double &x : moved[tensor]) x = std::min(x, 1.0);
     }
+    perturb(moved.state, delta, signs());
     kappa = std::max(kappa, deviation(forward(variant, moved, run), base).largest() / delta);
   }
   return variant.solved_condition ? kappa + variant.solved_condition(sequence, params) : kappa;

@@ -4,6 +4,7 @@
 #include "harness/core/memory.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
+#include "harness/device/backend.hpp"
 #include "harness/device/device.hpp"
 #include "harness/pipeline/ran.hpp"
 #include <algorithm>
@@ -32,6 +33,20 @@ void check_array(const std::string &name, const std::vector<double> &data, const
                 ", needs finite numbers");
 }
 
+std::vector<std::string> letters_of(Tensor tensor) {
+  const TensorFacts::Width width = facts_of(tensor).width;
+  if (width == TensorFacts::step) return {"B", "H", "T"};
+  return {"B", "H", "T", width == TensorFacts::key ? "Dk" : "Dv"};
+}
+std::vector<int> sizes_of(const Sequence &s, Tensor tensor) {
+  std::vector<int> sizes{s.shape.B, s.shape.H, s.shape.T};
+  if (facts_of(tensor).width != TensorFacts::step) sizes.push_back(width_of(tensor, s.shape));
+  return sizes;
+}
+void check_tensor(const Sequence &s, Tensor tensor) {
+  check_array(name_of(tensor), s[tensor], letters_of(tensor), sizes_of(s, tensor));
+}
+
 template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
   Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), data.size());
   const auto host = Kokkos::create_mirror_view(device);
@@ -48,14 +63,6 @@ template <class Real> Array<Real> upload(const std::string &label, const std::ve
 template <class Real> std::vector<double> download(const Array<Real> &device) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
   return std::vector<double>(host.data(), host.data() + host.extent(0));
-}
-
-/// The declared input, or its neutral value: 1 for gates, the key for w.
-std::vector<double> filled(const Sequence &s, const Input &input) {
-  if (!s.input(input.name).empty()) return s.input(input.name);
-  return input.name == "w"
-             ? s.k
-             : std::vector<double>(s.shape.heads() * s.shape.T * (input.per_step() ? 1 : s.shape.Dk), 1.0);
 }
 
 std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
@@ -79,16 +86,10 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   call->schedule = run.schedule;
   call->math = run.math;
   call->state_shape = variant.state_shape(s.shape, params);
-  call->q = upload<Real>("q", s.q);
-  call->k = upload<Real>("k", s.k);
-  call->v = upload<Real>("v", s.v);
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) (*call)[tensor] = upload<Real>(name_of(tensor), s[tensor]);
   for (const Input &input : variant.inputs) {
-    if (!s.input(input.name).empty()) call->given.push_back(input.name);
-    const Array<Real> array = upload<Real>(input.name, filled(s, input));
-    (input.name == "beta"     ? call->beta
-     : input.name == "alpha"  ? call->alpha
-     : input.name == "lambda" ? call->lambda
-                              : call->w) = array;
+    if (!s[input.tensor()].empty()) call->given.push_back(input.name);
+    (*call)[input.tensor()] = upload<Real>(input.name, s.or_neutral(input.tensor()));
   }
   call->o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
   const Array<Real> start = upload<Real>("initial state", initial_state(variant, s, params));
@@ -125,25 +126,20 @@ Params variant_params(const Variant &variant, const Assignments &given) {
 
 void check_inputs(const Variant &variant, const Sequence &s, const Params &params, bool any_gate) {
   const Shape &n = s.shape;
-  const std::vector<std::string> keys{"B", "H", "T", "Dk"}, values{"B", "H", "T", "Dv"}, steps{"B", "H", "T"};
-  const std::vector<int> key_size{n.B, n.H, n.T, n.Dk}, value_size{n.B, n.H, n.T, n.Dv}, step_size{n.B, n.H, n.T};
   if (std::min({n.B, n.H, n.T, n.Dk, n.Dv}) < 1) input_error("B, H, T, Dk and Dv must be at least 1");
-  check_array("q", s.q, keys, key_size);
-  check_array("k", s.k, keys, key_size);
-  check_array("v", s.v, values, value_size);
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) check_tensor(s, tensor);
   bool any = variant.needs_one_of.empty();
   for (const std::string &name : variant.needs_one_of) any = any || !s.input(name).empty();
   if (!any) input_error(variant.name + " needs " + join(variant.needs_one_of, " or ") + ", and the input has neither");
   for (const Input &input : variant.inputs) {
-    const std::vector<double> &data = s.input(input.name);
-    const auto &letters = input.per_step() ? steps : keys;
-    const auto &sizes = input.per_step() ? step_size : key_size;
-    if (!data.empty())
-      check_array(input.name, data, letters, sizes);
+    const Tensor tensor = input.tensor();
+    if (!s[tensor].empty())
+      check_tensor(s, tensor);
     else if (input.required)
-      input_error(input.name + " is absent, and " + variant.name + " needs it as " + dims(letters, sizes));
-    if (!any_gate && (input.name == "alpha" || input.name == "lambda"))
-      for (double x : data)
+      input_error(input.name + " is absent, and " + variant.name + " needs it as " +
+                  dims(letters_of(tensor), sizes_of(s, tensor)));
+    if (!any_gate && facts_of(tensor).decay)
+      for (double x : s[tensor])
         if (x < 0 || x > 1) input_error(input.name + " holds " + number(x) + ", needs decay factors in [0,1]");
   }
   const StateShape state = variant.state_shape(n, params);
@@ -171,6 +167,9 @@ Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
   const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
   check_inputs(variant, sequence, params, run.any_gate);
   const Form &form = find_form(variant, run.form);
+  if (!has_math(run.math))
+    input_error(std::string("--math ") + name_of(run.math) +
+                " needs an NVIDIA GPU with tensor cores for it, and this run has " + Execution::name());
   return run.real == Real::f32 ? prepare_typed<float>(variant, sequence, run, params, form.f32)
                                : prepare_typed<double>(variant, sequence, run, params, form.f64);
 }

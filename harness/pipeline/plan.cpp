@@ -83,7 +83,7 @@ std::vector<Case> make_plan(const RunRequest &request) {
         c.form = &find_form(*variant, request.form);
         c.variant_params = resolve(variant->params, settings_for(*variant, settings), variant->name);
         c.task_params = resolve(task->params, settings_for(*task, settings), task->name);
-        c.real = request.real, c.chunk = request.chunk;
+        c.real = request.real, c.chunk = request.chunk, c.schedule = request.schedule, c.math = request.math;
         if (!seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second) continue;
         for (int s = 0; s < request.seeds; ++s) {
           c.index = int(plan.size()), c.seed = request.seed + std::uint64_t(s);

@@ -10,6 +10,8 @@ struct RunRequest {
   std::string form = "fast";                              // a form's name, or "fast": the first that is not recurrent
   Real real = Real::f64;
   int chunk = 64;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
   std::uint64_t seed = 1;
   int seeds = 1; // seeds seed ... seed + seeds - 1
   /// "name" for every selected variant and task that has it, "owner.name" for one; lists and ranges of values
@@ -26,6 +28,8 @@ struct Case {
   Params variant_params, task_params;
   Real real = Real::f64;
   int chunk = 64;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
   std::uint64_t seed = 1;
 };
 

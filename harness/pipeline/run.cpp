@@ -12,7 +12,7 @@ namespace {
 
 void execute(const Case &c, int warmup, int repetitions, Record &record) {
   Problem problem = c.task->generate(c.task_params, c.seed);
-  if (problem.sequence.w.empty()) problem.sequence.w = problem.sequence.k; // also where a variant requires a lookup key
+  problem.sequence.w = problem.sequence.or_neutral(Tensor::w); // also where a variant requires a lookup key
   record.shape = problem.sequence.shape;
   if (c.variant->unsuitable) record.reason = c.variant->unsuitable(record.shape, c.variant_params);
   if (!record.reason.empty()) {
@@ -25,7 +25,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
     record.reason = "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(memory_limit());
     return;
   }
-  const Job job = prepare(*c.variant, problem.sequence, {c.form->name, c.real, c.chunk, c.variant_params});
+  const Job job =
+      prepare(*c.variant, problem.sequence, {c.form->name, c.real, c.chunk, c.variant_params, c.schedule, c.math});
   for (int i = 0; i < warmup; ++i) job.reset(), job.launch();
   for (int i = 0; i < repetitions; ++i) {
     job.reset();

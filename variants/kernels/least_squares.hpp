@@ -66,15 +66,14 @@ template <class Real> struct LeastSquaresBlock {
     updates.compute(team, steps, P);
     const int n = updates.n;
     const Real *q = h.q(t0), *v = h.v(t0);
-    Real *o = h.o(t0), *A = this->A, *E = this->E, *gainT = updates.uT;
+    Real *o = h.o(t0), *A = this->A, *E = this->E;
     each(team, n, [=](int t) {
       for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] = v[size_t(t) * Dv + i];
     });
-    tile::transpose(team, n, F, updates.gain, F, gainT, n);
     team.barrier();
     tile::gemm(team, n, Dv, F, Real(-1), tile::rows(updates.u, F), tile::rows<Real>(ST, Dv), Real(1), E, Dv);
     tile::gemm(team, n, Dv, F, Real(1), tile::rows(q, F), tile::rows<Real>(ST, Dv), Real(0), o, Dv);
-    tile::gemm(team, n, n, F, Real(1), tile::rows(q, F), tile::rows<Real>(gainT, n), Real(0), A, n);
+    tile::gemm(team, n, n, F, Real(1), tile::rows(q, F), tile::transposed<Real>(updates.gain, F), Real(0), A, n);
     team.barrier();
     tile::solve_unit_lower(team, n, Dv, updates.M, updates.ld, E, Dv);
     each(team, n, [=](int t) {

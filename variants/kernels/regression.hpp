@@ -7,18 +7,32 @@
 namespace recollect::variants {
 
 /// M = L U of a symmetric positive definite M[n,n], in place: L unit lower, U = diag(U) L^T. Only M's upper triangle is
-/// read.
-template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Real *M, int ld) {
-  for (int j = 0; j < n; ++j) {
+/// read. Blocks of rows one after the other: the block on the diagonal, U right of it by substitution, L below it from U
+/// by symmetry, and what is left of M by a product.
+template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Real *M, std::ptrdiff_t ld) {
+  constexpr int most = 16;
+  for (int j0 = 0; j0 < n; j0 += most) {
+    const int width = n - j0 < most ? n - j0 : most, rest = n - j0 - width;
+    Real *const D = M + j0 * ld + j0, *const U = D + width, *const L = D + width * ld;
+    for (int j = 0; j < width; ++j) {
+      team.barrier();
+      const Real *pivot_row = D + j * ld;
+      each(team, width - 1 - j, [=](int below) {
+        const int i = j + 1 + below;
+        Real *row = D + i * ld;
+        const Real factor = pivot_row[i] / pivot_row[j];
+        for (int k = i; k < width; ++k) row[k] -= factor * pivot_row[k];
+        row[j] = factor;
+      });
+    }
     team.barrier();
-    const Real *pivot_row = M + size_t(j) * ld;
-    each(team, n - 1 - j, [=](int below) {
-      const int i = j + 1 + below;
-      Real *row = M + size_t(i) * ld;
-      const Real factor = pivot_row[i] / pivot_row[j];
-      for (int k = i; k < n; ++k) row[k] -= factor * pivot_row[k];
-      row[j] = factor;
-    });
+    if (rest == 0) return;
+    tile::solve_unit_lower(team, width, rest, D, ld, U, ld);
+    team.barrier();
+    each_cell(team, rest, width, [=](int i, int j) { L[i * ld + j] = U[j * ld + i] / D[j * ld + j]; });
+    team.barrier();
+    tile::gemm(team, rest, rest, width, Real(-1), tile::rows<Real>(L, ld), tile::rows<Real>(U, ld), Real(1), L + width,
+               ld);
   }
   team.barrier();
 }
@@ -59,17 +73,16 @@ template <class Real> struct RankOneBlock {
   int n, F, ld;      // updates of this block, width, and the row length of M
   const Real *u;     // [n,F]
   const Real *noise; // [n], null: 1
-  Real *uT;          // [F,ld] scratch
   Real *M;           // [n,ld] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
   Real *diagonal;    // [n] of M before it was factorised
   Real *z;           // [n,F]
   Real *gain;        // [n,F] z_t / d_t
 
-  static size_t work_size(int C, int F) { return size_t(C) * C + 3 * size_t(C) * F + C; }
-  /// Lays out uT, M, z and gain for up to C updates in `work`; returns what follows.
+  static size_t work_size(int C, int F) { return size_t(C) * C + 2 * size_t(C) * F + C; }
+  /// Lays out M, z and gain for up to C updates in `work`; returns what follows.
   KOKKOS_FUNCTION Real *place(Real *work, int C, int width) {
     F = width;
-    M = work, uT = M + size_t(C) * C, z = uT + size_t(C) * F, gain = z + size_t(C) * F, diagonal = gain + size_t(C) * F;
+    M = work, z = M + size_t(C) * C, gain = z + size_t(C) * F, diagonal = gain + size_t(C) * F;
     return diagonal + C;
   }
 
@@ -77,10 +90,9 @@ template <class Real> struct RankOneBlock {
   KOKKOS_FUNCTION void compute(const Team &team, int steps, const Real *P) {
     n = ld = steps;
     const RankOneBlock b = *this;
-    tile::transpose(team, n, F, u, F, uT, ld);
     tile::gemm(team, n, F, F, Real(1), tile::rows(u, F), tile::rows<Real>(P, F), Real(0), z, F);
     team.barrier();
-    tile::gemm(team, n, n, F, Real(1), tile::rows(z, F), tile::rows<Real>(uT, ld), Real(0), M, ld);
+    tile::gemm(team, n, n, F, Real(1), tile::rows(z, F), tile::transposed(u, F), Real(0), M, ld);
     team.barrier();
     each(team, n, [=](int t) {
       Real &pivot = b.M[size_t(t) * b.ld + t];

@@ -141,10 +141,8 @@ template <class Real> struct VariationalDirections {
         const Real key_factor = rule.key_factor(x + row, F);
         for (int j = 0; j < F; ++j) x[row + j] *= key_factor;
       });
-      Real *zT = block.uT;
-      tile::transpose(team, n, F, block.z, F, zT, n);
       team.barrier();
-      tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::rows<Real>(zT, n), Real(0), W, n);
+      tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::transposed<Real>(block.z, F), Real(0), W, n);
       tile::gemm(team, n, F, F, Real(1), tile::rows(x, F), tile::rows<Real>(A, F), Real(0), a, F);
       team.barrier();
       each(team, n, [=](int t) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The building blocks of kernels, run alone on the device: for tests, and to measure what an arithmetic costs in digits.
+#pragma once
+#include "harness/core/types.hpp"
+
+namespace recollect {
+
+/// A [m,k] B [k,n] by tile::gemm, row-major. B may be given transposed, as [n,k].
+std::vector<double> tile_product(int m, int n, int k, const std::vector<double> &A, const std::vector<double> &B,
+                                 bool transposed, Real real, Math math = Math::exact);
+/// (I + L)^{-1} X by tile::solve_unit_lower: L [n,n], X [n,columns].
+std::vector<double> tile_solve(int n, int columns, const std::vector<double> &L, const std::vector<double> &X,
+                               Real real);
+/// x_t of tile::solve_prefixes: k, q [n,F], alpha [n] or empty, H [F,F].
+std::vector<double> tile_prefixes(int n, int F, double ridge, const std::vector<double> &alpha,
+                                  const std::vector<double> &k, const std::vector<double> &q,
+                                  const std::vector<double> &H, Real real);
+/// math::exp of every element.
+std::vector<double> device_exp(const std::vector<double> &x, Real real);
+
+} // namespace recollect

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// tile.hpp at every kind of edge, in every arithmetic, against sums in double.
+#include "harness/device/backend.hpp"
+#include "harness/device/probe.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+std::vector<double> rounded(std::vector<double> x, Real real) {
+  if (real == Real::f32)
+    for (double &value : x) value = static_cast<float>(value);
+  return x;
+}
+
+/// Largest |measured - AB| over the sum of the products' magnitudes, over all elements.
+double product_error(int m, int n, int k, bool transposed, Real real, Math math, double offset) {
+  std::vector<double> A = Stream(1, 1).normals(size_t(m) * k), B = Stream(1, 2).normals(size_t(k) * n);
+  for (double &x : A) x += offset; // far from 0 all products have one sign, and errors of rounding one direction add up
+  for (double &x : B) x += offset;
+  A = rounded(A, real), B = rounded(B, real);
+  const std::vector<double> C = tile_product(m, n, k, A, B, transposed, real, math);
+  double worst = 0;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      long double sum = 0, size = 0;
+      for (int p = 0; p < k; ++p) {
+        const long double x = (long double)A[size_t(i) * k + p] * B[transposed ? size_t(j) * k + p : size_t(p) * n + j];
+        sum += x, size += std::fabs(x);
+      }
+      worst = std::max(worst, double(std::fabs(C[size_t(i) * n + j] - sum) / size));
+    }
+  return worst;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(device)
+
+BOOST_AUTO_TEST_CASE(products_of_any_size_round_as_their_type_does) {
+  for (Real real : {Real::f32, Real::f64})
+    for (int m : {1, 5, 16, 33, 64})
+      for (int n : {1, 7, 16, 65})
+        for (int k : {1, 4, 17, 64, 300})
+          for (bool transposed : {false, true})
+            for (double offset : {0.0, 3.0}) {
+              // float32 as three TF32 products: 2^-21 of the products' magnitude. Plain sums round k times, in runs.
+              const double allowed =
+                  real == Real::f32 ? std::ldexp(1, -21) * std::max(1.0, k / 64.0) : (k + 2) * epsilon_of(real) / 2;
+              const double error = product_error(m, n, k, transposed, real, Math::exact, offset);
+              BOOST_TEST_INFO(name_of(real) << " " << m << "x" << n << "x" << k << (transposed ? " transposed" : "")
+                                            << " offset " << offset << ": " << error << ", allowed " << allowed);
+              BOOST_TEST(error <= allowed);
+            }
+}
+
+BOOST_AUTO_TEST_CASE(coarser_arithmetic_is_as_coarse_as_it_says) {
+  if (!has_math(Math::tf32)) return;
+  const double tf32 = product_error(64, 64, 64, false, Real::f32, Math::tf32, 0),
+               bf16 = product_error(64, 64, 64, false, Real::f32, Math::bf16, 0);
+  BOOST_TEST_INFO("tf32 " << tf32 << ", bf16 " << bf16); // two operands of 2^-11, or 2^-8, of themselves
+  BOOST_TEST((tf32 > std::ldexp(1, -15) && tf32 <= std::ldexp(1, -10)));
+  BOOST_TEST((bf16 > std::ldexp(1, -12) && bf16 <= std::ldexp(1, -7)));
+}
+
+BOOST_AUTO_TEST_CASE(triangular_systems_of_any_size) {
+  for (Real real : {Real::f32, Real::f64})
+    for (int n : {1, 2, 8, 17, 64, 100})
+      for (int columns : {1, 16, 37}) {
+        std::vector<double> L = Stream(2, 1).normals(size_t(n) * n), wanted = Stream(2, 2).normals(size_t(n) * columns);
+        for (double &x : L) x /= n; // rows of I + L near those of I: the condition number stays below 10
+        L = rounded(L, real), wanted = rounded(wanted, real);
+        std::vector<double> X = wanted;
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < columns; ++j)
+            for (int p = 0; p < i; ++p)
+              X[size_t(i) * columns + j] += L[size_t(i) * n + p] * wanted[size_t(p) * columns + j];
+        BOOST_TEST_INFO(name_of(real) << " n=" << n << " columns=" << columns);
+        check_close(tile_solve(n, columns, L, X, real), wanted, 10 * (n + 10) * epsilon_of(real));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(the_solution_of_every_prefix) {
+  for (Real real : {Real::f32, Real::f64})
+    for (int F : {1, 3, 8, 33})
+      for (int n : {1, 8, 21}) {
+        const std::vector<double> k = Stream(3, 1).normals(size_t(n) * F), q = Stream(3, 2).normals(size_t(n) * F),
+                                  alpha = Stream(3, 3).uniforms(n, 0.5, 1), H(size_t(F) * F, 0.0);
+        const std::vector<double> x = tile_prefixes(n, F, 1, alpha, k, q, H, real);
+        std::vector<double> M(size_t(F) * F, 0.0);
+        double worst = 0;
+        for (int t = 0; t < n; ++t) {
+          for (int i = 0; i < F; ++i) {
+            double left = x[size_t(t) * F + i] - q[size_t(t) * F + i]; // the ridge is 1
+            for (int j = 0; j < F; ++j) {
+              double &element = M[size_t(i) * F + j];
+              element = alpha[t] * element + k[size_t(t) * F + i] * k[size_t(t) * F + j];
+              left += element * x[size_t(t) * F + j];
+            }
+            worst = std::max(worst, std::fabs(left));
+          }
+        }
+        BOOST_TEST_INFO(name_of(real) << " F=" << F << " n=" << n << ": residual " << worst);
+        BOOST_TEST(worst <= 10.0 * (F + n) * F * epsilon_of(real)); // |M| |x| <= trace M |q| / 1
+      }
+}
+
+BOOST_AUTO_TEST_CASE(exponentials_to_a_unit_in_the_last_place) {
+  for (Real real : {Real::f32, Real::f64}) {
+    const double low = real == Real::f32 ? -87 : -708, high = real == Real::f32 ? 88 : 709;
+    const std::vector<double> x = rounded(Stream(4, 1).uniforms(20000, low, high), real), y = device_exp(x, real);
+    double worst = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const long double exact = std::exp((long double)x[i]);
+      worst = std::max(worst, double(std::fabs(y[i] - exact) / exact));
+    }
+    BOOST_TEST_INFO(name_of(real) << ": " << worst / epsilon_of(real));
+    BOOST_TEST(worst <= 2 * epsilon_of(real));
+    const std::vector<double> edges = device_exp({-INFINITY, INFINITY, NAN, -1e30, 1e30, 0}, real);
+    BOOST_TEST((edges[0] == 0 && std::isinf(edges[1]) && std::isnan(edges[2]) && edges[3] == 0 &&
+                std::isinf(edges[4]) && edges[5] == 1));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
