@@ -32,6 +32,7 @@ std::vector<Point> least_cosines(const Protocol &p) {
     const Dense G(d, d, Stream(p.seed, "kantorovich/axes").normals(d * d)),
         Q = inverse(cholesky(G * transpose(G))) * G; // orthonormal rows
     Vla layer(d, 1, 1);
+    layer.follow_chain = false;
     const auto cosine = [&](const Vector &in_axes, double lowest) {
       Dense scaled_axes = Q;
       for (int i = 0; i < d; ++i) {

@@ -38,7 +38,8 @@ int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int
     direction.step(k, random_unit(d, penalties, t), {0.0}); // a_t does not depend on the key's length
     memory.A = 1 / inner(k, k) * outer(direction.a, k);     // A k = a_t
     memory.write(k, values.normals(dv, std::uint64_t(dv) * t));
-    if (!(max_abs(memory.S.data) <= largest)) return t + 1;
+    for (double x : memory.S.data)
+      if (!(std::fabs(x) <= largest)) return t + 1;
   }
   return most + 1;
 }
