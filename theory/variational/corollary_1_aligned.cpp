@@ -46,14 +46,16 @@ std::vector<Point> least_cosines(const Protocol &p) {
     };
     Vector extremal(d, 0.0);
     extremal[0] = std::sqrt(kappa / (1 + kappa)), extremal[1] = std::sqrt(1 / (1 + kappa));
-    const auto least = [&](double lowest) { // over keys in the plane of the extreme eigenvectors and over all keys
+    // Over random keys, half of them in the plane of the extreme eigenvectors, their slope spread over 1/kappa ... 1.
+    const auto least = [&](double lowest) {
       double smallest = 1;
       for (int i = 0; i < samples; ++i) {
-        const Vector plane = random_unit(2, Stream(p.seed, "kantorovich/plane"), i);
-        Vector key(d, 0.0);
-        key[0] = plane[0], key[1] = plane[1];
-        if (i % 2) key = random_unit(d, Stream(p.seed, "kantorovich/keys"), i);
-        smallest = std::min(smallest, cosine(key, lowest));
+        Vector key = random_unit(d, Stream(p.seed, "kantorovich/keys"), i);
+        if (i % 2) {
+          key.assign(d, 0.0);
+          key[0] = 1, key[1] = std::pow(kappa, -Stream(p.seed, "kantorovich/slopes").uniform(i));
+        }
+        smallest = std::min(smallest, cosine(unit(key), lowest));
       }
       return smallest;
     };

@@ -209,6 +209,7 @@ std::vector<Point> one_dimension(const Protocol &p) {
   const auto place = [](double beta, int T) { return labels({{"beta", num(beta)}, {"T", num(T)}}); };
   for (const Params &at : points_of(p, {place(0.5, 2), place(0.3, 5)})) {
     const int T = at.integer("T");
+    if (std::pow(1 - at.real("beta"), T) < 1e-6) usage_error("by then DeltaNet, too, has come to the value itself");
     const Vector keys(T, 1.0), values(T, 1.5), penalties = Stream(p.seed, "one dimension/u").normals(T),
                                                beta(T, at.real("beta"));
     Vla normalised(1, 1, 0.1), unnormalised(1, 1, 1, {{"refresh", "0"}}, "vla_unnormalized");

@@ -116,7 +116,8 @@ Claim width_law() {
                   "With |u| = s along k: |k|^2 / (lambda0 + s^2) - 1, which stays finite as lambda0 -> 0.",
                   growth_with_width),
               {"vla_unnormalized"})),
-          {integer_param("d", 8, 2, 128, "head width"), real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start")}),
+          {integer_param("d", 8, 4, 128, "head width"),
+           real_param("lambda0", 0.1, 1e-3, 0.2, "penalty at the start; |k|^2 is well above it")}),
       "True as growth, for inputs whose features have a mean square of their own; the paper's own figure of 20.5 at "
       "d_h / "
       "lambda0 = 960 does not follow it (vla_table2_unnormalised_20.5).");
