@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that carry a derivative (forward differentiation): the gradient of any loss written on them, exact to rounding.
+// Numbers that carry a derivative (forward differentiation): the gradient of any loss written on them, exact to
+// rounding.
 #pragma once
 #include <cmath>
 #include <vector>

@@ -25,9 +25,9 @@ inline double wanted_sensitivity(const Protocol &protocol, double predicted, con
 /// Samples that tell the spread; four times as many in the full suite, so that it sees more wherever these do already.
 inline size_t pilot_size(const Protocol &protocol, size_t quick = 400) { return protocol.full() ? 4 * quick : quick; }
 
-/// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream: a pilot's spread
-/// sets the number, doubled where the pilot was too hopeful, until the mean would notice a relative error of `wanted`,
-/// or `most` samples are drawn.
+/// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream: a pilot's
+/// spread sets the number, doubled where the pilot was too hopeful, until the mean would notice a relative error of
+/// `wanted`, or `most` samples are drawn.
 template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most, const Draw &draw) {
   std::vector<double> samples = draw(size_t(0), pilot);
   for (;;) {

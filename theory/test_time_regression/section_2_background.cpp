@@ -7,7 +7,7 @@
 namespace recollect::theory {
 namespace {
 
-// ---- Linear attention ------------------------------------------------------------------------------------------------
+// ---- Linear attention -----------------------------------------------------------------------------------------------
 
 /// sum over the pairs seen of v_i k_i^T q_t, and the last memory.
 Output sums(const Sequence &s, Triangle triangle) {
@@ -53,7 +53,7 @@ Claim linear_claim() {
       "The step writes first and reads second: y_t sees its own pair.");
 }
 
-// ---- DeltaNet --------------------------------------------------------------------------------------------------------
+// ---- DeltaNet -------------------------------------------------------------------------------------------------------
 
 /// M - erased M k k^T + (kept M k + written v) k^T, the factors functions of beta.
 template <class F> Output rewritten(const Sequence &s, const F &erased, const F &kept, const F &written) {
@@ -112,8 +112,7 @@ Claim delta_claim() {
               {"delta_net", "linear"}),
           one_head_params(point_P)),
       "Eq 5's overbrace for v_new sits on M k instead of on the whole bracket; the formula is right. Deleting is "
-      "complete "
-      "for keys of length 1 only, which the text does not say.");
+      "complete for keys of length 1 only, which the text does not say.");
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 namespace recollect::theory {
 namespace {
 
-// ---- Eq 11 -----------------------------------------------------------------------------------------------------------
+// ---- Eq 11 ----------------------------------------------------------------------------------------------------------
 
 std::vector<Point> overdetermined(const Protocol &protocol) {
   std::vector<Point> points;
@@ -72,10 +72,9 @@ Claim under_claim() {
   return explained(
       at_parameters(
           ledger_row("ls-eq11-under", "003 Eq 11",
-                     "With linearly independent rows (rank t) the min-norm solution is M_t = V^T (K K^T)^{-1} K, "
-                     "in general V^T (K^+)^T.",
-                     "It interpolates, and any other interpolant is longer by exactly the part that reads "
-                     "nothing.",
+                     "With linearly independent rows (rank t) the min-norm solution is M_t = V^T (K K^T)^{-1} K, in "
+                     "general V^T (K^+)^T.",
+                     "It interpolates, and any other interpolant is longer by exactly the part that reads nothing.",
                      underdetermined),
           pair_params({1, 1, 4, 8, 3})),
       "Of all memories without loss, the paper chooses the one of least norm.");
@@ -126,7 +125,7 @@ Claim rank_claim() {
       "The paper states the rank condition in the next sentence; \"e.g.\" describes the generic case.");
 }
 
-// ---- The bound on the output -----------------------------------------------------------------------------------------
+// ---- The bound on the output ----------------------------------------------------------------------------------------
 
 double length(const Dense &rows, int i) { return frobenius_norm(column(rows.data, i, rows.columns)); }
 
@@ -179,11 +178,10 @@ Claim bound_claim() {
                      "Valid line by line; an equality for equal pairs in one channel.", norm_bound),
           pair_params({1, 1, 4, 3, 3})),
       "Loose on random pairs (a tenth on average), and it need not be more: it shows that the inverse keeps the output "
-      "in "
-      "check where linear attention's has nothing to divide by.");
+      "in check where linear attention's has nothing to divide by.");
 }
 
-// ---- Feature maps ----------------------------------------------------------------------------------------------------
+// ---- Feature maps ---------------------------------------------------------------------------------------------------
 
 /// All products of two coordinates.
 Dense monomials(const Dense &rows) {
@@ -233,9 +231,9 @@ Claim feature_claim() {
   return explained(
       at_parameters(
           running(ledger_row("feature-mapped-ls", "003 Vignette 1, Nonlinear associative memory",
-                             "With phi(k_i) for k_i the least-squares solution is the optimal memory nonlinear in "
-                             "the keys; disregarding the covariance of the phi(k_i), as linear attention with a "
-                             "feature map does (Eq 3), gives a suboptimal one.",
+                             "With phi(k_i) for k_i the least-squares solution is the optimal memory nonlinear in the "
+                             "keys; disregarding the covariance of the phi(k_i), as linear attention with a feature "
+                             "map does (Eq 3), gives a suboptimal one.",
                              "M = V^T Phi (Phi^T Phi)^{-1}. Monomials of degree 2 store any quadratic map exactly.",
                              feature_mapped),
                   {"linear"}),

@@ -18,7 +18,7 @@ Point optimal(const Pairs &x) {
   return exact_point(linear_memory(x).data, best.data, solved_units(x.K, best));
 }
 
-// ---- Optimal if ------------------------------------------------------------------------------------------------------
+// ---- Optimal if -----------------------------------------------------------------------------------------------------
 
 std::vector<Point> orthonormal_keys(const Protocol &protocol) {
   std::vector<Point> points;
@@ -92,11 +92,10 @@ Claim only_if_claim() {
                   {"linear"}),
           pair_params({1, 1, 8, 3, 2})),
       "Orthonormal keys do make linear attention optimal, but they are not the only ones. \"Only\" is right where "
-      "optimal "
-      "means no loss at all, for every V.");
+      "optimal means no loss at all, for every V.");
 }
 
-// ---- The covariance that is dropped ----------------------------------------------------------------------------------
+// ---- The covariance that is dropped ---------------------------------------------------------------------------------
 
 /// Zero-mean keys of covariance diag(1, kappa), values v = B k.
 struct Correlated {
@@ -155,10 +154,10 @@ Claim covariance_claim() {
       at_parameters(
           running(ledger_row("linattn-crude-covariance", "003 text at Eq 12",
                              "For zero-mean keys K^T K is proportional to their empirical covariance; linear "
-                             "attention, which replaces it by I, is a crude memory that ignores the covariance "
-                             "between the dimensions of the keys.",
-                             "K^T K / t tends to Sigma, so that for v = B k the linear memory over t tends to B "
-                             "Sigma where least squares has B: equal up to scale exactly for Sigma = c I.",
+                             "attention, which replaces it by I, is a crude memory that ignores the covariance between "
+                             "the dimensions of the keys.",
+                             "K^T K / t tends to Sigma, so that for v = B k the linear memory over t tends to B Sigma "
+                             "where least squares has B: equal up to scale exactly for Sigma = c I.",
                              covariance),
                   {"linear"}),
           {real_param("kappa", 4, 1e-2, 100, "Sigma = diag(1, kappa), not 1")}),

@@ -6,7 +6,7 @@
 namespace recollect::theory {
 namespace {
 
-// ---- Growth ----------------------------------------------------------------------------------------------------------
+// ---- Growth ---------------------------------------------------------------------------------------------------------
 
 /// What the values have to do with the keys, both N(0, I): nothing, or everything.
 enum class Data { independent, equal };
@@ -60,8 +60,8 @@ std::vector<Point> growth(const Protocol &protocol) {
       };
       return ends.slope(at(ends.t), at(ends.T));
     };
-    // E|y|^2: t Dv for independent values; Wishart, t^2 + t (D + 1), for equal ones; by least squares on values that are
-    // noise Dv / (t - D - 1), an inverse Wishart mean; on equal ones exactly 1.
+    // E|y|^2: t Dv for independent values; Wishart, t^2 + t (D + 1), for equal ones; by least squares on values that
+    // are noise Dv / (t - D - 1), an inverse Wishart mean; on equal ones exactly 1.
     const auto law = [&](auto square) { return ends.slope(square(double(ends.t)), square(double(ends.T))); };
     const double half = law([&](double t) { return t * D; }), one = law([&](double t) { return t * t + t * (D + 1); }),
                  falling = law([&](double t) { return D / (t - D - 1); });
@@ -92,9 +92,9 @@ Claim growth_claim() {
   return asymptotic(explained(
       at_parameters(
           running(ledger_row("linattn-output-grows", "003 text after Eq 13, footnote 2",
-                             "Without the inverse covariance the denominator of Eq 13 disappears, and the output "
-                             "of linear attention can grow arbitrarily large with the sequence length (footnote "
-                             "2: it scales linearly with it), where least squares keeps it bounded.",
+                             "Without the inverse covariance the denominator of Eq 13 disappears, and the output of "
+                             "linear attention can grow arbitrarily large with the sequence length (footnote 2: it "
+                             "scales linearly with it), where least squares keeps it bounded.",
                              "The output grows as t where E[v k^T] is not 0 and as sqrt(t) where it is; by least "
                              "squares it stays constant, or falls as 1/sqrt(t) on values that are noise.",
                              growth),
@@ -105,11 +105,11 @@ Claim growth_claim() {
       "correlate with their keys it does, on independent ones it diffuses."));
 }
 
-// ---- Output normalisation --------------------------------------------------------------------------------------------
+// ---- Output normalisation -------------------------------------------------------------------------------------------
 
-/// Values v = k (B = I), keys N(0, diag(1, kappa)), q on the diagonal of the plane. With p = Sigma^{1/2} q the raw output is
-/// Sigma^{1/2} S p, S the sample covariance of white keys: S p is |p| (a, b) along and across p, b / a = r with
-/// r sqrt(t) Student of t degrees of freedom. Least squares reads q.
+/// Values v = k (B = I), keys N(0, diag(1, kappa)), q on the diagonal of the plane. With p = Sigma^{1/2} q the raw
+/// output is Sigma^{1/2} S p, S the sample covariance of white keys: S p is |p| (a, b) along and across p, b / a = r
+/// with r sqrt(t) Student of t degrees of freedom. Least squares reads q.
 struct Plane {
   double kappa;
   int t;
@@ -207,17 +207,16 @@ Claim normalised_claim() {
   return asymptotic(explained(
       at_parameters(
           running(ledger_row("output-norm-restores", "003 text after Eq 13, App A",
-                             "Output normalisation stabilises training by approximately restoring the "
-                             "self-normalising property of Eq 11 that linear attention loses.",
-                             "It restores the size, sqrt(Dv) at every t. The direction is that of B Sigma q, not "
-                             "of B q: (1 + kappa) / sqrt(2 (1 + kappa^2)) for B = I, Sigma = diag(1, kappa), q on "
-                             "the diagonal. Equal to least squares up to scale only for Sigma = c I, t large.",
+                             "Output normalisation stabilises training by approximately restoring the self-normalising "
+                             "property of Eq 11 that linear attention loses.",
+                             "It restores the size, sqrt(Dv) at every t. The direction is that of B Sigma q, not of B "
+                             "q: (1 + kappa) / sqrt(2 (1 + kappa^2)) for B = I, Sigma = diag(1, kappa), q on the "
+                             "diagonal. Equal to least squares up to scale only for Sigma = c I, t large.",
                              normalised),
                   {"linear_rms", "linear", "delta_net"}),
           {real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")}),
       "Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "
-      "besides, "
-      "turning the output, a scalar norm cannot do."));
+      "besides, turning the output, a scalar norm cannot do."));
 }
 
 } // namespace

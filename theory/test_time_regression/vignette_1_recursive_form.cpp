@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Efficient computation: recursive least squares, what its start leaves behind, and the layers that solve
-// the regression exactly. S [Dv,Dk] is the solution, P [Dk,Dk] the inverse Gram matrix, S above P in the state of `rls`.
+// 003 Vignette 1, Efficient computation: recursive least squares, what its start leaves behind, and the layers that
+// solve the regression exactly. S [Dv,Dk] is the solution, P [Dk,Dk] the inverse Gram matrix, S above P in the state of
+// `rls`.
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
@@ -18,7 +19,7 @@ Pairs before(const Shape &shape, std::uint64_t seed) {
           normal_matrix(2 * shape.Dk + 3, shape.Dv, seed, "003/earlier values")};
 }
 
-// ---- The printed update ----------------------------------------------------------------------------------------------
+// ---- The printed update ---------------------------------------------------------------------------------------------
 
 std::vector<Point> printed_update(const Protocol &protocol) {
   std::vector<Point> points;
@@ -60,10 +61,10 @@ Claim printed_claim() {
       "nearest mends can be measured: with K_t for both, the newest pair would count twice; with K_{t-1} it is right.");
 }
 
-// ---- Sequential is batch ---------------------------------------------------------------------------------------------
+// ---- Sequential is batch --------------------------------------------------------------------------------------------
 
-/// Reads and last memory of M_t = cross_t gram_t^{-1} over the pairs before and the first ones of the sequence: pair i of
-/// the sequence counts weight(i, t) times at step t.
+/// Reads and last memory of M_t = cross_t gram_t^{-1} over the pairs before and the first ones of the sequence: pair i
+/// of the sequence counts weight(i, t) times at step t.
 template <class Weight> Output batch(const Sequence &s, const Dense &gram, const Dense &cross, const Weight &weight) {
   Sequence fresh = s;
   fresh.state.clear();
@@ -119,7 +120,7 @@ Claim sequential_claim() {
       "The recursion needs an invertible start, which t >= Dk pairs or a ridge provide.");
 }
 
-// ---- What the start leaves behind ------------------------------------------------------------------------------------
+// ---- What the start leaves behind -----------------------------------------------------------------------------------
 
 /// M_delta = M - b delta M (K^T K + c delta I)^{-1}.
 struct Bias {
@@ -170,7 +171,7 @@ Claim start_claim() {
       "The paper leaves the start open. At a finite ridge the gap is of the order of ridge over smallest eigenvalue."));
 }
 
-// ---- Linear regression as a layer ------------------------------------------------------------------------------------
+// ---- Linear regression as a layer -----------------------------------------------------------------------------------
 
 std::vector<Point> regression_layers(const Protocol &protocol) {
   std::vector<Point> points;
@@ -232,10 +233,10 @@ Claim layers_claim() {
   return asymptotic(explained(
       at_parameters(
           running(ledger_row("mesa-intention-rls", "003 Vignette 1, Efficient computation; Fig 1",
-                             "Linear regression as a layer, the exact solution of Eq 10, has been explored under "
-                             "the names intention and mesa-layer.",
-                             "Both carry a ridge: V^T K (K^T K + lambda I)^{-1}, mesa at every prefix, intention "
-                             "over the whole set. They equal Eq 11 as lambda goes to 0.",
+                             "Linear regression as a layer, the exact solution of Eq 10, has been explored under the "
+                             "names intention and mesa-layer.",
+                             "Both carry a ridge: V^T K (K^T K + lambda I)^{-1}, mesa at every prefix, intention over "
+                             "the whole set. They equal Eq 11 as lambda goes to 0.",
                              regression_layers),
                   {"mesa", "intention", "linear"}),
           params),

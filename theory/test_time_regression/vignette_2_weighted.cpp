@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 2: weighted least squares (Eq 14-15), and gated linear attention as what is left of it without the inverse
-// (Eq 4, 16).
+// 003 Vignette 2: least squares with decaying weights (Eq 14-15).
 #include "harness/numerics/keys.hpp"
-#include "theory/test_time_regression/pairs.hpp"
+#include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
 namespace {
 
-std::vector<double> gates(int t, std::uint64_t seed) { return Stream(seed, "003/gates").uniforms(t, 0.5, 0.99); }
-
-/// gamma_i^(t), 1 <= i <= t: the product of the gates after i, or from i on where `own` is counted too.
-enum class Product { after, from };
-std::vector<double> weights(const std::vector<double> &gates, Product product = Product::after) {
-  std::vector<double> w(gates.size(), 1.0);
-  for (size_t i = 0; i < w.size(); ++i)
-    for (size_t j = product == Product::after ? i + 1 : i; j < w.size(); ++j) w[i] *= gates[j];
-  return w;
-}
 std::vector<double> power(std::vector<double> w, double exponent) {
   for (double &x : w) x = std::pow(x, exponent);
   return w;
 }
 
-// ---- The weights -----------------------------------------------------------------------------------------------------
+// ---- The weights ----------------------------------------------------------------------------------------------------
 
 std::vector<Point> monotone(const Protocol &protocol) {
   std::vector<Point> points;
@@ -67,15 +56,14 @@ Claim monotone_claim() {
       at_parameters(
           running(ledger_row("decay-weights-monotone", "003 Eq 14",
                              "With gamma_i^(t) = prod_{j=i+1..t} gamma_j and gamma_j in [0, 1] each association is "
-                             "down-weighted by its distance from the present: gamma_1^(t) <= ... <= gamma_t^(t) = "
-                             "1.",
+                             "down-weighted by its distance from the present: gamma_1^(t) <= ... <= gamma_t^(t) = 1.",
                              "Exact.", monotone),
                   {"gated_linear"}),
           {integer_param("t", 12, 2, 64, "pairs")}),
       "Read off gated linear attention, one orthonormal key a pair.");
 }
 
-// ---- Eq 15 -----------------------------------------------------------------------------------------------------------
+// ---- Eq 15 ----------------------------------------------------------------------------------------------------------
 
 /// Unit keys at point P.
 Pairs unit_pairs(const Params &p, std::uint64_t seed) {
@@ -192,134 +180,15 @@ Claim zero_claim() {
       at_parameters(
           refuted_row("wls-weights-irrelevant-gamma-zero", Scope::boundary, "003 Eq 15 with gamma in [0, 1]",
                       "The underdetermined solution is the same for every admissible gamma in [0, 1].",
-                      "gamma_i > 0 and independent keys are needed: a gate of 0 drops every pair before it from "
-                      "the solution, and a repeated key reads the weighted mean of its values.",
+                      "gamma_i > 0 and independent keys are needed: a gate of 0 drops every pair before it from the "
+                      "solution, and a repeated key reads the weighted mean of its values.",
                       zero_weight),
           pair_params({1, 1, 3, 7, 2})),
       "The stated range includes 0. The text means weights that count.");
 }
 
-// ---- Eq 16 -----------------------------------------------------------------------------------------------------------
-
-Sequence gated_steps(const Shape &shape, std::uint64_t seed) {
-  Sequence s = random_sequence(shape, seed);
-  s.lambda.clear(), s.alpha = gates(shape.T, seed);
-  return s;
-}
-
-/// sum_i gamma_i^(t) v_i k_i^T.
-Output decayed_sum(const Sequence &s, Product product) {
-  return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
-    const std::vector<double> w = weights({s.alpha.begin(), s.alpha.begin() + t + 1}, product);
-    Dense M(s.shape.Dv, s.shape.Dk);
-    for (int i = 0; i <= t; ++i) M = M + w[i] * write(column(s.v, i, s.shape.Dv), column(s.k, i, s.shape.Dk));
-    return M;
-  });
-}
-
-std::vector<Point> gated_sum(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of(point_P)})) {
-    const Sequence s = gated_steps(shape_of(p), protocol.seed);
-    const Measured layer = measured("gated_linear", s);
-    const Output sum = decayed_sum(s, Product::after);
-    points.push_back(as_statement(layer.against(sum), p, "the recurrence is the weighted sum"));
-    Sequence first = s; // gamma_1 multiplies M_0 = 0 and no weight holds it
-    first.alpha[0] = 0.01;
-    points.push_back(as_statement(measured("gated_linear", first).against(sum), p, "for every gamma_1"));
-    points.push_back(rival_system(measured("linear", s).against(sum), p, "no gate"));
-    points.push_back(rival_law(layer.against(decayed_sum(s, Product::from)), p, "the product from i on"));
-    points.push_back(rival_law(layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v,
-                                                            int t) { return s.alpha[t] * (M + write(v, k)); })),
-                               p, "decay after the write"));
-  }
-  return points;
-}
-
-Claim gated_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row("gated-linattn-eq16", "003 Eq 4, 16",
-                             "Without the inverse the weighted solution is sum_i gamma_i^(t) v_i k_i^T, which "
-                             "unrolls into the gated recurrence M_t = gamma_t M_{t-1} + v_t k_t^T.",
-                             "Identity; gamma_1 is in no weight and multiplies M_0 = 0.", gated_sum),
-                  {"gated_linear", "linear"}),
-          one_head_params(point_P)),
-      "Attenuate first, write second.");
-}
-
-// ---- Weighted recursive least squares --------------------------------------------------------------------------------
-
-/// The steps M + e (P k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start, every gate g giving its
-/// own scale and noise.
-struct Update {
-  double (*scale)(double gate);
-  double (*noise)(double gate);
-};
-Output recursion(const Sequence &s, Dense P, const Update &update) {
-  return stepped(s, [&, P](const Dense &M, const Dense &k, const Dense &v, int t) mutable {
-    const Dense Pk = P * k;
-    P = update.scale(s.alpha[t]) * (P - 1 / (update.noise(s.alpha[t]) + (transpose(k) * Pk)(0, 0)) * write(Pk, Pk));
-    return M + write(v - M * k, P * k);
-  });
-}
-
-std::vector<Point> weighted_recursion(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of({1, 1, 12, 4, 3})})) {
-    const Sequence s = gated_steps(shape_of(p), protocol.seed);
-    const int Dk = s.shape.Dk;
-    const double ridge = 0.5;
-    // The batch solution of every prefix: pair i weighs the gates after it, the ridge all of them.
-    const auto batch = [&](bool fading) {
-      return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
-        const std::vector<double> alpha(s.alpha.begin(), s.alpha.begin() + t + 1), w = weights(alpha);
-        Dense G = ridge * (fading ? w[0] * alpha[0] : 1) * Dense::identity(Dk), C(s.shape.Dv, Dk);
-        for (int i = 0; i <= t; ++i) {
-          const Dense k = column(s.k, i, Dk), v = column(s.v, i, s.shape.Dv);
-          G = G + w[i] * write(k, k), C = C + w[i] * write(v, k);
-        }
-        return C * inverse(G);
-      });
-    };
-    const Measured layer = measured("weighted_rls", s, {{"ridge", number(ridge)}});
-    // At worst the start has faded to 0.5^T while the newest pair weighs 1.
-    const double factor = std::min(std::pow(2.0, s.shape.T), 1e4);
-    points.push_back(
-        as_statement(layer.against(batch(true), factor), p, "the weighted batch solution of every prefix"));
-    points.push_back(rival_system(measured("rls", s, {{"ridge", number(ridge)}}).against(batch(true), factor), p,
-                                  "RLS without weights"));
-    points.push_back(rival_law(layer.against(batch(false), factor), p, "a ridge that does not decay"));
-    const auto inverted = [](double g) { return 1 / g; };
-    const auto gate = [](double g) { return g; };
-    const auto one = [](double) { return 1.0; };
-    const Dense P = 1 / ridge * Dense::identity(Dk);
-    const auto by = [&](const Update &update) { return layer.against(recursion(s, P, update), factor); };
-    points.push_back(as_statement(by({inverted, gate}), p, "(1/gamma)(P - P k k^T P / (gamma + k^T P k))"));
-    points.push_back(rival_law(by({inverted, one}), p, "1 for gamma in the denominator"));
-    points.push_back(rival_law(by({one, gate}), p, "1/gamma dropped"));
-  }
-  return points;
-}
-
-Claim weighted_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row("weighted-rls-woodbury", "003 Vignette 2, Efficient computation",
-                             "The sequential version follows from the Woodbury formula with the geometric weights: "
-                             "geometrically weighted recursive least squares equals the batch solution.",
-                             "P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k)) for gamma > 0; a ridge at the start "
-                             "decays with the rest.",
-                             weighted_recursion),
-                  {"weighted_rls", "rls"}),
-          one_head_params({1, 1, 12, 4, 3})),
-      "Forgetting the ridge too is what makes the inverse grow along directions that are no longer visited.");
-}
-
 } // namespace
 
-std::vector<Claim> vignette_2_weighted() {
-  return {monotone_claim(), over_claim(), under_claim(), zero_claim(), gated_claim(), weighted_claim()};
-}
+std::vector<Claim> vignette_2_weighted() { return {monotone_claim(), over_claim(), under_claim(), zero_claim()}; }
 
 } // namespace recollect::theory

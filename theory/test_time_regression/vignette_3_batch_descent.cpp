@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 18-25: full-batch gradient descent on the least-squares objective. Its slopes are measured from the
-// losses.
+// 003 Vignette 3, Eq 18-25: full-batch gradient descent on the least-squares objective. Its slopes are measured from
+// the losses.
 #include "theory/support/differences.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
@@ -26,7 +26,7 @@ Dense some_memory(const Shape &shape, std::uint64_t seed) {
   return normal_matrix(shape.Dv, shape.Dk, seed, "003/memory");
 }
 
-// ---- Gradient and Hessian --------------------------------------------------------------------------------------------
+// ---- Gradient and Hessian -------------------------------------------------------------------------------------------
 
 std::vector<Point> slopes(const Protocol &protocol) {
   std::vector<Point> points;
@@ -66,7 +66,7 @@ Claim slopes_claim() {
       "As a matrix on all of M the Hessian is K^T K once for every row.");
 }
 
-// ---- Four writings of a step -----------------------------------------------------------------------------------------
+// ---- Four writings of a step ----------------------------------------------------------------------------------------
 
 std::vector<Point> writings(const Protocol &protocol) {
   std::vector<Point> points;
@@ -123,14 +123,14 @@ Claim writings_claim() {
       at_parameters(
           ledger_row("gd-eq20-23", "003 Eq 20-23",
                      "Full-batch gradient descent from the origin with step sizes beta^(i) can be written by the "
-                     "gradient, by the pairs' gradients, by their residuals, and as M (I - sum beta k k^T) + sum "
-                     "beta v k^T.",
+                     "gradient, by the pairs' gradients, by their residuals, and as M (I - sum beta k k^T) + sum beta "
+                     "v k^T.",
                      "The four agree.", writings),
           params),
       "The last form is DeltaNet's on all pairs at once.");
 }
 
-// ---- One step is linear attention ------------------------------------------------------------------------------------
+// ---- One step is linear attention -----------------------------------------------------------------------------------
 
 /// Reads and last memory of one step of size `size` from M_0 on the loss of every prefix.
 template <class Weights> Output one_step(const Sequence &s, double size, const Dense &start, const Weights &weights) {
@@ -212,7 +212,7 @@ Claim gated_claim() {
       "The paper states it as similar to Eq 24; it is the same computation.");
 }
 
-// ---- One preconditioned step is least squares ------------------------------------------------------------------------
+// ---- One preconditioned step is least squares -----------------------------------------------------------------------
 
 std::vector<Point> newton(const Protocol &protocol) {
   std::vector<Point> points;
@@ -241,8 +241,8 @@ Claim newton_claim() {
   return explained(
       at_parameters(
           ledger_row("ls-one-newton-step", "003 Eq 25, footnote 1",
-                     "Preconditioned by the constant Hessian, gradient descent converges in a single update from "
-                     "the origin to V^T K (K^T K)^{-1}: one step of Newton's method.",
+                     "Preconditioned by the constant Hessian, gradient descent converges in a single update from the "
+                     "origin to V^T K (K^T K)^{-1}: one step of Newton's method.",
                      "From any start; K^T K must be invertible.", newton),
           pair_params(point_P)),
       "A quadratic is its own second-order model.");

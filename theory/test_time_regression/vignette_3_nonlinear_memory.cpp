@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3 after Eq 29, and Fig 1: gradient descent on nonlinear memories (TTT), and with momentum and weight decay
-// (Titans). Slopes are taken by forward differentiation of the loss.
+// 003 Vignette 3 after Eq 29, and Fig 1: gradient descent on nonlinear memories (TTT), and with momentum and weight
+// decay (Titans). Slopes are taken by forward differentiation of the loss.
 #include "theory/support/dual.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
 
-// ---- Memories and their training -------------------------------------------------------------------------------------
+// ---- Memories and their training ------------------------------------------------------------------------------------
 
 using Duals = std::vector<Dual>;
 
@@ -43,7 +43,8 @@ Memory linear_memory(const Shape &s) {
 Memory normed_memory(const Shape &s) {
   return [=](const Duals &W, const std::vector<double> &x) { return normed(rows_times(W, 0, s.Dv, s.Dk, x), x); };
 }
-/// Row j of W holds the input weights b_j [Dk] and the output weights a_j [Dv] of hidden unit j: sum_j a_j act(b_j . x).
+/// Row j of W holds the input weights b_j [Dk] and the output weights a_j [Dv] of hidden unit j: sum_j a_j act(b_j .
+/// x).
 Memory network(const Shape &s, int width, Dual (*act)(Dual), bool norm) {
   return [=](const Duals &W, const std::vector<double> &x) {
     const int row = s.Dk + s.Dv;
@@ -123,7 +124,7 @@ std::vector<double> times(double factor, std::vector<double> x) {
   return x;
 }
 
-// ---- Nonlinear memories ----------------------------------------------------------------------------------------------
+// ---- Nonlinear memories ---------------------------------------------------------------------------------------------
 
 std::vector<Point> ttt(const Protocol &protocol) {
   std::vector<Point> points;
@@ -191,20 +192,17 @@ Claim ttt_claim() {
   return explained(
       at_parameters(
           running(ledger_row("ttt-extension", "003 after Eq 29 (TTT)",
-                             "SGD inside the layer on a nonlinear memory m_t, a multilayer perceptron or a linear "
-                             "map with layer normalisation, is a test-time-training layer.",
+                             "SGD inside the layer on a nonlinear memory m_t, a multilayer perceptron or a linear map "
+                             "with layer normalisation, is a test-time-training layer.",
                              "W <- W - eta grad of |v - m_W(k)|^2 / 2 at every token; for a linear m without "
-                             "normalisation it is DeltaNet. With the squared loss without its 1/2 the step is 2 "
-                             "eta.",
+                             "normalisation it is DeltaNet. With the squared loss without its 1/2 the step is 2 eta.",
                              ttt),
                   {"delta_net", "ttt_linear", "ttt_mlp"}),
           one_head_params({1, 1, 8, 5, 3})),
-      "The published layers take them for mini-batches "
-      "of "
-      "tokens at one state, a different computation.");
+      "The published layers take them for mini-batches of tokens at one state, a different computation.");
 }
 
-// ---- Momentum --------------------------------------------------------------------------------------------------------
+// ---- Momentum -------------------------------------------------------------------------------------------------------
 
 std::vector<Point> momentum(const Protocol &protocol) {
   std::vector<Point> points;
@@ -274,11 +272,10 @@ Claim momentum_claim() {
   return explained(
       at_parameters(
           running(ledger_row("momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)",
-                             "Gradient descent with momentum and weight decay as a layer is Titans' long-term "
-                             "memory.",
-                             "S <- eta S - theta grad, M <- (1 - alpha) M + S. eta = 0 is Leaky LMS with alpha = "
-                             "theta lambda; alpha = 0 is heavy ball, M + theta e k^T + eta (M_{t-1} - M_{t-2}). "
-                             "With both it is not heavy ball with decay.",
+                             "Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.",
+                             "S <- eta S - theta grad, M <- (1 - alpha) M + S. eta = 0 is Leaky LMS with alpha = theta "
+                             "lambda; alpha = 0 is heavy ball, M + theta e k^T + eta (M_{t-1} - M_{t-2}). With both it "
+                             "is not heavy ball with decay.",
                              momentum),
                   {"leaky_lms", "gated_delta_net", "titans"}),
           params),

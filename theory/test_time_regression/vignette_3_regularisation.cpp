@@ -18,7 +18,7 @@ struct Regularised {
   }
 };
 
-// ---- Which norm ------------------------------------------------------------------------------------------------------
+// ---- Which norm -----------------------------------------------------------------------------------------------------
 
 std::vector<Point> norms(const Protocol &protocol) {
   std::vector<Point> points;
@@ -34,7 +34,8 @@ std::vector<Point> norms(const Protocol &protocol) {
     for (int i = 0; i < r; ++i) values[i] = std::pow(2.0, 1 - i);
     first[0] = values[0];
     const Dense M = left * diagonal(values) * right, leading = left * diagonal(first) * right;
-    // Slopes of |M|^2 / 2 by central differences of step h: the spectral norm's error is h^2 times a curvature of order 1.
+    // Slopes of |M|^2 / 2 by central differences of step h: the spectral norm's error is h^2 times a curvature of order
+    // 1.
     const double h = 1e-4;
     const auto slope = [&](const auto &norm) {
       Dense g(Dv, Dk);
@@ -81,7 +82,7 @@ Claim norms_claim() {
       "Notation only: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
 }
 
-// ---- Leaky LMS -------------------------------------------------------------------------------------------------------
+// ---- Leaky LMS ------------------------------------------------------------------------------------------------------
 
 std::vector<Point> leaky_lms_is_sgd(const Protocol &protocol) {
   std::vector<Point> points;
@@ -124,7 +125,7 @@ Claim leaky_claim() {
       "The residual is taken at M_{t-1} before it decays, where Gated DeltaNet takes it after.");
 }
 
-// ---- Gated DeltaNet --------------------------------------------------------------------------------------------------
+// ---- Gated DeltaNet -------------------------------------------------------------------------------------------------
 
 void scale_values(Sequence &s, const std::vector<double> &factors) {
   for (size_t i = 0; i < s.v.size(); ++i) s.v[i] *= factors[i / s.shape.Dv];
@@ -175,9 +176,9 @@ Claim map_claim() {
   return explained(
       at_parameters(
           running(ledger_row("gated-deltanet-map", "003 Eq 38-41",
-                             "Gated DeltaNet is an equivalent reparameterisation of Leaky LMS under (alpha, eta, v') "
-                             "= (1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v), with inverse "
-                             "(lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).",
+                             "Gated DeltaNet is an equivalent reparameterisation of Leaky LMS under (alpha, eta, v') = "
+                             "(1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v), with inverse (lambda, "
+                             "beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).",
                              "Exact for alpha, eta != 0. Gated DeltaNet's write is eta v' k^T.", map_and_back),
                   {"leaky_lms", "gated_delta_net"}),
           one_head_params(point_P)),
@@ -229,11 +230,11 @@ Claim ranges_claim() {
   return explained(
       running(refuted_row(
                   "gated-deltanet-map-ranges", Scope::boundary, "003 Eq 34 (lambda in [0, 1]) with Eq 41",
-                  "The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, beta and "
-                  "lambda in [0, 1] on the other.",
+                  "The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, beta and lambda "
+                  "in [0, 1] on the other.",
                   "lambda <= 1 exactly where alpha >= 1 / (1 + eta), a share 1 - ln 2 = 0.307 of the square; eta <= 1 "
-                  "where beta (1 + lambda) <= 1, a share ln 2. A bijection for lambda in [0, infinity), alpha > 0, "
-                  "eta > 0.",
+                  "where beta (1 + lambda) <= 1, a share ln 2. A bijection for lambda in [0, infinity), alpha > 0, eta "
+                  "> 0.",
                   ranges),
               {"leaky_lms", "gated_delta_net"}),
       "The equivalence itself is exact (gated_deltanet_map); only the stated interval for lambda is too short for it.");

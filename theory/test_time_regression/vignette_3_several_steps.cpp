@@ -10,8 +10,8 @@ std::vector<ParamSpec> with(std::vector<ParamSpec> params, const ParamSpec &more
   return params;
 }
 
-/// The steps of one token at a time: M_t = M_{t-1} H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n, H_j = I - beta_j k_j
-/// k_j^T. s holds n steps a token.
+/// The steps of one token at a time: M_t = M_{t-1} H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n, H_j = I -
+/// beta_j k_j k_j^T. s holds n steps a token.
 enum class Order { forward, reversed };
 enum class Correction { by_later_steps, none };
 std::vector<double> token_by_token(const Sequence &s, int n, Order order, Correction correction) {
@@ -150,8 +150,8 @@ Claim same_pair_claim() {
           running(refuted_row("deltaproduct-same-pair", Scope::boundary, "003 after Eq 29 (DeltaProduct)",
                               "Several gradient steps on the same pair (k_t, v_t) give a state transition of their "
                               "own, as DeltaProduct does (a reading of \"multiple gradient steps per example\").",
-                              "They collapse to one step of DeltaNet with strength (1 - (1 - beta |k|^2)^I) / "
-                              "|k|^2: nothing that Eq 29 could not do.",
+                              "They collapse to one step of DeltaNet with strength (1 - (1 - beta |k|^2)^I) / |k|^2: "
+                              "nothing that Eq 29 could not do.",
                               same_pair),
                   {"delta_product", "delta_net"}),
           with(one_head_params(point_P), integer_param("steps", 2, 2, 16, "gradient steps a token, I"))),

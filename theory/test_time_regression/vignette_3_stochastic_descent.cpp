@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-// ---- One step on the newest pair -------------------------------------------------------------------------------------
+// ---- One step on the newest pair ------------------------------------------------------------------------------------
 
 /// M_t = M_{t-1} - size beta_t grad, the slope of |v - M k|^2 / 2 on pair t taken at M_{t-1-late}.
 Output descend(const Sequence &s, double size, int late) {
@@ -48,10 +48,10 @@ Claim sgd_claim() {
       "The slope is measured from the loss, pair by pair.");
 }
 
-// ---- Recency ---------------------------------------------------------------------------------------------------------
+// ---- Recency --------------------------------------------------------------------------------------------------------
 
-/// |P_t|_F^2 / D of P_t = product of (I - beta k k^T) over t random unit keys: what is left of |M_0|^2, in the mean over all
-/// M_0, as S = I under writes of 0.
+/// |P_t|_F^2 / D of P_t = product of (I - beta k k^T) over t random unit keys: what is left of |M_0|^2, in the mean
+/// over all M_0, as S = I under writes of 0.
 std::vector<double> remainders(const std::string &variant, int t, int D, double beta, std::uint64_t seed, size_t first,
                                size_t count) {
   Sequence s;
@@ -133,16 +133,15 @@ Claim recency_claim() {
           running(ledger_row("sgd-recency", "003 after Eq 29",
                              "Stochastic gradient descent has the advantage that m_t focuses more on recent pairs, "
                              "where unweighted RLS and unweighted linear attention weigh all time steps uniformly.",
-                             "Among isotropic unit keys E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t. "
-                             "Exactly nothing is forgotten among orthogonal keys: only along directions that later "
-                             "keys visit again.",
+                             "Among isotropic unit keys E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t. Exactly "
+                             "nothing is forgotten among orthogonal keys: only along directions that later keys visit "
+                             "again.",
                              recency),
                   {"delta_net", "linear", "rls"}),
           {integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
            integer_param("t", 8, 2, 500, "later pairs")}),
       "Recent pairs weigh more where keys come back. Along directions that are never visited again the oldest pair "
-      "counts "
-      "as much as the newest."));
+      "counts as much as the newest."));
 }
 
 } // namespace

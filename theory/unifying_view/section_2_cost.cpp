@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 TL;DR, §1-3: what a token costs and what a layer keeps. Multiplications are counted by running the layer's steps on a
-// number that counts; what is kept is counted on the layers of the registry themselves.
+// 002 TL;DR, §1-3: what a token costs and what a layer keeps. Multiplications are counted by running the layer's steps
+// on a number that counts; what is kept is counted on the layers of the registry themselves.
 #include "harness/core/error.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
@@ -49,7 +49,7 @@ std::vector<ParamSpec> sizes(int T, int dk, int dv) {
           integer_param("dv", dv, 1, 64, "value width")};
 }
 
-// ---- Softmax attention -----------------------------------------------------------------------------------------------
+// ---- Softmax attention ----------------------------------------------------------------------------------------------
 
 std::vector<Point> softmax_cost(const Protocol &protocol) {
   std::vector<Point> points;
@@ -95,7 +95,7 @@ Claim softmax_claim() {
       "Counted in multiplications of one head; the exponentials, one a pair, come on top.");
 }
 
-// ---- A token of a fixed state ----------------------------------------------------------------------------------------
+// ---- A token of a fixed state ---------------------------------------------------------------------------------------
 
 std::vector<Point> token_cost(const Protocol &protocol) {
   std::vector<Point> points;
@@ -123,15 +123,15 @@ Claim token_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-cost-per-token", "002 §2",
-                             "Each step writes a rank-1 matrix into a state of d_v x d_phi and reads it: O(d_v "
-                             "d_phi) a token, regardless of the sequence's length.",
+                             "Each step writes a rank-1 matrix into a state of d_v x d_phi and reads it: O(d_v d_phi) "
+                             "a token, regardless of the sequence's length.",
                              "d_v d_phi multiplications to write and d_v d_phi to read.", token_cost),
                   {"linear"}),
           sizes(10, 12, 5)),
       "Softmax passes this cost from t = 2 d_k d_v / (d_k + d_v) tokens on.");
 }
 
-// ---- Cache over state ------------------------------------------------------------------------------------------------
+// ---- Cache over state -----------------------------------------------------------------------------------------------
 
 /// Numbers of the state that the next token's read depends on, after all but the last step.
 double state_numbers(const std::string &variant, const Sequence &s) {
@@ -179,8 +179,8 @@ Claim compression_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-compression", "002 §3",
-                             "The cache over the state is t (d_k + d_v) / (d_k d_v), about 2 t / d where d_k = d_v "
-                             "= d.",
+                             "The cache over the state is t (d_k + d_v) / (d_k d_v), about 2 t / d where d_k = d_v = "
+                             "d.",
                              "t (1/d_k + 1/d_v), exactly 2 t / d for equal widths: equal size at t = d / 2.",
                              compression),
                   {"softmax", "linear", "linear_elu"}),

@@ -8,7 +8,8 @@ namespace {
 
 Params sized(int n, int d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
 
-/// The best state by least squares, read at its own keys with one-hot values: K K^+, whose distance from I is the error.
+/// The best state by least squares, read at its own keys with one-hot values: K K^+, whose distance from I is the
+/// error.
 Point best_state(int n, int d, int columns, std::uint64_t seed) {
   const Dense K(n, columns, stored_keys(n, columns, seed, 0, 1)), reads = K * pseudo_inverse(K);
   const double error = std::pow(frobenius_norm(reads - Dense::identity(n)), 2) / n;
@@ -44,9 +45,8 @@ Claim ceiling_claim() {
       at_parameters(
           running(ledger_row(
                       "blog-capacity-linear", "002 §3; 000 §2.1",
-                      "Linear attention compresses the cache into a state with a capacity ceiling at about d_k "
-                      "stored pairs: n <~ d_k for reliable recall, since a cross-talk larger than the signal "
-                      "hides the value.",
+                      "Linear attention compresses the cache into a state with a capacity ceiling at about d_k stored "
+                      "pairs: n <~ d_k for reliable recall, since a cross-talk larger than the signal hides the value.",
                       "For random unit keys and N(0, I) values the relative squared error is (n-1)/d: a level rho is "
                       "reached at n = 1 + rho d. No state of d columns does better than 1 - d/n at n > d.",
                       ceiling),
@@ -58,7 +58,7 @@ Claim ceiling_claim() {
   return c;
 }
 
-// ---- Decoding --------------------------------------------------------------------------------------------------------
+// ---- Decoding -------------------------------------------------------------------------------------------------------
 
 /// Reads of n items as combinations of the stored values: C [n,n] = K K^T, the sum of linear attention with q = k.
 struct Reads {
@@ -83,9 +83,9 @@ double student_tail(double x, int nu) {
   return (1 - sine * sum) / 2;
 }
 
-/// P(v_l . o > v_i . o) over N(0, I_dv) values. With u, w = (v_i -+ v_l) / sqrt 2, the difference of the two products is
-/// (1 - c)|u|^2 + sqrt 2 sigma |u| g, g normal, c the weight of v_l in o and sigma^2 = (1 + c)^2 / 2 + the squares of all
-/// other weights: with |u|^2 chi-square, its sign is that of a Student variable.
+/// P(v_l . o > v_i . o) over N(0, I_dv) values. With u, w = (v_i -+ v_l) / sqrt 2, the difference of the two products
+/// is (1 - c)|u|^2 + sqrt 2 sigma |u| g, g normal, c the weight of v_l in o and sigma^2 = (1 + c)^2 / 2 + the squares
+/// of all other weights: with |u|^2 chi-square, its sign is that of a Student variable.
 struct Contest {
   double c, others; // the other weights squared
   double argument(double own) const { return (1 - c) / std::sqrt(2 * (own + others)); }
@@ -94,7 +94,8 @@ struct Contest {
   double as_if_normal(int dv) const { return std::erfc(argument((1 + c) * (1 + c) / 2) * std::sqrt(dv / 2.0)) / 2; }
 };
 
-/// Share of pairs (item, other candidate) in which the other scores higher, and what the keys of the same memories predict.
+/// Share of pairs (item, other candidate) in which the other scores higher, and what the keys of the same memories
+/// predict.
 struct Mistakes {
   Mean measured;
   double law = 0, without_own = 0, as_if_normal = 0;
@@ -185,8 +186,7 @@ Claim decoding_claim() {
           {integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
            integer_param("dv", 512, 8, 4096, "value width")}),
       "The text names no criterion for reliable. With the squared error the ceiling is d_k; with decoding it grows "
-      "with "
-      "the width of the values, because the cross-talk spreads over d_v channels.");
+      "with the width of the values, because the cross-talk spreads over d_v channels.");
   c.tasks = {"capacity", "recall"};
   return c;
 }

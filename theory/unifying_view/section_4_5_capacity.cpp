@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §4-5: the capacity of DeltaNet and of Gated DeltaNet, one pass with beta = 1 over n random unit keys.
 //
-// With F = E|S|_F^2 / dv, p = E|S k_i|^2 / dv and s the mean amplitude of v_i in the read at k_i, the keys' fourth moments
-// E k k k k = (3 pairings) / (d (d+2)) give for every later write
+// With F = E|S|_F^2 / dv, p = E|S k_i|^2 / dv and s the mean amplitude of v_i in the read at k_i, the keys' fourth
+// moments E k k k k = (3 pairings) / (d (d+2)) give for every later write
 //
 //   p' = alpha^2 [p (1 - 2/d + 2/(d(d+2))) + F / (d(d+2))] + 1/d,  F' = alpha^2 F (1 - 1/d) + 1,  s' = alpha (1 - 1/d) s,
 //
@@ -67,7 +67,7 @@ void held_to_recursion(const std::string &variant, const Items &x, const Recursi
   for (size_t i = 0; i < told.size(); ++i) points.push_back(rival_law(point, told[i].first, predictions[i]));
 }
 
-// ---- DeltaNet --------------------------------------------------------------------------------------------------------
+// ---- DeltaNet -------------------------------------------------------------------------------------------------------
 
 std::vector<Point> delta_net_capacity(const Protocol &protocol) {
   std::vector<Point> points;
@@ -104,8 +104,8 @@ Claim delta_net_claim() {
                          "DeltaNet ends up with the same capacity ceiling as linear attention: it still saturates "
                          "around n ~ d_k.",
                          "No state of d columns holds n > d free pairs (at best 1 - d/n). One pass over random unit "
-                         "keys at beta = 1 follows a recursion of moments: the error of an old item tends to 2 and "
-                         "not to n/d, that of all items at n = d is about 0.6, the last item is exact.",
+                         "keys at beta = 1 follows a recursion of moments: the error of an old item tends to 2 and not "
+                         "to n/d, that of all items at n = d is about 0.6, the last item is exact.",
                          delta_net_capacity),
               {"delta_net", "linear"}),
           {integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width")}),
@@ -115,7 +115,7 @@ Claim delta_net_claim() {
   return c;
 }
 
-// ---- Gated DeltaNet --------------------------------------------------------------------------------------------------
+// ---- Gated DeltaNet -------------------------------------------------------------------------------------------------
 
 std::vector<Point> gated_capacity(const Protocol &protocol) {
   std::vector<Point> points;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3-5: what a write does at another key. Linear attention doubles, the delta rule overwrites in part, a gate scales.
+// 002 §3-5: what a write does at another key. Linear attention doubles, the delta rule overwrites in part, a gate
+// scales.
 #include "theory/unifying_view/one_write.hpp"
 
 namespace recollect::theory {
 namespace {
 
-// ---- Linear attention: the second write ------------------------------------------------------------------------------
+// ---- Linear attention: the second write -----------------------------------------------------------------------------
 
 std::vector<Point> doubles(const Protocol &protocol) {
   std::vector<Point> points;
@@ -35,15 +36,15 @@ Claim doubles_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-linear-doubles", "002 §3-4",
-                             "In linear attention, writing the same (k, v) twice doubles the stored value at k "
-                             "and amplifies the cross-talk for every other key, without new information.",
+                             "In linear attention, writing the same (k, v) twice doubles the stored value at k and "
+                             "amplifies the cross-talk for every other key, without new information.",
                              "The read is 2 |k|^2 v at k, and 2 v (k . k') at any k'.", doubles),
                   {"linear", "gated_linear", "delta_net"}),
           write_params({norm_param(1), cosine_param(0.3)})),
       "The sum knows nothing of what it already reads; a gate only turns the 2 into 1 + alpha.");
 }
 
-// ---- The read at an old key ------------------------------------------------------------------------------------------
+// ---- The read at an old key -----------------------------------------------------------------------------------------
 
 /// a S k_old + b S k_new + c v: what the read at the old key is made of.
 struct OldKey {
@@ -130,11 +131,11 @@ Claim gated_old_key_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-gated-kold", "002 §5",
-                             "In Gated DeltaNet the cross-talk equation picks up an alpha in front of the "
-                             "S_{t-1} terms: S_t k_old = alpha S_{t-1} k_old - alpha beta (S_{t-1} k_new) cos "
-                             "theta + beta v_new cos theta.",
-                             "Identity; at k_new it is alpha (1 - beta) v_old + beta v, and an orthogonal key "
-                             "is scaled by alpha: no longer untouched.",
+                             "In Gated DeltaNet the cross-talk equation picks up an alpha in front of the S_{t-1} "
+                             "terms: S_t k_old = alpha S_{t-1} k_old - alpha beta (S_{t-1} k_new) cos theta + beta "
+                             "v_new cos theta.",
+                             "Identity; at k_new it is alpha (1 - beta) v_old + beta v, and an orthogonal key is "
+                             "scaled by alpha: no longer untouched.",
                              gated_old_key),
                   {"gated_delta_net", "delta_net"}),
           write_params({beta_param(0.6), cosine_param(0.3), real_param("alpha", 0.8, 0, 0.999, "decay")})),

@@ -6,7 +6,7 @@
 namespace recollect::theory {
 namespace {
 
-// ---- The step --------------------------------------------------------------------------------------------------------
+// ---- The step -------------------------------------------------------------------------------------------------------
 
 std::vector<Point> gradient_step(const Protocol &protocol) {
   std::vector<Point> points;
@@ -48,7 +48,7 @@ Claim gradient_claim() {
       "The layer is held against a step along the slope of the loss itself, taken by differences.");
 }
 
-// ---- What I - beta k k^T does ----------------------------------------------------------------------------------------
+// ---- What I - beta k k^T does ---------------------------------------------------------------------------------------
 
 std::vector<Point> shrink(const Protocol &protocol) {
   std::vector<Point> points;
@@ -86,17 +86,17 @@ Claim shrink_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-shrink", "002 §4",
-                             "With |k| = 1, I - beta k k^T shrinks the component along k by a factor 1 - beta "
-                             "and leaves everything orthogonal to k untouched.",
-                             "Eigenvalues 1 - beta |k|^2, once, and 1; for beta in (1, 2) the component turns "
-                             "its sign.",
+                             "With |k| = 1, I - beta k k^T shrinks the component along k by a factor 1 - beta and "
+                             "leaves everything orthogonal to k untouched.",
+                             "Eigenvalues 1 - beta |k|^2, once, and 1; for beta in (1, 2) the component turns its "
+                             "sign.",
                              shrink),
                   {"delta_net", "gated_delta_net"}),
           write_params({beta_param()})),
       "k k^T is the projector on the line of k only for keys of length 1, which the text assumes.");
 }
 
-// ---- The key that is written -----------------------------------------------------------------------------------------
+// ---- The key that is written ----------------------------------------------------------------------------------------
 
 std::vector<Point> overwrite(const Protocol &protocol) {
   std::vector<Point> points;
@@ -129,15 +129,15 @@ Claim overwrite_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-overwrite", "002 §4",
-                             "With |k_t| = 1 the read-out at the key just written is S_t k_t = (1 - beta) v_old "
-                             "+ beta v_t, v_old = S_{t-1} k_t: a full overwrite at beta = 1, none at beta = 0.",
+                             "With |k_t| = 1 the read-out at the key just written is S_t k_t = (1 - beta) v_old + beta "
+                             "v_t, v_old = S_{t-1} k_t: a full overwrite at beta = 1, none at beta = 0.",
                              "In general with beta |k|^2 for beta.", overwrite),
                   {"delta_net", "linear"}),
           write_params({beta_param(), norm_param(0.7)})),
       "The length of the key is a step size in disguise, which is why keys are normalised in practice.");
 }
 
-// ---- Orthogonal keys -------------------------------------------------------------------------------------------------
+// ---- Orthogonal keys ------------------------------------------------------------------------------------------------
 
 std::vector<Point> orthogonal(const Protocol &protocol) {
   std::vector<Point> points;
@@ -159,15 +159,15 @@ Claim orthogonal_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-orthogonal-untouched", "002 §4",
-                             "Writing at k_t does not affect the read-out of exactly orthogonal keys: S_t k' = "
-                             "S_{t-1} k' where k_t . k' = 0.",
+                             "Writing at k_t does not affect the read-out of exactly orthogonal keys: S_t k' = S_{t-1} "
+                             "k' where k_t . k' = 0.",
                              "For every beta and every |k|.", orthogonal),
                   {"delta_net", "gated_delta_net"}),
           write_params({beta_param(), norm_param(1)})),
       "At a cosine c the read moves by beta c (v - S k): a tenth of the residual at c = 0.1 already.");
 }
 
-// ---- The size of a write ---------------------------------------------------------------------------------------------
+// ---- The size of a write --------------------------------------------------------------------------------------------
 
 std::vector<Point> proportional(const Protocol &protocol) {
   std::vector<Point> points;
@@ -205,7 +205,7 @@ Claim proportional_claim() {
       "Linear attention writes |v||k| whatever it reads already.");
 }
 
-// ---- A pair written twice --------------------------------------------------------------------------------------------
+// ---- A pair written twice -------------------------------------------------------------------------------------------
 
 std::vector<Point> twice(const Protocol &protocol) {
   std::vector<Point> points;
@@ -234,10 +234,10 @@ Claim twice_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-write-twice", "002 §4",
-                             "Writing the same (k, v) twice is a near no-op in DeltaNet: the residual is already "
-                             "small on the second write.",
-                             "The second write is 1 - beta |k|^2 times the first: nothing at beta |k|^2 = 1, "
-                             "half of it at 0.5, as large at 2, larger beyond.",
+                             "Writing the same (k, v) twice is a near no-op in DeltaNet: the residual is already small "
+                             "on the second write.",
+                             "The second write is 1 - beta |k|^2 times the first: nothing at beta |k|^2 = 1, half of "
+                             "it at 0.5, as large at 2, larger beyond.",
                              twice),
                   {"delta_net", "linear"}),
           write_params({real_param("step", 1, 1e-3, 4, "beta |k|^2")})),

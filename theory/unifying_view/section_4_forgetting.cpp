@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4-5: what DeltaNet forgets. Nothing in directions that are orthogonal to every later key, and steadily among keys
-// that point anywhere.
+// 002 §4-5: what DeltaNet forgets. Nothing in directions that are orthogonal to every later key, and steadily among
+// keys that point anywhere.
 #include "theory/unifying_view/one_write.hpp"
 #include "theory/unifying_view/retention.hpp"
 #include <boost/math/special_functions/beta.hpp>
@@ -60,11 +60,11 @@ Claim never_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-never-forgets", "002 §4-5",
-                             "Anything in S orthogonal to k_t is preserved exactly: a stale write at k_old stays "
-                             "in S at full magnitude for ever unless something is written near k_old again, and "
-                             "every orthogonal direction persists.",
-                             "Exact while every later key is orthogonal to k_old; a write at cosine c keeps 1 - "
-                             "beta c^2 of it.",
+                             "Anything in S orthogonal to k_t is preserved exactly: a stale write at k_old stays in S "
+                             "at full magnitude for ever unless something is written near k_old again, and every "
+                             "orthogonal direction persists.",
+                             "Exact while every later key is orthogonal to k_old; a write at cosine c keeps 1 - beta "
+                             "c^2 of it.",
                              never),
                   {"delta_net", "gated_delta_net"}),
           write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")})),
@@ -72,10 +72,11 @@ Claim never_claim() {
       "nothing in particular is the row blog_forgets_random_keys.");
 }
 
-// ---- Random keys -----------------------------------------------------------------------------------------------------
+// ---- Random keys ----------------------------------------------------------------------------------------------------
 
 /// What one needle keeps among m keys whose |cosine| with it is at most `most`: k = x needle + sqrt(1 - x^2) u with u
-/// uniform on the unit sphere around it. E k k^T is diagonal in these directions, so that the mean is (1 - beta E x^2)^m.
+/// uniform on the unit sphere around it. E k k^T is diagonal in these directions, so that the mean is (1 - beta E
+/// x^2)^m.
 Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol &protocol) {
   const auto density = [&](double x) { return std::pow(1 - x * x, (d - 3) / 2.0); };
   const auto draw = [&](size_t first, size_t count) {
@@ -144,8 +145,8 @@ Claim random_claim() {
               refuted_row("blog-forgets-random-keys", Scope::boundary, "002 §4-5, a stricter reading",
                           "A stale write survives random later keys, none of which is near its own.",
                           "The mean retention after m keys drawn uniformly from the sphere is (1 - beta/d)^m: a time "
-                          "constant of d / beta writes. More than d - 1 later keys cannot all be orthogonal to the "
-                          "old one.",
+                          "constant of d / beta writes. More than d - 1 later keys cannot all be orthogonal to the old "
+                          "one.",
                           random_keys),
               {"delta_net", "linear"}),
           {integer_param("d", 16, 4, 512, "key width"), integer_param("m", 16, 1, 2000, "later writes"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §6 and Outlook: the needle in a haystack, and beside the trained accuracies that it quotes what m later writes leave
-// of a needle, layer by layer.
+// 002 §6 and Outlook: the needle in a haystack, and beside the trained accuracies that it quotes what m later writes
+// leave of a needle, layer by layer.
 #include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/unifying_view/retention.hpp"
@@ -68,8 +68,7 @@ Claim retention_claim() {
            integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
            real_param("alpha", 0.97, 0.5, 0.999, "decay a step")}),
       "These are the three mechanisms by which the text reads the trained table; they need no training. A haystack of "
-      "few "
-      "repeated keys, as in the passkey task, leaves DeltaNet's needle alone, and a gate wears it down by m.");
+      "few repeated keys, as in the passkey task, leaves DeltaNet's needle alone, and a gate wears it down by m.");
   c.tasks = {"needle"};
   return c;
 }

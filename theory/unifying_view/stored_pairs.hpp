@@ -22,8 +22,8 @@ struct Store {
   double alpha = 1; // of a gate
 };
 
-/// Mean relative error over the items [from, to) in each memory. Item i is stored with the i-th unit vector for a value:
-/// the layers here are linear in their values, so that the sum over channels is the mean over Gaussian values.
+/// Mean relative error over the items [from, to) in each memory. Item i is stored with the i-th unit vector for a
+/// value: the layers here are linear in their values, so that the sum over channels is the mean over Gaussian values.
 inline std::vector<double> item_errors(const Store &store, int from, int to, std::uint64_t seed, size_t first,
                                        size_t count) {
   const int n = store.n, d = store.d;

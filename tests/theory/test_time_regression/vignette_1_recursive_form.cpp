@@ -19,8 +19,8 @@ BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
 }
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // One channel, keys 1 and 2, values 1 and 4: V^T K = 1 + 8 = 9, K^T K = 1 + 4 = 5. Ridge 1: 9/6; least squares 9/5; the
-  // difference -3/10 is -delta M / (K^T K + delta) = -(9/5) / 6.
+  // One channel, keys 1 and 2, values 1 and 4: V^T K = 1 + 8 = 9, K^T K = 1 + 4 = 5. Ridge 1: 9/6; least squares 9/5;
+  // the difference -3/10 is -delta M / (K^T K + delta) = -(9/5) / 6.
   const Sequence s = one_head(2, {1, 1}, {1, 2}, {1, 4});
   for (const char *name : {"rls", "mesa", "intention"}) {
     const Variant &layer = find_variant(name);

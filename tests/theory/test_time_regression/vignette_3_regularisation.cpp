@@ -15,8 +15,8 @@ BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
 }
 
 BOOST_AUTO_TEST_CASE(one_step_by_hand) {
-  // M_0 = (1, 1), k = (2, 0), v = 4, e = 2. Leaky LMS with alpha = beta = 1/2 halves M_0 and adds e k / 2: (0.5, 0.5) + (2,
-  // 0). Gated DeltaNet under the map, eta = 1 and v_prime = 2: (0.5, 0.5) + (2 - 1) (2, 0).
+  // M_0 = (1, 1), k = (2, 0), v = 4, e = 2. Leaky LMS with alpha = beta = 1/2 halves M_0 and adds e k / 2: (0.5, 0.5) +
+  // (2, 0). Gated DeltaNet under the map, eta = 1 and v_prime = 2: (0.5, 0.5) + (2 - 1) (2, 0).
   Sequence s = one_head(1, {1, 0}, {2, 0}, {4});
   s.state = {1, 1}, s.beta = {0.5}, s.alpha = {0.5};
   check_close(forward(find_variant("leaky_lms"), s).state, {2.5, 0.5}, 1e-15);

@@ -22,8 +22,8 @@ BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
 }
 
 BOOST_AUTO_TEST_CASE(one_write_by_hand) {
-  // S = (1, 2), k = (1, 0), v = 5, beta = 1/2: S k = 1, S becomes S + (5 - 1) / 2 k^T = (3, 2), and after the same write
-  // again (4, 2): half of the first.
+  // S = (1, 2), k = (1, 0), v = 5, beta = 1/2: S k = 1, S becomes S + (5 - 1) / 2 k^T = (3, 2), and after the same
+  // write again (4, 2): half of the first.
   Sequence s = one_head(2, {1, 0, 1, 0}, {1, 0, 1, 0}, {5, 5});
   s.beta = {0.5, 0.5}, s.state = {1, 2};
   const Output out = forward(find_variant("delta_net"), s);

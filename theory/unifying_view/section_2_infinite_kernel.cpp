@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// 002 §2, Why softmax can't fit this form: the exponential kernel has no finite feature map.
+#include "harness/numerics/linalg.hpp"
+#include "theory/support/claims.hpp"
+#include "theory/support/delta_recursion.hpp"
+#include "theory/support/features.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+/// m distinct points spread over a disc of radius 2: a sunflower.
+Dense disc(int m) {
+  Dense x(m, 2);
+  for (int i = 0; i < m; ++i) {
+    const double radius = 2 * std::sqrt((i + 0.5) / m), angle = i * M_PI * (3 - std::sqrt(5.0));
+    x(i, 0) = radius * std::cos(angle), x(i, 1) = radius * std::sin(angle);
+  }
+  return x;
+}
+/// m points on its rim, at equal angles.
+Dense rim(int m) {
+  Dense x(m, 2);
+  for (int i = 0; i < m; ++i) x(i, 0) = 2 * std::cos(2 * M_PI * i / m), x(i, 1) = 2 * std::sin(2 * M_PI * i / m);
+  return x;
+}
+Dense gram(const Dense &x, const Kernel &kernel) {
+  Dense G = x * transpose(x);
+  for (double &value : G.data) value = kernel(value);
+  return G;
+}
+/// Eigenvalues that stand clear of rounding, which is m eps of the largest.
+int numerical_rank(const std::vector<double> &ascending) {
+  int rank = 0;
+  for (double value : ascending)
+    rank += value > 10 * double(ascending.size()) * epsilon_of(Real::f64) * ascending.back();
+  return rank;
+}
+/// On the rim exp(x . y) = exp(4 cos(difference of angles)) is a circulant matrix: by Jacobi and Anger its eigenvalues
+/// are m times the sums of the Bessel functions I_(n + j m)(4) over all j, all of them positive.
+std::vector<double> rim_spectrum(int m) {
+  std::vector<double> values;
+  for (int n = 0; n < m; ++n) {
+    double sum = 0;
+    for (int order = n - 4 * ((60 + m) / m) * m; order < 60 + m; order += m) // I_60(4) is 1e-64
+      sum += std::cyl_bessel_i(std::abs(order), 4.0);
+    values.push_back(m * sum);
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+double cubic(double x) { return (1 + x) * (1 + x) * (1 + x); }
+
+std::vector<Point> infinite_features(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p :
+       points_of(protocol, {labels({{"m", num(4)}}), labels({{"m", num(16)}}), labels({{"m", num(48)}})})) {
+    const int m = p.integer("m");
+    const auto rank = [&](const Dense &G) { return exact_point(numerical_rank(symmetric_eigenvalues(G)), m, 0); };
+    const Dense positive(m, 2, elu_plus_one(disc(m).data));
+    points.push_back(as_statement(rank(gram(disc(m), exp_kernel)), p, "rank of the Gram matrix of m points, exp"));
+    points.push_back(rival_system(rank(gram(positive, linear_kernel)), p, "elu + 1: d features"));
+    if (m > 10) points.push_back(rival_system(rank(gram(disc(m), cubic)), p, "(1 + x.y)^3: 10 features"));
+    const std::vector<double> law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
+    // Each element errs by a few eps e^4 (4 eps in the exponent), the eigensolver by m eps of the largest eigenvalue.
+    points.push_back(as_obligation(exact_point(found, law, m * (5 * std::exp(4.0) + law.back())), p,
+                                   "m points on a circle: eigenvalues by Bessel functions"));
+    points.push_back(as_obligation(exact_point(numerical_rank(found), numerical_rank(law), 0), p,
+                                   "of which float64 tells this many from rounding"));
+  }
+  return points;
+}
+
+Claim infinite_claim() {
+  return explained(
+      at_parameters(
+          ledger_row("blog-exp-infinite", "002 §2",
+                     "exp(q . k) is a kernel, and its feature map is infinite-dimensional, so that the state would be "
+                     "an infinite matrix.",
+                     "The Gram matrix of any m distinct points has rank m, whatever m is; that of elu + 1 has rank d "
+                     "at most. On a circle the spectrum is known: m sum_j I_(n+jm)(4) > 0.",
+                     infinite_features),
+          {integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")}),
+      "The eigenvalues fall faster than any power: in float64 only about 39 of those on the circle stand clear of "
+      "rounding, which is why finite feature maps can approximate the kernel well.");
+}
+
+} // namespace
+
+std::vector<Claim> section_2_infinite_kernel() { return {infinite_claim()}; }
+
+} // namespace recollect::theory
