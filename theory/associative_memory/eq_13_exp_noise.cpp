@@ -22,18 +22,14 @@ std::vector<Point> at_root_d(const Protocol &protocol) {
   const KernelLaw law = exp_law();
   const MemorySize own{16, 16, 12}, size = protocol.point ? size_of(*protocol.point) : own;
   const double root = std::sqrt(size.d), tau = protocol.point ? protocol.point->real_or("tau", root) : root;
-  const std::vector<NoiseRival> rivals{
-      {"N for N - 1", [law](MemorySize s, double t) { return s.n / (s.n - 1.0) * exact_noise(law, s, t); }},
-      {"exponent -(d-1)/2",
-       [law](MemorySize s, double t) { return std::sqrt(1 + 2 * decay_rate(t)) * exact_noise(law, s, t); }},
-      {"values of one norm", [law](MemorySize s, double t) { return (s.n - 1) * law.mean(s.d, t); }}};
+  const std::vector<NoiseRival> rivals{{"N for N - 1", size.n / (size.n - 1.0)},
+                                       {"values of one norm", (size.dv - 2.0) / size.dv},
+                                       {"exponent -(d-1)/2", std::sqrt(1 + 2 * decay_rate(tau))}};
   const Integral mean = noise_points(law, size, tau, protocol.seed, rivals, solu_law(), points);
-  if (protocol.point) {
-    points.push_back(exponent_law(law, size, tau, mean, 1));
-  } else {
-    limits_of_exponent(law, -56.0 / 3, -12, protocol.seed, points);
-    points.push_back(sampled_noise_point(law, own, own.d, protocol)); // a tau at which no draw outweighs the rest
-  }
+  points.push_back(exponent_law(law, size, tau, mean, 1));
+  if (protocol.point) return points;
+  limits_of_exponent(law, -56.0 / 3, -12, protocol.seed, points);
+  points.push_back(sampled_noise_point(law, own, own.d, protocol)); // a tau at which no draw outweighs the rest
   return points;
 }
 

@@ -12,25 +12,17 @@ std::vector<Point> any_temperature(const Protocol &protocol) {
   const KernelLaw law = solu_law();
   const MemorySize own{16, 16, 12}, size = protocol.point ? size_of(*protocol.point) : own;
   const double root = std::sqrt(size.d), tau = protocol.point ? protocol.point->real_or("tau", root) : root;
-  const auto scaled = [](double (*factor)(double d, double a, double tau)) {
-    return [=](MemorySize s, double t) {
-      const double a = decay_rate(t);
-      return (s.n - 1) * s.dv / (s.dv - 2.0) * std::pow(1 + 2 * a, -s.d / 2.0) * factor(s.d, a, t);
-    };
-  };
-  const std::vector<NoiseRival> rivals{
-      {"N for N - 1", [law](MemorySize s, double t) { return s.n / (s.n - 1.0) * exact_noise(law, s, t); }},
-      {"1/|k_i|^2 dropped", scaled([](double, double, double t) { return 4 / (t * t); })},
-      {"2/tau^2 for 4/tau^2", scaled([](double d, double a, double t) { return (1 + 2 * a) / (d - 2) + 2 / (t * t); })},
-      {"exponent -(d-1)/2",
-       [law](MemorySize s, double t) { return std::sqrt(1 + 2 * decay_rate(t)) * exact_noise(law, s, t); }}};
+  const double a = decay_rate(tau), inverse = (1 + 2 * a) / (size.d - 2.0), square = 4 / (tau * tau),
+               right = inverse + square;
+  const std::vector<NoiseRival> rivals{{"N for N - 1", size.n / (size.n - 1.0)},
+                                       {"exponent -(d-1)/2", std::sqrt(1 + 2 * a)},
+                                       wrong_pair("1/|k_i|^2 dropped", square, right),
+                                       wrong_pair("2/tau^2 for 4/tau^2", inverse + square / 2, right)};
   const Integral mean = noise_points(law, size, tau, protocol.seed, rivals, exp_law(), points);
-  if (protocol.point) {
-    points.push_back(exponent_law(law, size, tau, mean, (1 + 2 * decay_rate(tau)) * size.d / (size.d - 2.0)));
-  } else {
-    limits_of_exponent(law, -56.0 / 3 + 4.0 / 5, -56.0 / 3, protocol.seed, points);
-    points.push_back(sampled_noise_point(law, own, own.d, protocol)); // a tau at which no draw outweighs the rest
-  }
+  points.push_back(exponent_law(law, size, tau, mean, inverse * size.d));
+  if (protocol.point) return points;
+  limits_of_exponent(law, -56.0 / 3 + 4.0 / 5, -56.0 / 3, protocol.seed, points);
+  points.push_back(sampled_noise_point(law, own, own.d, protocol)); // a tau at which no draw outweighs the rest
   return points;
 }
 

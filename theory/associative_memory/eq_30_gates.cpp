@@ -38,7 +38,7 @@ Claim gating_unrolled() {
     const Vector reads = forward(find_variant("gated_linear"), s).o;
     Sequence open = s;
     open.alpha.assign(T, 1.0);
-    const double units = 8.0 * (T + s.shape.Dk) * T * s.shape.Dk * max_abs(s.q) * max_abs(s.k) * max_abs(s.v);
+    const double units = rounding_units("gated_linear", s);
     const Vector right = unrolled(s, 1, 0);
     return std::vector<Point>{
         as_statement(exact_point(reads, right, units), p, "o_t at every t"),
@@ -81,7 +81,7 @@ Claim kernel_trick_space() {
     const Vector by_state = forward(find_variant("linear"), resumed).o, all = forward(find_variant("linear"), whole).o;
     Sequence forgotten = resumed;
     forgotten.state.clear();
-    const double units = 16 * (t + d) * t * d * max_abs(s.k) * max_abs(s.v) * max_abs(whole.q);
+    const double units = rounding_units("linear", whole);
     const Vector last(all.end() - s.shape.Dv, all.end());
     return std::vector<Point>{
         as_statement(at_most_point(kept, state, 0), p, "numbers kept for exp against the linear kernel's state"),

@@ -8,8 +8,6 @@ namespace {
 
 const MemorySize own{16, 16, 12};
 
-using Limits = std::function<void(std::uint64_t seed, std::vector<Point> &)>;
-
 /// d^power times the noise of one pair, over `limit`, as d grows: 1 + slope / d + O(1/d^2).
 void limit_of_width(const KernelLaw &law, double slope, double wrong_slope, const std::vector<int> &widths,
                     std::uint64_t seed, std::vector<Point> &points) {
@@ -42,48 +40,36 @@ void limit_of_size(const KernelLaw &law, std::uint64_t seed, std::vector<Point> 
   points.push_back(rival_law(points.back(), "N for N - 1", 2));
 }
 
-/// At a point of the user's own: exact over printed is (1 - 1/n) dv/(dv-2) times `width`, which tends to 1.
-Point error_law(const KernelLaw &law, MemorySize size, Integral mean, double width) {
-  const double rest = size.dv / (size.dv - 2.0) * width;
-  const Integral ratio = 1 / (size.n * law.printed(size.d, 1)) * mean;
-  return as_limit(at_most_point(std::fabs(ratio.value - 1), rest - 1 + rest / size.n, ratio.error),
-                  params_of(law, size, 1), "relative error of the printed form");
-}
-
-double linear_width(double d) { return d / (d - 2); }
-double quadratic_width(double d) { return d * d / ((d - 2) * (d - 4)); }
-
-std::vector<Point> power_kernel(const KernelLaw &law, const KernelLaw &wrong, MemorySize own, double (*width)(double),
-                                const std::vector<NoiseRival> &rivals, const Limits &limits, const Protocol &protocol) {
+/// Exact over printed is (1 - 1/n) dv/(dv-2) times a factor of d, all of which tend to 1.
+std::vector<Point> power_kernel(const KernelLaw &law, const KernelLaw &wrong, MemorySize size,
+                                const std::vector<NoiseRival> &rivals, std::uint64_t seed) {
   std::vector<Point> points;
-  const MemorySize size = protocol.point ? size_of(*protocol.point) : own;
-  const Integral mean = noise_points(law, size, 1, protocol.seed, rivals, wrong, points);
-  if (protocol.point)
-    points.push_back(error_law(law, size, mean, width(size.d)));
-  else
-    limits(protocol.seed, points);
+  const double printed = size.n * law.printed(size.d, 1);
+  const Integral mean = noise_points(law, size, 1, seed, rivals, wrong, points);
+  points.push_back(as_limit(integral_point(1 / printed * mean, exact_noise(law, size, 1) / printed),
+                            params_of(law, size, 1), "exact over printed"));
   return points;
 }
+MemorySize size_at(const Protocol &protocol, MemorySize own) { return protocol.point ? size_of(*protocol.point) : own; }
 
-/// The rivals of `factor` / (d - 2), a memory's whole noise but for that.
-std::vector<NoiseRival> linear_rivals(double factor) {
-  const auto law = [factor](const char *name, double (*wrong)(MemorySize)) {
-    return NoiseRival{name, [=](MemorySize s, double) { return factor * wrong(s); }};
-  };
-  return {law("N for N - 1", [](MemorySize s) { return s.n * s.dv / (s.dv - 2.0) / (s.d - 2); }),
-          law("d for d - 2", [](MemorySize s) { return (s.n - 1) * s.dv / (s.dv - 2.0) / s.d; }),
-          law("d - 1 for d - 2", [](MemorySize s) { return (s.n - 1) * s.dv / (s.dv - 2.0) / (s.d - 1); }),
-          law("values of one norm", [](MemorySize s) { return (s.n - 1) / (s.d - 2.0); })};
+/// Of 1/(d - 2), and of what the other pairs' number and the probe's value add to it.
+std::vector<NoiseRival> linear_rivals(MemorySize size) {
+  const double n = size.n, d = size.d, dv = size.dv, right = 1 / (d - 2);
+  return {{"N for N - 1", n / (n - 1)},
+          {"values of one norm", (dv - 2) / dv},
+          wrong_pair("d for d - 2", 1 / d, right),
+          wrong_pair("d - 1 for d - 2", 1 / (d - 1), right)};
 }
 
 std::vector<Point> linear(const Protocol &protocol) {
   const KernelLaw law = linear_law();
-  const auto limits = [&](std::uint64_t seed, std::vector<Point> &points) {
-    limit_of_width(law, 2, 1, {8, 16, 32, 64, 128}, seed, points);
-    limit_of_size(law, seed, points);
-    points.push_back(sampled_noise_point(law, own, 1, protocol));
-  };
-  return power_kernel(law, relu_law(), own, linear_width, linear_rivals(1), limits, protocol);
+  const MemorySize size = size_at(protocol, own);
+  std::vector<Point> points = power_kernel(law, relu_law(), size, linear_rivals(size), protocol.seed);
+  if (protocol.point) return points;
+  limit_of_width(law, 2, 1, {8, 16, 32, 64, 128}, protocol.seed, points);
+  limit_of_size(law, protocol.seed, points);
+  points.push_back(sampled_noise_point(law, own, 1, protocol));
+  return points;
 }
 
 Claim snr_linear() {
@@ -105,17 +91,16 @@ Claim snr_linear() {
 
 std::vector<Point> relu(const Protocol &protocol) {
   const KernelLaw law = relu_law();
-  std::vector<NoiseRival> rivals = linear_rivals(0.5);
-  rivals.push_back({"slope 0.2 below 0", [](MemorySize s, double) { return 1.04 * exact_noise(relu_law(), s, 1); }});
-  const auto limits = [&](std::uint64_t seed, std::vector<Point> &points) {
-    limit_of_width(law, 2, 1, {8, 16, 32, 64, 128}, seed, points);
-    points.push_back(sampled_noise_point(law, own, 1, protocol));
-  };
-  std::vector<Point> points = power_kernel(law, linear_law(), own, linear_width, rivals, limits, protocol);
-  const int d = protocol.point ? protocol.point->integer("d") : 16;
-  const Integral half =
-      mean_noise(law, d, 1, one_pair(), protocol.seed) / mean_noise(linear_law(), d, 1, one_pair(), protocol.seed);
-  points.push_back(as_obligation(integral_point(half, 0.5), labels({{"d", num(d)}}), "ReLU over linear"));
+  const MemorySize size = size_at(protocol, own);
+  std::vector<NoiseRival> rivals = linear_rivals(size);
+  rivals.push_back({"slope 0.2 below 0", 1.04});
+  std::vector<Point> points = power_kernel(law, linear_law(), size, rivals, protocol.seed);
+  const Integral half = mean_noise(law, size.d, 1, one_pair(), protocol.seed) /
+                        mean_noise(linear_law(), size.d, 1, one_pair(), protocol.seed);
+  points.push_back(as_obligation(integral_point(half, 0.5), labels({{"d", num(size.d)}}), "ReLU over linear"));
+  if (protocol.point) return points;
+  limit_of_width(law, 2, 1, {8, 16, 32, 64, 128}, protocol.seed, points);
+  points.push_back(sampled_noise_point(law, own, 1, protocol));
   return points;
 }
 
@@ -135,16 +120,14 @@ Claim snr_relu() {
 
 std::vector<Point> quadratic(const Protocol &protocol) {
   const KernelLaw law = quadratic_law();
-  const auto scaled = [](double (*noise)(double d)) {
-    return [=](MemorySize s, double) { return (s.n - 1) * s.dv / (s.dv - 2.0) * noise(s.d); };
-  };
-  const std::vector<NoiseRival> rivals{{"3 / d^2", scaled([](double d) { return 3 / (d * d); })},
-                                       {"1 for 3", scaled([](double d) { return 1 / ((d - 2) * (d - 4)); })},
-                                       {"3 / ((d-1) (d-3))", scaled([](double d) { return 3 / ((d - 1) * (d - 3)); })}};
-  const auto limits = [&](std::uint64_t seed, std::vector<Point> &points) {
-    limit_of_width(law, 6, 4, {8, 10, 12, 16, 20}, seed, points);
-  };
-  return power_kernel(law, linear_law(), {4, 16, 6}, quadratic_width, rivals, limits, protocol);
+  const MemorySize size = size_at(protocol, {4, 16, 6});
+  const double d = size.d, right = 3 / ((d - 2) * (d - 4));
+  const std::vector<NoiseRival> rivals{wrong_pair("3 / d^2", 3 / (d * d), right),
+                                       {"1 for 3", 1 / 3.0},
+                                       wrong_pair("3 / ((d-1) (d-3))", 3 / ((d - 1) * (d - 3)), right)};
+  std::vector<Point> points = power_kernel(law, linear_law(), size, rivals, protocol.seed);
+  if (!protocol.point) limit_of_width(law, 6, 4, {8, 10, 12, 16, 20}, protocol.seed, points);
+  return points;
 }
 
 Claim snr_eq10_quadratic() {

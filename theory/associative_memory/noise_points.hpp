@@ -10,11 +10,13 @@
 
 namespace recollect::theory {
 
-/// A wrong law of the mean SNR^-1.
+/// A wrong law of the mean SNR^-1, over the right one.
 struct NoiseRival {
   std::string name;
-  std::function<double(MemorySize, double tau)> law;
+  double factor;
 };
+/// One that is wrong in the noise of a pair.
+inline NoiseRival wrong_pair(const std::string &name, double wrong, double right) { return {name, wrong / right}; }
 
 inline Params params_of(const KernelLaw &law, MemorySize size, double tau) {
   Params p;
@@ -40,7 +42,7 @@ inline Integral noise_points(const KernelLaw &law, MemorySize size, double tau, 
   points.push_back(as_statement(integral_point(mean, printed), params, "mean over the probe, as printed"));
   points.push_back(as_obligation(integral_point(mean, exact), params, "mean over the probe"));
   const Point base = points.back();
-  for (const NoiseRival &rival : rivals) points.push_back(rival_law(base, rival.name, rival.law(size, tau)));
+  for (const NoiseRival &rival : rivals) points.push_back(rival_law(base, rival.name, rival.factor * exact));
   const auto given = [&](const KernelLaw &kernel, double square, double value_square) {
     return noise_given_probe(kernel, d, tau, std::sqrt(square), gaussian_pairs(n, dv, only(std::sqrt(value_square))),
                              seed);
@@ -89,7 +91,7 @@ inline void limits_of_exponent(const KernelLaw &law, double slope, double wrong_
   points.push_back(rival_law(points.back(), "another slope", wrong_slope));
 }
 
-/// At a point of the user's own: (n-1)/n dv/(dv-2) e^4 `rest` is the most by which the mean exceeds the printed form
+/// Where no limit is taken: (n-1)/n dv/(dv-2) e^4 `rest` is the most by which the mean exceeds the printed form
 /// where tau >= sqrt(d), since log of mean over printed is d a^2 - (4/3) d a^3 + ... <= d a^2 <= 4 d / tau^2.
 inline Point exponent_law(const KernelLaw &law, MemorySize size, double tau, Integral mean, double rest) {
   const Integral ratio = log(1 / (size.n * law.printed(size.d, tau)) * mean);
