@@ -94,7 +94,7 @@ Integral sphere_noise(int d, std::uint64_t seed) {
   });
   std::vector<double> overlaps;
   for (double angle : angles.nodes) overlaps.push_back(tau * std::cos(angle));
-  return angles.sum(noise_at(exp_law(), d, tau, tau, overlaps, one_pair(), seed, d)) *
+  return angles.sum(noise_at(exp_law(), d, tau, tau, overlaps, one_pair(), seed)) *
          inverse_signal(exp_law(), d, tau, tau, only(1), seed);
 }
 /// Gamma(b) (2/z)^(b-1) I_{b-1}(z) e^-z at z = 2 sqrt(d).
@@ -102,7 +102,7 @@ double sphere_law(double b, double d) { return boost::math::hypergeometric_0F1(b
 
 std::vector<Point> on_the_sphere(const Protocol &protocol) {
   std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"d", num(16)}})})) {
+  for (const Params &p : points_of(protocol, {labels({{"d", num(16)}}), labels({{"d", num(256)}})})) {
     const int d = p.integer("d");
     const double printed = exp_law().printed(d, std::sqrt(d));
     const Integral noise = sphere_noise(d, protocol.seed);

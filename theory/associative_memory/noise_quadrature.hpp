@@ -63,10 +63,9 @@ inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
 }
 
 /// |r|^2 at a probe of |k_i| = length for every z: k_j . k_i = z length for all others j of that memory. The rest of a
-/// key is Gaussian, or fills it up to |k_j|^2 = key_square.
+/// key, which is Gaussian here, plays no part.
 inline std::vector<Integral> noise_at(const KernelLaw &law, int d, double tau, double length,
-                                      const std::vector<double> &z, const Stored &stored, std::uint64_t seed,
-                                      double key_square = 0) {
+                                      const std::vector<double> &z, const Stored &stored, std::uint64_t seed) {
   const int n = stored.others.rows, channels = stored.others.columns, cells = int(z.size());
   const std::vector<double> probe = unit_vector(d, seed);
   Dense rest(n, d, Stream(seed, "noise/rest").normals(size_t(n) * d));
@@ -75,11 +74,8 @@ inline std::vector<Integral> noise_at(const KernelLaw &law, int d, double tau, d
   s.shape = {cells, 1, n, d, channels};
   s.k.resize(size_t(cells) * n * d), s.q.assign(s.k.size(), 0.0);
   for (int m = 0; m < cells; ++m) {
-    for (int j = 0; j < n; ++j) {
-      const double *row = &rest.data[size_t(j) * d];
-      const double fill = key_square > 0 ? std::sqrt(std::max(key_square - z[m] * z[m], 0.0) / inner(row, row, d)) : 1;
-      for (int c = 0; c < d; ++c) s.k[(size_t(m) * n + j) * d + c] = z[m] * probe[c] + fill * row[c];
-    }
+    for (int j = 0; j < n; ++j)
+      for (int c = 0; c < d; ++c) s.k[(size_t(m) * n + j) * d + c] = z[m] * probe[c] + rest(j, c);
     for (int c = 0; c < d; ++c) s.q[(size_t(m + 1) * n - 1) * d + c] = length * probe[c];
     s.v.insert(s.v.end(), stored.others.data.begin(), stored.others.data.end());
   }
