@@ -4,7 +4,7 @@
 // With v_t = S* k_t + e_t, e_t independent of the key with covariance R, the error E_t = S_t - S* obeys
 // E_t = E_{t-1} (I - beta k k^T) + beta e_t k^T. For isotropic keys of width d (unit: on the sphere; Gaussian: N(0, I)):
 //   E |E_t|^2 = f E |E_{t-1}|^2 + beta^2 tr(R) E|k|^2,  f = 1 - beta (2 - beta) / d  or  1 - 2 beta + beta^2 (d + 2)
-//   E S_t - S* = (1 - beta E[k_1^2])^t (S_0 - S*)
+//   E S_t - S* = (1 - beta E[k_1^2])^t (S_0 - S*),  E[k_1^2] = 1/d  or  1
 #pragma once
 #include "theory/associative_memory/runs.hpp"
 #include "theory/support/layer_points.hpp"
@@ -23,7 +23,6 @@ struct DeltaPaths {
   double inflow() const { return beta * beta * noise * noise * dv * (keys == KeyLaw::unit ? 1 : d); }
   /// E |E|^2 where it stays; of Gaussian keys for beta < 2 / (d + 2).
   double floor() const { return inflow() / (1 - factor()); }
-  double mean_factor() const { return keys == KeyLaw::unit ? 1 - beta / d : 1 - beta; }
   /// E |E_t|^2 from |E_0|^2.
   double square_after(int t, double start) const {
     double square = start;

@@ -97,11 +97,11 @@ Claim symmetric_is_sufficient() {
       const Dense both = 0.5 * (r.A * r.S * r.B + transpose(r.A) * r.S * transpose(r.B)) + r.C;
       append(points, {as_statement(exact_point(circulation(r, X, Y), loop, size), at,
                                    "work of S - A S B - C around a parallelogram, any A and B"),
-                      rival_law(exact_point(circulation(r, X, Y), 0, size), at, "there is a potential: no work"),
+                      rival_law(circulation(r, X, Y), at, "there is a potential: no work", 0, size),
                       rival_system(exact_point(circulation(symmetric, X, Y), loop, size), at, "symmetric A and B"),
                       as_obligation(exact_point(descended(r).data, both.data, size), at,
                                     "S - dL/dS of Eq 36 against (A S B + A^T S B^T)/2 + C"),
-                      rival_law(exact_point(descended(r).data, r.stepped().data, size), at, "it is still A S B + C")});
+                      rival_law(descended(r).data, at, "it is still A S B + C", r.stepped().data, size)});
     }
     return points;
   };
@@ -151,16 +151,15 @@ Claim symmetric_is_not_necessary() {
                        mixed = with_parts(any, -1, 1);
       const Dense J = jacobian(both.A, both.B), transposed = transpose(J), wrong = jacobian(mixed.A, mixed.B),
                   of_transposes = jacobian(transpose(mixed.A), transpose(mixed.B));
-      append(points,
-             {as_obligation(exact_point(J.data, transposed.data, units(both)), at,
-                            "the matrix of S -> A S B against its transpose, antisymmetric A and B"),
-              rival_law(exact_point(J.data, (-1.0 * transposed).data, units(both)), at, "its adjoint is -A S B"),
-              rival_system(exact_point(wrong.data, transpose(wrong).data, units(mixed)), at,
-                           "antisymmetric A, symmetric B"),
-              as_obligation(exact_point(transpose(wrong).data, of_transposes.data, units(mixed)), at,
-                            "its adjoint against A^T S B^T, antisymmetric A and symmetric B"),
-              as_obligation(exact_point(descended(both).data, both.stepped().data, units(both)), at,
-                            "S - dL/dS of Eq 36 against A S B + C, antisymmetric A and B")});
+      append(points, {as_obligation(exact_point(J.data, transposed.data, units(both)), at,
+                                    "the matrix of S -> A S B against its transpose, antisymmetric A and B"),
+                      rival_law(J.data, at, "its adjoint is -A S B", (-1.0 * transposed).data, units(both)),
+                      rival_system(exact_point(wrong.data, transpose(wrong).data, units(mixed)), at,
+                                   "antisymmetric A, symmetric B"),
+                      as_obligation(exact_point(transpose(wrong).data, of_transposes.data, units(mixed)), at,
+                                    "its adjoint against A^T S B^T, antisymmetric A and symmetric B"),
+                      as_obligation(exact_point(descended(both).data, both.stepped().data, units(both)), at,
+                                    "S - dL/dS of Eq 36 against A S B + C, antisymmetric A and B")});
     }
     return points;
   };
@@ -185,26 +184,26 @@ Claim misplaced_diagonal() {
     for (const Params &at : places(protocol)) {
       const int dv = at.integer("dv"), d = at.integer("d");
       const Dense S = normal_matrix(dv, d, protocol.seed, "eq 36/S");
-      std::vector<double> weights = Stream(protocol.seed, "eq 69/lambda").uniforms(dv, 0.1, 0.9), squares = weights,
-                          printed(dv);
+      std::vector<double> weights = Stream(protocol.seed, "eq 69/lambda").uniforms(dv, 0.1, 0.9), rival_weights;
       Dense kept = S; // diag(lambda) S
       for (int i = 0; i < dv; ++i) {
         for (int j = 0; j < d; ++j) kept(i, j) *= weights[i];
-        weights[i] = 1 - weights[i], squares[i] = weights[i] * weights[i];
-        printed[i] = 0.5 * weights[i] * product(S, S);
+        weights[i] = 1 - weights[i];
+        rival_weights.push_back(weights[i] * weights[i]);
       }
+      const Dense wrong_term = 0.5 * product(S, S) * Dense(dv, 1, weights); // as printed: a matrix
       const auto kept_by = [&](const std::vector<double> &w) {
         return (S - gradient([&](const Dense &X) { return 0.5 * weighted_square(X, w); }, S)).data;
       };
       const double needed = 0.5 * product(S, S) - 0.5 * product(S, kept), size = 16 * dv * d * product(S, S);
-      append(points,
-             {as_statement(exact_point(printed, std::vector<double>(dv, needed), size), at,
-                           "entries of diag(1-lambda) ||S||^2 / 2 against the first line of Eq 69"),
-              as_obligation(exact_point(0.5 * weighted_square(S, weights), needed, size), at,
-                            "||diag(sqrt(1-lambda)) S||^2 / 2 against the first line of Eq 69"),
-              as_obligation(exact_point(kept_by(weights), kept.data, size), at,
-                            "S less the gradient of ||diag(sqrt(1-lambda)) S||^2 / 2 against diag(lambda) S"),
-              rival_system(exact_point(kept_by(squares), kept.data, size), at, "no square root: diag(1-lambda)")});
+      append(points, {as_statement(exact_point(wrong_term.data, std::vector<double>(dv, needed), size), at,
+                                   "entries of diag(1-lambda) ||S||^2 / 2 against the first line of Eq 69"),
+                      as_obligation(exact_point(0.5 * weighted_square(S, weights), needed, size), at,
+                                    "||diag(sqrt(1-lambda)) S||^2 / 2 against the first line of Eq 69"),
+                      as_obligation(exact_point(kept_by(weights), kept.data, size), at,
+                                    "S less the gradient of ||diag(sqrt(1-lambda)) S||^2 / 2 against diag(lambda) S"),
+                      rival_system(exact_point(kept_by(rival_weights), kept.data, size), at,
+                                   "no square root: diag(1-lambda)")});
     }
     return points;
   };

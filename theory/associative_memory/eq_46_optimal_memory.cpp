@@ -43,6 +43,9 @@ Fit isotropic_fit(const Layer &layer, double scale = 1) {
   return fit(layer, std::sqrt(scale * D) * Dense::identity(D), layer.Wk.rows);
 }
 Point against(const Fit &f, const Dense &form) { return exact_point(f.solution.data, form.data, f.units); }
+Point rival(const Fit &f, const Params &at, const std::string &name, const Dense &form) {
+  return rival_law(f.solution.data, at, name, form.data, f.units);
+}
 
 Layer with_moment(Layer layer, const Dense &moment) {
   layer.moment = moment;
@@ -59,14 +62,13 @@ Claim equation_46() {
       const Dense form = optimum_eq46(f.layer);
       points.push_back(as_statement(against(f, form), at, "least squares against Eq 46"));
       if (m < D) { // otherwise S* does not depend on the data
-        append(points, {rival_system(exact_point(isotropic_fit(layer).solution.data, form.data, f.units), at,
-                                     "isotropic data in place of these"),
-                        rival_law(against(f, f.layer.Wv * pseudo_inverse(f.layer.Wk)), at, "without E[x x^T]: Wv Wk^+"),
-                        rival_law(against(f, optimum_eq46(with_moment(f.layer, inverse(f.layer.moment)))), at,
-                                  "E[x x^T]^-1 for E[x x^T]")});
+        append(points,
+               {rival_system(exact_point(isotropic_fit(layer).solution.data, form.data, f.units), at,
+                             "isotropic data in place of these"),
+                rival(f, at, "without E[x x^T]: Wv Wk^+", f.layer.Wv * pseudo_inverse(f.layer.Wk)),
+                rival(f, at, "E[x x^T]^-1 for E[x x^T]", optimum_eq46(with_moment(f.layer, inverse(f.layer.moment))))});
       }
-      points.push_back(
-          rival_law(against(f, f.layer.Wv * f.layer.moment * transpose(f.layer.Wk)), at, "the first factor alone"));
+      points.push_back(rival(f, at, "the first factor alone", f.layer.Wv * f.layer.moment * transpose(f.layer.Wk)));
       // Two equal rows of Wk: no inverse; the pseudo-inverse gives the minimiser of least norm.
       Layer equal_rows = layer;
       for (int c = 0; c < D; ++c) equal_rows.Wk(m - 1, c) = equal_rows.Wk(0, c);
@@ -103,8 +105,7 @@ Claim equation_47() {
                               form.data, one.units),
                   at, "Wk with a row of zeros"),
               as_statement(against(two, form), at, "least squares against Wv Wk^-1, another law of x"),
-              rival_law(against(one, layer.Wv * transpose(layer.Wk)), at, "Wv Wk^T"),
-              rival_law(against(one, layer.Wv * layer.Wk), at, "Wv Wk")});
+              rival(one, at, "Wv Wk^T", layer.Wv * transpose(layer.Wk)), rival(one, at, "Wv Wk", layer.Wv * layer.Wk)});
     }
     return points;
   };
@@ -135,7 +136,7 @@ Claim equation_48() {
       append(points,
              {as_statement(against(f, optimum_eq48(f.layer)), at, "least squares against Eq 48"),
               as_obligation(against(f, optimum_eq46(f.layer)), at, "least squares against Eq 46"),
-              rival_law(against(f, f.layer.Wv * pseudo_inverse(f.layer.Wk)), at, "Wv Wk^+"),
+              rival(f, at, "Wv Wk^+", f.layer.Wv * pseudo_inverse(f.layer.Wk)),
               as_obligation(against(isotropic, optimum_eq48(isotropic.layer)), at,
                             "isotropic data: least squares against Eq 48"),
               rival_system(exact_point(f.solution.data, optimum_eq48(isotropic.layer).data, f.units), at, "other data"),
@@ -179,7 +180,7 @@ Claim depends_on_data() {
                                    "two isotropic laws: no change"),
                       as_statement(against(two, optimum_eq46(two.layer)), at,
                                    "least squares on the second law against Eq 46's for it"),
-                      rival_law(against(two, optimum_eq46(one.layer)), at, "one S* for every law: that of the first"),
+                      rival(two, at, "one S* for every law: that of the first", optimum_eq46(one.layer)),
                       as_obligation(against(invertible, square.Wv * inverse(square.Wk)), at,
                                     "m = D, the second law: least squares against Wv Wk^-1")});
     }

@@ -56,8 +56,8 @@ Claim law_of_large_numbers() {
         damped.push_back(sum / t);
       const Point mean = sampled_point(mean_of(means), c);
       append(points,
-             {as_statement(sampled_point({error.mean / t, error.standard_error / t}, 0), at,
-                           "mean square of Z_t/(t c) - 1: Z_t = t c(q) at this t"),
+             {as_statement(sampled_point(error, 0), at,
+                           "t times the mean square of Z_t/(t c) - 1 against 0: Z_t = t c(q) at this t"),
               as_obligation(mean, at, "mean of Z_t/t against c = exp(|q|^2/2)"),
               rival_system(sampled_point(mean_of(damped), c), at, "scores divided by sqrt 2"),
               rival_law(mean, "c = exp(|q|^2)", std::exp(square)), rival_law(mean, "c = 1 + |q|^2/2", 1 + square / 2),
@@ -99,8 +99,8 @@ Claim running_mean() {
                             Vector(s.k.begin() + t * d, s.k.begin() + (t + 1) * d));
         return (1 / divisor * sum).data;
       };
-      const Vector expected = mean_of_first(T, T), without_last = mean_of_first(T - 1, T),
-                   late = mean_of_first(T, T + 1);
+      const Vector expected = mean_of_first(T, T), rival_shorter = mean_of_first(T - 1, T),
+                   rival_divisor = mean_of_first(T, T + 1);
       for (int t = 0; t < T; ++t) s.alpha[t] = double(t) / (t + 1);
       const double units = rounding_units("gated_linear", s);
       const Vector unshared = forward(find_variant("gated_linear"), s).state;
@@ -109,8 +109,8 @@ Claim running_mean() {
       const Vector state = forward(find_variant("gated_linear"), s).state;
       append(points, {as_statement(exact_point(state, expected, units), at, "S_T against the mean of v_t phi_t^T"),
                       rival_system(exact_point(unshared, expected, units), at, "writes not divided by t"),
-                      rival_law(exact_point(state, late, units), at, "divided by T + 1"),
-                      rival_law(exact_point(state, without_last, units), at, "the last write left out")});
+                      rival_law(state, at, "divided by T + 1", rival_divisor, units),
+                      rival_law(state, at, "the last write left out", rival_shorter, units)});
     }
     return points;
   };
@@ -177,8 +177,8 @@ Claim write_in_vanishes() {
                            "share of the newest write in Eq 79"),
               as_obligation(exact_point(last_read("softmax", random.s, unscaled)[2], shares(random.scores)[2], units),
                             at, "weight of the newest write at random scores against kappa_t / Z_t"),
-              rival_law(exact_point(entered, 1 / std::sqrt(t), units), at, "1/sqrt t"),
-              rival_law(exact_point(entered, 1.0 / (t + 1), units), at, "1/(t+1)")});
+              rival_law(entered, at, "1/sqrt t", 1 / std::sqrt(t), units),
+              rival_law(entered, at, "1/(t+1)", 1.0 / (t + 1), units)});
     }
     return points;
   };
@@ -212,9 +212,10 @@ Claim later_is_attenuated() {
       std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
       gated.alpha.assign(t, 0.99);
       const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
+      const double wrong_ratio = 1.0 / t; // as printed
       append(
           points,
-          {as_statement(exact_point(weights[2] / weights[0], 1.0 / t, units), at,
+          {as_statement(exact_point(weights[2] / weights[0], wrong_ratio, units), at,
                         "newest over oldest weight, against 1/t: writes enter with 1/i and stay"),
            as_obligation(exact_point(weights, Vector(3, 1.0 / t), units), at,
                          "weights of the oldest, a middle and the newest write against 1/t"),

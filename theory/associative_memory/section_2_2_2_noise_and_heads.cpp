@@ -105,7 +105,7 @@ Claim normalised_keys() {
                            for (double x : projections(out, S)) scales.push_back(x / square);
                            return squared_errors(out, length * S);
                          });
-      const double reached = 1 - std::pow(law.mean_factor(), T), kept = std::pow(law.factor(), T),
+      const double reached = 1 - std::pow(1 - law.beta / d, T), kept = std::pow(law.factor(), T),
                    left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
       const Mean scale = mean_of(scales);
       const Point lengthened = sampled_point(scale, length * reached), around = sampled_point(error, left + residual);

@@ -71,7 +71,7 @@ Claim boundedness() {
       append(points,
              {as_statement(exact_point(slopes, Vector(3, -vv * kk), units), at,
                            "linear and un-normalised softmax (k for phi): L(c v k^T)/c for c = 1, 1e3, 1e6"),
-              rival_law(exact_point(slopes, Vector(3, -std::sqrt(vv * kk)), units), at, "-|v||k|"),
+              rival_law(slopes, at, "-|v||k|", Vector(3, -std::sqrt(vv * kk)), units),
               as_statement(found(softmax, least), at, "normalised softmax: minimum against -|v|^2 |phi|^2 / (2t)"),
               rival_law(found(softmax, least), "-|v|^2 |phi|^2 / t", 2 * least),
               as_statement(above(softmax, least), at, "normalised softmax: lowest of 100 states"),

@@ -14,37 +14,35 @@ Output run(const std::string &variant, const Sequence &s) { return forward(find_
 Claim similar_keys() {
   const auto measure = [](const Protocol &protocol) {
     std::vector<Point> points;
-    const auto place = [](double cosine) { return labels({{"cosine", num(cosine)}, {"d", num(8)}, {"dv", num(4)}}); };
-    for (const Params &at : points_of(protocol, {place(0.4), place(0), place(1)})) {
+    for (const Params &at : points_of(protocol, {labels({{"cosine", num(0.4)}, {"d", num(8)}, {"dv", num(4)}})})) {
       const int d = at.integer("d"), dv = at.integer("dv");
-      const double cosine = at.real("cosine"), sine = std::sqrt(1 - cosine * cosine);
       const Dense S = normal_matrix(dv, d, protocol.seed, "attenuation/S");
       const Vector pair = make_keys({"orthonormal", 2, d}, 1, protocol.seed), k(pair.begin(), pair.begin() + d);
-      Vector similar;
-      for (int c = 0; c < d; ++c) similar.push_back(cosine * pair[c] + sine * pair[d + c]);
-      const auto read_after = [&](double length, double beta) {
+      const auto similar_to = [&](double cosine) {
+        Vector similar;
+        for (int c = 0; c < d; ++c) similar.push_back(cosine * pair[c] + std::sqrt(1 - cosine * cosine) * pair[d + c]);
+        return similar;
+      };
+      const auto read_after = [&](double cosine, double length, double beta) {
         Sequence s;
         s.shape = {1, 1, 1, d, dv};
         for (double x : k) s.k.push_back(length * x);
-        s.q = similar, s.v.assign(dv, 0.0), s.beta = {beta}, s.state = S.data;
+        s.q = similar_to(cosine), s.v.assign(dv, 0.0), s.beta = {beta}, s.state = S.data;
         return run("delta_net", s).o;
       };
-      const Vector before = times(S, similar), at_key = times(S, k), measured = read_after(1, 1);
-      const auto less = [&](double share) {
-        Vector read = before;
-        for (int c = 0; c < dv; ++c) read[c] -= share * at_key[c];
-        return read;
+      const auto less = [&](double cosine, double share) { // S k' - share S k
+        return (Dense(dv, 1, times(S, similar_to(cosine))) - share * Dense(dv, 1, times(S, k))).data;
       };
-      const double units = 16.0 * d * frobenius_norm(S);
-      points.push_back(as_statement(exact_point(measured, less(cosine), units), at,
-                                    "read at k' after the decay against S k' - cos S k"));
-      if (cosine > 0) {
-        points.push_back(rival_system(exact_point(read_after(1, 0.5), less(cosine), units), at, "step 1/2"));
-        points.push_back(rival_system(exact_point(read_after(1.2, 1), less(cosine), units), at, "a key of norm 1.2"));
-      }
-      if (cosine > 0 && cosine < 1)
-        points.push_back(rival_law(exact_point(measured, less(cosine * cosine), units), at, "cos^2 for cos"));
-      if (cosine < 1) points.push_back(rival_law(exact_point(measured, less(1), units), at, "no cos: S k' - S k"));
+      const double cosine = at.real("cosine"), units = 16.0 * d * frobenius_norm(S);
+      const Vector measured = read_after(cosine, 1, 1), expected = less(cosine, cosine);
+      append(points, {as_statement(exact_point(measured, expected, units), at,
+                                   "read at k' after the decay against S k' - cos S k"),
+                      rival_system(exact_point(read_after(cosine, 1, 0.5), expected, units), at, "step 1/2"),
+                      rival_system(exact_point(read_after(cosine, 1.2, 1), expected, units), at, "a key of norm 1.2"),
+                      rival_law(measured, at, "cos^2 for cos", less(cosine, cosine * cosine), units),
+                      rival_law(measured, at, "no cos: S k' - S k", less(cosine, 1), units),
+                      as_obligation(exact_point(read_after(0, 1, 1), less(0, 0), units), at, "at a right angle: S k'"),
+                      as_obligation(exact_point(read_after(1, 1, 1), Vector(dv, 0.0), units), at, "at k itself: 0")});
     }
     return points;
   };
@@ -55,7 +53,7 @@ Claim similar_keys() {
                                "For a unit key k the read at a unit k' becomes S k' - cos(k, k') S k: zero at k' = k, "
                                "untouched at a right angle.",
                                measure),
-                    {real_param("cosine", 0.4, 0, 1, "of k and k'"), integer_param("d", 8, 2, 64, "key width"),
+                    {real_param("cosine", 0.4, 0.05, 0.95, "of k and k'"), integer_param("d", 8, 2, 64, "key width"),
                      integer_param("dv", 4, 1, 64, "value width")}),
       {"delta_net"});
 }
@@ -93,7 +91,7 @@ Claim deletion() {
                                     "delta rule: read at k after (k, v) is written again"),
                       as_statement(exact_point(kept, all, units), at,
                                    "Hebbian sum: read at k after (k, 0), against the read before"),
-                      rival_law(exact_point(kept, nothing, units), at, "the sum deletes as well"),
+                      rival_law(kept, at, "the sum deletes as well", nothing, units),
                       as_obligation(exact_point(read_at_second("linear", -1, 1), others, units), at,
                                     "Hebbian sum: read at k after (k, -v), the other items' cross-talk")});
     }

@@ -64,7 +64,7 @@ Measure row_measure(std::function<Vector(const Step &)> layer, std::function<Obj
       for (const auto &[name, system] : rivals(s).systems)
         points.push_back(rival_system(exact_point(system, expected, units(s)), at, name));
       for (const auto &[name, law] : rivals(s).laws)
-        points.push_back(rival_law(exact_point(measured, descended(s, law), units(s)), at, name));
+        points.push_back(rival_law(measured, at, name, descended(s, law), units(s)));
     }
     return points;
   };

@@ -69,26 +69,33 @@ Claim gated_softmax_row() {
       const Dense next = layer_step(s), printed = descended(s, [=](double lambda) { return (1 - lambda) / t; }),
                   own_objective = descended(s, [=](double lambda) { return 1 - (t - 1) / t * lambda; }),
                   limit = descended(s, [](double lambda) { return 1 - lambda; });
-      // What the printed objective keeps of each row beyond what the layer keeps.
-      Vector gap = row_factors(s, printed), kept = row_factors(s, next), law, share, final_gap,
-             beyond = row_factors(s, limit), off;
-      for (size_t i = 0; i < gates.size(); ++i) {
-        const double lambda = gates[i];
-        gap[i] -= kept[i], beyond[i] -= kept[i];
-        law.push_back((1 - lambda) - (1 - 2 * lambda) / t), share.push_back((1 - lambda) / t);
-        final_gap.push_back(1 - lambda), off.push_back(lambda / t);
-      }
-      append(points, {as_statement(exact_point(next.data, printed.data, size), at, "S_t against S - dL/dS as printed"),
-                      as_obligation(
-                          exact_point(gap, law, size), at,
-                          "gap of the kept shares of S against (1-lambda) - (1-2 lambda)/t, gates lambda and lambda/2"),
-                      rival_law(exact_point(gap, share, size), at, "the gap vanishes as 1/t"),
-                      as_obligation(exact_point(next.data, own_objective.data, size), at,
-                                    "S_t against the step on its own objective, weights 1 - (t-1)/t lambda"),
-                      rival_law(exact_point(next.data, limit.data, size), at, "weights 1 - lambda at finite t"),
-                      as_obligation(exact_point(beyond, off, size), at,
-                                    "with weights 1 - lambda the kept share is off by lambda / t"),
-                      rival_law(exact_point(gap, final_gap, size), at, "the gap is 1 - lambda at finite t")});
+      const auto each_gate = [&](const auto &law) {
+        Vector values;
+        for (double lambda : gates) values.push_back(law(lambda));
+        return values;
+      };
+      // What the objectives keep of each row beyond what the layer keeps.
+      const auto beyond = [&](const Dense &other) {
+        Vector gap = row_factors(s, other), kept = row_factors(s, next);
+        for (size_t i = 0; i < gates.size(); ++i) gap[i] -= kept[i];
+        return gap;
+      };
+      const Vector gap = beyond(printed),
+                   law = each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }),
+                   rival_share = each_gate([&](double lambda) { return (1 - lambda) / t; }),
+                   rival_limit = each_gate([](double lambda) { return 1 - lambda; });
+      append(
+          points,
+          {as_statement(exact_point(next.data, printed.data, size), at, "S_t against S - dL/dS as printed"),
+           as_obligation(exact_point(gap, law, size), at,
+                         "gap of the kept shares of S against (1-lambda) - (1-2 lambda)/t, gates lambda and lambda/2"),
+           rival_law(gap, at, "the gap vanishes as 1/t", rival_share, size),
+           as_obligation(exact_point(next.data, own_objective.data, size), at,
+                         "S_t against the step on its own objective, weights 1 - (t-1)/t lambda"),
+           rival_law(next.data, at, "weights 1 - lambda at finite t", limit.data, size),
+           as_obligation(exact_point(beyond(limit), each_gate([&](double lambda) { return lambda / t; }), size), at,
+                         "with weights 1 - lambda the kept share is off by lambda / t"),
+           rival_law(gap, at, "the gap is 1 - lambda at finite t", rival_limit, size)});
     }
     return points;
   };
@@ -137,16 +144,17 @@ Claim gated_normaliser() {
       double Z = 0, before = 0;
       for (int i = 0; i < t; ++i) before = Z, Z = lambda * Z + 1;
       const Vector now = last_weights(lambda, t), past = last_weights(lambda, t - 1), ungated = last_weights(1, t);
+      const double wrong_share = 1.0 / t; // as printed
       // What the last step left of the weight of the write before it.
       const double kept = now[1] / past[0];
       append(points,
-             {as_statement(exact_point(now[0], 1.0 / t, size), at, "weight of the newest write against 1/t"),
+             {as_statement(exact_point(now[0], wrong_share, size), at, "weight of the newest write against 1/t"),
               as_obligation(exact_point(now[0], 1 / Z, size), at, "weight of the newest write against 1/Z_t"),
-              rival_law(exact_point(now[0], lambda, size), at, "lambda for 1 - lambda"),
+              rival_law(now[0], at, "lambda for 1 - lambda", lambda, size),
               rival_system(exact_point(ungated[0], 1 / Z, size), at, "no gate"),
               as_obligation(exact_point(kept, lambda * before / Z, size), at,
                             "A_t: what is kept of the write before it, against lambda Z_{t-1}/Z_t"),
-              rival_law(exact_point(kept, (t - 1.0) / t * lambda, size), at, "A_t of the row, (t-1)/t lambda"),
+              rival_law(kept, at, "A_t of the row, (t-1)/t lambda", (t - 1.0) / t * lambda, size),
               as_obligation(exact_point(now[2], lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z, size), at,
                             "weight of all older writes against 1 - (1 + lambda)/Z_t")});
     }

@@ -68,13 +68,13 @@ Claim softmax_without_norm() {
     for (const Params &at : places(protocol)) {
       const Sequence s = plane_sequence(at.integer("T"), protocol.seed);
       const Vector measured = reads("exp_unnormalized", s), expected = descended_reads(s, unnormalised);
-      const auto against = [&](const Vector &law) { return exact_point(measured, law, units(s)); };
-      const auto rewarded = [](const Dense &, double recall, int) { return recall; };
+      const auto rival_sign = [](const Dense &, double recall, int) { return recall; };
       append(points,
-             {as_statement(against(expected), at, "reads of every step against S_t phi(q_t)"),
+             {as_statement(exact_point(measured, expected, units(s)), at, "reads of every step against S_t phi(q_t)"),
               rival_system(exact_point(reads("softmax", s), expected, units(s)), at, "softmax with its normaliser"),
-              rival_law(against(descended_reads(s, unnormalised, false)), at, "features without their constant"),
-              rival_law(against(descended_reads(s, rewarded)), at, "+<S phi, v>")});
+              rival_law(measured, at, "features without their constant", descended_reads(s, unnormalised, false),
+                        units(s)),
+              rival_law(measured, at, "+<S phi, v>", descended_reads(s, rival_sign), units(s))});
     }
     return points;
   };
@@ -100,16 +100,15 @@ Claim softmax_with_norm() {
         measured[i] = summed[i] / (i / dv + 1);
       }
       const Vector expected = descended_reads(s, normalised);
-      const auto against = [&](const Vector &law) { return exact_point(measured, law, units(s)); };
-      const auto no_decay = [](const Dense &, double recall, int t) { return -recall / t; };
-      const auto whole_square = [](const Dense &S, double recall, int t) { return (2 * half_square(S) - recall) / t; };
-      const auto one_late = [](const Dense &S, double recall, int t) { return normalised(S, recall, t + 1); };
-      append(points,
-             {as_statement(against(expected), at, "reads of every step times c_t(q) = Z_t(q)/t against S_t phi(q_t)"),
-              rival_law(against(descended_reads(s, no_decay)), at, "A = I: nothing shrinks"),
-              rival_law(against(descended_reads(s, whole_square)), at, "no 1/2 on ||S||^2"),
-              rival_law(against(descended_reads(s, one_late)), at, "1/(t+1) for 1/t"),
-              rival_system(exact_point(summed, expected, units(s)), at, "reads times Z_t(q): no normaliser")});
+      const auto rival_identity = [](const Dense &, double recall, int t) { return -recall / t; };
+      const auto rival_square = [](const Dense &S, double recall, int t) { return (2 * half_square(S) - recall) / t; };
+      const auto rival_share = [](const Dense &S, double recall, int t) { return normalised(S, recall, t + 1); };
+      append(points, {as_statement(exact_point(measured, expected, units(s)), at,
+                                   "reads of every step times c_t(q) = Z_t(q)/t against S_t phi(q_t)"),
+                      rival_law(measured, at, "A = I: nothing shrinks", descended_reads(s, rival_identity), units(s)),
+                      rival_law(measured, at, "no 1/2 on ||S||^2", descended_reads(s, rival_square), units(s)),
+                      rival_law(measured, at, "1/(t+1) for 1/t", descended_reads(s, rival_share), units(s)),
+                      rival_system(exact_point(summed, expected, units(s)), at, "reads times Z_t(q): no normaliser")});
     }
     return points;
   };

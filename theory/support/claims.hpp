@@ -65,6 +65,12 @@ inline Point rival_law(Point point, const Params &params, std::string name) {
   return rival_law(point, std::move(name), point.predicted);
 }
 
+/// A measurement, number or array, held against another law's.
+template <class Measured, class Law>
+Point rival_law(const Measured &measured, const Params &params, std::string name, const Law &law, double units) {
+  return rival_law(exact_point(measured, law, units), params, std::move(name));
+}
+
 inline void append(std::vector<Point> &points, const std::vector<Point> &more) {
   points.insert(points.end(), more.begin(), more.end());
 }
