@@ -25,7 +25,7 @@ template <class Real> RECOLLECT_FUNCTION Matrix<Real> transposed(const Real *dat
   return {data, 1, width};
 }
 
-/// Rows with an end that moves: element (i, j) counts where j < end(i).
+/// Rows with an end that never moves back (step >= 0): element (i, j) counts where j < end(i).
 struct Staircase {
   int first = 1 << 30, step = 0;
   RECOLLECT_FUNCTION int end(int i, int width) const {

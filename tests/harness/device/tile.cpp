@@ -47,9 +47,10 @@ BOOST_AUTO_TEST_CASE(products_of_any_size_round_as_their_type_does) {
         for (int k : {1, 4, 17, 64, 300})
           for (bool transposed : {false, true})
             for (double offset : {0.0, 3.0}) {
-              // float32 as three TF32 products: 2^-21 of the products' magnitude. Plain sums round k times, in runs.
-              const double allowed =
-                  real == Real::f32 ? std::ldexp(1, -21) * std::max(1.0, k / 64.0) : (k + 2) * epsilon_of(real) / 2;
+              // Plain sums round once a term. Three TF32 products in place of one: 2^-21 of the products' magnitude.
+              const double allowed = real == Real::f32 && has_math(Math::tf32)
+                                         ? std::ldexp(1, -21) * std::max(1.0, k / 64.0)
+                                         : (k + 2) * epsilon_of(real) / 2;
               const double error = product_error(m, n, k, transposed, real, Math::exact, offset);
               BOOST_TEST_INFO(name_of(real) << " " << m << "x" << n << "x" << k << (transposed ? " transposed" : "")
                                             << " offset " << offset << ": " << error << ", allowed " << allowed);
@@ -81,48 +82,6 @@ BOOST_AUTO_TEST_CASE(triangular_systems_of_any_size) {
         BOOST_TEST_INFO(name_of(real) << " n=" << n << " columns=" << columns);
         check_close(tile_solve(n, columns, L, X, real), wanted, 10 * (n + 10) * epsilon_of(real));
       }
-}
-
-BOOST_AUTO_TEST_CASE(the_solution_of_every_prefix) {
-  for (Real real : {Real::f32, Real::f64})
-    for (int F : {1, 3, 8, 33})
-      for (int n : {1, 8, 21}) {
-        const std::vector<double> k = Stream(3, 1).normals(size_t(n) * F), q = Stream(3, 2).normals(size_t(n) * F),
-                                  alpha = Stream(3, 3).uniforms(n, 0.5, 1), H(size_t(F) * F, 0.0);
-        const std::vector<double> x = tile_prefixes(n, F, 1, alpha, k, q, H, real);
-        std::vector<double> M(size_t(F) * F, 0.0);
-        double worst = 0;
-        for (int t = 0; t < n; ++t) {
-          for (int i = 0; i < F; ++i) {
-            double left = x[size_t(t) * F + i] - q[size_t(t) * F + i]; // the ridge is 1
-            for (int j = 0; j < F; ++j) {
-              double &element = M[size_t(i) * F + j];
-              element = alpha[t] * element + k[size_t(t) * F + i] * k[size_t(t) * F + j];
-              left += element * x[size_t(t) * F + j];
-            }
-            worst = std::max(worst, std::fabs(left));
-          }
-        }
-        BOOST_TEST_INFO(name_of(real) << " F=" << F << " n=" << n << ": residual " << worst);
-        BOOST_TEST(worst <= 10.0 * (F + n) * F * epsilon_of(real)); // |M| |x| <= trace M |q| / 1
-      }
-}
-
-BOOST_AUTO_TEST_CASE(exponentials_to_a_unit_in_the_last_place) {
-  for (Real real : {Real::f32, Real::f64}) {
-    const double low = real == Real::f32 ? -87 : -708, high = real == Real::f32 ? 88 : 709;
-    const std::vector<double> x = rounded(Stream(4, 1).uniforms(20000, low, high), real), y = device_exp(x, real);
-    double worst = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      const long double exact = std::exp((long double)x[i]);
-      worst = std::max(worst, double(std::fabs(y[i] - exact) / exact));
-    }
-    BOOST_TEST_INFO(name_of(real) << ": " << worst / epsilon_of(real));
-    BOOST_TEST(worst <= 2 * epsilon_of(real));
-    const std::vector<double> edges = device_exp({-INFINITY, INFINITY, NAN, -1e30, 1e30, 0}, real);
-    BOOST_TEST((edges[0] == 0 && std::isinf(edges[1]) && std::isnan(edges[2]) && edges[3] == 0 &&
-                std::isinf(edges[4]) && edges[5] == 1));
-  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,6 @@
 #include "harness/pipeline/equivalence.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -82,20 +81,6 @@ BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_T) {
   BOOST_TEST(std::fabs(fits[0].exponent - 1.5) < 1e-9);
   results.resize(2);
   BOOST_TEST(growth(results).empty()); // two points are no fit
-}
-
-BOOST_AUTO_TEST_CASE(the_json_is_google_benchmarks) {
-  const auto plan = bench_plan(request_for("linear", {"fast"}));
-  BenchResult good = bench(plan[0], 0), bad = good;
-  bad.status = "wrong", bad.reason = "far off", bad.seconds.clear();
-  const auto parsed = nlohmann::json::parse(bench_json({good, bad}, {{"version", "0"}}));
-  BOOST_TEST(parsed.at("context").at("json_schema_version") == 1);
-  const auto &list = parsed.at("benchmarks");
-  BOOST_TEST_REQUIRE(list.size() == good.seconds.size() + 2);
-  BOOST_TEST(list[0].at("run_type") == "iteration");
-  BOOST_TEST(list[0].at("real_time") == good.seconds[0] * 1e9);
-  BOOST_TEST(list[good.seconds.size()].at("aggregate_name") == "median");
-  BOOST_TEST(list.back().at("error_occurred") == true);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,6 @@
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
 #include "harness/pipeline/plan.hpp"
-#include "harness/pipeline/recorder.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
@@ -80,27 +79,6 @@ BOOST_AUTO_TEST_CASE(findings_come_back_whole) {
     BOOST_TEST((a.standard_error == b.standard_error && a.relation == b.relation));
     BOOST_TEST(a.params.str() == b.params.str());
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
-  const Folder folder;
-  const std::string path = folder / "r.h5";
-  const Results start = Results::planned(small_plan(), {{"seed", "1"}});
-  int reported = 0;
-  {
-    Recorder killed(path, start, false);
-    killed.add([&] { ++reported; }, record_of(0));
-  }
-  BOOST_TEST(reported == 0); // not yet on the disk, so nobody was told
-  Recorder again(path, start, true);
-  BOOST_TEST(!again.results().has(0));
-  again.add([&] { ++reported; }, record_of(0));
-  again.add([&] { ++reported; }, record_of(1));
-  again.finish();
-  BOOST_TEST(reported == 2);
-  BOOST_TEST(Results::read(path).missing() == 0u);
-  Recorder done(path, start, true); // complete already
-  BOOST_TEST((done.results().has(0) && done.results().has(1)));
 }
 
 BOOST_AUTO_TEST_CASE(another_plan_seed_or_version_is_not_completed) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/files/test_check.py is the kernel engineer's day; here that a right and a wrong candidate differ in the exit code.
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(check_command)
+
+BOOST_AUTO_TEST_CASE(another_form_is_right_and_another_layer_is_not) {
+  const Folder folder;
+  const std::string in = " -i '" + (folder / "in.h5") + "'", out = " '" + (folder / "out.h5") + "'";
+  BOOST_TEST(run_program("sample delta_net --shape 1,2,40,8,8 -o '" + (folder / "in.h5") + "'").status == 0);
+  BOOST_TEST(run_program("forward delta_net --form chunked" + in + " -o" + out).status == 0);
+  BOOST_TEST(run_program("check delta_net" + in + " --candidate" + out).status == 0);
+  const Outcome wrong = run_program("check linear" + in + " --candidate" + out);
+  BOOST_TEST(wrong.status == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_checks_itself) {
+  const Outcome o = run_program("check --self linear");
+  BOOST_TEST(o.status == 0, o.out);
+  BOOST_TEST(o.out.find(" passed, 0 failed\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/files/test_forward.py holds outputs to NumPy's; here what the command does with files.
+#include "harness/pipeline/tensors.hpp"
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(forward_command)
+
+BOOST_AUTO_TEST_CASE(one_value_after_another_is_their_sum) {
+  const Folder folder;
+  const Sequence s = one_head(2, {1, 1}, {1, 1}, {2, 5});
+  const Variant &v = find_variant("linear");
+  write_sequence(folder / "in.h5", s, {}, Real::f64, {}, {});
+  const std::string files = "-i '" + (folder / "in.h5") + "' -o '" + (folder / "out.npz") + "' --dtype f64";
+  const Outcome o = run_program("forward linear " + files);
+  BOOST_TEST((o.status == 0 && o.out.empty()), o.err);
+  const Output read = read_output(folder / "out.npz", s.shape, forward(v, s, {}).state_shape, {});
+  BOOST_TEST((read.o == std::vector<double>{2, 7} && read.state == std::vector<double>{7}));
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_input_leaves_no_output) {
+  const Folder folder;
+  write_arrays(folder / "in.h5", {{"q", {{1, 1, 1, 1}, {1}}}}, Real::f64, {});
+  const Outcome o = run_program("forward linear -i '" + (folder / "in.h5") + "' -o '" + (folder / "out.h5") + "'");
+  BOOST_TEST(o.status == 3);
+  BOOST_TEST(o.err.find("dataset k is absent") != std::string::npos);
+  BOOST_TEST(!std::filesystem::exists(folder / "out.h5"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

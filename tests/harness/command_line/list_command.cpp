@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+#include <nlohmann/json.hpp>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(list_command)
+
+BOOST_AUTO_TEST_CASE(every_kind_is_listed_whole) {
+  const std::pair<const char *, size_t> kinds[] = {
+      {"variants", all_variants().size()}, {"tasks", all_tasks().size()}, {"claims", all_claims().size()}};
+  for (const auto &[kind, count] : kinds) {
+    const Outcome o = run_program(std::string("list ") + kind + " --json");
+    BOOST_TEST(o.status == 0, kind << ": " << o.err);
+    BOOST_TEST(nlohmann::json::parse(o.out).size() == count, kind);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(names_select_and_describe) {
+  const Outcome o = run_program("list variants linear 'gl[a]'");
+  BOOST_TEST(o.status == 0);
+  BOOST_TEST(o.out.find("variant     linear") != std::string::npos);
+  BOOST_TEST(o.out.find("variant     gated_linear") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

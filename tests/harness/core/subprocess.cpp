@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/subprocess.hpp"
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(subprocesses)
+
+BOOST_AUTO_TEST_CASE(the_exit_status_comes_back) {
+  BOOST_TEST(run_quietly({"true"}) == 0);
+  BOOST_TEST(run_quietly({"sh", "-c", "exit 5"}) == 5);
+}
+
+BOOST_AUTO_TEST_CASE(words_are_not_interpreted) {
+  const Folder folder;
+  BOOST_TEST(run_quietly({"touch", folder / "a b; c"}) == 0);
+  BOOST_TEST(std::filesystem::exists(folder / "a b; c"));
+}
+
+BOOST_AUTO_TEST_CASE(what_did_not_end_by_itself_has_no_status) {
+  BOOST_TEST(run_quietly({"no-such-program-anywhere"}) == -1);
+  BOOST_TEST(run_quietly({"sh", "-c", "kill -9 $$"}) == -1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/device/ceilings.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(ceilings)
+
+BOOST_AUTO_TEST_CASE(a_machine_computes_faster_than_it_copies_and_single_faster_than_double) {
+  const Ceilings c = measure_ceilings();
+  BOOST_TEST(c.bytes_per_second > 1e8);
+  BOOST_TEST(c.flops_per_second_f64 > 1e8);
+  BOOST_TEST(c.flops_per_second_f32 > 0.7 * c.flops_per_second_f64); // consumer GPUs and CPUs: 2; an H200's gemm: 0.8
+  flush_caches();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tile.cpp does not reach through tile.hpp: strides, staircases, sums into what is there.
+#include "harness/device/tile_host.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(tile_host)
+
+using tile::Matrix;
+using tile::Product;
+using tile::Staircase;
+
+const std::vector<double> a = Stream(1, "a").normals(40 * 40), b = Stream(1, "b").normals(40 * 40);
+
+/// 2 A B + 0.5 C, element by element; C is 1 to begin with.
+double expected(const Product<double> &p, int i, int j) {
+  double sum = 0;
+  for (int x = 0; x < p.given.end(i, p.k); ++x) sum += p.A(i, x) * p.B(x, j);
+  return 2 * sum + 0.5;
+}
+
+void check(const Product<double> &p, int m, int n) {
+  const int ldc = 41;
+  std::vector<double> C(size_t(m) * ldc, 1.0);
+  tile::host::gemm(m, n, 2.0, p, 0.5, C.data(), ldc);
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < p.wanted.end(i, n); ++j) BOOST_TEST(std::abs(C[i * ldc + j] - expected(p, i, j)) < 1e-13 * 40);
+    for (int j = n; j < ldc; ++j) BOOST_TEST(C[i * ldc + j] == 1); // beyond the rows nothing is touched
+  }
+}
+
+BOOST_AUTO_TEST_CASE(operands_have_any_strides) {
+  for (const Matrix<double> &A : {tile::rows(a.data(), 40), tile::transposed(a.data(), 40), {a.data(), 80, 2}})
+    for (const Matrix<double> &B : {tile::rows(b.data(), 40), tile::transposed(b.data(), 40)})
+      for (int n : {1, 9, 17}) check({A, B, 11}, 13, n);
+}
+
+BOOST_AUTO_TEST_CASE(a_staircase_ends_sums_and_results) {
+  const Matrix<double> B = tile::rows(b.data(), 40);
+  const auto A_within = [](Staircase given) { // zero elsewhere, as a staircase promises
+    std::vector<double> within = a;
+    for (int i = 0; i < 40; ++i)
+      for (int j = given.end(i, 40); j < 40; ++j) within[i * 40 + j] = 0;
+    return within;
+  };
+  for (int first : {-3, 0, 1, 7})
+    for (const Staircase given : {Staircase{}, {first, 1}, {first, 2}})
+      for (const Staircase wanted : {Staircase{}, {first, 1}}) {
+        const std::vector<double> within = A_within(given);
+        check({tile::rows(within.data(), 40), B, 19, given, wanted}, 19, 19);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(transposes_of_any_size) {
+  for (int m : {1, 4, 9, 33})
+    for (int n : {1, 8, 17}) {
+      std::vector<double> out(size_t(n) * 40, 7.0);
+      tile::host::transpose(m, n, a.data(), 40, out.data(), 40);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < 40; ++j) BOOST_TEST(out[i * 40 + j] == (j < m ? a[j * 40 + i] : 7));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

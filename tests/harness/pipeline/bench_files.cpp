@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/core/files.hpp"
+#include "harness/pipeline/bench.hpp"
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+#include <nlohmann/json.hpp>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(bench_files)
+
+std::vector<BenchCase> one_case() {
+  BenchRequest r;
+  r.variants = {"linear"}, r.shapes = {{1, 2, 100, 8, 4}};
+  return bench_plan(r);
+}
+
+std::pair<BenchResult, BenchResult> good_and_bad(const BenchCase &c) {
+  BenchResult good = bench(c, 0), bad = good;
+  bad.status = "wrong", bad.reason = "far off", bad.seconds.clear();
+  return {good, bad};
+}
+
+BOOST_AUTO_TEST_CASE(the_json_is_google_benchmarks) {
+  const std::vector<BenchCase> plan = one_case();
+  const auto [good, bad] = good_and_bad(plan[0]);
+  const auto parsed = nlohmann::json::parse(bench_json({good, bad}, {{"version", "0"}}));
+  BOOST_TEST(parsed.at("context").at("json_schema_version") == 1);
+  const auto &list = parsed.at("benchmarks");
+  BOOST_TEST_REQUIRE(list.size() == good.seconds.size() + 2);
+  BOOST_TEST(list[0].at("run_type") == "iteration");
+  BOOST_TEST(list[0].at("real_time") == good.seconds[0] * 1e9);
+  BOOST_TEST(list[good.seconds.size()].at("aggregate_name") == "median");
+  BOOST_TEST(list.back().at("error_occurred") == true);
+}
+
+BOOST_AUTO_TEST_CASE(the_tables_hold_every_sample_and_rates_of_the_median) {
+  const Folder folder;
+  const std::vector<BenchCase> plan = one_case();
+  const auto [good, bad] = good_and_bad(plan[0]);
+  const Ceilings ceilings{1e9, 2e9, 3e9};
+  OutputFile(folder / "b.h5").publish(bench_image({good, bad}, ceilings, {{"seed", "1"}}));
+  const Hdf5File file(folder / "b.h5");
+  const Table bench = file.table("bench"), samples = file.table("bench_samples");
+  BOOST_TEST_REQUIRE(bench.rows.size() == 2u);
+  BOOST_TEST(bench.get<double>(0, "tokens_per_second") == 200 / good.timing.median);
+  BOOST_TEST(bench.get<double>(0, "flops_ceiling") == 1e9); // float32
+  BOOST_TEST((bench.get<std::string>(1, "status") == "wrong" && bench.get<double>(1, "tokens_per_second") == 0));
+  BOOST_TEST_REQUIRE(samples.rows.size() == good.seconds.size());
+  for (size_t i = 0; i < samples.rows.size(); ++i) BOOST_TEST(samples.get<double>(i, "seconds") == good.seconds[i]);
+  BOOST_TEST(file.table("ceilings").get<double>(2, "value") == 3e9);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

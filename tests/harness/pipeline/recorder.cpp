@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/files/test_durability.py kills the program; here the order of saying and keeping.
+#include "harness/pipeline/recorder.hpp"
+#include "harness/core/error.hpp"
+#include "harness/pipeline/plan.hpp"
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(recorders)
+
+Results plan_of_two(std::uint64_t seed = 1) {
+  RunRequest request;
+  request.variants = {"linear", "softmax"}, request.tasks = {"recall"}, request.seed = seed;
+  return Results::planned(make_plan(request), {{"seed", std::to_string(seed)}});
+}
+
+Record record_of(int index) {
+  Record r;
+  r.case_index = index, r.score.metrics = {{"mse", 0.1}};
+  return r;
+}
+
+BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
+  const Folder folder;
+  const std::string path = folder / "r.h5";
+  const Results start = plan_of_two();
+  int reported = 0;
+  {
+    Recorder killed(path, start, false);
+    killed.add([&] { ++reported; }, record_of(0));
+  }
+  BOOST_TEST(reported == 0); // not yet on the disk, so nobody was told
+  Recorder again(path, start, true);
+  BOOST_TEST(!again.results().has(0));
+  again.add([&] { ++reported; }, record_of(0));
+  again.add([&] { ++reported; }, record_of(1));
+  again.finish();
+  BOOST_TEST(reported == 2);
+  BOOST_TEST(Results::read(path).missing() == 0u);
+  Recorder done(path, start, true); // complete already
+  BOOST_TEST((done.results().has(0) && done.results().has(1)));
+}
+
+BOOST_AUTO_TEST_CASE(another_run_is_not_completed) {
+  const Folder folder;
+  { Recorder killed(folder / "r.h5", plan_of_two(), false); }
+  BOOST_CHECK_THROW(Recorder(folder / "r.h5", plan_of_two(2), true), Error);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_file_everything_is_said_at_once) {
+  Recorder recorder("", plan_of_two(), false);
+  int reported = 0;
+  recorder.add([&] { ++reported; }, record_of(0));
+  BOOST_TEST(reported == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
