@@ -113,7 +113,8 @@ template <class Number> struct MomentumAlgebra {
     const Real *k = h.k(c.first), *v = h.v(c.first), *g = this->g.data(), *power = this->power.data();
     weigh(team, n, k, k, 0, p);
     stack(team, n, k, 0, out.X, ld);
-    tile::gemm(team, n, V, n, Real(-1), tile::rows<Real>(p.G, n), tile::rows(v, V), Real(0), out.X + 2 * F, ld);
+    const tile::Product<Real> written{tile::rows<Real>(p.G, n), tile::rows(v, V), n, {0, 1}};
+    tile::gemm(team, n, V, Real(-1), written, {}, Real(0), out.X + 2 * F, ld);
     team.barrier();
     tile::solve_unit_lower(team, n, ld, p.W, n, out.X, ld);
     for (int part = 0; part < 2; ++part) {
@@ -153,10 +154,11 @@ template <class Number> struct MomentumAlgebra {
     stack(team, n, h.q(c.first), 1, p.x, 2 * F);
     team.barrier();
     tile::gemm(team, n, V, Real(1), tile::Product<Real>{tile::rows<Real>(p.x, 2 * F), tile::rows(before, V), 2 * F},
-               tile::Product<Real>{tile::rows<Real>(p.W, n), tile::rows<Real>(chunk.X + 2 * F, ldx()), n}, Real(0),
-               h.o(c.first), V);
+               tile::Product<Real>{tile::rows<Real>(p.W, n), tile::rows<Real>(chunk.X + 2 * F, ldx()), n, {1, 1}},
+               Real(0), h.o(c.first), V);
     team.barrier();
-    tile::gemm(team, n, V, n, Real(1), tile::rows<Real>(p.G, n), tile::rows(h.v(c.first), V), Real(1), h.o(c.first), V);
+    const tile::Product<Real> written{tile::rows<Real>(p.G, n), tile::rows(h.v(c.first), V), n, {1, 1}};
+    tile::gemm(team, n, V, Real(1), written, {}, Real(1), h.o(c.first), V);
   }
 };
 

@@ -121,8 +121,9 @@ template <class Real> struct Chunked {
         for (int later = 0; later < c; ++later) own[size_t(c) * width + n + later] = 0; // a query sees no later key
       });
       team.barrier();
-      tile::gemm(team, n, Dv, t0 + n, Real(1), tile::transposed(X + n, width), tile::rows<Real>(scaled, Dv), Real(0),
-                 h.o(t0), Dv);
+      const tile::Product<Real> read{
+          tile::transposed<Real>(X + n, width), tile::rows<Real>(scaled, Dv), t0 + n, {t0 + 1, 1}};
+      tile::gemm(team, n, Dv, Real(1), read, {}, Real(0), h.o(t0), Dv);
     }
   }
 };

@@ -69,7 +69,8 @@ template <class Real> struct Batches {
         for (int s = t + 1; s < n; ++s) A[t * n + s] = 0;
       });
       team.barrier();
-      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(A, n), tile::rows<Real>(E, Dv), Real(1), o, Dv);
+      const tile::Product<Real> taken{tile::rows(A, n), tile::rows<Real>(E, Dv), n, {1, 1}};
+      tile::gemm(team, n, Dv, Real(-1), taken, {}, Real(1), o, Dv);
       tile::gemm(team, Dk, Dv, n, Real(-1), tile::transposed(k, Dk), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
       team.barrier();
       each(team, n, [=](int t) { m.read(Dk, Dv, q + t * Dk, o + t * Dv, o + t * Dv); });

@@ -118,6 +118,24 @@ template <class Real> void pack(int k, int width, int padded, const Matrix<Real>
   }
 }
 
+/// Whether every number of B's rows [begin, end) is finite; its rows hold whole vectors.
+template <class Real, int N> bool finite(const Matrix<Real> &b, int begin, int end) {
+  Vector<Real> zero = {}; // x - x of every number so far: 0, or NaN once one is infinite or NaN
+  for (int p = begin; p < end; ++p) UNROLL for (int j = 0; j < N; ++j) {
+      const Vector<Real> x = load(b.data + p * b.row + j * lanes<Real>);
+      zero += x - x;
+    }
+  for (int l = 0; l < lanes<Real>; ++l)
+    if (zero[l] != 0) return false;
+  return true;
+}
+template <class Real> bool finite(const Matrix<Real> &b, int vectors, int begin, int end) {
+  if (vectors == 1) return finite<Real, 1>(b, begin, end);
+  if (vectors == 2) return finite<Real, 2>(b, begin, end);
+  if (vectors == 3) return finite<Real, 3>(b, begin, end);
+  return finite<Real, 4>(b, begin, end);
+}
+
 /// f(first, count) for `all` split into as few parts of at most `most` as there must be, as even as can be.
 template <class F> void evenly(int all, int most, const F &f) {
   for (int first = 0, parts = (all + most - 1) / most; parts > 0; --parts) {
@@ -149,10 +167,17 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
         b = rows<Real>(packed, N * W);
       }
       evenly(m - top, most_rows(N), [&](int below, int R) {
-        const int i = top + below, end = given.end(i + R - 1, k) - p;
-        if (p == 0 || end > 0)
-          block_of<Real>(R, N)(std::clamp(end, 0, deep), alpha, product.A.from(i, p), b.data, b.row, p ? Real(1) : beta,
-                               C + i * ldc + j, ldc, width);
+        const auto multiply = [&](int i, int R, int end) {
+          if (p == 0 || end > 0)
+            block_of<Real>(R, N)(end, alpha, product.A.from(i, p), b.data, b.row, p ? Real(1) : beta, C + i * ldc + j,
+                                 ldc, width);
+        };
+        const int i = top + below;
+        const auto end = [&](int row) { return std::clamp(given.end(row, k) - p, 0, deep); };
+        if (end(i) == end(i + R - 1) || finite(b, N, end(i), end(i + R - 1)))
+          multiply(i, R, end(i + R - 1));
+        else // 0 times infinity would reach the rows whose own end comes before it
+          for (int row = i; row < i + R; ++row) multiply(row, 1, end(row));
       });
     });
   }

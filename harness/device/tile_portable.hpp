@@ -18,7 +18,8 @@ KOKKOS_FUNCTION void accumulate(const Product<Real> &x, int i0, int height, int 
   const int k = x.given.end(i0 + height - 1, x.k);
   for (int p = 0; p < k; ++p)
     for (int r = 0; r < R; ++r) {
-      const Real a = r < height ? x.A(i0 + r, p) : Real(0);
+      if (r >= height || p >= x.given.end(i0 + r, x.k)) continue; // not even 0 times infinity
+      const Real a = x.A(i0 + r, p);
       for (int c = 0; c < W; ++c) sum[r][c] += a * (c < width ? x.B(p, j0 + c) : Real(0));
     }
 }

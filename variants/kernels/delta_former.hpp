@@ -59,7 +59,8 @@ template <class Real>
 KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const Real *A, std::ptrdiff_t lda, Real *u,
                                        Real *work) {
   const auto product = [&](const Real *a, std::ptrdiff_t ld, const Real *b, int columns, Real beta, Real *c) {
-    tile::gemm(team, n, columns, n, Real(1), tile::rows(a, ld), tile::rows(b, columns), beta, c, columns);
+    const tile::Product<Real> lower{tile::rows(a, ld), tile::rows(b, columns), n, {1, 1}};
+    tile::gemm(team, n, columns, Real(1), lower, {}, beta, c, columns);
     team.barrier();
   };
   const auto copy = [&](int columns, const Real *from, std::ptrdiff_t ld, Real *to) {

@@ -80,7 +80,8 @@ template <class Real> struct LeastSquaresBlock {
       for (int i = t + 1; i < n; ++i) A[size_t(t) * n + i] = 0;
     });
     team.barrier();
-    tile::gemm(team, n, Dv, n, Real(1), tile::rows(A, n), tile::rows<Real>(E, Dv), Real(1), o, Dv);
+    const tile::Product<Real> own{tile::rows(A, n), tile::rows<Real>(E, Dv), n, {1, 1}};
+    tile::gemm(team, n, Dv, Real(1), own, {}, Real(1), o, Dv);
     tile::gemm(team, F, Dv, n, Real(1), tile::transposed(updates.gain, F), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
     team.barrier();
     return n;

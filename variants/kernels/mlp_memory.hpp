@@ -157,9 +157,10 @@ template <class Real, class Act, class Read> struct TrainByBatches {
         dh[i] *= memory.act.slope(h[i]);
         hq[i] *= c[i / W];
       });
-      each(team, n * n, [=](int i) { G[i] *= w[i]; });
+      each(team, n * n, [=](int i) { G[i] = i % n > i / n ? Real(0) : G[i] * w[i]; });
       team.barrier();
-      tile::gemm(team, n, W, n, Real(-1), tile::rows(G, n), tile::rows<Real>(dh, W), Real(1), hq, W);
+      const tile::Product<Real> first{tile::rows(G, n), tile::rows<Real>(dh, W), n, {1, 1}};
+      tile::gemm(team, n, W, Real(-1), first, {}, Real(1), hq, W);
       if (Z) {
         tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(ZT, W), Real(0), h, W);
         team.barrier();
@@ -171,10 +172,11 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       tile::gemm(team, n, n, W, Real(1), tile::rows(hq, W), tile::rows<Real>(aT, n), Real(0), G, n);
       tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), tile::rows<Real>(M + Dk, row), Real(0), y, Dv);
       team.barrier();
-      each(team, n * n, [=](int i) { G[i] *= w[i]; });
+      each(team, n * n, [=](int i) { G[i] = i % n > i / n ? Real(0) : G[i] * w[i]; });
       each(team, n * Dv, [=](int i) { y[i] *= c[i / Dv]; });
       team.barrier();
-      tile::gemm(team, n, Dv, n, Real(-1), tile::rows(G, n), tile::rows<Real>(e, Dv), Real(1), y, Dv);
+      const tile::Product<Real> second{tile::rows(G, n), tile::rows<Real>(e, Dv), n, {1, 1}};
+      tile::gemm(team, n, Dv, Real(-1), second, {}, Real(1), y, Dv);
       if (Z) {
         tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), tile::rows<Real>(Z + Dk, row), Real(0), yZ, Dv);
         team.barrier();

@@ -67,7 +67,8 @@ template <class Real> struct ConjugateGradients {
     tile::gemm(team, c.n, c.n, c.F, Real(1), tile::rows(x, c.F), tile::rows<Real>(c.kT, c.n), Real(0), c.W, c.n);
     team.barrier();
     each(team, c.n, [=](int t) {
-      for (int i = 0; i < c.n; ++i) c.W[size_t(t) * c.n + i] *= c.decay[size_t(t) * c.n + i];
+      Real *row = c.W + size_t(t) * c.n;
+      for (int i = 0; i < c.n; ++i) row[i] = i <= t ? row[i] * c.decay[size_t(t) * c.n + i] : Real(0);
     });
     team.barrier();
   }
@@ -82,7 +83,8 @@ template <class Real> struct ConjugateGradients {
       for (int j = 0; j < c.F; ++j) y[row + j] = c.start[t] * y[row + j] + ridge * x[row + j];
     });
     team.barrier();
-    tile::gemm(team, c.n, c.F, c.n, Real(1), tile::rows(c.W, c.n), tile::rows<Real>(c.k, c.F), Real(1), y, c.F);
+    const tile::Product<Real> own{tile::rows(c.W, c.n), tile::rows<Real>(c.k, c.F), c.n, {1, 1}};
+    tile::gemm(team, c.n, c.F, Real(1), own, {}, Real(1), y, c.F);
     team.barrier();
   }
 
@@ -149,7 +151,8 @@ template <class Real> struct ConjugateGradients {
         for (int j = 0; j < F; ++j) d[size_t(t) * F + j] = c.decay[size_t(n - 1) * n + t] * c.k[size_t(t) * F + j];
       });
       team.barrier();
-      tile::gemm(team, n, Dv, n, Real(1), tile::rows(c.W, n), tile::rows<Real>(h.v(t0), Dv), Real(1), o, Dv);
+      const tile::Product<Real> own{tile::rows(c.W, n), tile::rows<Real>(h.v(t0), Dv), n, {1, 1}};
+      tile::gemm(team, n, Dv, Real(1), own, {}, Real(1), o, Dv);
       const Real total = c.start[n - 1];
       each(team, F, [=](int i) {
         for (int j = 0; j < F; ++j) H[size_t(i) * F + j] *= total;

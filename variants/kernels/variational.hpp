@@ -149,7 +149,8 @@ template <class Real> struct VariationalDirections {
         for (int i = t + 1; i < n; ++i) W[size_t(t) * n + i] = 0;
       });
       team.barrier();
-      tile::gemm(team, n, F, n, Real(-1), tile::rows(W, n), tile::rows<Real>(block.gain, F), Real(1), a, F);
+      const tile::Product<Real> own{tile::rows(W, n), tile::rows<Real>(block.gain, F), n, {1, 1}};
+      tile::gemm(team, n, F, Real(-1), own, {}, Real(1), a, F);
       block.apply(team, Real(1), A);
       since = since + n == rule.refresh ? 0 : since + n;
       const Real added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
