@@ -4,7 +4,7 @@
 # Prints every claim that failed with its seed; the last line counts runs: "N passed, M failed". Exit 0 only when none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-(($# >= 2)) || { echo "usage: ci/seeds.sh FIRST LAST [CLAIM-or-glob ...]" >&2; exit 2; }
+[[ ${1:-} =~ ^[0-9]+$ && ${2:-} =~ ^[0-9]+$ ]] && (($1 <= $2)) || { echo "usage: ci/seeds.sh FIRST LAST [CLAIM-or-glob ...]" >&2; exit 2; }
 [[ -x build/recollect ]] || { echo "build/recollect is absent: run ci/build.sh first" >&2; exit 3; }
 first=$1 last=$2
 shift 2

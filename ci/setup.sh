@@ -11,6 +11,7 @@ packages=(g++ cmake ninja-build git xz-utils
   libhdf5-dev libzip-dev libcli11-dev libboost-dev libboost-test-dev librandom123-dev libtomlplusplus-dev nlohmann-json3-dev
   libeigen3-dev libopenblas-openmp-dev   # this flavour of OpenBLAS shares its threads with Kokkos's OpenMP backend
   python3 python3-h5py python3-matplotlib)
+optional_packages=(libopenmpi-dev openmpi-bin)   # mpirun -n N recollect run
 serial_kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 
 step() { printf 'setup [%3ds] %s\n' "$SECONDS" "$*"; }
@@ -18,6 +19,12 @@ die() { printf 'setup: error: %s\n' "$*"; exit 3; }
 finish() { step "ready: $1"; printf '%s\n' "$1" >&3; exit 0; }
 logged() { "$@" >>"$log" 2>&1; }
 build_failed() { tail -n 25 "$log"; die "$1 did not build; the whole log is $log"; }
+
+need_space() {   # MiB
+  local free
+  free=$(df --output=avail -k "$cache" | tail -n 1) || return 0
+  ((free >= $1 * 1024)) || die "$cache has $((free / 1024)) MiB left, needs $1: make room or name another folder in RECOLLECT_CACHE"
+}
 
 holds() { compgen -G "$1/lib*/cmake/$2/$2Config.cmake" || compgen -G "$1/lib*/*/cmake/$2/$2Config.cmake"; } >/dev/null
 
@@ -151,20 +158,27 @@ CMAKE
 # ---- Main -------------------------------------------------------------------------------------------------------------------
 command -v apt-get >/dev/null || check_other_system
 
-cache=${RECOLLECT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/recollect}
-mkdir -p "$cache"
+home=${HOME:-$(getent passwd "$EUID" | cut -d: -f6)} || true
+cache=${RECOLLECT_CACHE:-${XDG_CACHE_HOME:-${home:+$home/.cache}}}
+[[ -n $cache ]] || die "no home directory: name a folder for Kokkos in RECOLLECT_CACHE"
+[[ -n ${RECOLLECT_CACHE:-} ]] || cache+=/recollect
+mkdir -p "$cache" || die "cannot create $cache: name another folder in RECOLLECT_CACHE"
 log=$cache/setup.log
-exec 9>"$cache/lock"
+exec 9>"$cache/lock" || die "cannot write in $cache: name another folder in RECOLLECT_CACHE"
 flock --nonblock 9 || { step "waiting for another run of setup"; flock 9; }
-: >"$log"
+# A disk that fills up under apt makes it hold its lock and try for minutes: look before anything is asked of it.
+date >"$log" || die "cannot write $log: is the disk full?"
+need_space 16
 
 install_missing "${packages[@]}" || die "apt-get could not install the packages above; the log is $log"
+install_missing "${optional_packages[@]}" || step "warning: going on without ${optional_packages[*]}: no mpirun"
 use_own_kokkos
 blas=$(readlink -f "/usr/lib/$(gcc -print-multiarch)/libopenblas.so.0")
 [[ $blas == *openmp* ]] || step "warning: libopenblas.so.0 is ${blas:-not there}: another flavour than OpenMP, whose threads may compete with Kokkos's"
 
 prefix=$cache/kokkos-$(cache_key)
 if [[ ! -d $prefix ]]; then
+  need_space 1024   # the source package, Kokkos's own tree of it, and the build
   rm -rf "$cache"/build.*   # left by runs that were killed; the lock says that none is alive
   work=$(mktemp -d "$cache/build.XXXXXX")
   trap 'rm -rf "$work"' EXIT

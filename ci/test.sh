@@ -6,8 +6,11 @@ ci/build.sh
 log=build/test.log
 status=0
 ctest --test-dir build --verbose 2>&1 | tee "$log" | grep -vE '^[0-9]+: (Running|Test command)' || status=${PIPESTATUS[0]}
-# Every test program closes with its own count; a program that died before that is one failure more.
-read -r passed failed < <(awk '/^[0-9]+: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4 } END { print passed + 0, failed + 0 }' "$log")
+# Every test program closes with its own count; one that did not is a failure more, whatever its exit status.
+read -r passed failed < <(awk '
+  $1 == "Start" { silent[$2] = 1 }
+  /^[0-9]+: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4; delete silent[$1] }
+  END { for (program in silent) ++failed; print passed + 0, failed + 0 }' "$log")
 if ((status != 0 && failed == 0)); then failed=1; fi
 if ((passed + failed == 0)); then failed=1; fi
 echo "$passed passed, $failed failed"

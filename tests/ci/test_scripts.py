@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scripts of ci/ and .ci/ say when something around them is wrong. Nothing is installed or built here: the scripts
+run in a folder of their own, with stand-ins for the programs that they call."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        for name in "ci", ".ci", "build", "bin":
+            (self.folder / name).mkdir()
+
+    def copy(self, *names):
+        for name in names:
+            shutil.copy(ROOT / name, self.folder / name)
+
+    def script(self, name, text):
+        path = self.folder / name
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(0o755)
+
+    def call(self, *words, **environment):
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        kept = {k: v for k, v in {**os.environ, "PATH": path, **environment}.items() if v is not None}
+        return subprocess.run(words, cwd=self.folder, env=kept, capture_output=True, text=True, timeout=60)
+
+    def counted(self, log, status=0):
+        """ci/test.sh, where ctest would print `log`."""
+        self.copy("ci/test.sh")
+        self.script("ci/build.sh", "")
+        self.script("bin/ctest", f"cat <<'LOG'\n{log}\nLOG\nexit {status}")
+        done = self.call("ci/test.sh")
+        return done.returncode, done.stdout.splitlines()[-1]
+
+    def test_counts_are_added_up(self):
+        log = "    Start 1: a\n1: 3 passed, 0 failed\n    Start 2: b\n2: 4 passed, 0 failed"
+        self.assertEqual(self.counted(log), (0, "7 passed, 0 failed"))
+        self.assertEqual(self.counted(log.replace("4 passed, 0", "3 passed, 1"), 8), (1, "6 passed, 1 failed"))
+
+    def test_a_program_without_a_count_is_a_failure(self):
+        log = "    Start 1: a\n1: 3 passed, 0 failed\n    Start 2: b\n2: says nothing"
+        self.assertEqual(self.counted(log), (1, "3 passed, 1 failed"))
+        self.assertEqual(self.counted("No tests were found!!!"), (1, "0 passed, 1 failed"))
+
+    def test_a_stage_without_a_count_is_a_failure(self):
+        self.copy(".ci/run")
+        self.script("ci/test.sh", "echo 5 passed, 0 failed")
+        self.script("ci/verify.sh", "echo nothing")
+        done = self.call(".ci/run")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "5 passed, 1 failed"))
+
+    def test_seeds_need_an_interval(self):
+        self.copy("ci/seeds.sh")
+        self.script("build/recollect", "exit 0")
+        done = self.call("ci/seeds.sh", "3", "5")
+        self.assertEqual((done.returncode, done.stdout), (0, "3 passed, 0 failed\n"))
+        for words in (("5", "1"), ("1", "many"), ("-1", "2"), ()):
+            done = self.call("ci/seeds.sh", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("usage", done.stderr)
+
+    def test_setup_finds_a_home_or_says_what_is_missing(self):
+        """No HOME is no reason to fail: the user data base knows the folder."""
+        self.copy("ci/setup.sh")
+        self.script("bin/dpkg-query", "printf installed")
+        self.script("bin/apt-get", "echo called >>$0.log; exit 1")
+        self.script("bin/getent", f"echo user:x:0:0::{self.folder}/home:/bin/sh")
+        (self.folder / "home").mkdir()
+        prefix = self.folder / "kokkos"
+        for project in "Kokkos", "KokkosKernels":
+            (prefix / "lib/cmake" / project).mkdir(parents=True)
+            (prefix / "lib/cmake" / project / f"{project}Config.cmake").touch()
+        bare = dict(HOME=None, XDG_CACHE_HOME=None, RECOLLECT_CACHE=None)
+        done = self.call("ci/setup.sh", Kokkos_ROOT=str(prefix), **bare)
+        self.assertEqual((done.returncode, done.stdout), (0, f"{prefix}\n"), done.stderr)
+        self.assertTrue((self.folder / "home/.cache/recollect").is_dir())
+        self.script("bin/getent", "exit 2")
+        done = self.call("ci/setup.sh", Kokkos_ROOT=str(prefix), **bare)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("RECOLLECT_CACHE", done.stderr)
+
+    def test_setup_stops_before_a_full_disk_does(self):
+        """Nothing is asked of apt, which would hold its lock for as long as it tries."""
+        self.copy("ci/setup.sh")
+        self.script("bin/dpkg-query", "exit 1")
+        self.script("bin/apt-get", f"echo called >>{self.folder}/apt.log")
+        cache = self.folder / "cache"
+        cache.mkdir()
+        (cache / "setup.log").symlink_to("/dev/full")
+        done = self.call("ci/setup.sh", RECOLLECT_CACHE=str(cache), Kokkos_ROOT=None)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn("setup.log", done.stderr)
+        (cache / "setup.log").unlink()
+        self.script("bin/df", "echo Avail; echo 1000")
+        done = self.call("ci/setup.sh", RECOLLECT_CACHE=str(cache), Kokkos_ROOT=None)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn("MiB", done.stderr)
+        self.assertFalse((self.folder / "apt.log").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
