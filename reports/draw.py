@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which figures the report has, in which section, and how they come into its folder."""
+import concurrent.futures
+import ctypes
 import multiprocessing
 import os
+import signal
 
 import claim_figures
 import curves
@@ -123,6 +126,15 @@ def draw_one(index):
     return figure and {"name": name, "svg": style.save(figure, folder, name), "caption": caption, "alt": alt}
 
 
+def end_with_parent(parent):
+    """Called in a worker, which is killed when `parent` dies; the parent alone answers to signals."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 def draw(results, folder):
     """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}. All cores work."""
     os.makedirs(folder)
@@ -132,5 +144,12 @@ def draw(results, folder):
         for c in results["claims"]
         if c["points"] and (needs_explaining(c) or outcome(c) == "failed")
     )
-    with multiprocessing.get_context("fork").Pool() as pool:
-        return {picture["name"]: picture for picture in pool.imap(draw_one, range(len(_jobs))) if picture}
+    workers = concurrent.futures.ProcessPoolExecutor(
+        len(os.sched_getaffinity(0)), multiprocessing.get_context("fork"), end_with_parent, (os.getpid(),)
+    )
+    try:
+        return {picture["name"]: picture for picture in workers.map(draw_one, range(len(_jobs))) if picture}
+    except concurrent.futures.process.BrokenProcessPool:
+        raise OSError("a process that drew figures died: was it killed, or did memory run out?") from None
+    finally:
+        workers.shutdown(cancel_futures=True)

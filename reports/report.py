@@ -4,8 +4,10 @@
 Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
 standard error, nothing left behind)."""
 import argparse
+import multiprocessing
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -40,6 +42,15 @@ def check_folder(folder):
         raise OSError(f"{target} exists and belongs to no report: choose another folder")
 
 
+def give_up(new):
+    """Ends at once and leaves nothing. (An exception would be lost where the signal meets a fork's callbacks.)"""
+    for worker in multiprocessing.active_children():
+        worker.kill()
+        worker.join()
+    shutil.rmtree(new, ignore_errors=True)
+    os._exit(3)
+
+
 def write_report(paths, folder):
     folder = os.path.abspath(folder)
     check_folder(folder)
@@ -50,6 +61,7 @@ def write_report(paths, folder):
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
     new = tempfile.mkdtemp(prefix=".report-", dir=parent)
+    signal.signal(signal.SIGTERM, lambda *_: give_up(new))
     try:
         pictures = draw.draw(results, os.path.join(new, "figures"))
         with open(os.path.join(new, "index.html"), "w", encoding="utf-8") as f:

@@ -2,9 +2,11 @@
 """The report on files of the final size, on files with one part missing, and on everything it must refuse."""
 import html.parser
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import h5py
@@ -187,6 +189,41 @@ class Report(unittest.TestCase):
         os.makedirs(os.path.join(self.folder, "mine", "figures"))
         self.refused("belongs to no report", self.verdicts, out=os.path.join(self.folder, "mine"))
         self.assertEqual(run(self.verdicts).returncode, 2)
+
+    def started(self, runs):
+        """A report on its way, with its workers: (process, ids of its children)."""
+        process = subprocess.Popen([sys.executable, os.path.join(REPORTS, "report.py"), runs, "-o", self.out],
+                                   stderr=subprocess.PIPE, text=True)  # fmt: skip
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        children, limit = [], time.monotonic() + 60
+        while not children and time.monotonic() < limit:
+            self.assertIsNone(process.poll(), "the report ended before it started to draw")
+            with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
+                children = [int(child) for child in f.read().split()]
+        return process, children
+
+    def test_a_dead_worker_is_an_error_and_no_wait(self):
+        synthetic.write_runs(self.runs)
+        process, children = self.started(self.runs)
+        os.kill(children[0], signal.SIGKILL)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, said.count("\n")), (3, 1), said)
+        self.assertIn("a process that drew figures died", said)
+        self.assertEqual(os.listdir(self.folder), ["r.h5"])
+
+    def test_nothing_goes_on_after_the_parent(self):
+        synthetic.write_runs(self.runs)
+        for by in signal.SIGTERM, signal.SIGKILL:
+            process, children = self.started(self.runs)
+            process.send_signal(by)
+            process.wait(timeout=60)
+            limit = time.monotonic() + 5
+            while any(os.path.exists(f"/proc/{child}") for child in children):
+                self.assertLess(time.monotonic(), limit, f"{by.name}: workers live on")
+                time.sleep(0.01)
+            if by == signal.SIGTERM:
+                self.assertEqual(os.listdir(self.folder), ["r.h5"])
 
     def test_reading(self):
         variants = synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
