@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HDF5 result files -> plain dictionaries and lists. The schema is written by harness/pipeline/record.cpp."""
+"""HDF5 result files -> plain dictionaries and lists. The schema is written by harness/pipeline/results.cpp."""
 import math
 import os
 
 import h5py
 import numpy as np
 
-SCHEMA, VERSIONS = "recollect results", (1, 2, 3)
+SCHEMA, VERSIONS = "recollect results", (1, 2, 3, 4)
 
 
 class Unreadable(Exception):

@@ -23,8 +23,18 @@ def is_ours(folder):
         return False
 
 
+def force_to_disk(folder):
+    """Every file below `folder`, and the folders."""
+    for at, _, names in os.walk(folder):
+        for path in [os.path.join(at, name) for name in names] + [at]:
+            descriptor = os.open(path, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+
+
 def publish(new, folder):
     """Moves a finished report into place: the figures first, the page last, each in one step."""
+    force_to_disk(new)
     os.makedirs(folder, exist_ok=True)
     target = os.path.join(folder, "figures")
     if os.path.lexists(target):
@@ -80,6 +90,10 @@ def main():
         write_report(arguments.results, arguments.output)
     except (read.Unreadable, OSError) as failure:
         print(f"recollect report: {' '.join(str(failure).split())}", file=sys.stderr)
+        return 3
+    except Exception as failure:  # a readable file that holds nonsense; memory that runs out
+        said = f"{type(failure).__name__}: {failure}"
+        print(f"recollect report: no page can be made of these files: {' '.join(said.split())[:500]}", file=sys.stderr)
         return 3
     return 0
 

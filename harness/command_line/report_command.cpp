@@ -2,8 +2,9 @@
 #include "build_config.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/subcommands.hpp"
-#include "harness/core/files.hpp"
+#include "harness/core/error.hpp"
 #include "harness/core/subprocess.hpp"
+#include "harness/pipeline/results.hpp"
 #include <filesystem>
 
 namespace recollect {
@@ -15,7 +16,7 @@ struct ReportFlags {
 };
 
 int report(const ReportFlags &flags) {
-  for (const std::string &path : flags.results) require_regular_file(path);
+  for (const std::string &path : flags.results) Results::read(path); // whole? only then is Python's HDF5 let near it
   const std::string python = RECOLLECT_PYTHON, script = RECOLLECT_SOURCE_DIR "/reports/report.py";
   if (python.empty())
     input_error("the report needs a python3 with h5py and matplotlib; none was found when this program was built");
@@ -24,7 +25,8 @@ int report(const ReportFlags &flags) {
   words.insert(words.end(), flags.results.begin(), flags.results.end());
   words.insert(words.end(), {"-o", flags.folder});
   const int status = run_program(words);
-  if (status < 0) input_error("the report's Python program did not run to its end");
+  if (status != exit_ok && status != exit_usage && status != exit_input)
+    input_error("the report's Python program did not run to its end");
   return status;
 }
 

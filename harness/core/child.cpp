@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/child.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/memory.hpp"
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <fstream>
 #include <new>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,13 +28,18 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+void limit(int what, rlim_t most) {
+  rlimit now{};
+  if (getrlimit(what, &now) == 0) now.rlim_cur = std::min(most, now.rlim_max), setrlimit(what, &now);
+}
+
 /// The child's whole life: one byte for how it went, then the result or the message.
-[[noreturn]] void live(int answer, const std::function<std::string()> &work) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL); // does not outlive its parent
+[[noreturn]] void live(int answer, const std::function<std::string()> &work, unsigned seconds) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);                        // does not outlive its parent
   if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // nor hold the locks on its files while it dies
   close_range(unsigned(answer) + 1, ~0u, 0);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  limit(RLIMIT_CORE, 0);
+  if (seconds) limit(RLIMIT_CPU, seconds);
   const int nowhere = open("/dev/null", O_WRONLY);
   if (nowhere >= 0) dup2(nowhere, STDERR_FILENO); // a library's last words are no message for users
   bool written = false;
@@ -39,8 +48,9 @@ bool write_all(int descriptor, std::string_view bytes) {
     written = write_all(answer, std::string_view("\0", 1)) && write_all(answer, result);
   } catch (const Error &failure) {
     written = write_all(answer, std::string(1, char(failure.code)) + failure.what());
-  } catch (const std::exception &failure) {
-    written = write_all(answer, std::string(1, char(exit_input)) + failure.what());
+  } catch (const std::exception &failure) { // out of memory, most likely: the message must not need any
+    const char code = char(exit_input);
+    written = write_all(answer, std::string_view(&code, 1)) && write_all(answer, failure.what());
   }
   _exit(written ? 0 : 1);
 }
@@ -54,15 +64,17 @@ struct Descriptor {
 
 } // namespace
 
-std::string in_child(const std::string &what, const std::function<std::string()> &work) {
+std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds) {
   const Descriptor answer{memfd_create("answer", MFD_CLOEXEC)};
   const pid_t child = answer.id < 0 ? -1 : fork();
   if (child < 0) input_error(what + " needs a process of its own, and none can be started");
-  if (child == 0) live(answer.id, work);
+  if (child == 0) live(answer.id, work, seconds);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   const off_t size = lseek(answer.id, 0, SEEK_END);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    input_error(what + " takes more than " + std::to_string(seconds) + " s: the file is damaged");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || size < 1)
     input_error(what + " crashed the HDF5 library: the file is damaged, or memory ran out");
   std::string bytes(size_t(size), '\0');
@@ -75,6 +87,26 @@ std::string in_child(const std::string &what, const std::function<std::string()>
   bytes.erase(0, 1);
   if (code) throw Error(ExitCode(code), bytes);
   return bytes;
+}
+
+std::string reading_in_child(const std::string &path, const std::function<std::string()> &work) {
+  constexpr unsigned least_seconds = 60, bytes_per_second = 10'000'000;
+  struct stat s {};
+  const auto bytes = stat(path.c_str(), &s) == 0 ? std::uint64_t(s.st_size) : 0;
+  return in_child(
+      "reading " + path,
+      [&] {
+        std::uint64_t pages = 0; // of this process's address space
+        std::ifstream("/proc/self/statm") >> pages;
+        const std::uint64_t held = pages * std::uint64_t(sysconf(_SC_PAGESIZE));
+        limit(RLIMIT_AS, held + std::min<std::uint64_t>(memory_limit(), RLIM_INFINITY - 1 - held));
+        try {
+          return work();
+        } catch (const std::bad_alloc &) {
+          input_error("reading " + path + " needs more than --memory allows");
+        }
+      },
+      unsigned(std::min<std::uint64_t>(least_seconds + bytes / bytes_per_second, 1u << 30)));
 }
 
 } // namespace recollect

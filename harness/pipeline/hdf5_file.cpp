@@ -1,165 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/hdf5_file.hpp"
-#include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/core/text.hpp"
+#include "harness/pipeline/hdf5_library.hpp"
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <hdf5.h>
 #include <limits>
 
 namespace recollect {
-namespace {
-
-/// Before the first call of the library: errors are ours to print, no exit handler runs after a failure, and files are
-/// read whoever holds a lock on them (a run that goes on, or our own on what it resumes).
-void start_library() {
-  static const bool once = [] {
-    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
-    H5dont_atexit();
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    return true;
-  }();
-  (void)once;
-}
-
-/// Closes any kind of HDF5 identifier.
-class Handle {
-public:
-  Handle(hid_t id, const std::string &what) : id_(id) {
-    if (id < 0) input_error(what);
-  }
-  Handle(Handle &&other) : id_(other.id_) { other.id_ = -1; }
-  Handle(const Handle &) = delete;
-  Handle &operator=(const Handle &) = delete;
-  ~Handle() {
-    if (id_ >= 0) H5Idec_ref(id_);
-  }
-  operator hid_t() const { return id_; }
-
-private:
-  hid_t id_;
-};
-
-const char *const no_memory = "HDF5 could not build a file in memory (is there memory left?)";
-void require(herr_t status, const std::string &what) {
-  if (status < 0) input_error(what);
-}
-
-Handle text_type() {
-  Handle type(H5Tcopy(H5T_C_S1), no_memory);
-  require(H5Tset_size(type, H5T_VARIABLE), no_memory);
-  require(H5Tset_cset(type, H5T_CSET_UTF8), no_memory);
-  return type;
-}
-
-constexpr size_t cell_bytes = 8; // a number, or a pointer to a text
-
-hid_t number_type(Kind kind) {
-  return kind == Kind::whole ? H5T_NATIVE_UINT64 : kind == Kind::integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE;
-}
-
-void write_attribute(hid_t object, const std::string &name, hid_t type, const void *value) {
-  const Handle space(H5Screate(H5S_SCALAR), no_memory);
-  const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), no_memory);
-  require(H5Awrite(attribute, type, value), no_memory);
-}
-void write_text(hid_t object, const std::string &name, const std::string &value) {
-  const char *pointer = value.c_str();
-  write_attribute(object, name, text_type(), &pointer);
-}
-
-void write_cell(char *target, const Cell &cell) {
-  std::visit(
-      [&](const auto &value) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-          const char *pointer = value.c_str();
-          std::memcpy(target, &pointer, sizeof pointer);
-        } else {
-          std::memcpy(target, &value, sizeof value);
-        }
-      },
-      cell);
-}
-
-} // namespace
-
-// ---- Writing ---------------------------------------------------------------------------------------------------------
-
-struct Hdf5Image::Contents {
-  hid_t file = -1;
-  ~Contents() {
-    if (file >= 0) H5Fclose(file);
-  }
-};
-
-Hdf5Image::Hdf5Image() : contents_(new Contents) {
-  start_library();
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), no_memory);
-  require(H5Pset_fapl_core(access, 1 << 20, false), no_memory); // grows by 1 MiB; no backing store
-  require(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), no_memory);
-  contents_->file = H5Fcreate("in memory", H5F_ACC_TRUNC, H5P_DEFAULT, access);
-  require(herr_t(contents_->file < 0 ? -1 : 0), no_memory);
-}
-Hdf5Image::~Hdf5Image() = default;
-
-void Hdf5Image::attributes(const std::string &schema, int schema_version, const Facts &meta) {
-  write_text(contents_->file, "schema", schema);
-  write_attribute(contents_->file, "schema_version", H5T_NATIVE_INT, &schema_version);
-  const Handle group(H5Gcreate2(contents_->file, "/meta", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), no_memory);
-  for (const auto &[name, value] : meta) write_text(group, name, value);
-}
-
-void Hdf5Image::table(const Table &table) {
-  const Handle text = text_type();
-  const Handle row(H5Tcreate(H5T_COMPOUND, cell_bytes * table.columns.size()), no_memory);
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    const Column &column = table.columns[c];
-    require(H5Tinsert(row, column.name.c_str(), cell_bytes * c,
-                      column.kind == Kind::text ? hid_t(text) : number_type(column.kind)),
-            no_memory);
-  }
-  std::vector<char> buffer(table.rows.size() * table.columns.size() * cell_bytes);
-  char *target = buffer.data();
-  for (const auto &cells : table.rows)
-    for (const Cell &cell : cells) write_cell(target, cell), target += cell_bytes;
-
-  const hsize_t rows = table.rows.size(), unlimited = H5S_UNLIMITED;
-  const hsize_t chunk = std::clamp<hsize_t>(rows, 1, 4096);
-  const Handle space(H5Screate_simple(1, &rows, &unlimited), no_memory);
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), no_memory), links(H5Pcreate(H5P_LINK_CREATE), no_memory);
-  require(H5Pset_chunk(creation, 1, &chunk), no_memory);
-  require(H5Pset_fletcher32(creation), no_memory);
-  require(H5Pset_create_intermediate_group(links, 1), no_memory);
-  const Handle set(H5Dcreate2(contents_->file, table.name.c_str(), row, space, links, creation, H5P_DEFAULT),
-                   no_memory);
-  if (rows) require(H5Dwrite(set, row, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer.data()), no_memory);
-}
-
-void Hdf5Image::array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
-                      Real real) {
-  const std::vector<hsize_t> extent(dims.begin(), dims.end());
-  const Handle space(H5Screate_simple(int(extent.size()), extent.data(), nullptr), no_memory);
-  const hid_t type = real == Real::f32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
-  const Handle set(H5Dcreate2(contents_->file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                   no_memory);
-  require(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), no_memory);
-}
-
-std::string Hdf5Image::bytes() const {
-  require(H5Fflush(contents_->file, H5F_SCOPE_LOCAL), no_memory);
-  const ssize_t size = H5Fget_file_image(contents_->file, nullptr, 0);
-  if (size <= 0) input_error(no_memory);
-  std::string image(size_t(size), '\0');
-  if (H5Fget_file_image(contents_->file, image.data(), image.size()) != size) input_error(no_memory);
-  return image;
-}
-
-// ---- Reading ---------------------------------------------------------------------------------------------------------
+using namespace hdf5;
 
 struct Hdf5File::Contents {
   hid_t file = -1;
@@ -246,6 +97,16 @@ std::string read_text(hid_t object, const char *name) {
   return text.c_str();
 }
 
+std::uint64_t read_whole(hid_t object, const char *name) {
+  std::uint64_t value = 0;
+  if (H5Aexists(object, name) <= 0) return 0;
+  const hid_t id = H5Aopen(object, name, H5P_DEFAULT);
+  if (id < 0) return 0;
+  const Handle attribute(id, ""), space(H5Aget_space(id), ""), type(H5Aget_type(id), "");
+  const bool readable = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_INTEGER;
+  return readable && H5Aread(attribute, H5T_NATIVE_UINT64, &value) >= 0 ? value : 0;
+}
+
 /// One field of a table as it is read: the kind, and the type in memory.
 struct Field {
   Kind kind;
@@ -301,15 +162,8 @@ Hdf5File::~Hdf5File() = default;
 
 bool Hdf5File::has(const std::string &name) const { return H5Lexists(contents_->file, name.c_str(), H5P_DEFAULT) > 0; }
 std::string Hdf5File::schema() const { return read_text(contents_->file, "schema"); }
-int Hdf5File::schema_version() const {
-  int version = 0;
-  if (H5Aexists(contents_->file, "schema_version") <= 0) return 0;
-  const hid_t id = H5Aopen(contents_->file, "schema_version", H5P_DEFAULT);
-  if (id < 0) return 0;
-  const Handle attribute(id, ""), space(H5Aget_space(id), ""), type(H5Aget_type(id), "");
-  const bool readable = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_INTEGER;
-  return readable && H5Aread(attribute, H5T_NATIVE_INT, &version) >= 0 ? version : 0;
-}
+int Hdf5File::schema_version() const { return int(read_whole(contents_->file, "schema_version")); }
+std::uint64_t Hdf5File::stored_digest() const { return read_whole(contents_->file, "digest"); }
 
 Facts Hdf5File::meta() const {
   Facts facts;

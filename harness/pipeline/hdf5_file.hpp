@@ -23,6 +23,7 @@ public:
   /// Row-major floating-point data, stored as `real`.
   void array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
              Real real);
+  /// The file, with the digest of its facts and tables as an attribute.
   std::string bytes() const;
 
 private:
@@ -42,8 +43,9 @@ public:
   ~Hdf5File();
   const std::string &path() const { return path_; }
   bool has(const std::string &name) const;
-  std::string schema() const; // "" where there is none
-  int schema_version() const; // 0 where there is none
+  std::string schema() const;          // "" where there is none
+  int schema_version() const;          // 0 where there is none
+  std::uint64_t stored_digest() const; // 0 where there is none
   Facts meta() const;
   /// The names of all compound datasets.
   std::vector<std::string> tables() const;

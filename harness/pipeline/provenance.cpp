@@ -40,7 +40,9 @@ Facts provenance(const std::vector<std::string> &command_line, std::uint64_t see
               {"blas", RECOLLECT_BLAS},
               {"hdf5_version", RECOLLECT_HDF5_VERSION},
               {"seed", std::to_string(seed)},
-              {"environment", relevant_environment()}};
+              {"environment", relevant_environment()},
+              {"bit_identical_to", "runs of this seed with the same execution space, device and concurrency; others "
+                                   "agree to rounding, since schedules and the BLAS follow the number of threads"}};
   for (const auto &fact : backend_facts()) facts.push_back(fact);
   return facts;
 }

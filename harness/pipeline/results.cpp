@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/packing.hpp"
 #include "harness/core/text.hpp"
+#include "harness/pipeline/digest.hpp"
 #include <algorithm>
 #include <map>
 
@@ -136,12 +137,18 @@ struct Contents {
 
 Contents read_here(const std::string &path) {
   const Hdf5File file(path);
-  if (file.schema() != schema) input_error(path + " is no results file of recollect");
+  if (file.schema() != schema || file.schema_version() < 1) input_error(path + " is no results file of recollect");
   if (file.schema_version() > schema_version)
     input_error(path + " has schema_version " + std::to_string(file.schema_version()) + ", this program reads up to " +
                 std::to_string(schema_version));
   Contents contents{file.meta(), {}};
-  for (const std::string &name : file.tables()) contents.tables.push_back(file.table(name));
+  std::uint64_t sum = digest(contents.meta);
+  for (const std::string &name : file.tables()) {
+    contents.tables.push_back(file.table(name));
+    sum += digest(contents.tables.back());
+  }
+  if (file.schema_version() >= 4 && sum != file.stored_digest())
+    input_error(path + " is damaged: its contents are not those that were written");
   return contents;
 }
 
@@ -196,7 +203,7 @@ Contents unpacked(const std::string &bytes) {
 } // namespace
 
 Results Results::read(const std::string &path) {
-  Contents contents = unpacked(in_child("reading " + path, [&] { return packed(read_here(path)); }));
+  Contents contents = unpacked(reading_in_child(path, [&] { return packed(read_here(path)); }));
   Results r;
   r.meta = std::move(contents.meta), r.tables_ = std::move(contents.tables);
   for (const auto &[name, key] : {std::pair("records", "case"), std::pair("claim_texts", "finding")})
@@ -206,6 +213,10 @@ Results Results::read(const std::string &path) {
 }
 
 Results Results::merged(const std::vector<Results> &parts, const std::vector<std::string> &names) {
+  for (size_t i = 0; i < parts.size(); ++i) // the first column of every table is the case or the finding
+    for (const Table &t : parts[i].tables_)
+      if (t.columns.empty() || t.columns[0].kind != integer)
+        input_error("cannot merge " + names[i] + ": it was not written by run or verify");
   Results whole = parts.at(0);
   std::map<size_t, std::string> owner;
   for (size_t done : whole.done_) owner[done] = names[0];
@@ -222,10 +233,12 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
       if (part.name == "plan" || part.name == "parameters" || part.name == "claim_plan") continue;
       if (!whole.find(part.name)) whole.tables_.push_back({part.name, part.columns, {}});
       Table &into = whole.table(part.name);
+      if (!(into.columns == part.columns))
+        input_error("cannot merge " + names[0] + " and " + names[i] + ": their tables " + part.name + " differ");
       into.rows.insert(into.rows.end(), part.rows.begin(), part.rows.end());
     }
   }
-  for (Table &t : whole.tables_) // the first column of every table is the case or the finding
+  for (Table &t : whole.tables_)
     std::stable_sort(t.rows.begin(), t.rows.end(), [](const auto &a, const auto &b) {
       return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
     });
@@ -265,7 +278,9 @@ void Results::add(size_t index, const Finding &f) {
 
 size_t Results::missing() const {
   const Table *plan = find("plan") ? find("plan") : find("claim_plan");
-  return plan ? plan->rows.size() - done_.size() : 0;
+  size_t missing = 0;
+  for (size_t i = 0; plan && i < plan->rows.size(); ++i) missing += !done_.count(i);
+  return missing;
 }
 
 std::vector<std::string> Results::statuses() const {

@@ -10,8 +10,8 @@
 namespace recollect {
 
 /// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length,
-/// unsigned seeds, /claim_plan, headlines.
-constexpr int schema_version = 3;
+/// unsigned seeds, /claim_plan, headlines. 4: a digest of the contents.
+constexpr int schema_version = 4;
 
 /// One claim to be measured, and how.
 struct Measurement {

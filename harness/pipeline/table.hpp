@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A long table with typed columns, as files hold it.
 #pragma once
+#include "harness/core/error.hpp"
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -39,8 +40,12 @@ struct Table {
       if (columns[i].name == column) return int(i);
     return -1;
   }
+  /// Input error where the table has no such column, or one of another kind.
   template <class T> const T &get(size_t row, const std::string &column) const {
-    return std::get<T>(rows.at(row).at(size_t(find(column))));
+    const int at = find(column);
+    const T *found = at < 0 ? nullptr : std::get_if<T>(&rows.at(row).at(size_t(at)));
+    if (!found) input_error("table " + name + " has no column " + column + ", or one of another kind");
+    return *found;
   }
 
 private:

@@ -117,7 +117,7 @@ std::string hdf5_bytes(const Arrays &arrays, Real real, const Facts &meta) {
 
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
   require_regular_file(path);
-  const std::string bytes = in_child("reading " + path, [&] {
+  const std::string bytes = reading_in_child(path, [&] {
     const Arrays arrays = read_here(path, wanted);
     Packer pack;
     pack << std::uint64_t(arrays.size());

@@ -28,6 +28,25 @@ BOOST_AUTO_TEST_CASE(results_and_errors_come_back_and_crashes_are_errors) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_child_takes_no_more_time_and_memory_than_it_may) {
+  const auto never_ends = []() -> std::string {
+    for (volatile int turns = 0;; turns = turns + 1) {
+    }
+  };
+  BOOST_CHECK_EXCEPTION(in_child("x", never_ends, 1), Error, [](const Error &e) {
+    return std::string(e.what()) == "x takes more than 1 s: the file is damaged";
+  });
+  set_memory_limit(64 << 20);
+  const auto take = [](size_t bytes) {
+    return reading_in_child("x.h5", [=] { return std::to_string(std::vector<char>(bytes, 'x').size()); });
+  };
+  BOOST_TEST(take(32 << 20) == std::to_string(32 << 20));
+  BOOST_CHECK_EXCEPTION(take(96 << 20), Error, [](const Error &e) {
+    return e.code == exit_input && std::string(e.what()) == "reading x.h5 needs more than --memory allows";
+  });
+  set_memory_limit(0);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_packed_is_unpacked) {
   Packer pack;
   pack << 7 << 0.5 << std::string("text\0zero", 9) << std::vector<double>{1, 2, 3} << std::vector<double>{};
