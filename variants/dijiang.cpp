@@ -20,7 +20,7 @@ std::vector<double> stretched_cosines(int D, std::uint64_t seed) {
   std::vector<double> rows;
   for (int j = 0; j < D; ++j)
     for (int i = 0; i < D; ++i)
-      rows.push_back(Stream(seed, 33).normal(j) * std::sqrt((j ? 2.0 : 1.0) / D) *
+      rows.push_back(Stream(seed, "dijiang/tau").normal(j) * std::sqrt((j ? 2.0 : 1.0) / D) *
                      std::cos(std::acos(-1.0) * j * (i + 0.5) / D));
   return rows;
 }

@@ -24,8 +24,8 @@ template <class Real> struct Ring {
 template <class Real> Ring<Real> ring(const Call<Real> &call) {
   const int D = call.shape.Dk, seed = call.params.integer("seed");
   const double low = call.params.real("r_min"), high = call.params.real("r_max");
-  const std::vector<double> squares = Stream(seed, 34).uniforms(D, low * low, high * high);
-  const std::vector<double> phase = Stream(seed, 35).uniforms(D, 0, call.params.real("phase"));
+  const std::vector<double> squares = Stream(seed, "lru/squares").uniforms(D, low * low, high * high);
+  const std::vector<double> phase = Stream(seed, "lru/phase").uniforms(D, 0, call.params.real("phase"));
   std::vector<double> modulus, re, im, gain;
   for (int j = 0; j < D; ++j) {
     modulus.push_back(std::sqrt(squares[j]));

@@ -20,7 +20,7 @@ namespace {
 /// itself.
 std::vector<double> orthogonal_gaussians(int F, int D, std::uint64_t seed) {
   std::vector<double> rows = make_keys({"orthonormal", F, D}, 1, seed);
-  const std::vector<double> lengths = Stream(seed, 31).normals(size_t(F) * D);
+  const std::vector<double> lengths = Stream(seed, "performer/lengths").normals(size_t(F) * D);
   for (int i = 0; i < F; ++i) {
     double square = 0;
     for (int j = 0; j < D; ++j) square += lengths[size_t(i) * D + j] * lengths[size_t(i) * D + j];

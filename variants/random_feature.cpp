@@ -18,8 +18,8 @@ namespace {
 template <class Real> Features<Real> features(const Call<Real> &call) {
   const int n = call.params.integer("features");
   const Real scale = call.params.real("scale"), root = math::sqrt(scale), weight = 1 / math::sqrt(Real(n));
-  const Array<Real> omega =
-      constants<Real>("omega", Stream(call.params.integer("seed"), 32).normals(size_t(n) * call.shape.Dk));
+  const Array<Real> omega = constants<Real>(
+      "omega", Stream(call.params.integer("seed"), "random_feature/omega").normals(size_t(n) * call.shape.Dk));
   return map_features(
       call, 2 * n, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
         const Real length = weight * math::exp(scale * dot(x, x, D) / 2);

@@ -19,7 +19,7 @@ template <class Real> void parallel(const Call<Real> &call) { gaussian_parallel(
 
 template <class Real> void through_landmarks(const Call<Real> &call) {
   const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), 2 * T);
-  const Stream stream(call.params.integer("seed"), 0);
+  const Stream stream(call.params.integer("seed"), "skyformer/landmarks");
   std::vector<int> order = stream.permutation(2 * T); // rows of [q; k]
   const Kokkos::View<int *, Execution> rows("rows", m);
   const auto host = Kokkos::create_mirror_view(rows);

@@ -31,7 +31,7 @@ template <class Real> void minibatch(const Call<Real> &call) {
 /// M's rows [b_j, a_j] with b_j ~ N(0,1) and a_j = 0, then as many rows of zeros.
 std::vector<double> empty_memory(const Shape &s, const Params &p) {
   const int width = hidden_width(s, p), row = s.Dk + s.Dv;
-  const std::vector<double> inputs = Stream(p.integer("seed"), 0).normals(size_t(width) * s.Dk);
+  const std::vector<double> inputs = Stream(p.integer("seed"), "titans/inputs").normals(size_t(width) * s.Dk);
   std::vector<double> state(size_t(2) * width * row, 0.0);
   for (int j = 0; j < width; ++j)
     for (int c = 0; c < s.Dk; ++c) state[size_t(j) * row + c] = inputs[size_t(j) * s.Dk + c];

@@ -107,7 +107,7 @@ Variant ttt_linear() {
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.traits.linear_in_v = false;
   v.initial_state = [](const Shape &s, const Params &p) {
-    return Stream(p.integer("seed"), 0).normals(size_t(s.Dv) * s.Dk);
+    return Stream(p.integer("seed"), "ttt_linear/state").normals(size_t(s.Dv) * s.Dk);
   };
   v.unsuitable = [](const Shape &s, const Params &) -> std::string {
     return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : "";

@@ -39,7 +39,7 @@ Variant ttt_mlp() {
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = [](const Shape &s, const Params &p) {
-    return Stream(p.integer("seed"), 0).normals(size_t(hidden_width(s, p)) * (s.Dk + s.Dv));
+    return Stream(p.integer("seed"), "ttt_mlp/state").normals(size_t(hidden_width(s, p)) * (s.Dk + s.Dv));
   };
   v.unsuitable = [](const Shape &s, const Params &) -> std::string {
     return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : "";

@@ -49,8 +49,6 @@ struct Point {
   double tolerance = 0;      // |measured - predicted| allowed, derived from standard_error and round-off
   enum Relation { equal, at_most, at_least } relation = equal;
   Verdict verdict = Verdict::inconclusive;
-  std::string tier;      // TRANSITION: first edition
-  double resolution = 0; // TRANSITION
 };
 const char *name_of(Point::Relation);
 
@@ -72,7 +70,6 @@ struct Claim {
   /// Every point, rivals among them; null exactly for claims that are not tested. Usage error where the statement does
   /// not apply at the protocol's point.
   std::function<std::vector<Point>(const Protocol &)> measure;
-  std::function<std::vector<Point>(const Protocol &)> control; // TRANSITION
 };
 /// "layer" where the claim runs layers of the registry, "algebra" where it is about matrices alone.
 const char *system_of(const Claim &);

@@ -20,7 +20,6 @@ public:
   Stream(std::uint64_t seed, std::string_view name) : Stream(seed, hash(name)) {}
   /// The same for one of many uses of a kind, numbered.
   Stream(std::uint64_t seed, std::string_view name, std::uint64_t number);
-  Stream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {} // TRANSITION
 
   std::uint64_t bits(std::uint64_t index) const;                   // 64 uniform bits
   double uniform(std::uint64_t index) const;                       // in the open interval (0, 1), 53 bits
@@ -32,6 +31,7 @@ public:
   std::vector<int> permutation(int n) const; // Fisher-Yates over indices 0 ... n-2
 
 private:
+  Stream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
   std::array<std::uint32_t, 4> block(std::uint64_t counter) const { return philox(counter, stream_, seed_); }
   static std::uint64_t hash(std::string_view name);
   std::uint64_t seed_, stream_;

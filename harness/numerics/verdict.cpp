@@ -133,14 +133,6 @@ Finding conclude(const Claim &claim, std::vector<Point> points) {
   Finding f;
   f.claim = &claim;
   f.points = std::move(points);
-  for (Point &p : f.points) // TRANSITION
-    if (!p.tier.empty()) {
-      p.role = p.role == Role::rival ? Role::rival
-               : p.tier == "paper"   ? Role::statement
-               : p.tier == "limit"   ? Role::limit
-                                     : Role::obligation;
-      p.label = p.tier;
-    }
   if (!f.tested()) {
     f.verdict = Verdict::not_tested;
     return f;
@@ -155,10 +147,7 @@ Finding conclude(const Claim &claim, std::vector<Point> points) {
 
 Finding examine(const Claim &claim, const Protocol &protocol) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<Point> points = claim.measure ? claim.measure(protocol) : std::vector<Point>{};
-  if (claim.control) // TRANSITION
-    for (const Point &p : claim.control(protocol)) points.push_back(rival_system(p, p.params, "control"));
-  Finding f = conclude(claim, points);
+  Finding f = conclude(claim, claim.measure ? claim.measure(protocol) : std::vector<Point>{});
   f.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return f;
 }

@@ -161,9 +161,10 @@ std::set<std::string> &variants_run() {
 } // namespace
 
 std::set<std::string> take_variants_run() { return std::exchange(variants_run(), {}); }
+void note_variant_run(const std::string &name) { variants_run().insert(name); }
 
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
-  variants_run().insert(variant.name);
+  note_variant_run(variant.name);
   const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
   check_inputs(variant, sequence, params, run.any_gate);
   const Form &form = find_form(variant, run.form);

@@ -8,5 +8,7 @@ namespace recollect {
 
 /// The names of the variants that forward() and prepare() were given since the last call.
 std::set<std::string> take_variants_run();
+/// The same said of a run whose results were kept and are used again.
+void note_variant_run(const std::string &name);
 
 } // namespace recollect

@@ -157,7 +157,8 @@ std::vector<Claim> chunk_equals_recurrent() {
       "within the bound of Eq 51. Ill-conditioned for kernels without normaliser and keys that are not of norm 1.",
       measure);
   c.id = "chunk_equals_recurrent";
-  c.variants = {"all"};
+  for (const Variant &variant : all_variants())
+    if (!fast_forms(variant).empty()) c.variants.push_back(variant.name);
   return {
       at_parameters(c, {integer_param("T", 65, 1, 65536, "steps"), integer_param("C", 16, 1, 65536, "chunk length")})};
 }

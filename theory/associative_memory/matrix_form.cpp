@@ -81,10 +81,10 @@ std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::
 }
 
 /// Growth of log cond(I + A) a step between T = 8 and T = 24, over 64 draws of 24 keys.
-Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, std::uint64_t seed) {
+Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Protocol &protocol) {
   std::vector<double> growth;
-  for (int draw = 0; draw < 64; ++draw) {
-    Dense K(24, 16, Stream(seed, "conditioning/sets", draw).normals(24 * 16));
+  for (int draw = 0; draw < (protocol.full() ? 1024 : 64); ++draw) {
+    Dense K(24, 16, Stream(protocol.seed, "conditioning/sets", draw).normals(24 * 16));
     if (unit) normalise_rows(K.data, 16);
     const auto log_condition = [&](int T) {
       const Dense first(T, 16, {K.data.begin(), K.data.begin() + size_t(T) * 16});
@@ -136,7 +136,7 @@ Claim conditioning() {
         // What polynomials do between T = 8 and T = 24: T^p grows p ln 3 in 16 steps.
         const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
         const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
-          return growth_of_condition(f, unit, normalised, protocol.seed);
+          return growth_of_condition(f, unit, normalised, protocol);
         };
         const auto keys = [](const char *law, const char *kernel) {
           return labels({{"keys", txt(law)}, {"kernel", txt(kernel)}});

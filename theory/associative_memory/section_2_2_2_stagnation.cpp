@@ -164,7 +164,7 @@ Claim convolutions() {
       };
       const Point differs = sampled_point(measured(0, tap, wanted), law);
       append(points,
-             {as_statement(sampled_point(measured(tap, tap, rough), law), at,
+             {as_statement(sampled_point(measured(tap, tap, wanted), law), at,
                            "equal taps of k and v: mean of |S_T - S_{T-1}|^2 / |S*|^2 against that of unequal ones"),
               as_limit(differs, at, "taps (1, 0) and (sqrt(1-tap^2), tap): the same against its recursion"),
               rival_system(sampled_point(measured(0, 0, rough), law), at, "no convolution"),

@@ -50,7 +50,8 @@ Claim norm_of_unit_keys() {
         return mean_over_runs(protocol.seed, "delta norm", wanted, block_of(n, d + dv), size_t(4e7) / (n * (d + dv)),
                               [&](const Stretch &stretch) { return state_squares_of(variant, n, d, dv, 1, stretch); });
       };
-      const Mean exploding = mean_of(state_squares_of("delta_net", 8, d, dv, 4, {protocol.seed, "long keys", 0, 4000}));
+      const size_t runs = protocol.full() ? 64000 : 4000;
+      const Mean exploding = mean_of(state_squares_of("delta_net", 8, d, dv, 4, {protocol.seed, "long keys", 0, runs}));
       const Dense v = normal_matrix(dv, 1, protocol.seed, "delta norm/value");
       const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
       const Point square =

@@ -56,7 +56,8 @@ Claim growth() {
         });
       };
       const auto spectral_of = [&](const std::string &variant) {
-        return mean_of(each_state(states_of(variant, {protocol.seed, "spectral norm", 0, 500}), [=](const double *S) {
+        const size_t runs = protocol.full() ? 8000 : 500;
+        return mean_of(each_state(states_of(variant, {protocol.seed, "spectral norm", 0, runs}), [=](const double *S) {
           return std::pow(spectral_norm(Dense(dv, d, Vector(S, S + d * dv))), 2) / t;
         }));
       };

@@ -90,4 +90,3 @@ inline Params::Value num(double number) { return {number, ""}; }
 inline Params::Value txt(const std::string &text) { return {0, text}; }
 
 } // namespace recollect::theory
-#include "theory/support/transition.hpp"

@@ -104,7 +104,7 @@ Claim softmax_memory_grows() {
                      "The recurrent layers compress the prefix into a state of constant size; self-attention keeps all "
                      "pairs of the prefix, so that its memory grows with the sequence.",
                      "t (Dk + Dv) numbers against Dk Dv: equal at t = Dk Dv / (Dk + Dv).", kept_numbers),
-          {"softmax", "linear", "rls"}),
+          {"softmax", "linear"}),
       prefixes);
 }
 

@@ -9,6 +9,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "harness/pipeline/forward.hpp"
+#include "harness/pipeline/ran.hpp"
 #include "theory/support/claims.hpp"
 #include <array>
 #include <cmath>
@@ -121,6 +122,7 @@ public:
     const std::lock_guard<std::mutex> lock(mutex);
     const auto [entry, is_new] = known.try_emplace(key);
     if (is_new) entry->second = measured(r, sequences(r));
+    if (!r.variant.empty()) note_variant_run(r.variant);
     return entry->second;
   }
   Params at(const Reading &r) const {

@@ -58,7 +58,7 @@ Claim monotone_claim() {
                              "With gamma_i^(t) = prod_{j=i+1..t} gamma_j and gamma_j in [0, 1] each association is "
                              "down-weighted by its distance from the present: gamma_1^(t) <= ... <= gamma_t^(t) = 1.",
                              "Exact.", monotone),
-                  {"gated_linear"}),
+                  {"gated_linear", "mamba2"}),
           {integer_param("t", 12, 2, 64, "pairs")}),
       "Read off gated linear attention, one orthonormal key a pair.");
 }

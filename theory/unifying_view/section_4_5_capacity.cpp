@@ -133,8 +133,9 @@ std::vector<Point> gated_capacity(const Protocol &protocol) {
   if (protocol.point) return points;
   // Recycled slots: recent items are read better than by DeltaNet beyond the ceiling, and no better than it below.
   const auto against = [&](const Items &x) {
-    return std::pair{mean_error({"gated_delta_net", x.n, x.d, x.alpha}, x.from, x.to, protocol, 0.04),
-                     Recursion{double(x.d), 1}.mean(x.from, x.to, x.n)};
+    return std::pair{
+        mean_error({"gated_delta_net", x.n, x.d, x.alpha}, x.from, x.to, protocol, wanted_sensitivity(protocol)),
+        Recursion{double(x.d), 1}.mean(x.from, x.to, x.n)};
   };
   const auto [recent, plain] = against(own[1]);
   points.push_back(

@@ -132,10 +132,12 @@ std::vector<Point> zero_mean_readings(const Protocol &p) {
       if (!r.equal) points.push_back(rival_law(sampled_point(mean, std::pow(1.6 * T, 2)), at, "1.6 a step"));
       points.push_back(as_obligation(sampled_point(mean, law), at, "|S_T|^2 of linear attention"));
     };
-    measure(r.T, sample_mean(wanted_sensitivity(p), 50, 100000, [&](size_t first, size_t count) {
-              return reading_squares(r, r.T, d, p.seed, first, count);
-            }));
-    if (p.full()) measure(1000, mean_of(reading_squares(r, 1000, d, p.seed, 0, 40))); // the figure's own length
+    const auto sampled = [&](int T, size_t most) {
+      const auto draw = [&](size_t first, size_t count) { return reading_squares(r, T, d, p.seed, first, count); };
+      measure(T, sample_mean(wanted_sensitivity(p), 50, most, in_blocks(cached_block(T * d), draw)));
+    };
+    sampled(r.T, 100000);
+    if (p.full()) sampled(1000, 1000); // the figure's own length
   }
   return points;
 }

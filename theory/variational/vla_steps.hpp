@@ -26,9 +26,6 @@ inline Vector unit(const Vector &a) { return scaled(1 / norm(a), a); }
 inline Vector random_unit(int d, const Stream &stream, std::uint64_t index) {
   return unit(stream.normals(d, index * (d + d % 2)));
 }
-inline Vector random_unit(int d, std::uint64_t seed, std::uint64_t stream, std::uint64_t index) { // TRANSITION
-  return random_unit(d, Stream(seed, stream), index);
-}
 /// n of them, as rows.
 inline Vector random_units(int n, int d, const Stream &stream, std::uint64_t first = 0) {
   Vector rows = stream.normals(size_t(n) * d, first * d);

@@ -12,8 +12,9 @@ BOOST_AUTO_TEST_CASE(the_solution_of_every_prefix) {
   for (Real real : {Real::f32, Real::f64})
     for (int F : {1, 3, 8, 33})
       for (int n : {1, 8, 21}) {
-        const std::vector<double> k = Stream(3, 1).normals(size_t(n) * F), q = Stream(3, 2).normals(size_t(n) * F),
-                                  alpha = Stream(3, 3).uniforms(n, 0.5, 1), H(size_t(F) * F, 0.0);
+        const std::vector<double> k = Stream(3, "test/keys").normals(size_t(n) * F),
+                                  q = Stream(3, "test/queries").normals(size_t(n) * F),
+                                  alpha = Stream(3, "test/decays").uniforms(n, 0.5, 1), H(size_t(F) * F, 0.0);
         const std::vector<double> x = tile_prefixes(n, F, 1, alpha, k, q, H, real);
         std::vector<double> M(size_t(F) * F, 0.0);
         double worst = 0;

@@ -17,7 +17,8 @@ std::vector<double> rounded(std::vector<double> x, Real real) {
 
 /// Largest |measured - AB| over the sum of the products' magnitudes, over all elements.
 double product_error(int m, int n, int k, bool transposed, Real real, Math math, double offset) {
-  std::vector<double> A = Stream(1, 1).normals(size_t(m) * k), B = Stream(1, 2).normals(size_t(k) * n);
+  std::vector<double> A = Stream(1, "test/left").normals(size_t(m) * k),
+                      B = Stream(1, "test/right").normals(size_t(k) * n);
   for (double &x : A) x += offset; // far from 0 all products have one sign, and errors of rounding one direction add up
   for (double &x : B) x += offset;
   A = rounded(A, real), B = rounded(B, real);
@@ -71,7 +72,8 @@ BOOST_AUTO_TEST_CASE(triangular_systems_of_any_size) {
   for (Real real : {Real::f32, Real::f64})
     for (int n : {1, 2, 8, 17, 64, 100})
       for (int columns : {1, 16, 37}) {
-        std::vector<double> L = Stream(2, 1).normals(size_t(n) * n), wanted = Stream(2, 2).normals(size_t(n) * columns);
+        std::vector<double> L = Stream(2, "test/triangle").normals(size_t(n) * n),
+                            wanted = Stream(2, "test/solution").normals(size_t(n) * columns);
         for (double &x : L) x /= n; // rows of I + L near those of I: the condition number stays below 10
         L = rounded(L, real), wanted = rounded(wanted, real);
         std::vector<double> X = wanted;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// 003 §6, Fig 3: what 128 pairs in 64 dimensions rule out, and an embedding that training might find, on which least
+// squares recalls all of them.
+#include "harness/core/error.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "theory/test_time_regression/mqar_texts.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+constexpr int pairs = 128, width = 64;
+
+// ---- An embedding on which RLS is exact and linear attention fails -------------------------------------------------------
+
+const std::vector<ParamSpec> planted{integer_param("T", 512, 256, 2048, "steps"),
+                                     real_param("offset", 3, 0, 10, "common part of the cues")};
+
+/// The text on tokens of the standard basis, each token replaced by a row of `embedding`.
+Texts embedded(const Texts &plain, const Dense &embedding) {
+  Texts texts = plain;
+  const int tokens = embedding.rows, d = embedding.columns;
+  Sequence &s = texts.problem.sequence;
+  const size_t heads = s.shape.heads();
+  s.shape.Dk = s.shape.Dv = d;
+  for (auto *rows : {&s.q, &s.k, &s.v, &texts.problem.target, &texts.problem.candidates}) {
+    const size_t each = rows->size() / heads / tokens; // rows of one text
+    std::vector<double> replaced;
+    for (size_t text = 0; text < heads; ++text) {
+      const Dense basis(
+          tokens, tokens,
+          {&plain.problem.candidates[text * tokens * tokens], &plain.problem.candidates[(text + 1) * tokens * tokens]}),
+          own(int(each), tokens, {rows->begin() + text * each * tokens, rows->begin() + (text + 1) * each * tokens});
+      const Dense image = own * transpose(basis) * embedding;
+      replaced.insert(replaced.end(), image.data.begin(), image.data.end());
+    }
+    *rows = replaced;
+  }
+  return texts;
+}
+
+/// Cues in one half of the width; responses in the other, a rotation of their cues or independent of them.
+Dense halves(double offset, bool rotated, std::uint64_t seed) {
+  const int half = width / 2;
+  const auto cues = [&](const char *name) {
+    Dense u = normal_matrix(pairs, half, seed, name);
+    for (int j = 0; j < pairs; ++j) u(j, 0) += offset;
+    normalise_rows(u.data, half);
+    return u;
+  };
+  const Dense u = cues("planted/cues"), R(half, half, make_keys({"orthonormal", half, half}, 1, seed)),
+              r = rotated ? u * R : cues("planted/independent responses");
+  Dense tokens(2 * pairs, width);
+  for (int j = 0; j < pairs; ++j)
+    for (int c = 0; c < half; ++c) tokens(j, c) = u(j, c), tokens(pairs + j, half + c) = r(j, c);
+  return tokens;
+}
+
+std::vector<Point> planted_map(const Protocol &p) {
+  const Params at = point_of(p, planted);
+  const int T = at.integer("T");
+  const Texts plain(p.full() ? 48 : 6, pairs, 2 * pairs, T, {}, p.seed);
+  const auto texts = [&](double offset, bool rotated) { return embedded(plain, halves(offset, rotated, p.seed)); };
+  const Texts planted = texts(at.real("offset"), true), independent = texts(at.real("offset"), false),
+              isotropic = texts(0, true);
+  const int first = T / 2; // well over half of the cues have been seen, and the map needs half the width
+  const auto reads = [&](const Texts &x) { return x.asked_rows(x.read_by("rls", least_squares).o, first); };
+  const auto linear = [&](const Texts &x) {
+    return at_most_point(mean_of(x.accuracy(x.read_by("linear"), first)), 0.7);
+  };
+  // The ridge moves a read by less than ridge / (least eigenvalue of the cues' sum of squares), and T / 2 cues of an
+  // isotropic part of at least a tenth of their length leave that above one.
+  const double units = 1e-6 / epsilon_of(Real::f64);
+  const std::vector<double> responses = planted.asked_rows(planted.problem.target, first);
+  return {
+      as_statement(exact_point(reads(planted), responses, units), at, "RLS reads the response"),
+      rival_system(exact_point(reads(independent), independent.asked_rows(independent.problem.target, first), units),
+                   at, "RLS, responses independent of cues"),
+      as_statement(linear(planted), at, "linear attention: share of right answers"),
+      rival_system(linear(isotropic), at, "linear attention, cues without a common part")};
+}
+
+Claim mqar_p128_rls_construction() {
+  return at_parameters(
+      on_mqar(ledger_row(
+                  "mqar-p128-rls-construction", "003 §6 (derived, owed to the authors)",
+                  "There are embeddings with P = 128 > d = 64 on which RLS solves MQAR exactly at every length while "
+                  "linear attention fails.",
+                  "Cues u_j with a common part in one half of the width and responses R u_j, a rotation into the other "
+                  "half: least squares finds R as soon as the cues seen span their half. Without the common part "
+                  "linear attention is exact too.",
+                  planted_map),
+              {"linear", "rls"}),
+      planted);
+}
+
+// ---- 128 keys in 64 dimensions -------------------------------------------------------------------------------------------
+
+const std::vector<ParamSpec> many_keys{integer_param("P", 128, 2, 1024, "unit keys, more than d"),
+                                       integer_param("d", 64, 2, 512, "width")};
+
+std::vector<Point> welch(const Protocol &p) {
+  const Params at = point_of(p, many_keys);
+  const double P = at.integer("P"), d = at.integer("d");
+  if (P <= d) usage_error("P > d keys cannot be orthogonal; up to d can");
+  const auto bound = [](double P, double d) { return std::sqrt((P - d) / (d * (P - 1))); };
+  const auto largest = [&](const char *kind, int n) {
+    return coherence(make_keys({kind, n, int(d)}, 1, p.seed), n, int(d));
+  };
+  std::vector<Point> points{
+      as_statement(at_least_point(largest("unit", int(P)), bound(P, d), 0), at, "largest |cosine| of random unit keys"),
+      rival_system(at_least_point(largest("orthonormal", int(d)), bound(P, d), 0), at, "d orthonormal keys")};
+
+  // Where the bound is attained: d + 1 corners of a simplex, and the 28 equiangular lines in 7 dimensions through the
+  // permutations of (3, 3, -1, -1, -1, -1, -1, -1).
+  const int n = int(d) + 1;
+  Dense simplex = Dense::identity(n);
+  for (double &x : simplex.data) x -= 1.0 / n;
+  normalise_rows(simplex.data, n);
+  Dense lines(28, 8);
+  int line = 0;
+  for (int i = 0; i < 8; ++i)
+    for (int j = i + 1; j < 8; ++j, ++line)
+      for (int c = 0; c < 8; ++c) lines(line, c) = (c == i || c == j ? 3 : -1) / std::sqrt(24.0);
+  points.push_back(
+      as_obligation(exact_point(coherence(simplex.data, n, n), bound(n, d), 8 * n), at, "d + 1 corners of a simplex"));
+  points.push_back(
+      as_obligation(exact_point(coherence(lines.data, 28, 8), bound(28, 7), 64), {}, "28 lines in 7 dimensions"));
+  points.push_back(rival_law(points.back(), "sqrt((P - d) / (d P))", std::sqrt((28 - 7.0) / (28 * 7))));
+  return points;
+}
+
+Claim mqar_welch_128_64() {
+  return at_parameters(
+      ledger_row(
+          "mqar-welch-128-64", "003 §6", "128 keys cannot be orthogonal in a space of 64 dimensions.",
+          "The largest |cosine| of P unit keys in d dimensions is at least sqrt((P - d) / (d (P - 1))), .0887 here "
+          "(Welch). Random unit keys have about .45, two mutually unbiased bases .125.",
+          welch),
+      many_keys);
+}
+
+} // namespace
+
+std::vector<Claim> figure_3_embeddings() { return {mqar_p128_rls_construction(), mqar_welch_128_64()}; }
+
+} // namespace recollect::theory
