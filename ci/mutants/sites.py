@@ -33,7 +33,7 @@ SIZES = set("d dv dk Dk Dv D n N T t m M C P H G L E rows columns size heads ste
 OUTSIDE = set(
     """Stream integer_param real_param choice_param automatic_param labels num txt points_of set usage_error rival_system
     wanted_sensitivity static_assert integer real text size_t reserve resize assign normal normals uniform uniforms below
-    bits permutation""".split()
+    bits permutation sensitivity""".split()
 )
 SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference max min hypot".split())
 # Of these calls the arguments from the given one on: tolerances, the values of rivals, labels, sample sizes.

@@ -78,6 +78,11 @@ Claim first_order() {
                           labels({{"T", num(1)}, {"A", num(0.5)}}), "first order, at most");
         points.push_back(scalar);
         points.push_back(rival_law(scalar, "|A^-1| to the first power", inverse_half));
+        Dense steps(3, 3); // the change itself, of which the bound is no bound: A = 0, V = I
+        steps(1, 0) = steps(2, 1) = -0.5;
+        const double change = spectral_norm(written(steps, Dense::identity(3)) - Dense::identity(3));
+        points.push_back(rival_system(at_most_point(change, spectral_norm(steps), 0),
+                                      labels({{"T", num(3)}, {"norm", num(0.5)}}), "the change itself, at most"));
         return points;
       }));
   claim.explanation =

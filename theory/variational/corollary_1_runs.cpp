@@ -116,6 +116,7 @@ std::vector<Point> chosen_runs(const Protocol &p) {
                  free = growth_of(adversary(d, T, lambda0, true, p.seed), lambda0);
     append(points, {as_statement(at_most_point(max_abs(own.chains), 1, rounding), at, "chain <= 1"),
                     as_obligation(exact_point(own.steps, own.angles, units), at, "|J_t| from a_t.k_t"),
+                    rival_law(exact_point(own.steps, Vector(own.steps.size(), 1.0), units), at, "|J_t| = 1"),
                     as_obligation(at_most_point(own.over_ceiling, 1, rounding), at, "chain / sqrt(det M_t / det M_0)"),
                     rival_system(at_most_point(free.over_ceiling, 1, rounding), at, "any unit a")});
   }

@@ -39,14 +39,16 @@ std::vector<Point> recovery(const Protocol &p) {
     append_row(missed, combine(1, x.v(t), c - 1, e)), append_row(written_part, combine(1, x.v(t), -c, e));
   }
   const double condition = singular_values(x.K).front() / singular_values(x.K).back();
+  const auto recursion_recalls = [&](double penalty) { // ridge r misses a value by r |v| / (least singular value)^2
+    return exact_point(reads(least_squares_state(x, penalty), x), values_of(x),
+                       1e-9 / epsilon_of(Real::f64) * max_abs(x.V.data) * n * condition * condition);
+  };
   return {as_statement(exact_point(vla_reads(x, x.K, lambda0), values_of(x), units), at, "u = k: S_n k_i = v_i"),
           as_statement(exact_point(vla_reads(x, other, lambda0), values_of(x), units), at, "random u: S_n k_i = v_i"),
           as_obligation(exact_point(measured, missed, units), at, "S_t k_t = v_t - (1 - c_t) e_t"),
           rival_law(exact_point(measured, written_part, units), at, "S_t k_t = v_t - c_t e_t"),
-          // Ridge r misses a value by r |v| / (least singular value)^2.
-          as_obligation(exact_point(reads(least_squares_state(x, 1e-9), x), values_of(x),
-                                    1e-9 / epsilon_of(Real::f64) * max_abs(x.V.data) * n * condition * condition),
-                        at, "recursive least squares with penalty 1e-9: S_n k_i = v_i")};
+          as_obligation(recursion_recalls(1e-9), at, "recursive least squares with penalty 1e-9: S_n k_i = v_i"),
+          rival_system(recursion_recalls(1), at, "recursive least squares with penalty 1")};
 }
 
 Claim vla_prop3_exact_recovery() {
