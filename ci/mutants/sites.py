@@ -40,7 +40,7 @@ SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference
 OUTSIDE_FROM = {"exact_point": 2, "sampled_point": 2, "bracketed_point": 2, "at_most_point": 2, "at_least_point": 2}
 OUTSIDE_FROM |= {"rival_law": 1, "as_statement": 1, "as_limit": 1, "as_obligation": 1}
 OUTSIDE_NAMES = re.compile(
-    r"units|rounding|toleran|allowed|conditioning|epsilon|rival|wrong|samples|draws|trials|pilot|most$|most_|runs$"
+    r"units|rounding|toleran|bias|allowed|conditioning|epsilon|rival|wrong|samples|draws|trials|pilot|most$|most_|runs$"
     r"|block_of|wanted|budget|seed|batches|repeat|effort|label|widths$"
 )
 MATHS = set("sqrt cbrt exp log pow fabs abs tgamma lgamma erf erfc cos sin hypot max min".split())
@@ -98,7 +98,8 @@ class File:
         return i + 1
 
     def only_at_points(self):
-        """What runs at the user's own points alone, and the conditions that refuse one: no suite comes there."""
+        """What runs at the user's own points alone, and the conditions that refuse one: no suite comes there. And the
+        conditions that say where a rival is worth measuring."""
         found = set()
         for i, t in enumerate(self.tokens):
             own = t.text == "protocol" and self.word(i + 1) == "." and self.word(i + 2) == "point"
@@ -110,10 +111,13 @@ class File:
             if t.text == "if" and self.word(i + 1) == "(":
                 close = self.pairs.get(i + 1, i + 1)
                 condition = [x.text for x in self.tokens[i + 2 : close]]
-                if self.word(close + 1) == "usage_error":
+                end = self.statement_end(close + 1)
+                done = {x.text for x in self.tokens[close + 1 : end]}
+                only_rivals = done & {"rival_law", "rival_system"} and not any(x.startswith("as_") for x in done)
+                if self.word(close + 1) == "usage_error" or only_rivals:
                     found.update(range(i, close))
                 elif condition[:3] == ["protocol", ".", "point"]:
-                    found.update(range(i, self.statement_end(close + 1)))
+                    found.update(range(i, end))
         return found
 
     def scan(self):
@@ -223,6 +227,8 @@ def terms_and_factors(f, i):
     sign = f.word(i)
     if sign not in SUMS | PRODUCTS or i in f.headers or i in f.indices or not f.is_binary(i):
         return
+    if f.word(i - 1) == "seed":
+        return  # another random stream
     end = f.term_end(i + 1)
     if sign in PRODUCTS:
         yield Site("factor", f.tokens[i].start, f.tokens[end - 1].end, "")

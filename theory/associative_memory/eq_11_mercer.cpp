@@ -48,6 +48,8 @@ std::vector<Point> power_series(const Protocol &protocol, const std::vector<Para
     const size_t width = mercer_features(pair.x, order).size();
     const double units = 4.0 * width * std::exp(square), rounding = units * epsilon_of(Real::f64),
                  bound = std::pow(std::fabs(x), order + 1) * std::exp(std::fabs(x)) / std::tgamma(order + 2.0);
+    if (std::fabs(series(x, order) - series(x, order - 1)) <= rounding)
+      usage_error("the last term at this order is below rounding: take a larger x or a lower order");
     points.push_back(as_statement(exact_point(whole, std::exp(x), units), p, "the kernel itself, exp(q.k)"));
     points.push_back(as_obligation(exact_point(read, series(x, order), units), p, "phi(q).phi(k) up to the order"));
     const Point base = points.back();

@@ -111,6 +111,7 @@ Claim tail() {
           cases = {{protocol.point->integer("T"), protocol.point->integer("C"), protocol.point->integer("d")}};
         for (const auto &[T, C, d] : cases) {
           if (T % C == 0) usage_error("T is a multiple of C: there is no tail");
+          if (T < C) usage_error("the tail comes after a whole chunk: T > C");
           const Data x(T, d, d, protocol.seed);
           const std::vector<double> slow = x.naive<double>(Weights::softmax), printed = x.chunked<double>({size_t(C)}),
                                     mended = x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged});

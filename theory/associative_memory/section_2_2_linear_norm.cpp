@@ -151,7 +151,8 @@ Claim inevitable() {
                    featured = std::sqrt(std::exp(inner(k, k)) * inner(v, v)), units = 64.0 * T * featured,
                    wrong_growth = 2 * once;
       const auto alternate = [](int t) { return t % 2 == 1; };
-      const auto turned = [T](int t) { return t % 2 == (t > T / 2 ? 0 : 1); }; // one sign comes twice in a row
+      const int pairs = T / 4; // after which S = 0 and one sign comes twice in a row
+      const auto turned = [pairs](int t) { return t % 2 == (t > 2 * pairs ? 0 : 1); };
       const auto held = [&](const std::string &variant, const auto &signs, double size) {
         return exact_point(largest_norm(variant, k, v, T, signs), size, units);
       };

@@ -11,6 +11,7 @@
 #include "harness/pipeline/forward.hpp"
 #include "harness/pipeline/ran.hpp"
 #include "theory/support/claims.hpp"
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <mutex>
@@ -124,6 +125,10 @@ public:
     if (is_new) entry->second = measured(r, sequences(r));
     if (!r.variant.empty()) note_variant_run(r.variant);
     return entry->second;
+  }
+  /// Is every setting one of noise with 8 factors?
+  bool low_rank() const {
+    return std::all_of(settings_.begin(), settings_.end(), [](const auto &s) { return s.at("noise") == "factors"; });
   }
   Params at(const Reading &r) const {
     return labels(

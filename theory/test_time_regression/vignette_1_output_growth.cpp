@@ -99,8 +99,8 @@ Claim growth_claim() {
                              "squares it stays constant, or falls as 1/sqrt(t) on values that are noise.",
                              growth),
                   {"linear", "rls", "gated_linear"}),
-          {integer_param("t", 16, 8, 1024, "pairs at the first end"),
-           integer_param("T", 256, 32, 4096, "pairs at the second end")}),
+          {integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
+           integer_param("T", 192, 80, 4096, "pairs at the second end")}),
       "That the output can grow without bound is right. Whether it grows linearly depends on the data: on values that "
       "correlate with their keys it does, on independent ones it diffuses."));
 }

@@ -227,12 +227,13 @@ std::vector<Point> capacity(const Protocol &p) {
   const Params at = point_of(p, crowd);
   const int n = at.integer("n"), d = at.integer("d");
   if (n <= d) usage_error("n > d pairs; up to d are recalled exactly");
+  const auto law = [&](double d) { return 1 - d / n; };
+  const double wanted = wanted_sensitivity(p, law(d), {law(d - 1), law(d + 1)});
   const auto mean = [&](int n, std::uint64_t seed) {
-    return sample_mean(wanted_sensitivity(p), 16, 2000,
+    return sample_mean(wanted, 16, 2000,
                        [&](size_t first, size_t count) { return shares_left(n, d, seed, first, count); });
   };
   const Mean left = mean(n, p.seed);
-  const auto law = [&](double d) { return 1 - d / n; };
   // Up to d pairs the miss is below ridge / (least singular value)^2, far below rounding of the values at n = d / 2.
   const Pairs half = unit_pairs(d / 2, d, dv, p.seed, "capacity"),
               over = unit_pairs(d + d / 2, d, dv, p.seed, "capacity");
