@@ -33,14 +33,14 @@ SIZES = set("d dv dk Dk Dv D n N T t m M C P H G L E rows columns size heads ste
 OUTSIDE = set(
     """Stream integer_param real_param choice_param automatic_param labels num txt points_of set usage_error rival_system
     wanted_sensitivity static_assert integer real text size_t reserve resize assign normal normals uniform uniforms below
-    bits permutation sensitivity""".split()
+    bits permutation sensitivity in_blocks cached_block pilot_size""".split()
 )
 SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference max min hypot".split())
 # Of these calls the arguments from the given one on: tolerances, the values of rivals, labels, sample sizes.
 OUTSIDE_FROM = {"exact_point": 2, "sampled_point": 2, "bracketed_point": 2, "at_most_point": 2, "at_least_point": 2}
 OUTSIDE_FROM |= {"rival_law": 1, "as_statement": 1, "as_limit": 1, "as_obligation": 1}
 OUTSIDE_NAMES = re.compile(
-    r"units|rounding|toleran|bias|allowed|conditioning|epsilon|rival|wrong|samples|draws|trials|pilot|most$|most_|runs$"
+    r"units|rounding|toleran|bias|peak|allowed|conditioning|epsilon|rival|wrong|samples|draws|trials|pilot|most$|most_|runs$"
     r"|block_of|wanted|budget|seed|batches|repeat|effort|label|widths$"
 )
 MATHS = set("sqrt cbrt exp log pow fabs abs tgamma lgamma erf erfc cos sin hypot max min".split())
@@ -74,6 +74,7 @@ class File:
         self.pairs = partners(self.tokens)
         self.closed, self.headers, self.indices = self.scan()
         self.closed |= self.only_at_points()
+        self.closed |= self.only_in_rivals()
 
     def word(self, i):
         return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
@@ -99,7 +100,7 @@ class File:
 
     def only_at_points(self):
         """What runs at the user's own points alone, and the conditions that refuse one: no suite comes there. And the
-        conditions that say where a rival is worth measuring."""
+        conditions that say at which places something, or where a rival, is worth measuring."""
         found = set()
         for i, t in enumerate(self.tokens):
             own = t.text == "protocol" and self.word(i + 1) == "." and self.word(i + 2) == "point"
@@ -114,10 +115,31 @@ class File:
                 end = self.statement_end(close + 1)
                 done = {x.text for x in self.tokens[close + 1 : end]}
                 only_rivals = done & {"rival_law", "rival_system"} and not any(x.startswith("as_") for x in done)
-                if self.word(close + 1) == "usage_error" or only_rivals:
+                if self.word(close + 1) in ("usage_error", "continue") or only_rivals:
                     found.update(range(i, close))
                 elif condition[:3] == ["protocol", ".", "point"]:
                     found.update(range(i, end))
+        return found
+
+    def only_in_rivals(self):
+        """The initialisers of variables that nothing uses but what is outside already: a rival's law."""
+        found, block, blocks = set(), [], {}
+        for i, t in enumerate(self.tokens):
+            if t.text == "}" and block:
+                block.pop()
+            blocks[i] = self.pairs.get(block[-1], len(self.tokens)) if block else len(self.tokens)
+            if t.text == "{":
+                block.append(i)
+        for i, t in enumerate(self.tokens):
+            name = self.pairs.get(i - 1, i) - 1 if self.word(i - 1) == "]" else i - 1  # x = or x[i] =
+            if t.text != "=" or self.tokens[name].kind != "name" or self.word(name - 1) in (".", "->"):
+                continue
+            end = i + 1
+            while end < len(self.tokens) and self.word(end) not in (",", ";", ")"):
+                end = self.pairs.get(end, end) + 1 if self.word(end) in OPENING else end + 1
+            uses = [j for j in range(end, blocks[i]) if self.word(j) == self.word(name)]
+            if uses and all(j in self.closed for j in uses):
+                found.update(range(i, end))
         return found
 
     def scan(self):

@@ -95,22 +95,27 @@ std::vector<Point> suppression(const Protocol &p) {
     Vla layer(d, dv, paper_lambda0), scaled_up(d, dv, paper_lambda0 / 1000, {{"refresh", "0"}}),
         raw(d, dv, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
     VlaAlgebra algebra(d, dv, paper_lambda0);
-    Vector moved, errors, suppressed, raw_moved; // |S_t - S_{t-1}|_F, |e_t|, |e_t| lambda0 |A_t k|
+    Vector moved, errors, suppressed, raw_moved, raw_suppressed; // |S_t - S_{t-1}|_F, |e_t|, |e_t| lambda0 |A_t k|
     for (int t = 0; t < steps; ++t) {
       const Vector v = row(values, t, dv), penalty = t == 0 ? u : k;
       const Dense before = layer.S, raw_before = raw.S;
-      errors.push_back(norm(combine(1, v, -1, times(algebra.S, k))));
+      const auto error = [&](const Dense &S) { return norm(combine(1, v, -1, times(S, k))); };
+      errors.push_back(error(algebra.S));
       layer.step(k, penalty, v), raw.step(k, penalty, v), algebra.step(k, penalty, v);
       scaled_up.A = 1000 * layer.A;
       scaled_up.write(k, v);
       moved.push_back(frobenius_norm(layer.S - before));
-      raw_moved.push_back(frobenius_norm(raw.S - raw_before));
-      suppressed.push_back(errors.back() * paper_lambda0 * norm(times(inverse(algebra.M), k)));
+      raw_moved.push_back(paper_lambda0 * frobenius_norm(raw.S - raw_before));
+      const auto as_stated = [&](double e) { return e * paper_lambda0 * norm(times(inverse(algebra.M), k)); };
+      suppressed.push_back(as_stated(errors.back())), raw_suppressed.push_back(as_stated(error(raw_before)));
     }
     const double units = step_units(steps, d, paper_lambda0) * (1 + max_abs(errors));
     append(points, {as_statement(exact_point(moved, suppressed, units), at, "|update| = |e| lambda0 |A_t k|"),
                     as_obligation(exact_point(moved, errors, units), at, "|update| = |e|"),
                     rival_system(exact_point(raw_moved, errors, units), at, "a not normalised"),
+                    as_obligation(exact_point(raw_moved, raw_suppressed, units), at,
+                                  "a not normalised: lambda0 |update| = |e| lambda0 |A_t k|"),
+                    rival_law(exact_point(raw_moved, errors, units), at, "a not normalised: as for a of length 1"),
                     as_obligation(exact_point(scaled_up.S.data, algebra.S.data, units * steps), at, "A times 1000"),
                     rival_system(exact_point(raw.S.data, algebra.S.data, units * steps), at, "a not normalised")});
   }

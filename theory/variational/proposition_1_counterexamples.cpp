@@ -66,9 +66,10 @@ std::vector<Point> delta_rule(const Protocol &p) {
       }
       return largest;
     };
-    const double rounding = 64.0 * steps * epsilon_of(Real::f64) / 0.25; // the least v^2
-    append(points, {as_obligation(at_most_point(most_added(1), 1, rounding), at, "added to |S|^2 over |v|^2"),
-                    rival_system(at_most_point(most_added(1.1), 1, rounding), at, "keys of length 1.1")});
+    const double units = 64.0 * steps / 0.25; // the least v^2
+    append(points, {as_obligation(exact_point(most_added(1), 1, units), at,
+                                  "added to |S|^2 over |v|^2: 1, by the first write, at most"),
+                    rival_system(exact_point(most_added(1.1), 1, units), at, "keys of length 1.1")});
   }
   return points;
 }
