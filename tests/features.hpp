@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feature map of a kernelised layer, read off its own state:
-// after one step with v = 0 the normaliser row holds phi(k).
+// The feature map of a kernelised layer, read off its own state: after one step with v = 0 the normaliser row holds
+// phi(k), in units of e^peak where a row of peaks follows.
 #pragma once
 #include "tests/testing.hpp"
+#include <cmath>
 
 namespace recollect {
 
@@ -11,7 +12,10 @@ inline std::vector<double> features_of(const std::string &layer, const std::vect
   const Variant &variant = find_variant(layer);
   const Output out =
       forward(variant, one_head(1, x, x, {0}), {"recurrent", Real::f64, 1, variant_params(variant, given)});
-  return {out.state.begin() + out.state_shape.columns, out.state.begin() + 2 * out.state_shape.columns};
+  const size_t F = size_t(out.state_shape.columns);
+  std::vector<double> phi(out.state.begin() + F, out.state.begin() + 2 * F);
+  for (size_t j = 0; out.state_shape.rows == 3 && j < F; ++j) phi[j] *= std::exp(out.state[2 * F + j]);
+  return phi;
 }
 
 inline double inner_product(const std::vector<double> &a, const std::vector<double> &b) {

@@ -179,8 +179,10 @@ Variant delta_momentum() {
   v.update = "A_t = I - k_t k_t^T, b_t k_t^T -> C_t = eta C_{t-1} + v_t k_t^T, phi = identity";
   v.objective = "|S k_t|^2 / 2 - sum_i eta^(t-i) <S k_i, v_i>, one gradient step of size 1";
   v.source = "000 Table 2, Eq 75-76";
+  v.differs = "eta is one number";
   v.cost = "9 Dv Dk flops";
   v.params = {real_param("eta", 0.9, 0, 1, "momentum: how much of the last write is written again")};
+  v.layout = "S [Dv,Dk], C [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{2 * s.Dv, s.Dk}; };
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   return v;

@@ -6,10 +6,10 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_j = exp(tau_j (C x)_j),   C the orthonormal DCT-II, tau_j ~ N(0, 1)
 //
-// State: (Dv + 1) x Dk, S over z. Cost a token: recurrent 4 (Dv + 1) Dk + 4 Dk^2 flops and 2 Dk exponentials.
+// State: (Dv + 2) x Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost a token:
+// recurrent 6 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/feature_map.hpp"
+#include "variants/kernels/exponential_features.hpp"
 #include <cmath>
 
 namespace recollect::variants {
@@ -25,29 +25,31 @@ std::vector<double> stretched_cosines(int D, std::uint64_t seed) {
   return rows;
 }
 
-template <class Real> Features<Real> features(const Call<Real> &call) {
+template <class Real> Features<Real> log_features(const Call<Real> &call) {
   const Array<Real> rows =
       constants<Real>("stretched cosines", stretched_cosines(call.shape.Dk, call.params.integer("seed")));
   return map_features(
-      call, call.shape.Dk, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
-        for (int j = 0; j < D; ++j) phi[j] = math::exp(dot(rows.data() + size_t(j) * D, x, D));
+      call, call.shape.Dk, KOKKOS_LAMBDA(const Real *x, int D, Real *l) {
+        for (int j = 0; j < D; ++j) l[j] = dot(rows.data() + size_t(j) * D, x, D);
       });
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  feature_recurrent("dijiang::recurrent", call, features(call));
+  exponential_recurrent("dijiang::recurrent", call, log_features(call));
 }
 template <class Real> void chunked(const Call<Real> &call) {
-  feature_chunked("dijiang::chunked", call, features(call));
+  exponential_chunked("dijiang::chunked", call, log_features(call));
 }
 
 } // namespace
 
 Variant dijiang() {
-  Variant v = feature_variant([](const Shape &s, const Params &) { return s.Dk; });
+  Variant v = exponential_variant([](const Shape &s, const Params &) { return s.Dk; });
   v.update = "A_t = I, b_t = v_t, phi(x) = exp(diag(tau) DCT(x)), divided by z_t . phi(q_t)";
   v.source = "Chen et al. 2024 (arXiv:2403.19928), untrained weights";
-  v.cost = "4 (Dv + 1 + Dk) Dk flops, 2 Dk exponentials";
+  v.differs = "the published code takes a softmax over the features, RetNet's decay in place of the division by z_t . "
+              "phi(q_t), and the transpose of the cosine transform";
+  v.cost = "6 (Dv + 1) Dk + 4 Dk^2 flops, 3 Dk exponentials";
   v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;

@@ -68,6 +68,7 @@ Variant gateloop() {
               {"w", false, "phase of each key channel's decay in radians", "0"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

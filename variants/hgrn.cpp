@@ -48,6 +48,7 @@ Variant hgrn() {
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.layout = "S [Dv,1]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 1}; };
   return v;
 }

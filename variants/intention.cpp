@@ -30,6 +30,7 @@ Variant intention() {
   v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
+  v.layout = "V^T K [Dv,Dk], K^T K [Dk,Dk]";
   v.state_shape = stacked_state;
   v.solved_condition = [](const Sequence &s, const Params &p) {
     return gram_condition(s, p.real("ridge"), false, false);

@@ -179,6 +179,7 @@ Variant kernel_regression() {
               automatic_param("scale", "1/sqrt(Dk)", 0, 1e6, "factor on x.y")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
+  v.layout = "";
   v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
   v.solved_condition = condition;
   v.unsuitable = [](const Shape &s, const Params &) {

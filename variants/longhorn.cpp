@@ -1,34 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // Longhorn: the memory that trades closeness to the last one for a small error on the new pair (003 Eq 30-31).
 //
-//   S_t = S_{t-1} + beta_t (v_t - S_{t-1} k_t) k_t^T,   beta_t = delta / (1 + delta |k_t|^2)
+//   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T d_t / (1 + d_t |k_t|^2),   d_t = delta beta_t
 //   o_t = S_t q_t
 //
-// delta -> infinity is NLMS. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal;
+// d -> infinity is NLMS. With x = k / |k| and g = d |k|^2 it is S_t = S_{t-1} + (v_t / |k_t| - S_{t-1} x_t) x_t^T g / (1 +
+// g), and so it is computed: no length of k_t under- or overflows. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal;
 // this is 003's. State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix
 // products.
 #include "variants/kernels/rows.hpp"
+#include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy.hpp"
 
 namespace recollect::variants {
 namespace {
 
-template <class Real> void recurrent(const Call<Real> &call) {
+template <class Real> struct Gains {
+  Array<Real> erase, write; // [B,H,T] g / (1 + g) and that over |k|
+};
+
+/// With a = sqrt(d) |k|, so that g = a^2: erase = a / (a + 1/a), write = sqrt(d) / (a + 1/a).
+template <class Real> Array<Real> gain(const Call<Real> &call, const Array<Real> &length, bool erases) {
   const Real delta = call.params.real("delta");
+  return per_step(
+      "longhorn::gain", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real {
+        const Real root = math::sqrt(delta * h.beta[t]), a = root * length(h.index * h.T + t);
+        return a > 0 ? (erases ? a : root) / (a + 1 / a) : Real(0);
+      });
+}
+template <class Real> Gains<Real> gains(const Call<Real> &call, const Array<Real> &length) {
+  return {gain(call, length, true), gain(call, length, false)};
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk);
+  const Gains<Real> gain = gains(call, unit.length);
   recurrent_rows(
       "longhorn::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        const Real *k = h.k(t), gain = delta / (1 + delta * dot(k, k, h.Dk)), residual = h.v(t)[i] - dot(s, k, h.Dk);
-        for (int j = 0; j < h.Dk; ++j) s[j] += gain * residual * k[j];
+        const size_t step = h.index * h.T + t;
+        const Real *x = unit.rows.data() + step * h.Dk;
+        const Real change = gain.write(step) * h.v(t)[i] - gain.erase(step) * dot(s, x, h.Dk);
+        for (int j = 0; j < h.Dk; ++j) s[j] += change * x[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const Real delta = call.params.real("delta");
-  const Array<Real> gain = per_step(
-      "longhorn::gain", call,
-      KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real { return delta / (1 + delta * dot(h.k(t), h.k(t), h.Dk)); });
-  delta_rule("longhorn::chunked", call, {1, call.k, call.k, gain, gain, {}, {}});
+  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk);
+  const Gains<Real> gain = gains(call, unit.length);
+  delta_rule("longhorn::chunked", call, {1, unit.rows, unit.rows, gain.erase, gain.write, {}, {}});
 }
 
 } // namespace
@@ -36,12 +56,16 @@ template <class Real> void chunked(const Call<Real> &call) {
 Variant longhorn() {
   Variant v;
   v.family = "delta rule";
-  v.update = "A_t = I - beta_t k_t k_t^T, b_t = beta_t v_t, beta_t = delta / (1 + delta |k_t|^2), phi = identity";
-  v.objective = "|S - S_{t-1}|_F^2 / 2 + delta |S k - v|^2 / 2, minimised exactly";
+  v.update =
+      "A_t = I - g_t k_t k_t^T, b_t = g_t v_t, g_t = d_t / (1 + d_t |k_t|^2), d_t = delta beta_t, phi = identity";
+  v.objective = "|S - S_{t-1}|_F^2 / 2 + d_t |S k - v|^2 / 2, minimised exactly";
   v.source = "003 Eq 30-31";
+  v.differs = "the published layer (arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's";
   v.cost = "6 Dv Dk flops";
   v.params = {real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory")};
+  v.inputs = {{"beta", false, "factor on delta at every step", "", Input::not_negative}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   return v;
 }

@@ -80,6 +80,7 @@ Variant lru() {
               real_param("phase", 0.314, 0, 6.2832, "largest phase, radians"),
               integer_param("seed", 1, 0, 1e9, "of the ring")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   return v;
 }

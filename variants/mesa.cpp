@@ -2,7 +2,7 @@
 // Mesa layer: the ridge solution over a decaying past, from its normal equations (003 Vignettes 1-2; von Oswald et al.
 // 2023, arXiv:2309.05858, and with decay and conjugate gradients von Oswald et al. 2025, arXiv:2506.05233).
 //
-//   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T
+//   H_t = alpha_t H_{t-1} + beta_t k_t k_t^T,   B_t = alpha_t B_{t-1} + beta_t v_t k_t^T
 //   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
 // The ridge does not decay, so the solution stays bounded where weighted_rls winds up. State: (Dv + Dk) x Dk, B above
@@ -14,12 +14,28 @@
 namespace recollect::variants {
 namespace {
 
-template <class Real> void recurrent(const Call<Real> &call) {
-  normal_equations_recurrent("mesa::recurrent", call, true);
+/// A pair of weight beta is the pair (sqrt(beta) k, sqrt(beta) v) of weight 1.
+template <class Real> Array<Real> weighed(const Call<Real> &call, const Array<Real> &rows, int width) {
+  if (!call.has("beta")) return rows;
+  const Array<Real> out = allocate(call, rows.extent(0)), beta = call.beta;
+  Kokkos::parallel_for(
+      "mesa::weighed", Kokkos::RangePolicy<Execution>(0, rows.extent(0)),
+      KOKKOS_LAMBDA(const size_t i) { out(i) = math::sqrt(beta(i / width)) * rows(i); });
+  return out;
 }
-template <class Real> void chunked(const Call<Real> &call) { normal_equations_chunked("mesa::chunked", call, true); }
+template <class Real> Call<Real> weighed(Call<Real> call) {
+  call.k = weighed(call, call.k, call.shape.Dk), call.v = weighed(call, call.v, call.shape.Dv);
+  return call;
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  normal_equations_recurrent("mesa::recurrent", weighed(call), true);
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  normal_equations_chunked("mesa::chunked", weighed(call), true);
+}
 template <class Real> void iterative(const Call<Real> &call) {
-  conjugate_gradients("mesa::conjugate_gradients", call, true);
+  conjugate_gradients("mesa::conjugate_gradients", weighed(call), true);
 }
 
 } // namespace
@@ -27,19 +43,23 @@ template <class Real> void iterative(const Call<Real> &call) {
 Variant mesa() {
   Variant v;
   v.family = "exact regression";
-  v.update = "A_t = alpha_t I, b_t = v_t (and H_t = alpha_t H_{t-1} + k_t k_t^T), read at (H_t + ridge I)^{-1} q_t";
-  v.objective = "sum_i gamma_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, gamma_i the product of the alphas after i";
+  v.update = "A_t = alpha_t I, b_t = beta_t v_t (and H_t = alpha_t H_{t-1} + beta_t k_t k_t^T), read at (H_t + ridge "
+             "I)^{-1} q_t";
+  v.objective = "sum_i gamma_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, gamma_i = beta_i times the alphas after i";
   v.source = "003 Vignettes 1-2; von Oswald et al. 2023 (arXiv:2309.05858), 2025 (arXiv:2506.05233)";
   v.cost = "4 Dv Dk + 3 Dk^2 + Dk^3 / 3 flops";
   v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2, which does not decay")};
-  v.inputs = {{"alpha", false, "decay of every earlier pair's weight"}};
+  v.inputs = {{"beta", false, "weight of the pair", "", Input::not_negative},
+              {"alpha", false, "decay of every earlier pair's weight"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"chunked", chunked<float>, chunked<double>},
              {"conjugate_gradients", iterative<float>, iterative<double>}};
+  v.layout = "B [Dv,Dk], H [Dk,Dk]";
   v.state_shape = stacked_state;
   v.solved_condition = [](const Sequence &s, const Params &p) {
-    return gram_condition(s, p.real("ridge"), true, false);
+    return gram_condition(s, p.real("ridge"), true, false, true);
   };
+  v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::ridged_mean;
   return v;

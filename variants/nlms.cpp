@@ -4,31 +4,35 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T / |k_t|^2,   unchanged where k_t = 0
 //   o_t = S_t q_t
 //
+// Computed as the delta rule that stores v_t / |k_t| at the unit key, which no length of k_t under- or overflows.
 // State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
+#include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy.hpp"
 
 namespace recollect::variants {
 namespace {
 
-template <class Real> KOKKOS_FUNCTION Real step_size(const Head<Real> &h, int t) {
-  const Real square = dot(h.k(t), h.k(t), h.Dk);
-  return square > 0 ? 1 / square : Real(0);
-}
-
 template <class Real> void recurrent(const Call<Real> &call) {
+  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk);
   recurrent_rows(
       "nlms::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        const Real *k = h.k(t), gain = step_size(h, t), residual = h.v(t)[i] - dot(s, k, h.Dk);
-        for (int j = 0; j < h.Dk; ++j) s[j] += gain * residual * k[j];
+        const size_t step = h.index * h.T + t;
+        const Real *x = unit.rows.data() + step * h.Dk, length = unit.length(step);
+        const Real residual = length > 0 ? h.v(t)[i] / length - dot(s, x, h.Dk) : Real(0);
+        for (int j = 0; j < h.Dk; ++j) s[j] += residual * x[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const Array<Real> gain = per_step(
-      "nlms::gain", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real { return step_size(h, t); });
-  delta_rule("nlms::chunked", call, {1, call.k, call.k, gain, gain, {}, {}});
+  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk);
+  const Array<Real> write = per_step(
+      "nlms::write", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real {
+        const Real length = unit.length(h.index * h.T + t);
+        return length > 0 ? 1 / length : Real(0);
+      });
+  delta_rule("nlms::chunked", call, {1, unit.rows, unit.rows, {}, write, {}, {}});
 }
 
 } // namespace

@@ -5,12 +5,12 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_i = exp(omega_i . y - |y|^2 / 2) / sqrt(F),   y = sqrt(scale) x
 //
-// omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 1) x F, S over z, F = features. Cost a
-// token: recurrent 4 (Dv + 1) F + 4 Dk F flops and 2 F exponentials.
+// omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 2) x F, S over z over the peaks in whose
+// units they are kept (exponential_features.hpp), F = features. Cost a token: recurrent 6 (Dv + 1) F + 4 Dk F flops and 3
+// F exponentials.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/feature_map.hpp"
+#include "variants/kernels/exponential_features.hpp"
 #include <cmath>
 
 namespace recollect::variants {
@@ -29,34 +29,34 @@ std::vector<double> orthogonal_gaussians(int F, int D, std::uint64_t seed) {
   return rows;
 }
 
-template <class Real> Features<Real> features(const Call<Real> &call) {
+template <class Real> Features<Real> log_features(const Call<Real> &call) {
   const int F = call.params.integer("features");
-  const Real scale = call.params.real("scale"), root = math::sqrt(scale), weight = 1 / math::sqrt(Real(F));
+  const Real scale = call.params.real("scale"), root = math::sqrt(scale), constant = math::log(Real(F)) / 2;
   const Array<Real> omega =
       constants<Real>("omega", orthogonal_gaussians(F, call.shape.Dk, call.params.integer("seed")));
   return map_features(
-      call, F, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
+      call, F, KOKKOS_LAMBDA(const Real *x, int D, Real *l) {
         const Real half_square = scale * dot(x, x, D) / 2;
-        for (int i = 0; i < F; ++i)
-          phi[i] = weight * math::exp(root * dot(omega.data() + size_t(i) * D, x, D) - half_square);
+        for (int i = 0; i < F; ++i) l[i] = root * dot(omega.data() + size_t(i) * D, x, D) - half_square - constant;
       });
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  feature_recurrent("performer::recurrent", call, features(call));
+  exponential_recurrent("performer::recurrent", call, log_features(call));
 }
 template <class Real> void chunked(const Call<Real> &call) {
-  feature_chunked("performer::chunked", call, features(call));
+  exponential_chunked("performer::chunked", call, log_features(call));
 }
 
 } // namespace
 
 Variant performer() {
-  Variant v = feature_variant([](const Shape &, const Params &p) { return p.integer("features"); });
+  Variant v = exponential_variant([](const Shape &, const Params &p) { return p.integer("features"); });
   v.update =
       "A_t = I, b_t = v_t, phi = positive orthogonal random features of exp(scale q . k), divided by z_t . phi(q_t)";
   v.source = "Choromanski et al. 2021 (arXiv:2009.14794) Lemma 1, orthogonal features";
-  v.cost = "4 (Dv + 1 + Dk) F flops, 2 F exponentials";
+  v.differs = "features are drawn once and not again";
+  v.cost = "6 (Dv + 1) F + 4 Dk F flops, 3 F exponentials";
   v.params = {integer_param("features", 64, 1, 65536, "random features F"),
               integer_param("seed", 1, 0, 1e9, "of the features"),
               real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};

@@ -29,6 +29,7 @@ Variant rls() {
   v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2; P starts at I / ridge")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
+  v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
   v.solved_condition = [](const Sequence &s, const Params &p) {

@@ -8,28 +8,26 @@
 // the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a plain write along
 // k_t. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
+#include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy.hpp"
 
 namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
+  const Array<Real> unit = unit_rows(call, call.w, call.shape.Dk).rows;
   recurrent_rows(
       "rwkv7::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        const Real *k = h.k(t), *w = h.w(t), v = h.v(t)[i], square = dot(w, w, h.Dk);
-        const Real removed = square > 0 ? h.beta[t] * dot(s, w, h.Dk) / square : Real(0);
-        for (int j = 0; j < h.Dk; ++j) s[j] = h.lambda(t)[j] * s[j] - removed * w[j] + v * k[j];
+        const Real *k = h.k(t), *x = unit.data() + (h.index * h.T + t) * h.Dk, v = h.v(t)[i];
+        const Real removed = h.beta[t] * dot(s, x, h.Dk);
+        for (int j = 0; j < h.Dk; ++j) s[j] = h.lambda(t)[j] * s[j] - removed * x[j] + v * k[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const Array<Real> erase = per_step(
-      "rwkv7::erase", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real {
-        const Real square = dot(h.w(t), h.w(t), h.Dk);
-        return square > 0 ? h.beta[t] / square : Real(0);
-      });
-  delta_rule("rwkv7::chunked", call, {1, call.w, call.w, erase, {}, {}, call.lambda, call.k});
+  const Array<Real> unit = unit_rows(call, call.w, call.shape.Dk).rows;
+  delta_rule("rwkv7::chunked", call, {1, unit, unit, call.beta, {}, {}, call.lambda, call.k});
 }
 
 } // namespace

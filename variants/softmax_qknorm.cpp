@@ -7,24 +7,15 @@
 // A zero vector stays zero. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 #include "variants/kernels/attention.hpp"
 #include "variants/kernels/similarity.hpp"
+#include "variants/kernels/unit_rows.hpp"
 #include <cmath>
 
 namespace recollect::variants {
 namespace {
 
-template <class Real> Array<Real> unit_rows(const Array<Real> &rows, int width) {
-  const Array<Real> unit(Kokkos::view_alloc(Kokkos::WithoutInitializing, "unit rows"), rows.extent(0));
-  Kokkos::parallel_for(
-      "softmax_qknorm::unit", Kokkos::RangePolicy<Execution>(0, rows.extent(0) / width), KOKKOS_LAMBDA(size_t i) {
-        const Real *row = rows.data() + i * width, length = math::sqrt(dot(row, row, width));
-        for (int c = 0; c < width; ++c) unit(i * width + c) = length > 0 ? row[c] / length : Real(0);
-      });
-  return unit;
-}
-
 template <class Real> Call<Real> on_the_sphere(Call<Real> call) {
-  call.q = unit_rows(call.q, call.shape.Dk);
-  call.k = unit_rows(call.k, call.shape.Dk);
+  call.q = unit_rows(call, call.q, call.shape.Dk).rows;
+  call.k = unit_rows(call, call.k, call.shape.Dk).rows;
   return call;
 }
 template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &call) {

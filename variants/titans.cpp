@@ -46,6 +46,8 @@ Variant titans() {
              "M(x) = A^T silu(B x)";
   v.objective = "1/2 |M(k) - v|^2 + (1 - alpha)/2 |M|^2, by momentum";
   v.source = "Behrouz et al. 2024 (arXiv:2501.00663); 003 Fig 1; 002 outlook";
+  v.differs =
+      "momentum eta is one number, where the paper has one a token; no projections, convolutions or persistent tokens";
   v.cost = "10 width (Dk + Dv) flops";
   v.params.insert(v.params.begin(),
                   {automatic_param("lr", "0.5 (1 - eta) / width", 0, no_limit, "step size"),
@@ -53,6 +55,7 @@ Variant titans() {
   v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "what each step keeps of the memory"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv], Z [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{2 * hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = empty_memory;
   return v;

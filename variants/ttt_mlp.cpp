@@ -32,11 +32,14 @@ Variant ttt_mlp() {
       "M_t = M_{t-1} - lr beta_t grad 1/2 |P k_t + norm(A^T gelu(B k_t)) - v_t|^2, o_t = P q_t + norm(A^T gelu(B q_t))";
   v.objective = "1/2 |P k + norm(A^T gelu(B k)) - v|^2";
   v.source = "Sun et al. 2024 (arXiv:2407.04620); 003 Vignette 3; 002 outlook";
+  v.differs = "GELU by the error function, where the published code has the tanh form; norm without learned scale and "
+              "shift, no biases";
   v.cost = "8 width (Dk + Dv) flops";
   v.params.insert(v.params.begin(), real_param("lr", 0.25, 0, no_limit, "step size"));
   v.inputs = {{"beta", false, "factor on the step size"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = [](const Shape &s, const Params &p) {
     return Stream(p.integer("seed"), "ttt_mlp/state").normals(size_t(hidden_width(s, p)) * (s.Dk + s.Dv));

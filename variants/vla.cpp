@@ -35,6 +35,7 @@ Variant vla() {
       automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6, "length of u (Algorithm 1: 1/sqrt(Dk), Eq 8: 1), 0: as w is")};
   v.inputs = {{"w", false, "penalty direction u"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
   v.state_shape = variational_state;
   v.initial_state = variational_start;
   return v;

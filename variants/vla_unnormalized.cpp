@@ -37,6 +37,7 @@ Variant vla_unnormalized() {
               real_param("u_norm", 0, 0, 1e6, "length of u, 0: as w is")};
   v.inputs = {{"w", false, "penalty direction u"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
   v.state_shape = variational_state;
   v.initial_state = variational_start;
   return v;

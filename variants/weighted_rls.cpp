@@ -35,9 +35,10 @@ Variant weighted_rls() {
   v.source = "003 Eq 14-16, Vignette 2";
   v.cost = "6 Dv Dk + 6 Dk^2 flops";
   v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2 at the start; P starts at I / ridge")};
-  v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge; above 0"}};
+  v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge", "", Input::positive}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.stable = false; // wind-up: nothing bounds the rounding in P along directions that are forgotten
+  v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
   v.solved_condition = [](const Sequence &s, const Params &p) {

@@ -4,9 +4,10 @@
 #include "harness/core/files.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/forward.hpp"
+#include "harness/pipeline/divergence.hpp"
 #include "harness/pipeline/provenance.hpp"
 #include "harness/pipeline/tensors.hpp"
+#include <iostream>
 
 namespace recollect {
 namespace {
@@ -33,7 +34,9 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const Backend backend;
   Run run{form.name, flags.form.real(), flags.form.chunk, params};
   run.schedule = flags.engine.get_schedule(), run.math = flags.engine.get_math();
-  const Output output = forward(variant, sequence, run);
+  Output output = forward(variant, sequence, run);
+  const std::string note = settle(variant, sequence, run, output);
+  if (!note.empty()) std::cerr << "note: " << note << '\n';
   write_output(flags.output, sequence, output, flags.convention.get(), flags.form.real(), provenance(command_line, 0));
   return exit_ok;
 }

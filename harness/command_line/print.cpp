@@ -19,7 +19,7 @@ std::string names(const std::vector<Form> &forms) {
 std::string traits_text(const Traits &t) {
   return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") +
          ", " + (t.order_invariant ? "blind to the order of the pairs" : "sees the order of the pairs") + ", " +
-         (t.stable ? "stable in float32" : "unstable in float32 on ill-conditioned keys") +
+         (t.stable ? "stable in float32 within its condition number" : "unstable in float32 on ill-conditioned keys") +
          (t.zero_step_keeps ? ", beta = 0 writes nothing" : "") +
          (t.zero_key_keeps ? ", a key of zero writes nothing" : "") +
          (t.repeats == Repeats::other ? "" : std::string(", a repeated key reads ") + name_of(t.repeats)) +
@@ -103,7 +103,9 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "update", v.update);
   line(out, "objective", v.objective);
   line(out, "source", v.source);
+  line(out, "differs", v.differs);
   line(out, "state", state_text(v) + " a head at Dk = Dv = 64");
+  line(out, "layout", v.layout);
   line(out, "cost", v.cost + " a token");
   line(out, "forms", names(v.forms));
   line(out, "traits", traits_text(v.traits));
@@ -154,7 +156,7 @@ void print_plan(std::ostream &out, const std::vector<Case> &plan) {
 void print_record(std::ostream &out, const Case &c, const Record &record) {
   out << std::left << std::setw(20) << c.task->name << ' ' << std::setw(22) << c.variant->name << ' ' << std::setw(10)
       << c.form->name << ' ';
-  if (record.status != "ok") out << record.status << ": " << record.reason;
+  if (!record.reason.empty()) out << record.status << ": " << record.reason << ' ';
   for (const auto &[name, value] : record.score.metrics) out << name << '=' << brief(value) << ' ';
   if (!record.seconds.empty())
     out << '(' << brief(*std::min_element(record.seconds.begin(), record.seconds.end())) << " s)";

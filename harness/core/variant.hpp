@@ -15,7 +15,7 @@ struct Form {
   std::function<void(const Call<float> &)> f32;
   std::function<void(const Call<double> &)> f64;
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
-  bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps
+  bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps (see Traits::stable)
   bool causal = true; // false: approximates from the whole sequence, later steps included
 };
 
@@ -24,7 +24,8 @@ struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
   std::string meaning;
-  std::string absent = ""; // what takes its place instead of the neutral value
+  std::string absent = "";                                // what takes its place instead of the neutral value
+  enum Range { any, not_negative, positive } range = any; // of its values; decays lie in [0,1] besides
   Tensor tensor() const { return tensor_named(name); }
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };
@@ -39,7 +40,8 @@ struct Traits {
   bool causal = true;           // o_t depends on steps <= t only
   bool linear_in_v = true;      // o is linear in v
   bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
-  bool stable = true;           // float32 stays within its conditioning bound on ill-conditioned keys
+  bool stable = true;           // float32 errs by no more than its condition number allows (conditioning.hpp),
+                                // which for t < Dk and a small ridge may be every digit
   bool zero_step_keeps = false; // a write with beta = 0 leaves the state: beta is the step
   bool zero_key_keeps = false;  // a write at a key of zero leaves the state, steps and gates 1, w = k
   bool linear_memory = true;    // what it stores grows with T at most, not with T^2
@@ -54,6 +56,8 @@ struct Variant {
   std::string objective;            // the loss whose step the update is, "" if none is known
   std::string source;               // paper and equation
   std::string cost;                 // operations a token
+  std::string layout = "S [Dv,Dk]"; // of the state, from its first row down; "" where none is finite
+  std::string differs;              // what it leaves out of its source, or does otherwise
   std::vector<ParamSpec> params;
   std::vector<Input> inputs;             // beside q, k, v
   std::vector<std::string> needs_one_of; // at least one of these inputs must be given

@@ -138,6 +138,12 @@ void check_inputs(const Variant &variant, const Sequence &s, const Params &param
     else if (input.required)
       input_error(input.name + " is absent, and " + variant.name + " needs it as " +
                   dims(letters_of(tensor), sizes_of(s, tensor)));
+    const auto outside = [&](double x) { return input.range == Input::positive ? x <= 0 : x < 0; };
+    if (!any_gate && input.range != Input::any)
+      for (double x : s[tensor])
+        if (outside(x))
+          input_error(input.name + " holds " + number(x) + ", and " + variant.name + " needs it " +
+                      (input.range == Input::positive ? "above 0" : "at least 0"));
     if (!any_gate && facts_of(tensor).decay)
       for (double x : s[tensor])
         if (x < 0 || x > 1) input_error(input.name + " holds " + number(x) + ", needs decay factors in [0,1]");

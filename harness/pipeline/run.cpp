@@ -2,6 +2,7 @@
 #include "harness/pipeline/run.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/pipeline/conditioning.hpp"
+#include "harness/pipeline/divergence.hpp"
 #include "harness/pipeline/forward.hpp"
 #include <chrono>
 #include <cmath>
@@ -25,8 +26,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
     record.reason = "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(memory_limit());
     return;
   }
-  const Job job =
-      prepare(*c.variant, problem.sequence, {c.form->name, c.real, c.chunk, c.variant_params, c.schedule, c.math});
+  const Run run{c.form->name, c.real, c.chunk, c.variant_params, c.schedule, c.math};
+  const Job job = prepare(*c.variant, problem.sequence, run);
   for (int i = 0; i < warmup; ++i) job.reset(), job.launch();
   for (int i = 0; i < repetitions; ++i) {
     job.reset();
@@ -34,7 +35,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
     job.launch();
     record.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  const Output output = job.fetch();
+  Output output = job.fetch();
+  record.reason = settle(*c.variant, problem.sequence, run, output);
   record.score = c.task->score(c.task_params, problem, output);
   if (!c.form->exact) // another layer than its definition: by how much
     record.score.metrics.emplace_back(

@@ -11,7 +11,7 @@ struct Record {
   /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
   /// take the shape) | "skipped" (it would need more than --memory) | "failed"
   std::string status;
-  std::string reason; // "" when ok
+  std::string reason; // "" when ok, or that the pass diverged, or what stands in for it (divergence.hpp)
   Score score;
   std::vector<double> seconds; // one a repetition: kernel time with inputs already on the device
 };

@@ -63,6 +63,29 @@ BOOST_AUTO_TEST_CASE(losses_by_segment) {
   check_close(naive.series.at("loss_by_step"), naive.series.at("naive_by_step"), 1e-14);
 }
 
+BOOST_AUTO_TEST_CASE(the_process_switches_after_a_quarter) {
+  // The noise depends on the seed alone: with the right factor at every step, two processes give the same noise.
+  const int T = 20, d = 3;
+  const auto process = [&](const char *early, const char *late) {
+    return Instance("online_regression", {{"sequences", "1"},
+                                          {"T", "20"},
+                                          {"d", "3"},
+                                          {"keys", "raw"},
+                                          {"start", "zero"},
+                                          {"early", early},
+                                          {"late", late}})
+        .problem.sequence.k;
+  };
+  const std::vector<double> x = process("0.5", "0.25"), y = process("0.25", "0.875");
+  for (int t = 1; t < T; ++t)
+    for (int c = 0; c < d; ++c) { // step t of the paper, from 1, leads from x[t - 1] to x[t]
+      const bool early = t < T / 4;
+      const double first = x[t * d + c] - (early ? 0.5 : 0.25) * x[(t - 1) * d + c],
+                   second = y[t * d + c] - (early ? 0.25 : 0.875) * y[(t - 1) * d + c];
+      BOOST_TEST(std::fabs(first - second) < 1e-15);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

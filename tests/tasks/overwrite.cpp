@@ -57,6 +57,23 @@ BOOST_AUTO_TEST_CASE(interference_of_two_writes_by_angle) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(stale_is_an_older_value_of_the_key_itself) {
+  const Instance row("overwrite", {{"memories", "1"}, {"angles", "1"}, {"n", "3"}, {"rounds", "2"}, {"dv", "5"}});
+  const Shape &shape = row.problem.sequence.shape;
+  const auto answering = [&](int round,
+                             int other) { // every head with the value of this round at its own key, or others
+    Output out = perfect(row.problem);
+    for (size_t head = 0; head < shape.heads(); ++head)
+      for (int c = 0; c < 5; ++c)
+        out.o[((head + 1) * shape.T - 1) * 5 + c] =
+            row.problem.candidates[(head * shape.T + round * 3 + (head + other) % 3) * 5 + c];
+    return row.score(out);
+  };
+  BOOST_TEST((metric(answering(1, 0), "stale") == 0 && metric(answering(1, 0), "accuracy") == 1));
+  BOOST_TEST((metric(answering(0, 0), "stale") == 1 && metric(answering(0, 0), "accuracy") == 0));
+  BOOST_TEST((metric(answering(1, 1), "stale") == 0 && metric(answering(1, 1), "accuracy") == 0)); // another key's
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

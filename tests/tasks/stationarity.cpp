@@ -43,6 +43,17 @@ BOOST_AUTO_TEST_CASE(the_delta_rule_settles_where_values_are_a_function_of_keys)
   BOOST_TEST(metric(one.score(perfect(one.problem)), "distance") == 0);
 }
 
+BOOST_AUTO_TEST_CASE(correlations_are_one_half) {
+  // One head: k = W_k x with orthonormal rows, brought to trace 1: the covariance of k has the eigenvalues of Sigma, 1 +
+  // (d-1)/2 and 1/2, over d. Of T samples the largest has the standard error sqrt(2/T) of itself.
+  const int T = 20000, d = 4;
+  const Instance row("stationarity", {{"models", "1"}, {"T", "20000"}, {"d", "4"}, {"sigma", "correlated"}});
+  const Dense k(T, d, row.problem.sequence.k);
+  const std::vector<double> eigenvalues = symmetric_eigenvalues(1.0 / T * (transpose(k) * k));
+  BOOST_TEST(std::fabs(eigenvalues.back() / (2.5 / 4) - 1) < 6.47 * std::sqrt(2.0 / T));
+  BOOST_TEST(std::fabs(eigenvalues.front() / (0.5 / 4) - 1) < 6.47 * 3 * std::sqrt(2.0 / T)); // the least of three
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -42,6 +42,18 @@ BOOST_AUTO_TEST_CASE(channels_step_evenly_in_the_logarithm) {
   check_close(out.state, {0.001, 0.01, 0.1}, 100 * epsilon_of(Real::f64));
 }
 
+BOOST_AUTO_TEST_CASE(value_channels_beyond_the_keys_take_the_steps_of_the_first_again) {
+  // w = (w0, w1) for value channels 0 ... 4: after one step S[i,0] = softplus(bias + w[i mod 2]) v k, bias that of 0.1.
+  Sequence s = one_head(1, {1, 1}, {1, 1}, {1, 1, 1, 1, 1});
+  s.w = {-2, 3};
+  const Variant &variant = find_variant("mamba");
+  const Output out =
+      forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, {{"dt_min", "0.1"}, {"dt_max", "0.1"}})});
+  const double bias = std::log(std::expm1(0.1));
+  for (int i = 0; i < 5; ++i)
+    BOOST_TEST(std::fabs(out.state[2 * i] - std::log1p(std::exp(bias + s.w[i % 2]))) < 100 * epsilon_of(Real::f64));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

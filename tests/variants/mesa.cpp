@@ -38,13 +38,27 @@ BOOST_AUTO_TEST_CASE(forms_agree_where_decays_are_rare) {
 BOOST_AUTO_TEST_CASE(a_large_ridge_is_gated_linear_attention) {
   // (H + ridge I)^{-1} -> I / ridge with relative error |H| / ridge, |H| <= 40 unit keys.
   Sequence s = random_sequence({1, 1, 40, 6, 4}, 86);
-  s.lambda.clear();
+  s.lambda.clear(), s.beta.clear();
   const Variant &variant = find_variant("mesa");
   const Output linear = forward(find_variant("gated_linear"), s);
   Output out = forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, {{"ridge", "1e9"}})});
   double norm = 0; // |B| |q| bounds what the relative error applies to
   for (double v : s.v) norm += std::abs(v);
   for (size_t i = 0; i < out.o.size(); ++i) BOOST_TEST(std::abs(1e9 * out.o[i] - linear.o[i]) <= 40 / 1e9 * norm);
+}
+
+BOOST_AUTO_TEST_CASE(beta_weighs_pairs) {
+  // A pair of weight 2 is the pair twice; one of weight 0 is none.
+  const Sequence once = one_head(3, {1, 2, 3, 1, 1, 1}, {1, 2, 0.5, -1, 2, 1}, {3, 5, 7});
+  const Sequence twice = one_head(3, {1, 2, 1, 1, 1, 1}, {1, 2, 2, 1, 2, 1}, {3, 7, 7});
+  Sequence weighed = once;
+  weighed.beta = {1, 0, 2};
+  for (const Form &form : find_variant("mesa").forms) {
+    const Output a = forward(find_variant("mesa"), weighed, {form.name, Real::f64, 2, {}}),
+                 b = forward(find_variant("mesa"), twice, {form.name, Real::f64, 2, {}});
+    BOOST_TEST(std::abs(a.o[2] - b.o[2]) <= 1e4 * epsilon_of(Real::f64)); // cond(H + ridge I) below 2e3
+    check_close(a.state, b.state, 100 * epsilon_of(Real::f64));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

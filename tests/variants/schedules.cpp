@@ -40,7 +40,8 @@ BOOST_AUTO_TEST_CASE(go_on_from_one_window_to_the_next) {
     const Output one = forward(variant, s, {"chunked", Real::f64, 4, params, Schedule::streaming}),
                  other = forward(variant, s, {"chunked", Real::f64, 4, params, Schedule::three_phase});
     const double error = deviation(other, one).largest(),
-                 allowed = 2 * accumulated_terms(shape, 4) * epsilon_of(Real::f64) * input_condition(variant, s, params, 1);
+                 allowed =
+                     2 * accumulated_terms(shape, 4) * epsilon_of(Real::f64) * input_condition(variant, s, params, 1);
     BOOST_TEST_INFO(name << ": error " << error << ", allowed " << allowed);
     BOOST_TEST(error <= allowed);
   }

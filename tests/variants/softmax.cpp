@@ -22,6 +22,16 @@ BOOST_AUTO_TEST_CASE(large_logits_do_not_overflow) {
     for (int C : {1, 2}) check_close(forward(find_variant("softmax"), s, {form, Real::f32, C, params}).o, {3, 3}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(the_largest_logit_outlives_its_tile) {
+  // Logits 2000, 1900, ... over four tiles of two keys or more: were the peak the last tile's, exp(100) squared overflows.
+  std::vector<double> q(8, 1), k, v;
+  for (int i = 0; i < 8; ++i) k.push_back(2000 - 100 * i), v.push_back(i + 3);
+  const Params params = variant_params(find_variant("softmax"), {{"scale", "1"}});
+  for (int C : {1, 2, 3})
+    check_close(forward(find_variant("softmax"), one_head(8, q, k, v), {"parallel", Real::f32, C, params}).o,
+                std::vector<double>(8, 3), 0);
+}
+
 BOOST_AUTO_TEST_CASE(groups_of_many_heads_equal_the_definition) {
   const Variant &softmax = find_variant("softmax");
   const Sequence s = random_sequence({5, 31, 33, 8, 3}, 3); // 155 heads: more than one group at C = 64

@@ -68,6 +68,16 @@ BOOST_AUTO_TEST_CASE(a_vanishing_step_makes_minibatches_exact_to_second_order) {
   BOOST_TEST(std::fabs(order - 2) < 0.05);
 }
 
+BOOST_AUTO_TEST_CASE(the_norms_epsilon_is_one_in_a_million) {
+  // S q = (1e-3, -1e-3): variance 1e-6, so that the norm divides by sqrt(2e-6) and reads (1, -1) / sqrt 2, beside q.
+  Sequence s = one_head(1, {1}, {0}, {0, 0});
+  s.state = {1e-3, -1e-3};
+  const double half = std::sqrt(0.5);
+  for (const char *form : {"recurrent", "minibatch"})
+    check_close(forward(find_variant("ttt_linear"), s, {form, Real::f64, 1, {}}).o, {1 + half, -half},
+                100 * epsilon_of(Real::f64));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -84,6 +84,14 @@ BOOST_AUTO_TEST_CASE(the_step_count_is_handed_over) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_divisor_is_at_least_one_in_ten_thousand) {
+  // k = q = -20: phi = e^-20, phi . phi = e^-40 < 1e-4. x = a = 1, so S = v, and o = 3 e^-20 / 1e-4.
+  for (const Form &form : find_variant("vla").forms) {
+    const double o = forward(find_variant("vla"), one_head(1, {-20}, {-20}, {3}), {form.name, Real::f64, 1, {}}).o[0];
+    BOOST_TEST(std::fabs(o / (3 * std::exp(-20.0) * 1e4) - 1) < 64 * epsilon_of(Real::f64));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(tiny_gates_lose_every_digit_and_mesa_loses_none) {
   // G keeps eigenvalues of 1, 1e-8, 1e-16 ... of the last keys:
   // P has a condition number past 1 / eps from the third step on.
   Sequence s = random_sequence({1, 1, 40, 5, 3}, 85);
-  s.alpha.assign(40, 1e-8);
+  s.alpha.assign(40, 1e-8), s.beta.clear();
   const Variant &weighted = find_variant("weighted_rls"), &mesa = find_variant("mesa");
   for (const char *form : {"recurrent", "chunked"}) {
     const std::vector<double> o = forward(weighted, s, {form, Real::f32, 16, {}}).o;

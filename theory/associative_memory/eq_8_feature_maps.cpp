@@ -85,7 +85,8 @@ Claim relu_kernel_psd() {
       "alone and stand.");
 }
 
-/// phi(x).phi(y) of every pair: after one write with the key x the last row of the state, the normaliser's, is phi(x).
+/// phi(x).phi(y) of every pair: after one write with the key x the second row of the state, the normaliser's, is phi(x),
+/// in units of e^peak where a third row holds peaks.
 Vector kernels_of(const std::string &variant, const std::vector<VectorPair> &pairs, const Assignments &set = {}) {
   const int d = int(pairs[0].x.size()), count = int(pairs.size());
   Sequence s;
@@ -98,8 +99,14 @@ Vector kernels_of(const std::string &variant, const std::vector<VectorPair> &pai
   const size_t size = output.state_shape.size(), width = output.state_shape.columns;
   Vector kernels;
   for (int m = 0; m < count; ++m) {
-    const double *x = &output.state[2 * m * size + size - width];
-    kernels.push_back(inner(x, x + size, int(width)));
+    const auto phi = [&](size_t head) {
+      const auto row = output.state.begin() + head * size + width;
+      Vector features(row, row + width);
+      for (size_t j = 0; output.state_shape.rows == 3 && j < width; ++j) features[j] *= std::exp(row[width + j]);
+      return features;
+    };
+    const Vector x = phi(2 * m), y = phi(2 * m + 1);
+    kernels.push_back(inner(x.data(), y.data(), int(width)));
   }
   return kernels;
 }

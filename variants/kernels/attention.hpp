@@ -258,6 +258,7 @@ inline Variant attention_variant() {
   Variant v;
   v.family = "nonparametric";
   v.cost = "2 t (Dk + Dv) flops, t exponentials";
+  v.layout = "";
   v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
   v.traits.order_invariant = true;
   return v;

@@ -60,6 +60,7 @@ inline Variant feature_variant(std::function<int(const Shape &, const Params &)>
   Variant v;
   v.family = "additive";
   v.objective = "-<S phi(k), v>";
+  v.layout = "S [Dv,F], z [1,F], F features";
   v.state_shape = [width](const Shape &s, const Params &p) { return StateShape{s.Dv + 1, width(s, p)}; };
   v.traits.order_invariant = true;
   return v;

@@ -139,10 +139,10 @@ inline std::vector<double> inverse_ridge_state(const Shape &s, double ridge) {
 }
 
 /// Response of the reads o_t = B_t M_t^{-1} q_t to a relative change of M_t's elements by random signs, the largest
-/// over heads and prefixes in units of the largest |o|: M_t = r_t I + G_t, B_t and G_t the sums of v k^T and k k^T,
-/// which alpha decays where `decays`, r_t the ridge, which it decays too where `ridge_decays`. Infinite where some M_t
+/// over heads and prefixes in units of the largest |o|: M_t = r_t I + G_t, B_t and G_t the sums of beta v k^T and beta k
+/// k^T, no beta where the layer has none, which alpha decays where `decays`, r_t the ridge, which it decays too where `ridge_decays`. Infinite where some M_t
 /// is singular.
-inline double gram_condition(const Sequence &s, double ridge, bool decays, bool ridge_decays) {
+inline double gram_condition(const Sequence &s, double ridge, bool decays, bool ridge_decays, bool weighs = false) {
   const Shape &n = s.shape;
   double change = 0, scale = 0;
   for (size_t head = 0; head < n.heads(); ++head) {
@@ -155,7 +155,8 @@ inline double gram_condition(const Sequence &s, double ridge, bool decays, bool 
       };
       const std::vector<double> k = row(s.k, n.Dk);
       const double alpha = decays && !s.alpha.empty() ? s.alpha[step] : 1;
-      G = alpha * G + outer(k, k), B = alpha * B + outer(row(s.v, n.Dv), k);
+      const double beta = weighs && !s.beta.empty() ? s.beta[step] : 1;
+      G = alpha * G + beta * outer(k, k), B = alpha * B + beta * outer(row(s.v, n.Dv), k);
       const ElementResponse read = element_response(G + constant, B, row(s.q, n.Dk));
       change = std::max(change, read.change), scale = std::max(scale, read.size);
     }

@@ -6,7 +6,8 @@
 // State: V rows of [real part (F), imaginary part (F)]. With Theta_t = theta_1 + ... + theta_t the pair (t, i) has the
 // weight q_t k_i r cos(Theta_t - Theta_i) = Re(q_t e^{-i Theta_t}) Re(k_i e^{-i Theta_i}) r + the same of imaginary
 // parts: a real decayed sum over features turned back by Theta. Its final state is turned on by Theta_T. e^{i Theta} is
-// a running product, so that no large angle is ever taken.
+// a running product, so that no large angle is ever taken; it is brought back to length 1 at every step, since its length
+// enters squared and would drift. Its angle drifts too, but only the drift between two steps enters their weight.
 #pragma once
 #include "variants/kernels/feature_map.hpp"
 
@@ -42,6 +43,8 @@ template <class Real, class Phase> struct TurnBack {
     Complex<Real> turn{1, 0};
     for (size_t step = head * T; step < (head + 1) * T; ++step) {
       turn = turn * unit_phase(Real(phase(step, int(j))));
+      const Real stretch = (3 - (turn.re * turn.re + turn.im * turn.im)) / 2; // 1 / |turn| to second order
+      turn = {stretch * turn.re, stretch * turn.im};
       const size_t from = step * F + j, to = step * 2 * F + j;
       out.q(to) = in.q(from) * turn.re, out.q(to + F) = -in.q(from) * turn.im;
       out.k(to) = in.k(from) * turn.re, out.k(to + F) = -in.k(from) * turn.im;

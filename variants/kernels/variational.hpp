@@ -13,6 +13,7 @@
 // erase key x_t and write direction a_t, which differ.
 #pragma once
 #include "variants/kernels/regression.hpp"
+#include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy.hpp"
 #include <cmath>
 
@@ -27,8 +28,8 @@ template <class Real> struct VariationalRule {
 
   KOKKOS_FUNCTION Real phi(Real x) const { return !elu ? x : x > 0 ? x + 1 : math::exp(x); }
   KOKKOS_FUNCTION static Real inverse_norm(const Real *x, int n) {
-    const Real square = dot(x, x, n);
-    return square > 0 ? 1 / math::sqrt(square) : Real(0);
+    const Real length = length_of(x, n);
+    return length > 0 ? 1 / length : Real(0);
   }
   /// Factors from f_t, w_t and A_t x_t to x_t, u_t and a_t; 0 for a zero vector.
   KOKKOS_FUNCTION Real key_factor(const Real *f, int n) const { return normalised ? inverse_norm(f, n) : Real(1); }

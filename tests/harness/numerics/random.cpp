@@ -5,6 +5,7 @@
 #include <Random123/philox.h>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace recollect {
@@ -57,6 +58,15 @@ BOOST_AUTO_TEST_CASE(permutations_and_integers_cover_their_range) {
   const Stream draw(6, "test/below");
   for (int i = 0; i < 7000; ++i) ++counts[draw.below(i, 7)];
   for (int c : counts) BOOST_TEST(std::abs(c - 1000) < 6 * std::sqrt(1000.0 * 6 / 7));
+}
+
+BOOST_AUTO_TEST_CASE(every_order_is_as_likely_as_any_other) { // those that leave an element in its place too
+  std::map<std::vector<int>, int> counts;
+  const int draws = 6000;
+  for (int i = 0; i < draws; ++i) ++counts[Stream(7, "test/orders", i).permutation(3)];
+  BOOST_TEST(counts.size() == 6u);
+  for (const auto &[order, count] : counts)
+    BOOST_TEST(std::abs(count - draws / 6.0) < 6.47 * std::sqrt(draws * (1 / 6.0) * (5 / 6.0)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

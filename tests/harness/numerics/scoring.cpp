@@ -49,6 +49,14 @@ BOOST_AUTO_TEST_CASE(nothing_asked_gives_no_metrics) {
   BOOST_TEST(score_reads(p, {p.target, {}, {}}).metrics.empty());
 }
 
+BOOST_AUTO_TEST_CASE(only_the_first_candidates_are_chosen_among) {
+  const Problem p = two_heads(); // (0,2) is nearer to (0,1), the second
+  const Output out{{3, 4, 0, 2, 9, 9, 1, 1}, {}, {}};
+  BOOST_TEST((score_read(p, out, 0, 1).chosen == 1 && score_read(p, out, 0, 1).right));
+  BOOST_TEST((score_read(p, out, 0, 1, 1).chosen == 0 && !score_read(p, out, 0, 1, 1).right));
+  BOOST_TEST(score_read(p, out, 0, 1, 9).chosen == 1); // no more than there are
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -59,6 +59,10 @@ BOOST_AUTO_TEST_CASE(refuses_by_name_what_it_cannot_run) {
   BOOST_TEST(says(refusal("linear", s), "v"));
   s = good, s.beta.clear();
   BOOST_TEST(says(refusal("delta_net", s), "beta is absent"));
+  s = good, s.alpha[0] = -0.5;
+  BOOST_TEST(says(refusal("gated_linear", s), "alpha holds -0.5"));
+  s = good, s.lambda[0] = -1e-300;
+  BOOST_TEST(says(refusal("gated_linear", s), "lambda holds -1e-300"));
   s = good, s.alpha[0] = 1.5;
   BOOST_TEST(says(refusal("gated_linear", s), "alpha"));
   s = good, s.state = {1};

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/divergence.hpp"
+#include "harness/core/registry.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+
+std::string divergence(const Output &output, const Shape &shape) {
+  const size_t T = size_t(shape.T), Dv = size_t(shape.Dv);
+  const auto bad = [](double x) { return !std::isfinite(x); };
+  size_t first = T, head = 0;
+  for (size_t i = 0; i < output.o.size(); ++i)
+    if (bad(output.o[i]) && i / Dv % T < first) first = i / Dv % T, head = i / Dv / T;
+  if (first < T) return "step " + std::to_string(first) + " of head " + std::to_string(head);
+  return std::any_of(output.state.begin(), output.state.end(), bad) ? "the final state" : "";
+}
+
+std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output) {
+  const std::string where = divergence(output, sequence.shape);
+  if (where.empty()) return "";
+  const std::string said = std::string("diverged in ") + name_of(run.real) + " at " + where;
+  const Form &form = find_form(variant, run.form);
+  if (form.name == variant.forms[0].name || !form.exact) return said;
+  Run definition = run;
+  definition.form = variant.forms[0].name;
+  Output recurrent = forward(variant, sequence, definition);
+  if (!divergence(recurrent, sequence.shape).empty()) return said;
+  output = std::move(recurrent);
+  return definition.form + " in place of " + form.name + ", which " + said;
+}
+
+} // namespace recollect

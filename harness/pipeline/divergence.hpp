@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a pass that leaves its type's range. A number that is none is never passed on in silence: either the
+// definition stays in range and takes the fast form's place, or the pass diverges, and it is said from which step on.
+#pragma once
+#include "harness/pipeline/forward.hpp"
+
+namespace recollect {
+
+/// Where the outputs stop being finite: "step 41 of head 3", the earliest step; "the final state" where only that does;
+/// "" where all is finite. Heads count through the batch.
+std::string divergence(const Output &output, const Shape &shape);
+
+/// `output` is that of `run`. Where it diverges and the recurrent form in the same type does not, it becomes that one's.
+/// Returns what there is to know: "", "diverged in f32 at step 41 of head 3", or "recurrent in place of chunked, which
+/// diverged in f32 at step 41 of head 3".
+std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output);
+
+} // namespace recollect

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/divergence.hpp"
+#include "harness/pipeline/run.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+/// Two heads of 30 steps whose keys from step 9 on are so long that a delta rule leaves float64 within few steps.
+Sequence long_keys() {
+  Sequence s = random_sequence({2, 1, 30, 4, 3}, 61);
+  for (size_t i = 0; i < s.k.size(); ++i)
+    if (i / 4 % 30 >= 9) s.k[i] *= 1e60;
+  return s;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(diverging)
+
+BOOST_AUTO_TEST_CASE(names_the_earliest_step_and_its_head) {
+  const Shape shape{1, 2, 3, 1, 2};
+  Output out{std::vector<double>(12, 1.0), {1, 1}, {1, 1}};
+  BOOST_TEST(divergence(out, shape).empty());
+  out.state[1] = HUGE_VAL;
+  BOOST_TEST(divergence(out, shape) == "the final state");
+  out.o[5] = std::nan(""); // head 0, step 2
+  out.o[9] = -HUGE_VAL;    // head 1, step 1
+  BOOST_TEST(divergence(out, shape) == "step 1 of head 1");
+}
+
+BOOST_AUTO_TEST_CASE(what_diverges_says_from_where) {
+  const Sequence s = long_keys();
+  const Variant &delta = find_variant("delta_net");
+  for (const char *form : {"recurrent", "chunked"}) {
+    const Run run{form, Real::f64, 16, {}};
+    Output out = forward(delta, s, run);
+    const std::string note = settle(delta, s, run, out);
+    BOOST_TEST_INFO(note);
+    BOOST_TEST(note.find("diverged in f64 at step 1") == 0u); // in the teens: each step multiplies by 1e120
+    for (size_t i = 0; i < 9 * 3; ++i) BOOST_TEST(std::isfinite(out.o[i]));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_definition_that_stays_in_range_takes_the_fast_forms_place) {
+  Variant mixed = find_variant("delta_net"); // the sum of all writes, with a fast form that overflows
+  mixed.forms[0] = find_variant("linear").forms[0], mixed.params = find_variant("linear").params;
+  const Sequence s = long_keys();
+  const Run run{"chunked", Real::f64, 16, {}};
+  Output out = forward(mixed, s, run);
+  const std::string note = settle(mixed, s, run, out);
+  BOOST_TEST_INFO(note);
+  BOOST_TEST(note.find("recurrent in place of chunked, which diverged in f64 at step 1") == 0u);
+  BOOST_TEST(out.o == forward(find_variant("linear"), s).o);
+  mixed.forms[1].exact = false; // another layer than its definition, which cannot stand in for it
+  BOOST_TEST(settle(mixed, s, run, out = forward(mixed, s, run)).find("diverged") == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs near the ends of the types' ranges, where the exact answer is an ordinary number.
+#include "harness/core/error.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/variants/every_form.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+void scale(std::vector<double> &values, double factor) {
+  for (double &x : values) x *= factor;
+}
+
+/// `form` of `real` within the bound of its condition number of the float64 definition, which promises three digits.
+void check_against_definition(const Variant &variant, const Sequence &s, const Params &params, const char *what) {
+  const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
+  const double kappa = input_condition(variant, s, params, 2);
+  for (const Form &form : variant.forms)
+    for (Real real : {Real::f32, Real::f64}) {
+      if (!form.exact) continue;
+      const double error = deviation(forward(variant, s, {form.name, real, 16, params}), reference).largest(),
+                   allowed = accumulated_terms(s.shape, 16) * epsilon_of(real) * kappa;
+      BOOST_TEST_INFO(label(variant, form, real) << ", " << what << ": error " << error << ", allowed " << allowed);
+      BOOST_TEST((error <= allowed && (real == Real::f32 || allowed < 1e-3)));
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(ranges)
+
+BOOST_AUTO_TEST_CASE(exponential_features_of_any_size) {
+  for (const char *name : {"performer", "hedgehog", "dijiang"})
+    for (double size : {5.0, 20.0, 300.0}) {
+      Sequence s = random_sequence({1, 2, 60, 6, 4}, 51);
+      scale(s.q, size), scale(s.k, size);
+      check_against_definition(find_variant(name), s, variant_params(find_variant(name)), "large keys and queries");
+    }
+}
+
+// Of hedgehog the weights are known: 2 sum_j cosh(q_j + k_j). In logarithms they have no range.
+BOOST_AUTO_TEST_CASE(hedgehog_is_its_kernel_where_features_leave_the_range) {
+  const Shape n{1, 1, 40, 4, 3};
+  for (double size : {1.0, 30.0, 2000.0}) {
+    Sequence s = random_sequence(n, 52);
+    scale(s.q, size), scale(s.k, -size);
+    std::vector<double> expected;
+    for (int t = 0; t < n.T; ++t) {
+      std::vector<double> logs;
+      for (int i = 0; i <= t; ++i)
+        for (int j = 0; j < n.Dk; ++j) {
+          const double sum = s.q[t * n.Dk + j] + s.k[i * n.Dk + j];
+          logs.push_back(std::fabs(sum) + std::log1p(std::exp(-2 * std::fabs(sum))));
+        }
+      double most = 0, mass = 0;
+      for (double x : logs) most = std::max(most, x);
+      std::vector<double> read(n.Dv);
+      for (size_t e = 0; e < logs.size(); ++e) {
+        const double weight = std::exp(logs[e] - most);
+        mass += weight;
+        for (int c = 0; c < n.Dv; ++c) read[c] += weight * s.v[e / n.Dk * n.Dv + c];
+      }
+      for (double x : read) expected.push_back(x / mass);
+    }
+    const Variant &variant = find_variant("hedgehog");
+    const double kappa = input_condition(variant, s, {});
+    for (const char *form : {"recurrent", "chunked"}) // an exponent of size |x| is rounded by |x| eps
+      check_close(forward(variant, s, {form, Real::f64, 8, {}}).o, expected,
+                  (accumulated_terms(n, 8) * kappa + 16 * size) * epsilon_of(Real::f64) * max_abs(expected));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(performer_reads_raw_normal_keys_in_float32) {
+  for (int D : {64, 192, 256}) {
+    Sequence s = random_sequence({1, 1, 50, D, 4}, 53, Keys::gaussian);
+    s.q = Stream(54, "test/queries").normals(s.q.size());
+    const Variant &variant = find_variant("performer");
+    const Params params = variant_params(variant);
+    check_against_definition(variant, s, params, "raw normal keys");
+    const std::vector<double> o = forward(variant, s, {"chunked", Real::f32, 16, params}).o;
+    BOOST_TEST(std::count(o.begin(), o.end(), 0.0) == 0);
+  }
+}
+
+// Powers of two change no digit: what depends on a key's direction alone, or scales with its length, is the same bit
+// for bit, as long as no square of a length is taken.
+BOOST_AUTO_TEST_CASE(lengths_of_keys_may_lie_anywhere) {
+  const Shape n{1, 2, 30, 5, 3};
+  for (const char *name : {"nlms", "longhorn", "softmax_qknorm", "rwkv7", "vla"})
+    for (Real real : {Real::f32, Real::f64})
+      for (int exponent :
+           real == Real::f32 ? std::vector<int>{-50, 50, -110, 110} : std::vector<int>{-400, 400, -900}) {
+        if (std::string(name) == "longhorn" && std::abs(exponent) > 50 && real == Real::f32)
+          continue; // beta's own range
+        if (std::string(name) == "longhorn" && exponent == -900) continue;
+        const double power = std::ldexp(1, exponent);
+        Sequence s = random_sequence(n, 55), moved = s;
+        const Variant &variant = find_variant(name);
+        if (variant.name == "rwkv7" || variant.name == "vla") {
+          scale(moved.w, power);
+        } else {
+          scale(moved.k, power);
+          if (variant.name != "softmax_qknorm") scale(moved.q, power); // the state scales by 1 / power
+          if (variant.name == "longhorn") scale(moved.beta, std::ldexp(1, -2 * exponent));
+        }
+        for (const Form &form : variant.forms) {
+          const Run run{form.name, real, 8, variant_params(variant)};
+          BOOST_TEST_INFO(label(variant, form, real) << ", 2^" << exponent);
+          BOOST_TEST(forward(variant, moved, run).o == forward(variant, s, run).o);
+        }
+      }
+}
+
+BOOST_AUTO_TEST_CASE(two_clusters_far_apart_are_regressed_each_by_itself) {
+  const Variant &variant = find_variant("local_linear");
+  for (const char *order : {"1", "2"})
+    for (double apart : {10.0, 1000.0, 1e5}) {
+      Sequence s = random_sequence({1, 2, 70, 3, 2}, 56);
+      for (size_t t = 0; t < 140; ++t)
+        if (t % 3) s.k[3 * t] += std::ldexp(1, std::ilogb(apart)), s.q[3 * t] += std::ldexp(1, std::ilogb(apart));
+      check_against_definition(variant, s, variant_params(variant, {{"order", order}}), "clusters far apart");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(values_too_large_for_float32_are_refused) {
+  Sequence s = random_sequence({1, 1, 4, 3, 2}, 57);
+  s.v[5] = 1e39;
+  BOOST_TEST(std::isfinite(forward(find_variant("linear"), s).o[7]));
+  BOOST_CHECK_THROW(forward(find_variant("linear"), s, {"recurrent", Real::f32, 1, {}}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(inputs_outside_their_range_are_refused) {
+  Sequence s = random_sequence({1, 1, 4, 3, 2}, 58);
+  s.alpha[2] = 0;
+  BOOST_CHECK_THROW(forward(find_variant("weighted_rls"), s), Error);
+  BOOST_CHECK_NO_THROW(forward(find_variant("gated_linear"), s));
+  s.beta[2] = -0.5;
+  for (const char *name : {"mamba", "longhorn", "mesa"}) BOOST_CHECK_THROW(forward(find_variant(name), s), Error);
+  BOOST_CHECK_NO_THROW(forward(find_variant("delta_net"), s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

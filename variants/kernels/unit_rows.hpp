@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows and their lengths, in whatever range of the type they lie: squares of small elements underflow and those of large
+// ones overflow, so the largest element is divided out first.
+#pragma once
+#include "variants/kernels/arrays.hpp"
+
+namespace recollect::variants {
+
+/// |x|
+template <class Real> KOKKOS_FUNCTION Real length_of(const Real *x, int n) {
+  Real largest = 0, sum = 0;
+  for (int i = 0; i < n; ++i) largest = math::fmax(largest, math::fabs(x[i]));
+  if (largest == 0) return 0;
+  for (int i = 0; i < n; ++i) sum += (x[i] / largest) * (x[i] / largest);
+  return largest * math::sqrt(sum);
+}
+
+template <class Real> struct UnitRows {
+  Array<Real> rows;   // [B,H,T,width] x / |x|, 0 where x = 0
+  Array<Real> length; // [B,H,T]
+};
+
+template <class Real> UnitRows<Real> unit_rows(const Call<Real> &call, const Array<Real> &x, int width) {
+  const Array<Real> rows = allocate(call, x.extent(0)), length = allocate(call, x.extent(0) / width);
+  Kokkos::parallel_for(
+      "unit_rows", Kokkos::RangePolicy<Execution>(0, length.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+        const Real *row = x.data() + i * width;
+        length(i) = length_of(row, width);
+        for (int c = 0; c < width; ++c) rows(i * width + c) = length(i) > 0 ? row[c] / length(i) : Real(0);
+      });
+  return {rows, length};
+}
+
+} // namespace recollect::variants
