@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Sets the machine up and builds everything into build/. Used by test.sh and verify.sh.
+# Sets the machine up and builds everything into build/. Used by test.sh and verify.sh. With WERROR=ON in the environment,
+# as in .ci/run, a warning ends it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Kokkos_ROOT=$(ci/setup.sh)
 export Kokkos_ROOT
-cmake --preset openmp
+cmake --preset openmp -DWERROR="${WERROR:-OFF}"
 cmake --build --preset openmp

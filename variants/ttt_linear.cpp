@@ -50,7 +50,7 @@ template <class Real> struct Batches {
     const int Dk = h.Dk, Dv = h.Dv, b = batch;
     const Real rate = lr;
     const NormedResidualRead<Real> m = memory;
-    Real *E = h.work, *A = E + b * Dv, *kT = A + b * b, *ST = kT + Dk * b;
+    Real *E = h.work, *A = E + size_t(b) * Dv, *kT = A + size_t(b) * b, *ST = kT + size_t(Dk) * b;
     tile::transpose(team, Dv, Dk, h.state, Dk, ST, Dv);
     for (int t0 = 0; t0 < h.T; t0 += b) {
       const int n = h.T - t0 < b ? h.T - t0 : b;
@@ -63,17 +63,17 @@ template <class Real> struct Batches {
       tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(ST, Dv), Real(0), o, Dv);
       team.barrier();
       each(team, n, [=](int t) { // E: gradient times step size; A: only steps up to t have been taken
-        Real *e = E + t * Dv;
-        m.gradient(Dk, Dv, k + t * Dk, v + t * Dv, e, e);
+        Real *e = E + size_t(t) * Dv;
+        m.gradient(Dk, Dv, k + size_t(t) * Dk, v + size_t(t) * Dv, e, e);
         for (int c = 0; c < Dv; ++c) e[c] *= rate * beta[t];
-        for (int s = t + 1; s < n; ++s) A[t * n + s] = 0;
+        for (int s = t + 1; s < n; ++s) A[size_t(t) * n + s] = 0;
       });
       team.barrier();
       const tile::Product<Real> taken{tile::rows(A, n), tile::rows<Real>(E, Dv), n, {1, 1}};
       tile::gemm(team, n, Dv, Real(-1), taken, {}, Real(1), o, Dv);
       tile::gemm(team, Dk, Dv, n, Real(-1), tile::transposed(k, Dk), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
       team.barrier();
-      each(team, n, [=](int t) { m.read(Dk, Dv, q + t * Dk, o + t * Dv, o + t * Dv); });
+      each(team, n, [=](int t) { m.read(Dk, Dv, q + size_t(t) * Dk, o + size_t(t) * Dv, o + size_t(t) * Dv); });
       team.barrier();
     }
     tile::transpose(team, Dk, Dv, ST, Dv, h.state, Dk);

@@ -10,7 +10,7 @@ enum ExitCode { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_input = 3 };
 
 struct Error : std::runtime_error {
   ExitCode code;
-  Error(ExitCode code, const std::string &what) : std::runtime_error(what), code(code) {}
+  Error(ExitCode status, const std::string &what) : std::runtime_error(what), code(status) {}
 };
 
 /// Unknown name or bad value on the command line or in a suite: exit 2.

@@ -55,7 +55,7 @@ template <class Real> inline Real exp(Real x) {
   const Real r = (x - n * K::ln2_high) - n * K::ln2_low;
   Real sum = 1;
 #pragma GCC unroll 16 // a loop inside would keep the caller's from becoming vector code
-  for (int k = K::terms; k > 0; --k) sum = 1 + sum * r * (Real(1) / k);
+  for (int k = K::terms; k > 0; --k) sum = 1 + sum * r * (1 / Real(k));
   Integer bits, offset;
   const Real whole = K::whole;
   std::memcpy(&bits, &shifted, sizeof bits), std::memcpy(&offset, &whole, sizeof offset);

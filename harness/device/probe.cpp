@@ -46,8 +46,8 @@ template <class Real> struct PrefixProbe {
 template <class Real> struct ExpProbe {
   Array<Real> x;
   KOKKOS_FUNCTION void operator()(const Team &team, size_t, Real *) const {
-    const Array<Real> x = this->x;
-    each(team, int(x.extent(0)), [=](int i) { x(i) = math::exp(x(i)); });
+    const Array<Real> values = x;
+    each(team, int(values.extent(0)), [=](int i) { values(i) = math::exp(values(i)); });
   }
 };
 

@@ -167,12 +167,12 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
         b = rows<Real>(packed, N * W);
       }
       evenly(m - top, most_rows(N), [&](int below, int R) {
-        const auto multiply = [&](int i, int R, int end) {
-          if (p == 0 || end > 0)
-            block_of<Real>(R, N)(end, alpha, product.A.from(i, p), b.data, b.row, p ? Real(1) : beta, C + i * ldc + j,
-                                 ldc, width);
-        };
         const int i = top + below;
+        const auto multiply = [&](int first, int count, int end) {
+          if (p == 0 || end > 0)
+            block_of<Real>(count, N)(end, alpha, product.A.from(first, p), b.data, b.row, p ? Real(1) : beta,
+                                     C + first * ldc + j, ldc, width);
+        };
         const auto end = [&](int row) { return std::clamp(given.end(row, k) - p, 0, deep); };
         if (end(i) == end(i + R - 1) || finite(b, N, end(i), end(i + R - 1)))
           multiply(i, R, end(i + R - 1));

@@ -11,8 +11,8 @@ struct Dense {
   std::vector<double> data;
 
   Dense() = default;
-  Dense(int rows, int columns) : rows(rows), columns(columns), data(size_t(rows) * columns, 0.0) {}
-  Dense(int rows, int columns, std::vector<double> values) : rows(rows), columns(columns), data(std::move(values)) {}
+  Dense(int m, int n) : rows(m), columns(n), data(size_t(m) * n, 0.0) {}
+  Dense(int m, int n, std::vector<double> values) : rows(m), columns(n), data(std::move(values)) {}
   static Dense identity(int n);
   double &operator()(int i, int j) { return data[size_t(i) * columns + j]; }
   double operator()(int i, int j) const { return data[size_t(i) * columns + j]; }

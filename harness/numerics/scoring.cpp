@@ -25,10 +25,11 @@ bool is_asked(const Problem &problem, size_t head, int t) {
 
 Read score_read(const Problem &problem, const Output &output, size_t head, int t, size_t among) {
   const Shape &shape = problem.sequence.shape;
-  const size_t Dv = shape.Dv, step = head * shape.T + t, count = problem.candidates.size() / (shape.heads() * Dv);
+  const int Dv = shape.Dv;
+  const size_t step = head * shape.T + t, count = problem.candidates.size() / (shape.heads() * Dv);
   const double *o = &output.o[step * Dv], *target = &problem.target[step * Dv];
   Read read;
-  for (size_t i = 0; i < Dv; ++i) read.square_error += (o[i] - target[i]) * (o[i] - target[i]);
+  for (int i = 0; i < Dv; ++i) read.square_error += (o[i] - target[i]) * (o[i] - target[i]);
   const double norms = std::sqrt(inner(o, o, Dv)) * std::sqrt(inner(target, target, Dv));
   if (!std::isfinite(norms)) return read;
   if (norms > 0) read.cosine = inner(o, target, Dv) / norms;
@@ -41,7 +42,7 @@ Read score_read(const Problem &problem, const Output &output, size_t head, int t
 Score score_reads(const Problem &problem, const Output &output) {
   const Shape &shape = problem.sequence.shape;
   Score score;
-  double reads = 0, square_error = 0, cosine = 0, right = 0;
+  double reads = 0, square_error = 0, cosine_sum = 0, right = 0;
   for (int t = 0; t < shape.T; ++t) {
     double asked = 0, squares = 0, cosines = 0, rights = 0;
     for (size_t head = 0; head < shape.heads(); ++head) {
@@ -50,13 +51,13 @@ Score score_reads(const Problem &problem, const Output &output) {
       ++asked, squares += read.square_error, cosines += read.cosine, rights += read.right;
     }
     if (asked == 0) continue;
-    reads += asked, square_error += squares, cosine += cosines, right += rights;
+    reads += asked, square_error += squares, cosine_sum += cosines, right += rights;
     score.series["mse_by_step"].push_back(squares / (asked * shape.Dv));
     score.series["cosine_by_step"].push_back(cosines / asked);
     if (!problem.candidates.empty()) score.series["accuracy_by_step"].push_back(rights / asked);
   }
   if (reads == 0) return score;
-  score.metrics = {{"mse", square_error / (reads * shape.Dv)}, {"cosine", cosine / reads}};
+  score.metrics = {{"mse", square_error / (reads * shape.Dv)}, {"cosine", cosine_sum / reads}};
   if (!problem.candidates.empty()) score.metrics.emplace_back("accuracy", right / reads);
   return score;
 }

@@ -23,7 +23,11 @@ struct Step {
   Dense after(const std::string &variant, const Assignments &set = {}) const {
     return memory(run(variant, s, set), s.shape);
   }
-  Dense after_longhorn(double delta) const { return after("longhorn", {{"delta", number(delta)}}); }
+  Dense after_longhorn(double delta) const {
+    Sequence weighed = s;
+    weighed.beta.clear(); // delta alone is the weight
+    return memory(run("longhorn", weighed, {{"delta", number(delta)}}), s.shape);
+  }
   /// Rounding units of a step of relative size beta |k|^2, in the scale of what it moves.
   double units(double beta) const {
     return 8.0 * s.shape.Dk * (1 + beta * kk()) * (max_abs(M.data) + max_abs(v.data)) * (1 + max_abs(k.data)) * 4;

@@ -93,11 +93,12 @@ template <class Real, class Act, class Read> struct TrainByBatches {
   int batch;
 
   static size_t work_size(int b, int width, int Dk, int Dv) {
-    return size_t(width) * (2 * Dk + Dv + 5 * b) + size_t(b) * (2 * b + 3 * Dv + Dk + 4);
+    const size_t n = b;
+    return width * (2 * Dk + Dv + 5 * n) + n * (2 * n + 3 * Dv + Dk + 4);
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &head) const {
-    const int Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, W = m.width, b = batch;
+    const std::ptrdiff_t Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, W = m.width, b = batch; // their products pass 2^31
     const MlpMemory<Real, Act, Read> memory = m;
     Real *M = head.state, *Z = m.momentum ? M + W * row : nullptr;
     Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // transposes: B^T [Dk,W], A [Dv,W], Z's input part [Dk,W]
@@ -106,7 +107,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
          *yZ = y + b * Dv;                                               // [n,Dv], w and G [n,n], [Dk,n], [n,Dv]
     Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b; // [n]
     for (int t0 = 0; t0 < head.T; t0 += b) {
-      const int n = head.T - t0 < b ? head.T - t0 : b;
+      const std::ptrdiff_t n = head.T - t0 < b ? head.T - t0 : b;
       const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0,
                  *alpha = head.alpha ? head.alpha + t0 : nullptr;
       team.barrier();
@@ -138,7 +139,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       team.barrier();
       tile::gemm(team, n, W, Dk, Real(1), tile::rows(k, Dk), tile::rows<Real>(BT, W), Real(0), h, W);
       team.barrier();
-      each(team, n * W, [=](int i) { a[i] = memory.act.value(h[i]); });
+      each_cell(team, n, W, [=](int t, int j) { a[t * W + j] = memory.act.value(h[t * W + j]); });
       team.barrier();
       tile::gemm(team, n, Dv, W, Real(1), tile::rows(a, W), tile::rows<Real>(M + Dk, row), Real(0), e, Dv);
       tile::transpose(team, n, W, a, W, aT, n);
@@ -153,42 +154,42 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(kT, n), Real(0), G, n);
       tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(BT, W), Real(0), hq, W);
       team.barrier();
-      each(team, n * W, [=](int i) {
-        dh[i] *= memory.act.slope(h[i]);
-        hq[i] *= c[i / W];
+      each_cell(team, n, W, [=](int t, int j) {
+        dh[t * W + j] *= memory.act.slope(h[t * W + j]);
+        hq[t * W + j] *= c[t];
       });
-      each(team, n * n, [=](int i) { G[i] = i % n > i / n ? Real(0) : G[i] * w[i]; });
+      each_cell(team, n, n, [=](int t, int s) { G[t * n + s] = s > t ? Real(0) : G[t * n + s] * w[t * n + s]; });
       team.barrier();
-      const tile::Product<Real> first{tile::rows(G, n), tile::rows<Real>(dh, W), n, {1, 1}};
+      const tile::Product<Real> first{tile::rows(G, n), tile::rows<Real>(dh, W), int(n), {1, 1}};
       tile::gemm(team, n, W, Real(-1), first, {}, Real(1), hq, W);
       if (Z) {
         tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(ZT, W), Real(0), h, W);
         team.barrier();
-        each(team, n * W, [=](int i) { hq[i] += d[i / W] * h[i]; });
+        each_cell(team, n, W, [=](int t, int j) { hq[t * W + j] += d[t] * h[t * W + j]; });
       }
       team.barrier();
-      each(team, n * W, [=](int i) { hq[i] = memory.act.value(hq[i]); });
+      each_cell(team, n, W, [=](int t, int j) { hq[t * W + j] = memory.act.value(hq[t * W + j]); });
       team.barrier();
       tile::gemm(team, n, n, W, Real(1), tile::rows(hq, W), tile::rows<Real>(aT, n), Real(0), G, n);
       tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), tile::rows<Real>(M + Dk, row), Real(0), y, Dv);
       team.barrier();
-      each(team, n * n, [=](int i) { G[i] = i % n > i / n ? Real(0) : G[i] * w[i]; });
-      each(team, n * Dv, [=](int i) { y[i] *= c[i / Dv]; });
+      each_cell(team, n, n, [=](int t, int s) { G[t * n + s] = s > t ? Real(0) : G[t * n + s] * w[t * n + s]; });
+      each_cell(team, n, Dv, [=](int t, int i) { y[t * Dv + i] *= c[t]; });
       team.barrier();
-      const tile::Product<Real> second{tile::rows(G, n), tile::rows<Real>(e, Dv), n, {1, 1}};
+      const tile::Product<Real> second{tile::rows(G, n), tile::rows<Real>(e, Dv), int(n), {1, 1}};
       tile::gemm(team, n, Dv, Real(-1), second, {}, Real(1), y, Dv);
       if (Z) {
         tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), tile::rows<Real>(Z + Dk, row), Real(0), yZ, Dv);
         team.barrier();
-        each(team, n * Dv, [=](int i) { y[i] += d[i / Dv] * yZ[i]; });
+        each_cell(team, n, Dv, [=](int t, int i) { y[t * Dv + i] += d[t] * yZ[t * Dv + i]; });
       }
       team.barrier();
       each(team, n, [=](int t) { memory.head.read(Dk, Dv, q + t * Dk, y + t * Dv, head.o(t0 + t)); });
       each(team, W, [=](int j) { // the state after the batch; one unit a thread
         const Real *activity = aT + j * n;
-        for (int col = 0; col < row; ++col) {
+        for (std::ptrdiff_t col = 0; col < row; ++col) {
           Real sum = 0, sumZ = 0;
-          for (int s = 0; s < n; ++s) {
+          for (std::ptrdiff_t s = 0; s < n; ++s) {
             const Real gradient = col < Dk ? dh[s * W + j] * k[s * Dk + col] : activity[s] * e[s * Dv + col - Dk];
             sum += last[s] * gradient;
             sumZ += lastZ[s] * gradient;
