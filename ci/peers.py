@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times other implementations of a layer on tensors that `recollect bench --peers` has written.
 
-    peers.py FOLDER      # reads FOLDER/request.json and FOLDER/{q,k,v,beta,alpha,lambda}.bin, writes FOLDER/answer.json
+    peers.py FOLDER      # reads FOLDER/request.json and FOLDER/q.bin, k.bin ..., writes FOLDER/answer.json
 
 PyTorch: naive loops and chunked forms written from the papers' formulas (000 Eq 1, Listing 1; 002 section 4-5; 003 Eq 22;
 004 Alg 1) and scaled_dot_product_attention. fla: its kernels, where `fla` imports and a GPU is there. Tensors are
@@ -22,9 +22,9 @@ def load(folder, request):
     B, H, T, Dk, Dv = request["shape"]
     dtype = np.float32 if request["real"] == "f32" else np.float64
     shapes = {"q": (B, H, T, Dk), "k": (B, H, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
-              "lambda": (B, H, T, Dk)}
+              "lambda": (B, H, T, Dk), "w": (B, H, T, Dk)}
     read = lambda name: torch.from_numpy(np.fromfile(os.path.join(folder, name + ".bin"), dtype).reshape(shapes[name]))
-    return {name: read(name).to(DEVICE) for name in shapes}
+    return {name: read(name).to(DEVICE) for name in request["given"]}
 
 
 def chunks_of(x, C):
@@ -157,17 +157,45 @@ def fla_kernels():
     if DEVICE != "cuda":
         return {}
     try:
-        from fla.ops import delta_rule, gated_delta_rule, gla, linear_attn, simple_gla
+        from fla import ops
     except ImportError:
         return {}
     plain = dict(scale=1.0)
+    log = lambda x, name: x[name].log()
+
+    def mesa(x):
+        ridge = torch.full(x["q"].shape[2:], 0.01, dtype=torch.float32, device=DEVICE)
+        return ops.chunk_mesa_net(x["q"], x["k"], x["v"], g=log(x, "alpha").float(), lamb=ridge,
+                                  beta=torch.ones_like(x["alpha"], dtype=torch.float32))[0]
+
+    def rwkv7(x):
+        key = torch.nn.functional.normalize(x["w"], dim=-1)
+        return ops.chunk_rwkv7(x["q"], log(x, "lambda"), x["k"], x["v"], -key, x["beta"][..., None] * key, **plain)[0]
+
+    def rwkv6(x):  # its bonus is one for all steps
+        return ops.chunk_rwkv6(x["q"], x["k"], x["v"], log(x, "lambda"), x["w"][0, 0].contiguous(), **plain)[0]
+
+    def gated_linear(x):
+        if "lambda" not in x:
+            return ops.chunk_simple_gla(x["q"], x["k"], x["v"], g=log(x, "alpha"), **plain)[0]
+        gate = log(x, "lambda") + log(x, "alpha")[..., None] if "alpha" in x else log(x, "lambda")
+        return ops.chunk_gla(x["q"], x["k"], x["v"], gate, **plain)[0]
+
+    def mamba2(x):
+        return ops.chunk_simple_gla(x["q"], x["k"] * x["beta"][..., None], x["v"], g=log(x, "alpha"), **plain)[0]
+
     return {
-        "linear": lambda x: linear_attn.chunk_linear_attn(x["q"], x["k"], x["v"], normalize=False, **plain)[0],
-        "gated_linear": lambda x: simple_gla.chunk_simple_gla(x["q"], x["k"], x["v"], g=x["alpha"].log(), **plain)[0],
-        "gla": lambda x: gla.chunk_gla(x["q"], x["k"], x["v"], x["lambda"].log(), **plain)[0],
-        "delta_net": lambda x: delta_rule.chunk_delta_rule(x["q"], x["k"], x["v"], x["beta"], **plain)[0],
-        "gated_delta_net": lambda x: gated_delta_rule.chunk_gated_delta_rule(
-            x["q"], x["k"], x["v"], x["alpha"].log(), x["beta"], **plain)[0],
+        "linear": lambda x: ops.chunk_linear_attn(x["q"], x["k"], x["v"], normalize=False, **plain)[0],
+        "linear_elu": lambda x: ops.chunk_linear_attn(*(torch.nn.functional.elu(x[n]) + 1 for n in "qk"), x["v"])[0],
+        "gated_linear": gated_linear,
+        "retnet": lambda x: ops.chunk_retention(x["q"], x["k"], x["v"], **plain)[0],
+        "mamba2": mamba2,
+        "rwkv6": rwkv6,
+        "delta_net": lambda x: ops.chunk_delta_rule(x["q"], x["k"], x["v"], x["beta"], **plain)[0],
+        "gated_delta_net": lambda x: ops.chunk_gated_delta_rule(
+            x["q"], x["k"], x["v"], g=log(x, "alpha"), beta=x["beta"], **plain)[0],
+        "rwkv7": rwkv7,
+        "mesa": mesa,
     }
 
 
@@ -206,6 +234,8 @@ def main():
     tensors = load(folder, request)
     results = []
     peer = TORCH.get((request["variant"], request["form"]))
+    if request["variant"] == "gated_linear" and "lambda" in tensors:
+        peer = None  # the form above has one gate a step
     if peer:
         results.append(result("torch", lambda: peer(tensors, request["chunk"]), request["min_seconds"]))
     if request["form"] != "recurrent":

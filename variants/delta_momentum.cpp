@@ -43,6 +43,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Number> struct MomentumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
+  static constexpr bool elementwise = false;
   Real eta;
   HeadArrays<Real> arrays;
   Array<Real> g, power; // [C+1] g(m), eta^m

@@ -13,7 +13,7 @@ namespace recollect {
 namespace {
 
 struct BenchFlags {
-  std::vector<std::string> variants{"all"}, forms{"fast"}, shapes, sweeps, settings;
+  std::vector<std::string> variants{"all"}, forms{"fast"}, shapes, sweeps, settings, without;
   std::string dtype = "f32", output, json;
   int chunk = 64;
   double min_seconds = 0.3;
@@ -26,6 +26,7 @@ struct BenchFlags {
     r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.min_seconds = min_seconds;
     r.real = dtype == "f32" ? Real::f32 : Real::f64;
     r.settings = assignments(settings);
+    r.without = without;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
     for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
     if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
@@ -80,6 +81,7 @@ Action add_bench(CLI::App &app) {
   c.add_option("--sweep", flags->sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
   c.add_option("--dtype", flags->dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
   c.add_option("--chunk", flags->chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
+  c.add_option("--without", flags->without, "optional inputs to leave out, comma-separated")->delimiter(',');
   c.add_option("--set", flags->settings, "name=value, or variant.name=value (repeatable)")->expected(1)->take_all();
   c.add_option("--min-time", flags->min_seconds, "seconds of measured time a case")
       ->check(CLI::Range(0.0, 3600.0))

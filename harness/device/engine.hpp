@@ -23,6 +23,8 @@
 //   read(team, chunk, summary, before, scratch)
 //   carries_by_reading                          read(team, chunk, summary, before, after, scratch) leaves the state after
 //                                               the chunk in `after` unless that is null, and streaming needs no other
+//   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
+//                                               GPU a thread takes an element through all of them
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once
 #include "harness/device/tile.hpp"
@@ -44,6 +46,12 @@ struct Part {
     return at < all ? int(at) : all;
   }
   KOKKOS_FUNCTION int end(int all, int grain = 1) const { return Part{index + 1, count}.begin(all, grain); }
+};
+
+/// x -> factor x + added.
+template <class Real> struct Affine {
+  Real factor = 1, added = 0;
+  KOKKOS_FUNCTION Real operator()(Real x) const { return factor * x + added; }
 };
 
 namespace engine {
@@ -144,6 +152,31 @@ template <class Algebra> struct Carry {
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
     const size_t head = unit / parts;
     const Part part{int(unit % parts), parts};
+    if constexpr (Algebra::elementwise && !on_host) {
+      const int all = int(window.state_size);
+      each(team, part.end(all) - part.begin(all), [=, *this](int i) {
+        const size_t at = part.begin(all) + i;
+        if (at >= algebra.state_size()) return;
+        Real element = window.state(head, window.begin)[at];
+        constexpr int together = 8; // chunks whose summaries are read before the first is needed
+        for (int c0 = window.begin; c0 < window.end; c0 += together) {
+          Affine<Real> across[together];
+          RECOLLECT_UNROLL
+          for (int i = 0; i < together; ++i)
+            if (c0 + i < window.end) {
+              Stack<Real> kept{window.summary(head, c0 + i)};
+              across[i] = algebra.affine(algebra.summary(kept), at);
+            }
+          RECOLLECT_UNROLL
+          for (int i = 0; i < together; ++i)
+            if (const int next = c0 + i + 1; next <= window.end) {
+              element = across[i](element);
+              (next < window.end ? window.state(head, next) : window.now(head))[at] = element;
+            }
+        }
+      });
+      return;
+    }
     for (int c = window.begin; c < window.end; ++c) {
       Stack<Real> kept{window.summary(head, c)}, scratch{memory};
       algebra.carry(team, steps.at(head, c), algebra.summary(kept), part, window.state(head, c),

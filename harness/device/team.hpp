@@ -13,6 +13,9 @@ struct Team {
 
   /// What the team's threads wrote before is seen by all of them after.
   KOKKOS_FUNCTION void barrier() const {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory"); // copies that tile::stage left under way
+#endif
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     __syncthreads();
 #endif

@@ -13,11 +13,22 @@
 
 namespace recollect::tile {
 
-/// Distance between the rows of a scratch array of this width: on a GPU such that a column's elements lie in different
-/// banks of shared memory.
+/// Distance between the rows of a scratch array of this width: on a GPU such that the elements which a warp takes to a
+/// product (tile_cuda.hpp) lie in different banks of shared memory.
 template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
   constexpr int banks = 128 / sizeof(Real);
-  return on_host ? width : (width + banks - 1) / banks * banks + 4;
+  return on_host ? width : (width + banks - 1) / banks * banks + banks / 4;
+}
+
+/// to[rows,width] = from, two arrays that do not overlap. No barrier.
+template <class Real>
+KOKKOS_FUNCTION void copy(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld, Real *to,
+                          std::ptrdiff_t ldt) {
+#ifdef __CUDA_ARCH__
+  cuda::copy_rows(team, count, width, from, ld, to, ldt);
+#else
+  each_cell(team, count, width, [=](int i, int j) { to[i * ldt + j] = from[i * ld + j]; });
+#endif
 }
 
 /// Room for a copy of rows x width of the inputs, where copying them first pays: not on the host.
@@ -30,11 +41,7 @@ KOKKOS_FUNCTION Matrix<Real> stage(const Team &team, int count, int width, const
                                    Real *room) {
   if constexpr (on_host) return rows(from, ld);
   const std::ptrdiff_t ldr = pitch<Real>(width);
-#ifdef __CUDA_ARCH__
-  cuda::copy_rows(team, count, width, from, ld, room, ldr);
-#else
-  each_cell(team, count, width, [=](int i, int j) { room[i * ldr + j] = from[i * ld + j]; });
-#endif
+  copy(team, count, width, from, ld, room, ldr);
   return rows<Real>(room, ldr);
 }
 

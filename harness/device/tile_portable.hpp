@@ -4,7 +4,7 @@
 #include "harness/device/matrix.hpp"
 #include "harness/device/team.hpp"
 
-#if defined(__CUDACC__) || defined(__HIPCC__)
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define RECOLLECT_UNROLL _Pragma("unroll")
 #else
 #define RECOLLECT_UNROLL
@@ -66,32 +66,40 @@ KOKKOS_FUNCTION void substitute(const Team &team, int n, int columns, const Real
 
 constexpr int prefix_rows = 8; // threads that share a row (32) take a stretch of the steps each: 256 / 32 of them
 
-KOKKOS_FUNCTION inline size_t prefix_work(int F) { return prefix_rows * (size_t(F) * (F + 1) + F); }
+KOKKOS_FUNCTION inline size_t prefix_work(int F) { return prefix_rows * (size_t(F) * (F + 1) + 3 * F); }
 
-/// M = L D L^T in place, for a packed lower triangle, then x = M^{-1} x, by the threads that share a row.
-template <class Real> KOKKOS_FUNCTION void solve_packed(int F, Real *M, Real *x, int lane, int lanes) {
-  const auto at = [](int i, int j) { return i * (i + 1) / 2 + j; };
+/// x = M^{-1} x for a packed lower triangle M, by the threads that share a row, `line` and `inverse` [F] their work. M
+/// becomes G = L D of L D L^T, column after column: a thread sums its rows' elements, G_ij = M_ij - sum_c G_ic L_jc.
+/// Triangular numbers take every value modulo a power of two, so that 32 rows lie in 32 banks.
+template <class Real>
+KOKKOS_FUNCTION void solve_packed(int F, Real *M, Real *x, Real *line, Real *inverse, int lane, int lanes) {
+  const auto row = [=](int i) { return M + i * (i + 1) / 2; };
   for (int j = 0; j < F; ++j) {
-    const Real pivot = M[at(j, j)];
-    for (int i = j + 1 + lane; i < F; i += lanes) {
-      const Real factor = M[at(i, j)] / pivot;
-      for (int c = j + 1; c <= i; ++c) M[at(i, c)] -= factor * M[at(c, j)];
+    for (int c = lane; c < j; c += lanes) line[c] = row(j)[c] * inverse[c];
+    row_barrier();
+    for (int i = j / lanes * lanes + lane; i < F; i += lanes) {
+      if (i < j) continue;
+      Real *const own = row(i), sum[4] = {};
+      int c = 0;
+      for (; c + 4 <= j; c += 4)
+        for (int u = 0; u < 4; ++u) sum[u] += own[c + u] * line[c + u];
+      for (; c < j; ++c) sum[0] += own[c] * line[c];
+      own[j] -= (sum[0] + sum[1]) + (sum[2] + sum[3]);
+      if (i == j) inverse[j] = 1 / own[j];
     }
     row_barrier();
-    for (int i = j + 1 + lane; i < F; i += lanes) M[at(i, j)] /= pivot;
-    row_barrier();
   }
   for (int j = 0; j < F; ++j) {
-    const Real y = x[j];
-    for (int i = j + 1 + lane; i < F; i += lanes) x[i] -= M[at(i, j)] * y;
+    const Real y = x[j] * inverse[j];
+    for (int i = j / lanes * lanes + lane; i < F; i += lanes)
+      if (i > j) x[i] -= row(i)[j] * y;
     row_barrier();
   }
-  for (int j = lane; j < F; j += lanes) x[j] /= M[at(j, j)];
-  row_barrier();
-  for (int j = F - 1; j > 0; --j) {
-    const Real y = x[j];
-    for (int i = lane; i < j; i += lanes) x[i] -= M[at(j, i)] * y;
+  for (int j = F - 1; j >= 0; --j) { // L^T x = D^{-1} y: x_j is done when its turn comes
+    const Real y = x[j] * inverse[j];
+    for (int i = lane; i < j; i += lanes) x[i] -= row(j)[i] * y;
     row_barrier();
+    if (lane == 0) x[j] = y;
   }
 }
 
@@ -102,7 +110,8 @@ KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, 
   const size_t triangle = size_t(F) * (F + 1) / 2;
   const int stretch = (n - 1) / prefix_rows + 1;
   each_row(team, prefix_rows, [=](int row, int lane, int lanes) {
-    Real *running = work + row * (2 * triangle + F), *M = running + triangle, *solution = M + triangle;
+    Real *running = work + row * (2 * triangle + 3 * F), *M = running + triangle, *solution = M + triangle,
+         *line = solution + F, *inverse = line + F;
     const auto add = [=](int t) {
       const Real decay = alpha ? alpha[t] : Real(1), *key = k + t * ldk;
       for (int i = lane; i < F; i += lanes)
@@ -123,7 +132,7 @@ KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, 
         solution[i] = q[t * ldq + i];
       }
       row_barrier();
-      solve_packed(F, M, solution, lane, lanes);
+      solve_packed(F, M, solution, line, inverse, lane, lanes);
       row_barrier();
       for (int i = lane; i < F; i += lanes) x[t * ldx + i] = solution[i];
       row_barrier();

@@ -30,15 +30,6 @@ int parse_size(const std::string &text, const std::string &what) {
   return int(value);
 }
 
-Sequence inputs_of(const BenchCase &c) {
-  Sequence s = random_sequence(c.shape, c.seed);
-  for (const char *name : {"beta", "alpha", "lambda", "w"}) { // what the layer does not take is not carried along
-    const auto takes = [&](const Input &input) { return input.name == name; };
-    if (std::none_of(c.variant->inputs.begin(), c.variant->inputs.end(), takes)) s.input(name).clear();
-  }
-  return s;
-}
-
 Run run_of(const BenchCase &c) {
   Run run{c.form->name, c.real, c.chunk, c.params};
   run.schedule = c.schedule, run.math = c.math;
@@ -112,6 +103,18 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
 
 } // namespace
 
+Sequence inputs_of(const BenchCase &c) {
+  Sequence s = random_sequence(c.shape, c.seed);
+  for (const char *name : {"beta", "alpha", "lambda", "w"}) {
+    const auto takes = [&](const Input &input) { return input.name == name; };
+    const std::vector<Input> &inputs = c.variant->inputs;
+    if (std::none_of(inputs.begin(), inputs.end(), takes) ||
+        std::find(c.without.begin(), c.without.end(), name) != c.without.end())
+      s.input(name).clear();
+  }
+  return s;
+}
+
 std::string name_of(const BenchCase &c) {
   Shape s = c.shape;
   std::string name = c.variant->name + "/" + c.form->name;
@@ -119,6 +122,7 @@ std::string name_of(const BenchCase &c) {
   name += std::string("/") + name_of(c.real);
   if (c.math != Math::exact) name += c.math == Math::bf16 ? "/bf16" : "/tf32";
   if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
+  for (const std::string &input : c.without) name += "/without:" + input;
   return name;
 }
 
@@ -165,8 +169,8 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
         }
         for (const Shape &shape : request.shapes)
           plan.push_back({int(plan.size()), variant, &form, resolve(variant->params, own, variant->name), shape,
-                          request.real, std::min(request.chunk, shape.T), request.seed, request.schedule,
-                          request.math});
+                          request.real, std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
+                          request.without});
       }
   return plan;
 }

@@ -15,7 +15,8 @@ struct BenchRequest {
   Real real = Real::f32;
   int chunk = 64;
   Assignments settings;
-  double min_seconds = 0.3; // of measured time a case
+  std::vector<std::string> without; // optional inputs that are not given
+  double min_seconds = 0.3;         // of measured time a case
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
@@ -32,9 +33,12 @@ struct BenchCase {
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
+  std::vector<std::string> without = {};
 };
-/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/tf32" and "/streaming" where they are forced
+/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/tf32", "/streaming" and "/without:lambda" where asked for
 std::string name_of(const BenchCase &c);
+/// The tensors that a case is timed on: q, k, v and the inputs that its layer takes.
+Sequence inputs_of(const BenchCase &c);
 
 struct BenchResult {
   const BenchCase *bench_case = nullptr;

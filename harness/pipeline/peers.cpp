@@ -4,7 +4,6 @@
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/subprocess.hpp"
-#include "harness/numerics/inputs.hpp"
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -32,13 +31,19 @@ template <class Real> std::string as_bytes(const std::vector<double> &values) {
   return std::string(reinterpret_cast<const char *>(cast.data()), cast.size() * sizeof(Real));
 }
 
-/// q.bin, k.bin ... of the case: raw, row-major, in its real type.
-void write_tensors(const BenchCase &c, const std::string &folder) {
-  const Sequence s = random_sequence(c.shape, c.seed);
+/// q.bin, k.bin ... of the case: raw, row-major, in its real type. Returns the names of those that it has.
+std::vector<std::string> write_tensors(const BenchCase &c, const std::string &folder) {
+  const Sequence s = inputs_of(c);
+  std::vector<std::string> given;
   const std::pair<const char *, const std::vector<double> *> tensors[] = {
-      {"q", &s.q}, {"k", &s.k}, {"v", &s.v}, {"beta", &s.beta}, {"alpha", &s.alpha}, {"lambda", &s.lambda}};
-  for (const auto &[name, data] : tensors)
+      {"q", &s.q},         {"k", &s.k},           {"v", &s.v}, {"beta", &s.beta},
+      {"alpha", &s.alpha}, {"lambda", &s.lambda}, {"w", &s.w}};
+  for (const auto &[name, data] : tensors) {
+    if (data->empty()) continue;
+    given.push_back(name);
     write_file(folder + "/" + name + ".bin", c.real == Real::f32 ? as_bytes<float>(*data) : as_bytes<double>(*data));
+  }
+  return given;
 }
 
 std::string python_with_torch() {
@@ -54,10 +59,15 @@ std::vector<BenchResult> bench_peers(const std::vector<BenchCase> &plan, double 
   std::vector<BenchResult> results;
   for (const BenchCase &c : plan) {
     const TemporaryFolder folder;
-    write_tensors(c, folder.path);
+    const std::vector<std::string> given = write_tensors(c, folder.path);
     const Shape &n = c.shape;
-    const json request{{"variant", c.variant->name}, {"form", c.form->name}, {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
-                       {"real", name_of(c.real)},    {"chunk", c.chunk},     {"min_seconds", min_seconds}};
+    const json request{{"variant", c.variant->name},
+                       {"form", c.form->name},
+                       {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
+                       {"real", name_of(c.real)},
+                       {"chunk", c.chunk},
+                       {"min_seconds", min_seconds},
+                       {"given", given}};
     write_file(folder.path + "/request.json", request.dump());
     const std::string answer = folder.path + "/answer.json";
     if (run_quietly({python, script, folder.path}) != 0 || !fs::exists(answer))

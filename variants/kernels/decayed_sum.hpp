@@ -39,6 +39,7 @@ template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) 
 template <class Number> struct DecayedSumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
+  static constexpr bool elementwise = true;
   DecayedSum<Real> in;
   int T, C, V; // steps, of a chunk, width of v and o
   Array<Real> v, o, state;
@@ -67,7 +68,7 @@ template <class Number> struct DecayedSumAlgebra {
   KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
   KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
   KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
-  int parts() const { return on_host ? std::min(in.width, 16) : (in.width - 1) / 8 + 1; }
+  int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
 
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(decay_width())}; }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
@@ -128,14 +129,17 @@ template <class Number> struct DecayedSumAlgebra {
 
   KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &) const {
-    const int begin = part.begin(in.width), V = this->V, width = decay_width();
+    const int begin = part.begin(in.width), V = this->V;
     const size_t z = elements();
-    each_cell(team, part.end(in.width) - begin, V + in.normalised, [=](int row, int c) {
+    each_cell(team, part.end(in.width) - begin, V + in.normalised, [=, *this](int row, int c) {
       const int j = begin + row;
       const size_t at = c < V ? size_t(j) * V + c : z + j;
-      const Real carried = width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
-      after[at] = carried * before[at] + chunk.added[at];
+      after[at] = carried(chunk, j) * before[at] + chunk.added[at];
     });
+  }
+  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
+    const int j = at < elements() ? int(at) / V : int(at - elements());
+    return {carried(chunk, j), chunk.added[at]};
   }
 
   KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
@@ -157,10 +161,11 @@ template <class Number> struct DecayedSumAlgebra {
                      x.weights, ldw);
     if (reads_first) {
       const Real *u = in.bonus.data() + step * F;
-      each(team, n, [=](int t) {
+      each_row(team, n, [=](int t, int first, int side) {
         Real own = 0;
-        for (int j = 0; j < F; ++j) own += q[size_t(t) * F + j] * u[size_t(t) * F + j] * k[size_t(t) * F + j];
-        x.weights[t * ldw + t] = own;
+        for (int j = first; j < F; j += side) own += q[size_t(t) * F + j] * u[size_t(t) * F + j] * k[size_t(t) * F + j];
+        own = across_row(own, [](Real a, Real b) { return a + b; });
+        if (first == 0) x.weights[t * ldw + t] = own;
       });
     }
     if (width) x.decays.from_start(team, reads, queries.data, queries.row, x.decayed, ld);
@@ -169,10 +174,15 @@ template <class Number> struct DecayedSumAlgebra {
     if (in.normalised) {
       const Real *z = before + elements(), *floor = in.floor.extent(0) ? in.floor.data() + step : nullptr,
                  scale = in.scale;
-      each(team, n, [=](int t) {
-        Real weight = dot(started.data + t * started.row, z, F);
-        for (int i = 0; i <= t; ++i) weight += x.weights[t * ldw + i];
-        x.divisor[t] = floor ? math::fmax(math::fabs(scale * weight), floor[t]) : scale * weight;
+      each_row(team, n, [=](int t, int first, int side) {
+        Real weight = 0;
+        if constexpr (on_host)
+          weight = dot(started.data + t * started.row, z, F);
+        else
+          for (int j = first; j < F; j += side) weight += started(t, j) * z[j];
+        for (int i = first; i <= t; i += side) weight += x.weights[t * ldw + i];
+        weight = across_row(weight, [](Real a, Real b) { return a + b; });
+        if (first == 0) x.divisor[t] = floor ? math::fmax(math::fabs(scale * weight), floor[t]) : scale * weight;
       });
     }
     Real *out = o.data() + step * V;
@@ -188,6 +198,11 @@ template <class Number> struct DecayedSumAlgebra {
   }
 
 private:
+  /// What a chunk leaves of row j of the state before it.
+  KOKKOS_FUNCTION Real carried(const Summary &chunk, int j) const {
+    const int width = decay_width();
+    return width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
+  }
   /// Decays of the n steps from `step` on.
   KOKKOS_FUNCTION void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
     const int F = in.width;

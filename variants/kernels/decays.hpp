@@ -80,8 +80,10 @@ template <class Real> struct Decays {
       each_column(team, [=](int b, int j0, auto columns) {
         Real running[lanes];
         for (int c = 0; c < columns; ++c) running[c] = 1;
-        for (int t = b * sub; t < d.end_of(b); ++t)
-          for (int c = 0; c < columns; ++c) running[c] *= d.decay[size_t(t) * d.width + j0 + c];
+        RECOLLECT_UNROLL
+        for (int i = 0; i < sub; ++i)
+          if (const int t = b * sub + i; t < d.end_of(b))
+            for (int c = 0; c < columns; ++c) running[c] *= d.decay[size_t(t) * d.width + j0 + c];
         for (int c = 0; c < columns; ++c) d.product[size_t(b) * d.width + j0 + c] = running[c];
       });
     }
@@ -116,6 +118,24 @@ template <class Real> struct Decays {
       });
       return;
     }
+    if constexpr (!on_host) {
+      each_column(team, [=](int b, int j, auto) { // everything is loaded before the first is stored
+        const int begin = d.first_row(reads, b), end = reads.after(d.end_of(b));
+        Real decays[sub + 1], rows[sub + 1], running = within_block ? Real(1) : d.first[size_t(b) * d.F + j];
+        RECOLLECT_UNROLL
+        for (int r = 0; r <= sub; ++r) { // where channels decay a row is read after every step
+          const int m = begin + r, tau = reads.tau(m);
+          decays[r] = m < end && tau > b * sub ? d.decay[size_t(tau - 1) * d.F + j] : Real(1);
+          rows[r] = m < end ? x[m * ldx + j] * (factor ? factor[m] : Real(1)) : Real(0);
+        }
+        RECOLLECT_UNROLL
+        for (int r = 0; r <= sub; ++r) {
+          running *= decays[r];
+          if (begin + r < end) out[(begin + r) * ldo + j] = rows[r] * running;
+        }
+      });
+      return;
+    }
     each_column(team, [=](int b, int j0, auto columns) {
       Real running[lanes];
       for (int c = 0; c < columns; ++c) running[c] = within_block ? Real(1) : d.first[size_t(b) * d.F + j0 + c];
@@ -136,6 +156,25 @@ template <class Real> struct Decays {
       each_cell(team, n, F, [=](int i, int j) {
         const Real left = d.width ? d.to_block_end(i) * d.last[i / sub] : Real(1);
         out[i * ldo + j] = (factor ? factor[i] : Real(1)) * left * p[i * ldp + j];
+      });
+      return;
+    }
+    if constexpr (!on_host) {
+      each_column(team, [=](int b, int j, auto) {
+        const int begin = b * sub, end = d.end_of(b);
+        Real decays[sub], rows[sub], running = d.last[size_t(b) * d.F + j];
+        RECOLLECT_UNROLL
+        for (int r = 0; r < sub; ++r)
+          if (const int i = begin + r; i < end) {
+            decays[r] = d.decay[size_t(i) * d.F + j];
+            rows[r] = p[i * ldp + j] * (factor ? factor[i] : Real(1));
+          }
+        RECOLLECT_UNROLL
+        for (int r = sub - 1; r >= 0; --r)
+          if (begin + r < end) {
+            out[(begin + r) * ldo + j] = rows[r] * running;
+            running *= decays[r];
+          }
       });
       return;
     }
@@ -232,16 +271,24 @@ private:
         }
       }
     } else {
-      each_cell(team, reads.count, sub, [=](int m, int column) {
-        const int tau = reads.tau(m), i = (tau - 1) / sub * sub + column;
-        if (tau == 0 || i >= tau) return;
-        Real sum = 0;
-        for (int j = 0; j < d.F; ++j) {
+      each_row(team, n, [=](int i, int lane, int side) { // key i, a thread some of its channels
+        const int begin = reads.after(i), count = reads.after(d.end_of(i / sub)) - begin;
+        Real sums[sub] = {}; // of the rows that meet it: where channels decay a row is read after every step
+        for (int j = lane; j < d.F; j += side) {
           Real key = p[i * ldp + j];
-          for (int t = i + 1; t < tau; ++t) key *= d.decay[size_t(t) * d.F + j];
-          sum += key * x[m * ldx + j];
+          RECOLLECT_UNROLL
+          for (int r = 0; r < sub; ++r)
+            if (r < count) {
+              if (r) key *= d.decay[size_t(i + r) * d.F + j];
+              sums[r] += key * x[(begin + r) * ldx + j];
+            }
         }
-        W[m * ldw + i] = sum;
+        RECOLLECT_UNROLL
+        for (int r = 0; r < sub; ++r)
+          if (r < count) {
+            const Real sum = across_row(sums[r], [](Real a, Real b) { return a + b; });
+            if (lane == 0) W[(begin + r) * ldw + i] = sum;
+          }
       });
     }
   }
@@ -258,6 +305,18 @@ private:
         const int j0 = bundle * lanes, columns = d.F - j0 < lanes ? d.F - j0 : lanes;
         Real running[lanes];
         for (int c = 0; c < columns; ++c) running[c] = 1;
+        if constexpr (!on_host) {
+          Real decays[sub], rows[sub];
+          RECOLLECT_UNROLL
+          for (int r = 0; r < sub; ++r)
+            decays[r] = d.decay[size_t(before + r) * d.F + j0], rows[r] = p[(before + r) * ldp + j0];
+          RECOLLECT_UNROLL
+          for (int r = sub - 1; r >= 0; --r) {
+            d.rows[(before + r) * d.ld + j0] = rows[r] * running[0];
+            running[0] *= decays[r];
+          }
+          return;
+        }
         for (int i = begin - 1; i >= before; --i)
           for (int c = 0; c < columns; ++c) {
             d.rows[i * d.ld + j0 + c] = p[i * ldp + j0 + c] * running[c];

@@ -16,11 +16,34 @@ template <class Real> struct Features {
   Array<Real> q, k; // [B,H,T,F]
 };
 
+/// A bundle of rows a unit. On a GPU they pass through the team's memory, so that neighbouring threads, a row each, meet
+/// neighbouring numbers outside: there, rows lie an odd number apart, in different banks.
 template <class Real, class Map> struct RowMap {
+  static constexpr int bundle = 128;
   Array<Real> x, y;
+  size_t rows;
   int D, width;
   Map phi;
-  KOKKOS_FUNCTION void operator()(size_t row) const { phi(x.data() + row * D, D, y.data() + row * width); }
+
+  size_t scratch() const { return on_host ? 0 : size_t(bundle) * ((D | 1) + (width | 1)); }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    const size_t first = unit * bundle;
+    const int n = rows - first < bundle ? int(rows - first) : bundle, D = this->D, width = this->width;
+    const Real *from = x.data() + first * D;
+    Real *to = y.data() + first * width;
+    if constexpr (on_host) {
+      for (int i = 0; i < n; ++i) phi(from + size_t(i) * D, D, to + size_t(i) * width);
+    } else {
+      const Map map = phi;
+      const int ld = D | 1, ldy = width | 1;
+      Real *const in = memory, *const out = in + bundle * ld;
+      each_cell(team, n, D, [=](int i, int j) { in[i * ld + j] = from[size_t(i) * D + j]; });
+      team.barrier();
+      each(team, n, [=](int i) { map(in + i * ld, D, out + i * ldy); });
+      team.barrier();
+      each_cell(team, n, width, [=](int i, int j) { to[size_t(i) * width + j] = out[i * ldy + j]; });
+    }
+  }
 };
 
 /// phi of every row of x [rows,D]; phi(row, D, out) writes `width` features.
@@ -29,7 +52,9 @@ Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Arr
                      const Map &phi) {
   const size_t rows = x.extent(0) / D;
   const Array<Real> y = allocate(call, rows * width);
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Execution>(0, rows), RowMap<Real, Map>{x, y, D, width, phi});
+  using Kernel = RowMap<Real, Map>;
+  const Kernel kernel{x, y, rows, D, width, phi};
+  run<Real>({label, (rows - 1) / Kernel::bundle + 1}, *call.arena, kernel.scratch(), kernel);
   return y;
 }
 

@@ -15,6 +15,7 @@ namespace recollect::variants {
 template <class Number> struct PrefixRegressionAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
+  static constexpr bool elementwise = true;
   using Sum = DecayedSumAlgebra<Real>;
   Sum sum; // its values are [B,H,T,F + V]
   Real ridge;
@@ -26,10 +27,10 @@ template <class Number> struct PrefixRegressionAlgebra {
   using Carrying = typename Sum::Carrying;
   struct Reading {
     Decays<Real> decays;
-    Real *H, *x;     // [F,F], [C,F] solutions, then decayed from the chunk's start
-    Real *weights;   // [C,C] x_t . D(t,i) k_i for i <= t
-    Real *work;      // of the solutions
-    Real *k, *v, *B; // rooms
+    Real *H, *x;   // [F,F], [C,F] solutions, then decayed from the chunk's start
+    Real *weights; // [C,C] x_t . D(t,i) k_i for i <= t
+    Real *work;    // of the solutions
+    Real *k;       // room: what the solutions leave of a GPU's shared memory holds no more
   };
 
   KOKKOS_FUNCTION size_t state_size() const { return sum.state_size(); }
@@ -45,8 +46,6 @@ template <class Number> struct PrefixRegressionAlgebra {
     x.weights = s.take(sum.C * tile::pitch<Real>(sum.C));
     x.work = s.take(tile::prefix_work<Real>(F));
     x.k = tile::room(s, sum.C, F);
-    x.v = tile::room(s, sum.C, V);
-    x.B = tile::room(s, F, V);
     return x;
   }
 
@@ -71,6 +70,7 @@ template <class Number> struct PrefixRegressionAlgebra {
                              const Real *before, Real *after, const Carrying &x) const {
     sum.carry(team, c, chunk, part, before, after, x);
   }
+  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return sum.affine(chunk, at); }
 
   KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
     const int n = c.n, F = this->F, width = F + V;
@@ -80,8 +80,7 @@ template <class Number> struct PrefixRegressionAlgebra {
     x.decays.prepare(team, n, alpha);
     each_cell(team, F, F, [=](int i, int j) { x.H[size_t(i) * F + j] = before[size_t(i) * width + j]; });
     const auto k = tile::stage(team, n, F, sum.in.k.data() + step * F, F, x.k);
-    const auto v = tile::stage(team, n, V, this->v.data() + step * V, V, x.v);
-    const auto B = tile::stage(team, F, V, before + F, width, x.B);
+    const auto v = tile::rows(this->v.data() + step * V, V), B = tile::rows(before + F, width);
     team.barrier();
     tile::solve_prefixes(team, n, F, ridge, alpha, k.data, k.row, sum.in.q.data() + step * F, F, x.H, x.x, ld, x.work);
     team.barrier();

@@ -14,6 +14,7 @@ namespace recollect::variants {
 template <class Number, class Rule> struct ScanAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = true;
+  static constexpr bool elementwise = true;
   HeadArrays<Real> arrays;
   int columns;
   Rule rule;
@@ -28,7 +29,7 @@ template <class Number, class Rule> struct ScanAlgebra {
   };
 
   KOKKOS_FUNCTION size_t state_size() const { return size_t(arrays.Dv) * columns; }
-  int parts() const { return (arrays.Dv - 1) / 8 + 1; }
+  int parts() const { return on_host ? (arrays.Dv - 1) / 8 + 1 : int((state_size() - 1) / 256 + 1); }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(state_size())}; }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
@@ -64,8 +65,11 @@ template <class Number, class Rule> struct ScanAlgebra {
     const int begin = part.begin(arrays.Dv);
     each_cell(team, part.end(arrays.Dv) - begin, columns, [=, *this](int i, int j) {
       const size_t at = size_t(begin + i) * columns + j;
-      after[at] = chunk.decay[at] * before[at] + chunk.end[at];
+      after[at] = affine(chunk, at)(before[at]);
     });
+  }
+  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
+    return {chunk.decay[at], chunk.end[at]};
   }
 
   /// Reads the chunk; `after`, where given, becomes the state at its end.
@@ -87,6 +91,21 @@ template <class Number, class Rule> struct ScanAlgebra {
             h.o(t)[i + l] = step.read(h, t, i + l, 0) * state[l];
           }
         for (int l = 0; l < count; ++l) s[i + l] = state[l];
+      });
+      return;
+    }
+    if constexpr (!on_host) {
+      each_row(team, h.Dv, [=](int i, int first, int side) {
+        Real *const state = s + size_t(i) * F;
+        for (int t = c.first; t < c.first + c.n; ++t) {
+          Real sum = 0;
+          for (int j = first; j < F; j += side) {
+            state[j] = step.decay(h, t, i, j) * state[j] + step.write(h, t, i, j);
+            sum += step.read(h, t, i, j) * state[j];
+          }
+          sum = across_row(sum, [](Real a, Real b) { return a + b; });
+          if (first == 0) h.o(t)[i] = sum;
+        }
       });
       return;
     }

@@ -38,6 +38,7 @@ template <class Real> struct DeltaRule {
 template <class Number> struct WyAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
+  static constexpr bool elementwise = false;
   DeltaRule<Real> in;
   int T, C, F, V;
   Array<Real> q, v, o, state;
@@ -140,13 +141,16 @@ template <class Number> struct WyAlgebra {
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldl = ahead ? tile::pitch<Real>(most()) : N,
                          ldm = tile::pitch<Real>(most());
     const Real *erase = at(in.erase, step), *write = at(in.write, step), *values = v.data() + token * V;
+    Real *const X = on_host ? out.X : x.X;
+    const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
+    const bool fetched = !on_host && steps == 1 && !own_keys(); // the values, while the keys are on their way
+    if (fetched) tile::copy<Real>(team, N, V, values, V, X + F, ldx);
     x.decays.prepare(team, N, decay(token));
     const Reads reads{N, 0, 1};
     const auto r = staged(team, N, in.r.data() + step * F, x.r), p = staged(team, N, in.p.data() + step * F, x.p);
     if (width() > 1) x.decays.from_start(team, reads, r.data, r.row, x.within, ld, true);
     team.barrier();
-    Real *const L = ahead ? x.L : out.L, *const X = on_host ? out.X : x.X;
-    const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
+    Real *const L = ahead ? x.L : out.L;
     x.decays.weights(team, reads, r.data, r.row, x.within, ld, p.data, p.row, erase, nullptr, L, ldl);
     x.decays.from_start(team, reads, r.data, r.row, X, ldx, false, erase);
     if (width()) {
@@ -154,7 +158,9 @@ template <class Number> struct WyAlgebra {
       each(team, width(), [&](int j) { out.carried[j] = x.decays.total(j); });
     }
     const int F = this->F, V = this->V;
-    if (!own_keys()) {
+    if (fetched) {
+      if (write) each_cell(team, N, V, [=](int t, int i) { X[t * ldx + F + i] *= write[t]; });
+    } else if (!own_keys()) {
       each_cell(team, N, V, [=](int t, int i) {
         X[t * ldx + F + i] = (write ? write[t] : Real(1)) * values[size_t(t / steps) * V + i];
       });
@@ -172,34 +178,39 @@ template <class Number> struct WyAlgebra {
     }
     team.barrier();
     if (ahead) tile::solve_unit_lower(team, N, F + V, L, ldl, X, ldx);
-    if (!on_host) each_cell(team, N, F + V, [=, *this](int t, int j) { out.X[t * this->ldx() + j] = X[t * ldx + j]; });
+    if (!on_host) tile::copy<Real>(team, N, F + V, X, ldx, out.X, this->ldx());
   }
 
   KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &x) const {
     const int N = c.n * in.steps, F = this->F, V = this->V, begin = part.begin(V, grain),
               columns = part.end(V, grain) - begin;
-    const std::ptrdiff_t ldx = this->ldx(), lde = on_host ? ldx : tile::pitch<Real>(columns);
-    Real *const own = chunk.X + F + begin, *const E = on_host ? own : x.E;
-    const auto S = tile::stage(team, F, columns, before + begin, V, x.S);
+    const std::ptrdiff_t ldx = this->ldx(), room = tile::pitch<Real>(columns), lde = on_host ? ldx : room,
+                         lds = on_host ? V : room;
+    Real *const own = chunk.X + F + begin, *const E = on_host ? own : x.E, *const S = on_host ? after + begin : x.S;
+    const auto old = tile::stage(team, F, columns, before + begin, V, x.S);
     const auto W = tile::stage<Real>(team, N, F, chunk.X, ldx, x.W);
     const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
     const auto P = tile::stage(team, N, F, ends, F, x.p);
-    if (!on_host) each_cell(team, N, columns, [=](int t, int i) { E[t * lde + i] = own[t * ldx + i]; });
+    if (!on_host) tile::stage<Real>(team, N, columns, own, ldx, x.E);
     team.barrier();
-    tile::gemm(team, N, columns, F, Real(-1), W, S, Real(1), E, lde);
+    tile::gemm(team, N, columns, F, Real(-1), W, old, Real(1), E, lde);
     team.barrier();
     if (!ahead) tile::solve_unit_lower(team, N, columns, chunk.L, N, E, lde);
     const int width = this->width();
-    each_cell(team, F, columns, [=](int j, int i) {
-      const Real carried = width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
-      const size_t element = size_t(j) * V + begin + i;
-      after[element] = carried * S(j, i) + (chunk.added ? chunk.added[element] : Real(0));
-    });
-    if (!on_host) each_cell(team, N, columns, [=](int t, int i) { own[t * ldx + i] = E[t * lde + i]; });
+    const bool scales = !on_host && width <= 1 && !chunk.added; // then the product does the rest
+    if (!scales)
+      each_cell(team, F, columns, [=](int j, int i) {
+        const Real carried = width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
+        S[j * lds + i] = carried * old(j, i) + (chunk.added ? chunk.added[size_t(j) * V + begin + i] : Real(0));
+      });
     team.barrier();
-    tile::gemm(team, F, columns, N, Real(1), tile::transposed(P.data, P.row), tile::rows<Real>(E, lde), Real(1),
-               after + begin, V);
+    tile::gemm(team, F, columns, N, Real(1), tile::transposed(P.data, P.row), tile::rows<Real>(E, lde),
+               scales && width ? chunk.carried[0] : Real(1), S, lds);
+    if (on_host) return;
+    tile::copy<Real>(team, N, columns, E, lde, own, ldx);
+    team.barrier();
+    tile::copy<Real>(team, F, columns, S, lds, after + begin, V);
   }
 
   KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
