@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix instructions of a warp: mma.sync of PTX, part of CUDA since compute capability 8.0, float64 with 16 rows since
+// 9.0. A unit multiplies groups of 8 terms of the sum: 16 rows of A, N blocks of 8 columns of B.
+//
+// float32 goes in as TF32, which keeps 10 bits after the leading one; the instruction drops all others. `exact` splits
+// each operand into two such parts, x = high + low to 2^-22 of x, high rounded and low cut off, and sums three products:
+// high high, high low and low high. The instruction adds with truncation, so each step of 8 products starts from zero
+// and is added to the running sum in float32, rounded to nearest (after Ootomo and Yokota 2022, arXiv:2203.03341).
+#pragma once
+#ifdef __CUDACC__
+#include "harness/core/types.hpp"
+#include <cstdint>
+
+namespace recollect::tile::cuda {
+
+#if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
+
+/// One thread's share of a 16 x 8 block of results: (row, col), (row, col + 1), (row + 8, col), (row + 8, col + 1) with
+/// row = lane / 4, col = lane % 4 * 2.
+template <class Real> struct Results {
+  Real x[4] = {};
+};
+
+__device__ inline std::uint32_t to_tf32(float x) {
+  std::uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+}
+struct Parts {
+  std::uint32_t high, low;
+};
+/// NaN may leave the high part, but never the low one.
+__device__ inline Parts split(float x) {
+  const std::uint32_t high = (__float_as_uint(x) + 0x1000u) & ~0x1fffu;
+  return {high, __float_as_uint(x - __uint_as_float(high))};
+}
+__device__ inline std::uint32_t to_bf16_pair(float low, float high) {
+  std::uint32_t bits;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
+
+__device__ inline void mma_tf32(Results<float> &c, const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c.x[0]), "+f"(c.x[1]), "+f"(c.x[2]), "+f"(c.x[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ inline void mma_bf16(Results<float> &c, const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c.x[0]), "+f"(c.x[1]), "+f"(c.x[2]), "+f"(c.x[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ inline void mma_f64(Results<double> &c, double a0, double a1, double b) {
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+      : "+d"(c.x[0]), "+d"(c.x[1]), "+d"(c.x[2]), "+d"(c.x[3])
+      : "d"(a0), "d"(a1), "d"(b));
+#else
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+      : "+d"(c.x[0]), "+d"(c.x[1])
+      : "d"(a0), "d"(b));
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+      : "+d"(c.x[2]), "+d"(c.x[3])
+      : "d"(a1), "d"(b));
+#endif
+}
+
+/// One thread's elements of A and B in a group of 8 products: rows lane / 4 and lane / 4 + 8 of A, column lane / 4 of each
+/// block of 8 columns of B, two places of the sum each. Which two of the eight a lane takes is free, if A and B agree.
+template <class Real, int N> struct Group { Real a[2][2], b[N][2]; };
+
+struct Exact {
+  static constexpr int groups = 1;
+  template <int N> __device__ static void add(const Group<float, N> (&g)[1], Results<float> (&sum)[N]) {
+    std::uint32_t a_high[4], a_low[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const Parts x = split(g[0].a[e % 2][e / 2]);
+      a_high[e] = x.high, a_low[e] = x.low;
+    }
+#pragma unroll
+    for (int c = 0; c < N; ++c) {
+      const Parts first = split(g[0].b[c][0]), second = split(g[0].b[c][1]);
+      const std::uint32_t b_high[2] = {first.high, second.high}, b_low[2] = {first.low, second.low};
+      Results<float> step;
+      mma_tf32(step, a_low, b_high);
+      mma_tf32(step, a_high, b_low);
+      mma_tf32(step, a_high, b_high);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum[c].x[e] += step.x[e];
+    }
+  }
+};
+struct Tf32 {
+  static constexpr int groups = 1;
+  template <int N> __device__ static void add(const Group<float, N> (&g)[1], Results<float> (&sum)[N]) {
+    std::uint32_t a[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) a[e] = to_tf32(g[0].a[e % 2][e / 2]);
+#pragma unroll
+    for (int c = 0; c < N; ++c) {
+      const std::uint32_t b[2] = {to_tf32(g[0].b[c][0]), to_tf32(g[0].b[c][1])};
+      mma_tf32(sum[c], a, b);
+    }
+  }
+};
+struct Bf16 {
+  static constexpr int groups = 2;
+  template <int N> __device__ static void add(const Group<float, N> (&g)[2], Results<float> (&sum)[N]) {
+    std::uint32_t a[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) a[e] = to_bf16_pair(g[e / 2].a[e % 2][0], g[e / 2].a[e % 2][1]);
+#pragma unroll
+    for (int c = 0; c < N; ++c) {
+      const std::uint32_t b[2] = {to_bf16_pair(g[0].b[c][0], g[0].b[c][1]), to_bf16_pair(g[1].b[c][0], g[1].b[c][1])};
+      mma_bf16(sum[c], a, b);
+    }
+  }
+};
+struct Float64 {
+  static constexpr int groups = 1;
+  template <int N> __device__ static void add(const Group<double, N> (&g)[1], Results<double> (&sum)[N]) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e)
+#pragma unroll
+      for (int c = 0; c < N; ++c) mma_f64(sum[c], g[0].a[0][e], g[0].a[1][e], g[0].b[c][e]);
+  }
+};
+
+#endif
+
+} // namespace recollect::tile::cuda
+#endif
