@@ -7,13 +7,14 @@
 //
 // State: Dv x Dk. Cost a token: as linear, and 3 Dv flops.
 #include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/unit_rows.hpp"
 
 namespace recollect::variants {
 namespace {
 
 template <class Real> KOKKOS_FUNCTION void unit_mean_square(Real *y, int n, Real epsilon) {
-  const Real factor = 1 / math::sqrt(dot(y, y, n) / n + epsilon);
-  for (int i = 0; i < n; ++i) y[i] *= factor;
+  const Real size = root_mean_square(y, n, epsilon);
+  for (int i = 0; i < n; ++i) y[i] /= size;
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {

@@ -11,6 +11,7 @@
 // = Dk (Dk + 1) / 2. Cost a token: recurrent 4 (Dv + 1) F flops.
 #include "variants/kernels/feature_map.hpp"
 #include "variants/kernels/quadratic.hpp"
+#include "variants/kernels/unit_rows.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -20,11 +21,11 @@ template <class Real> Array<Real> normed(const Call<Real> &call, const Array<Rea
   const Real gain = call.params.real("gain"), shift = call.params.real("shift");
   return map_rows(
       "layer norm", call, x, call.shape.Dk, call.shape.Dk, KOKKOS_LAMBDA(const Real *row, int D, Real *out) {
-        Real mean = 0, variance = 0;
+        Real mean = 0;
         for (int j = 0; j < D; ++j) mean += row[j] / D;
-        for (int j = 0; j < D; ++j) variance += (row[j] - mean) * (row[j] - mean) / D;
-        const Real factor = gain / math::sqrt(variance + Real(1e-5));
-        for (int j = 0; j < D; ++j) out[j] = factor * (row[j] - mean) + shift;
+        for (int j = 0; j < D; ++j) out[j] = row[j] - mean;
+        const Real spread = root_mean_square(out, D, Real(1e-5));
+        for (int j = 0; j < D; ++j) out[j] = gain * (out[j] / spread) + shift;
       });
 }
 

@@ -41,8 +41,10 @@ Facts provenance(const std::vector<std::string> &command_line, std::uint64_t see
               {"hdf5_version", RECOLLECT_HDF5_VERSION},
               {"seed", std::to_string(seed)},
               {"environment", relevant_environment()},
-              {"bit_identical_to", "runs of this seed with the same execution space, device and concurrency; others "
-                                   "agree to rounding, since schedules and the BLAS follow the number of threads"}};
+              {"bit_identical_to",
+               "runs of this seed with the same execution space and device, at any concurrency where "
+               "--schedule is streaming or three_phase; auto follows the number of threads, and so "
+               "does the BLAS, and those agree to rounding"}};
   for (const auto &fact : backend_facts()) facts.push_back(fact);
   return facts;
 }

@@ -25,10 +25,12 @@ template <class Real> struct NormedResidualRead {
     Real mean, inverse;
   };
   KOKKOS_FUNCTION Moments moments(int Dv, const Real *y) const {
-    Real mean = 0, variance = 0;
+    Real mean = 0, largest = 0, sum = 0;
     for (int c = 0; c < Dv; ++c) mean += y[c] / Dv;
-    for (int c = 0; c < Dv; ++c) variance += (y[c] - mean) * (y[c] - mean) / Dv;
-    return {mean, 1 / math::sqrt(variance + epsilon)};
+    for (int c = 0; c < Dv; ++c) largest = math::fmax(largest, math::fabs(y[c] - mean));
+    const Real unit = math::fmax(largest, Real(1)); // squares of large numbers overflow
+    for (int c = 0; c < Dv; ++c) sum += (y[c] - mean) / unit * ((y[c] - mean) / unit) / Dv;
+    return {mean, 1 / (unit * math::sqrt(sum + epsilon / unit / unit))};
   }
   KOKKOS_FUNCTION void read(int Dk, int Dv, const Real *x, const Real *y, Real *out) const {
     const Moments m = moments(Dv, y);

@@ -15,6 +15,14 @@ template <class Real> KOKKOS_FUNCTION Real length_of(const Real *x, int n) {
   return largest * math::sqrt(sum);
 }
 
+/// sqrt(|x|^2 / n + epsilon)
+template <class Real> KOKKOS_FUNCTION Real root_mean_square(const Real *x, int n, Real epsilon) {
+  const Real own = length_of(x, n) / math::sqrt(Real(n)), least = math::sqrt(epsilon), larger = math::fmax(own, least);
+  if (larger == 0) return 0;
+  const Real a = own / larger, b = least / larger;
+  return larger * math::sqrt(a * a + b * b);
+}
+
 template <class Real> struct UnitRows {
   Array<Real> rows;   // [B,H,T,width] x / |x|, 0 where x = 0
   Array<Real> length; // [B,H,T]
