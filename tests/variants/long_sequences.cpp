@@ -20,6 +20,14 @@ template <class F> void every_chunked(const F &f) {
   }
 }
 
+/// Largest difference of the outputs of steps [begin, end), in units of the largest `reference` of all.
+double error_within(const Output &out, const Output &reference, int begin, int end) {
+  double worst = 0;
+  for (size_t i = size_t(begin) * long_shape.Dv; i < size_t(end) * long_shape.Dv; ++i)
+    worst = std::max(worst, std::fabs(out.o[i] - reference.o[i]));
+  return worst / max_abs(reference.o);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(variants)
@@ -42,6 +50,32 @@ BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then) {
       if (takes(variant, "beta")) check_chunked(variant, params, by_beta, gates);
     });
   }
+}
+
+// What a layer has forgotten cannot make it err: its errors late in a sequence are those early on, the largest of 4,096
+// steps within a factor of 4. A drift that grows with T is 8 times as large after 8 times as many steps.
+BOOST_AUTO_TEST_CASE(layers_that_forget_do_not_drift) {
+  const int T = long_shape.T, window = 4096;
+  Sequence s = random_sequence(long_shape, 6);
+  std::fill(s.w.begin(), s.w.end(), 0.1); // gateloop: one phase at every step
+  Sequence other = s;
+  for (size_t i = 0; i < other.v.size() / 2; ++i) other.v[i] = -other.v[i];
+  int forgetful = 0;
+  every_chunked([&](const Variant &variant, const Params &params) {
+    if (!variant.traits.stable) return;
+    const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}),
+                 changed = forward(variant, other, {"recurrent", Real::f64, 1, params});
+    if (!(error_within(changed, reference, T - window, T) <= 1e-12)) return;
+    ++forgetful;
+    for (const char *form : {"recurrent", "chunked"}) {
+      const Output out = forward(variant, s, {form, Real::f32, 64, params});
+      const double early = error_within(out, reference, window, 2 * window),
+                   late = error_within(out, reference, T - window, T);
+      BOOST_TEST_INFO(variant.name << " " << form << ": error " << early << " early, " << late << " late");
+      BOOST_TEST((late <= 4 * early && late < 1e-3));
+    }
+  });
+  BOOST_TEST(forgetful > 8);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
