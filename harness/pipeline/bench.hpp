@@ -50,6 +50,7 @@ struct BenchResult {
   double bytes = 0; // read and written once: inputs, outputs, initial and final state
   double flops = 0; // of the definition; 0: not counted
   std::int64_t peak_bytes = 0;
+  double error = 0; // deviation from the definition on a short sequence, over the largest value; 0: is the definition
 };
 
 /// Time as a power of T, over the cases that differ in T alone.

@@ -57,7 +57,7 @@ template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real 
 template <class Real> KOKKOS_FUNCTION Real row_max(const Real *p, int n, int lane, int lanes) {
   constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
   Real best[bundle];
-  for (int l = 0; l < bundle; ++l) best[l] = p[0];
+  for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max(); // p[0] is another thread's
   int j = lane * bundle;
   for (; j + bundle <= n; j += lanes * bundle)
     for (int l = 0; l < bundle; ++l) best[l] = p[j + l] > best[l] ? p[j + l] : best[l];
@@ -135,6 +135,7 @@ template <class Number, class Kernel> struct KeyLoop {
       const Real added = row_exponentials(p, seen, now, lane, lanes), shrink = math::exp(old - now);
       if (shrink != 1)
         for (int c = lane; c < width; c += lanes) sum[r * lds + c] *= shrink;
+      row_barrier(); // all have read the old peak
       if (lane == 0) x.peak[r] = now, x.mass[r] = x.mass[r] * shrink + added;
     });
     team.barrier();
