@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/numerics/random.hpp"
 #include "tests/features.hpp"
 #include <algorithm>
 #include <cmath>
@@ -32,12 +33,14 @@ BOOST_AUTO_TEST_CASE(directions_are_those_of_the_cosine_transform) {
 }
 
 BOOST_AUTO_TEST_CASE(all_directions_have_length_one) {
-  // tau_0 is the same number in any width: a constant vector of length 1 meets the first direction as the number 1 does
-  // in one channel. So does the third of four, against the third of three, along its own direction.
-  const double first = std::log(features_of("dijiang", {1})[0]);
-  BOOST_TEST(std::fabs(std::log(features_of("dijiang", {0.5, 0.5, 0.5, 0.5})[0]) / first - 1) < 1e-13);
-  const double third = std::log(features_of("dijiang", {0.5, -0.5, -0.5, 0.5})[2]), root = std::sqrt(1 / 6.0);
-  BOOST_TEST(std::fabs(std::log(features_of("dijiang", {root, -2 * root, root})[2]) / third - 1) < 1e-13);
+  // A unit vector along direction j has the feature exp(tau_j), tau the layer's own draws.
+  const Stream tau(1, "dijiang/tau");
+  const double half = 0.5, root = std::sqrt(1 / 6.0);
+  const auto log_feature = [](const std::vector<double> &x, int j) { return std::log(features_of("dijiang", x)[j]); };
+  BOOST_TEST(std::fabs(log_feature({1}, 0) / tau.normal(0) - 1) < 1e-13);
+  BOOST_TEST(std::fabs(log_feature({half, half, half, half}, 0) / tau.normal(0) - 1) < 1e-13);
+  BOOST_TEST(std::fabs(log_feature({half, -half, -half, half}, 2) / tau.normal(2) - 1) < 1e-13);
+  BOOST_TEST(std::fabs(log_feature({root, -2 * root, root}, 2) / tau.normal(2) - 1) < 1e-13);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 #include "harness/pipeline/results.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
+#include "harness/pipeline/hdf5_file.hpp"
 #include "harness/pipeline/plan.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
@@ -54,6 +55,13 @@ BOOST_AUTO_TEST_CASE(every_value_written_is_read_back_equal) {
   std::sort(sorted.begin(), sorted.end());
   BOOST_TEST((read.meta == sorted));
   BOOST_TEST(read.missing() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(files_say_which_version_they_are_of) { // readers of other languages go by these two attributes
+  const Folder folder;
+  OutputFile(folder / "r.h5").publish(filled().image());
+  const Hdf5File file(folder / "r.h5");
+  BOOST_TEST((file.schema() == "recollect results" && file.schema_version() == 4));
 }
 
 BOOST_AUTO_TEST_CASE(findings_come_back_whole) {
