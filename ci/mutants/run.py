@@ -54,6 +54,23 @@ def claims_of(name, claims, everything):
     return run + [c["id"] for c in claims if c["id"] == "chunk_equals_recurrent" and c["id"] not in run]
 
 
+def tests_of(name, everything):
+    """The suites of the tests of a file and of those that include it; for a layer also those of all layers alike."""
+    folder = name.split("/")[0]
+    if folder == "theory":
+        return []  # its claims are its tests
+    own = {os.path.splitext(f)[0] for f in users(name, everything) if f.startswith(folder)}
+    layers = {os.path.splitext(f)[0] for f in everything if f.endswith(".cpp")}
+    found = []
+    for path in sources([os.path.join(ROOT, "tests", folder)]):
+        stem = os.path.splitext(os.path.relpath(path, "tests"))[0]
+        if stem in own or (folder == "variants" and stem not in layers):
+            with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+                suites = re.findall(r"BOOST_AUTO_TEST_SUITE\((\w+)\)", f.read())
+            found += ["/".join(suites[:2])] if suites else []
+    return sorted(set(found))
+
+
 def line_of(source, site):
     """The lines that the site touches, before and after, without indentation."""
     begin, end = source.rfind("\n", 0, site.start) + 1, source.find("\n", site.end)
@@ -110,14 +127,17 @@ class Judge:
             if (name, before, after) in self.known:
                 return "equivalent", self.known[name, before, after]
             ids = claims_of(name, self.claims, self.everything)
-            if not self.passing(copy, ids, "quick"):
-                return "unjudged", "no claim of this file passes unchanged"
+            suites = tests_of(name, self.everything)
+            if not suites and not self.passing(copy, ids, "quick"):
+                return "unjudged", "nothing tests this file"
             copy.write(name, mutated(source, site))
             if copy.compile().returncode:
                 return "not compiled", ""
             if all(copy.objects.get(path) == code for path, code in copy.hashes().items()):
                 return "equivalent", "the same compiled output"
-            for suite in ("quick", "full"):
+            if suites and copy.tests_fail(suites):
+                return "tests", ", ".join(suites)
+            for suite in ("quick", "full") if ids else ():
                 failing = copy.failing(ids, suite, timeout=900)
                 if failing and suite == "full":  # were they sound?
                     copy.write(name, source)
@@ -140,7 +160,7 @@ def difference(name, site):
 
 
 def report(fates, out):
-    count = {fate: sum(f == fate for _, _, f, _ in fates) for fate in ("quick", "full", "survived", "equivalent")}
+    count = {fate: sum(f == fate for _, _, f, _ in fates) for fate in WORDS}
     out.write("\n")
     for name, site, fate, _ in fates:
         if fate == "survived":
@@ -150,16 +170,18 @@ def report(fates, out):
         mine = [f for _, site, f, _ in fates if site.kind == kind]
         parts = ", ".join(f"{mine.count(f)} {words}" for f, words in WORDS.items() if f in mine)
         out.write(f"{kind}: {parts}\n")
-    judged = count["quick"] + count["full"] + count["survived"]
+    soon = count["tests"] + count["quick"]
+    killed = soon + count["full"]
+    judged = killed + count["survived"]
     if judged:
-        quick, full = 100 * count["quick"] / judged, 100 * (count["quick"] + count["full"]) / judged
+        quick, full = 100 * soon / judged, 100 * killed / judged
         out.write(f"killed by the quick suite {quick:.1f} %, by the full one {full:.1f} % of {judged}\n")
-    killed = count["quick"] + count["full"]
     out.write(f"{killed} killed, {count['survived']} survived, {count['equivalent']} equivalent\n")
     return judged > 0 and quick >= QUICK_PERCENT and full >= FULL_PERCENT
 
 
 WORDS = {
+    "tests": "killed by the file's tests",
     "quick": "killed by quick",
     "full": "killed by full",
     "survived": "survived",
@@ -187,7 +209,8 @@ def main():
             everything[name] = f.read()
     fates, folder = [], tempfile.mkdtemp(prefix="mutants-")
     try:
-        copies = [Scratch(os.path.join(folder, f"copy-{i}")) for i in range(options.jobs)]
+        with_tests = any(tests_of(name, everything) for name in files)
+        copies = [Scratch(os.path.join(folder, f"copy-{i}"), with_tests) for i in range(options.jobs)]
         for copy in copies:
             copy.prepare()
         judge = Judge(copies, everything)

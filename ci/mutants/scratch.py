@@ -17,8 +17,8 @@ def kokkos_root():
 class Scratch:
     """Built once whole, by ccache where there is one; then each mutant costs the files that it touches."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, with_tests):
+        self.folder, self.with_tests = folder, with_tests
         self.build = os.path.join(folder, "build")
         self.environment = dict(os.environ, Kokkos_ROOT=kokkos_root(), CCACHE_BASEDIR=folder, CCACHE_NOHASHDIR="1")
         self.environment.setdefault("OMP_NUM_THREADS", "1")
@@ -30,7 +30,7 @@ class Scratch:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if os.path.isfile(os.path.join(ROOT, name)):  # a deleted one is listed until it is staged
                 shutil.copy2(os.path.join(ROOT, name), target)
-        options = ["-DBUILD_TESTING=OFF"]
+        options = [f"-DBUILD_TESTING={'ON' if self.with_tests else 'OFF'}"]
         if shutil.which("ccache"):
             options += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
         done = self.call(["cmake", "--preset", "openmp", *options])
@@ -44,7 +44,8 @@ class Scratch:
         )
 
     def compile(self):
-        return self.call(["cmake", "--build", self.build, "--target", "recollect", "--parallel", str(os.cpu_count())])
+        targets = ["recollect", *(["tests"] if self.with_tests else [])]
+        return self.call(["cmake", "--build", self.build, "--target", *targets, "--parallel", str(os.cpu_count())])
 
     def hashes(self):
         """What was compiled, object by object, without the commit that the provenance names."""
@@ -63,6 +64,13 @@ class Scratch:
     def write(self, name, source):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
             f.write(source)
+
+    def tests_fail(self, suites, timeout=900):
+        command = [os.path.join(self.build, "tests"), *(f"--run_test={suite}" for suite in suites)]
+        try:
+            return self.call(command, timeout).returncode != 0
+        except subprocess.TimeoutExpired:
+            return True
 
     def claims(self):
         said = self.call([os.path.join(self.build, "recollect"), "list", "claims", "--json"])
