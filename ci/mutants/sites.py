@@ -40,7 +40,7 @@ SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference
 OUTSIDE_FROM = {"exact_point": 2, "sampled_point": 2, "bracketed_point": 2, "at_most_point": 2, "at_least_point": 2}
 OUTSIDE_FROM |= {"rival_law": 1, "as_statement": 1, "as_limit": 1, "as_obligation": 1}
 OUTSIDE_NAMES = re.compile(
-    r"units|rounding|toleran|bias|peak|allowed|conditioning|epsilon|rival|wrong|samples|draws|trials|pilot|most$|most_|runs$"
+    r"units|rounding|toleran|bias|peak|^gap$|allowed|conditioning|epsilon|rival|wrong|samples|draws|trials|pilot|most$|most_|runs$"
     r"|block_of|wanted|budget|seed|batches|repeat|effort|label|widths$"
 )
 MATHS = set("sqrt cbrt exp log pow fabs abs tgamma lgamma erf erfc cos sin hypot max min".split())
@@ -249,8 +249,8 @@ def terms_and_factors(f, i):
     sign = f.word(i)
     if sign not in SUMS | PRODUCTS or i in f.headers or i in f.indices or not f.is_binary(i):
         return
-    if f.word(i - 1) == "seed":
-        return  # another random stream
+    if f.word(i - 1) == "seed" or "text" in (f.tokens[i - 1].kind, f.tokens[i + 1].kind):
+        return  # another random stream, another label
     end = f.term_end(i + 1)
     if sign in PRODUCTS:
         yield Site("factor", f.tokens[i].start, f.tokens[end - 1].end, "")
