@@ -71,7 +71,7 @@ Claim random_sets() {
             points.push_back(rival_law(bound, "ln n for ln n (n-1)", random_width(n) / 2));
           points.push_back(rival_law(bound, "constant 128", 128));
         }
-        if (sizes.size() > 1) { // grows by the logarithm of the pairs, not with n
+        if (!protocol.point) { // grows by the logarithm of the pairs, not with n
           const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
           const Point growth = as_limit(at_most_point(ratio, 2, 0), labels({{"n", num(64)}}),
                                         "width at n = 64 over that at n = 16, at most 2");

@@ -10,11 +10,11 @@ Params sized(int n, int d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
 
 /// The best state by least squares, read at its own keys with one-hot values: K K^+, whose distance from I is the
 /// error.
-Point best_state(int n, int d, int columns, std::uint64_t seed) {
+Point best_state(int n, int columns, double law, std::uint64_t seed) {
   const Dense K(n, columns, stored_keys(n, columns, seed, 0, 1)), reads = K * pseudo_inverse(K);
   const double error = std::pow(frobenius_norm(reads - Dense::identity(n)), 2) / n;
   const std::vector<double> s = singular_values(K);
-  return exact_point(error, least_error(n, d), 16.0 * n * s.front() / s.back());
+  return exact_point(error, law, 16.0 * n * s.front() / s.back());
 }
 
 std::vector<Point> ceiling(const Protocol &protocol) {
@@ -28,10 +28,11 @@ std::vector<Point> ceiling(const Protocol &protocol) {
     points.push_back(as_statement(sampled_point(error, crowded), p, "error n/d: as large as the signal at n = d"));
     points.push_back(law);
     if (n > d) {
-      const Point best = as_obligation(best_state(n, d, d, protocol.seed), p, "the best state of all: 1 - d/n");
+      const double least = least_error(n, d);
+      const Point best = as_obligation(best_state(n, d, least, protocol.seed), p, "the best state of all: 1 - d/n");
       points.push_back(best);
       points.push_back(rival_law(best, "1 - (d-1)/n", 1 - (d - 1.0) / n));
-      points.push_back(rival_system(best_state(n, d, d - 1, protocol.seed), p, "a state of d-1 columns"));
+      points.push_back(rival_system(best_state(n, d - 1, least, protocol.seed), p, "a state of d-1 columns"));
     }
     points.push_back(rival_law(law, "d-1 for d", narrower));
     const Mean gated = mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol, 0.04);
