@@ -10,7 +10,7 @@ exec 3>&1 1>&2   # whatever the tools print goes to standard error; descriptor 3
 packages=(g++ cmake ninja-build git xz-utils
   libhdf5-dev libzip-dev libcli11-dev libboost-dev libboost-test-dev librandom123-dev libtomlplusplus-dev nlohmann-json3-dev
   libeigen3-dev libopenblas-openmp-dev   # this flavour of OpenBLAS shares its threads with Kokkos's OpenMP backend
-  python3 python3-h5py python3-matplotlib)
+  python3 python3-h5py python3-matplotlib python3-jinja2)
 optional_packages=(libopenmpi-dev openmpi-bin)   # mpirun -n N recollect run
 serial_kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 
@@ -43,7 +43,7 @@ check_other_system() {
 setup: this system has no apt-get; please install:
   build      a C++17 compiler with OpenMP, CMake >= 3.18, Ninja, git
   libraries  HDF5, libzip, CLI11, Boost (Math, Test), Random123, toml++, nlohmann-json, Eigen 3.4, OpenBLAS
-  report     Python 3 with h5py and matplotlib
+  report     Python 3 with h5py, matplotlib and jinja2
   Kokkos     Kokkos >= 3.4 with OpenMP and Kokkos Kernels of the same version; name their prefix in Kokkos_ROOT
 Headers outside the compiler's own folders are found through CPATH.
 LIST

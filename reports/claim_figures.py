@@ -4,7 +4,7 @@ import math
 
 import style
 from findings import outcome, strain
-from style import CYCLE, INK, MARKERS, MUTED, ROLES, number
+from style import INK, MARKERS, MUTED, ROLES, number
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
 FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis
@@ -26,7 +26,7 @@ def name_of(role, label, params, leave_out=(), most=66):
     said.append(style.params_text(params, (*leave_out, *NAMING)))
     text = ", ".join(x for x in said if x)
     text = f"{role}: {text}" if text else role
-    return style.label(text if len(text) <= most else text[: most - 1] + "…")
+    return style.label(style.wrapped(text, most))
 
 
 def sweep(points):
@@ -73,7 +73,7 @@ def swept(points, x):
     for i, ((role, label, telling), mine) in enumerate(shown):
         mine = sorted(mine, key=lambda p: p["params"][x])
         at = [p["params"][x] for p in mine]
-        colour = CYCLE[i % len(CYCLE)] if len(shown) > 3 else ROLES[role]
+        colour = ROLES[role]  # a colour is a role in every plot; marks tell lines apart
         ax.plot(
             at,
             [p["predicted"] for p in mine],
@@ -92,6 +92,8 @@ def swept(points, x):
             label=name_of(role, label, dict(telling), same),
             markerfacecolor="white" if role == "statement" else colour,
         )
+        exact = [p for p in mine if not p["standard_error"]]
+        ax.plot([p["params"][x] for p in exact], [p["measured"] for p in exact], "x", color=INK, markersize=3.5)
     values = [v for _, mine in shown for p in mine for v in (p["measured"], p["predicted"])]
     if style.spread_log([p["params"][x] for p in points]):
         ax.set_xscale("log")
@@ -102,13 +104,21 @@ def swept(points, x):
         [],
         "--",
         color=MUTED,
-        label="dashes: predicted; marks: measured"
+        label="dashes: predicted; marks: measured, ± 1 s.e.;\ncrosses: without sampling"
         + (f"; {len(lines) - MOST_LINES} more lines in the file" if len(lines) > len(shown) else ""),
     )
     ax.set_xlabel(x)
-    ax.set_ylabel(style.label(next((same[n] for n in NAMING if n in same), "measured"))[:48])
+    ax.set_ylabel(style.label(style.wrapped(next((same[n] for n in NAMING if n in same), "measured"), 40)))
     ax.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.17), fontsize=7.5, labelspacing=0.25)
     return figure
+
+
+def symmetric_ticks(values, largest):
+    """Zero, and on each side in use two powers of ten well away from it: labels near zero would print over it."""
+    top = math.floor(math.log10(largest))
+    powers = [10.0**top, 10.0 ** (top - 2)]
+    negative = [-p for p in powers] if any(v < 0 for v in values) else []
+    return sorted([0.0, *negative, *(powers if any(v > 0 for v in values) else [])])
 
 
 def set_scale(ax, values):
@@ -122,7 +132,7 @@ def set_scale(ax, values):
         ax.set_xscale(
             "symlog", linthresh=10.0 ** max(math.floor(math.log10(sizes[0])), math.ceil(math.log10(sizes[-1])) - 6)
         )
-        ax.locator_params(axis="x", numticks=7)
+        ax.set_xticks(symmetric_ticks(values, sizes[-1]), minor=False)
 
 
 def by_role(point):
@@ -139,7 +149,7 @@ def one_row_a_point(points, rank):
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}
-    figure = style.new_figure(WIDTH, 0.35 + 0.4 * len(shown))
+    figure = style.new_figure(WIDTH, 0.35 + 0.5 * len(shown))
     ax = figure.subplots()
     for row, p in enumerate(shown):
         colour = ROLES[p["role"]]
@@ -156,9 +166,10 @@ def one_row_a_point(points, rank):
             p["measured"],
             row,
             xerr=p["standard_error"] or None,
-            fmt="o",
+            fmt="o" if p["standard_error"] else "D",
             color=colour,
             capsize=2.5,
+            markersize=4.5 if p["standard_error"] else 4,
             markerfacecolor="white" if p["verdict"] == "refuted" else colour,
         )
         ax.text(
@@ -174,7 +185,7 @@ def one_row_a_point(points, rank):
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     more = f"\n{len(points) - len(shown)} more points in the file" if len(points) > len(shown) else ""
-    ax.set_xlabel("dots: measured (hollow: refuted); bars: predicted; triangles: bounds" + more, fontsize=7.5)
+    ax.set_xlabel("dots: sampled, ± 1 s.e.; diamonds: without sampling; hollow: refuted;\nbars: predicted; triangles: bounds" + more, fontsize=7.5)
     return figure
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import style
-from style import CYCLE, INK, below
+from style import INK, below
 
 
 def binned(values, bins=100, logarithmic=False):
@@ -31,13 +31,22 @@ def curves(cases, name, logarithmic):
 
 def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, most=7):
     """Small multiples by family, at most `most` variants a panel, on the median and middle 80% of all variants."""
-    cases = [c for c in results["cases"] if c["task"] == task and c["status"] == "ok"]
+    cases = [
+        c
+        for c in results["cases"]
+        if c["task"] == task and c["status"] == "ok" and c["setting"] != "trial" and c["experiment"] in ("", "matrix")
+    ]
     found = next((f for f in (curves(cases, s, logarithmic) for s in series) if f), None)
     if not found:
         return None
-    families = {}
-    for family, variant in found:
-        families.setdefault(family, []).append(variant)
+    families, flat = {}, []
+    for (family, variant), (_, y) in found.items():
+        if not logarithmic and not np.any(y):
+            flat.append(variant)  # zero all along: named below the figure, not drawn
+        else:
+            families.setdefault(family, []).append(variant)
+    if not families:
+        return None
     groups = []
     for family, variants in sorted(families.items()):
         parts = -(-len(variants) // most)
@@ -62,9 +71,8 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
             ax.plot(steps, middle[1], color="#aeb6be", linewidth=1, zorder=1)
         for i, variant in enumerate(variants):
             x, y = found[family, variant]
-            ax.plot(
-                x, y, color=CYCLE[i % len(CYCLE)], label=variant, zorder=3, linewidth=3.4 - 0.4 * i
-            )  # equal curves show as stripes
+            drawn = dict(style.look(variant), markevery=max(1, len(x) // 6))
+            ax.plot(x, y, label=variant, zorder=3, linewidth=3.2 - 0.4 * i, **drawn)  # equal curves show as stripes
         if ground:
             x, y = next(iter(ground.values()))
             ax.plot(x, y, color=INK, linewidth=1, linestyle="--", label="baseline", zorder=2)
@@ -74,6 +82,11 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
         ax.set_xlabel("step")
         ax.set_ylabel(ylabel if ax in axes[::columns] else "")
         below(ax, ncol=2)
+    seeds = sorted({len([c for c in cases if c["variant"] == v]) for _, v in found})
+    note = f"Mean over {seeds[0] if len(seeds) == 1 else f'{seeds[0]} to {seeds[-1]}'} runs a layer."
+    if flat:
+        note += f" Zero at every step and not drawn: {', '.join(sorted(flat))}."
+    figure.text(0.02, -0.02, style.wrapped(note, 150), fontsize=7.5, color=style.MUTED, va="top")
     return figure
 
 

@@ -1,129 +1,154 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures the report has, in which section, and how they come into its folder."""
+"""Which figures the site has, on which page, and how they come into its folder."""
 import concurrent.futures
 import ctypes
 import multiprocessing
 import os
 import signal
+import sys
+import time
 
 import claim_figures
 import curves
 import equivalence
 import figures
-import matrix
+import run_figures
+import speed_figures
 import style
-from findings import needs_explaining, outcome
 
-# name, how it is drawn, caption
-FIGURES = [
-    (
-        "verdicts_by_paper",
-        figures.verdicts_by_paper,
-        "What was found, by paper. Refuted as expected is a pass, failed is not, not tested is neither.",
-    ),
-    (
-        "snr_curves",
-        figures.snr_curves,
-        "Retrieval noise over signal against key width, a stored pair. Dashes and ticks are predicted, marks are "
-        "measured; ± 1 standard error. Hollow: the statement.",
-    ),
-    (
-        "paper_error",
-        figures.paper_error,
-        "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat one "
-        "keeps its error.",
-    ),
-    (
-        "swap_accuracy",
-        curves.swap_accuracy,
-        "Share of memories whose whole assignment is right after each swap. One panel a family; grey: median and "
-        "middle 80% of all variants.",
-    ),
-    (
-        "regression_loss",
-        curves.regression_loss,
-        "Squared error of the one-step prediction; the process switches at a quarter of the sequence. Grey: median and "
-        "middle 80% of all variants.",
-    ),
-    (
-        "equivalence",
-        equivalence.equivalence,
-        "Largest difference between each fast form and its recurrence, over all T, against chunk length.",
-    ),
-    (
-        "bound_used",
-        equivalence.bound_used,
-        "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not "
-        "rounding.",
-    ),
-    (
-        "pulls",
-        figures.pulls,
-        "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars would "
-        "leave the curve.",
-    ),
-    (
-        "power",
-        figures.power,
-        "Left: the smallest relative error of its prediction that each sampled point would notice. Right: how much of "
-        "each bound was reached.",
-    ),
-    ("matrix", matrix.figure, "One headline metric a task."),
-]
-
-# id, title, name in the navigation, figures, and what to do where there is none
-SECTIONS = [
-    (
-        "snr",
-        "Retrieval noise",
-        "Noise",
-        ["snr_curves", "paper_error"],
-        "No file holds the claims snr_* over several key widths.",
-        "recollect verify 'snr*' -o v.h5",
-    ),
-    (
-        "swap",
-        "Swap tracking",
-        "Swaps",
-        ["swap_accuracy"],
-        "No file holds runs of the task swap.",
-        "recollect run --variants all --tasks swap -o r.h5",
-    ),
-    (
-        "regression",
-        "Online regression",
-        "Regression",
-        ["regression_loss"],
-        "No file holds runs of the task online_regression.",
-        "recollect run --variants all --tasks online_regression -o r.h5",
-    ),
-    (
-        "equivalence",
-        "Fast forms against their recurrence",
-        "Fast forms",
-        ["equivalence", "bound_used"],
-        "No file holds the claim chunk_equals_recurrent.",
-        "recollect verify chunk_equals_recurrent -o v.h5",
-    ),
-    (
-        "statistics",
-        "Are the standard errors right, and what would be noticed?",
-        "Statistics",
-        ["pulls", "power"],
-        "No file holds at least ten sampled points.",
-        "recollect verify -o v.h5",
-    ),
-]
+# page -> (name, how it is drawn from the results, caption)
+FIGURES = {
+    "noise": [
+        (
+            "snr_curves",
+            figures.snr_curves,
+            "Retrieval noise over signal against key width, a stored pair. Dashes and ticks are predicted, marks are "
+            "measured; ± 1 standard error, none where nothing is sampled. Hollow: the statement.",
+        ),
+        (
+            "paper_error",
+            figures.paper_error,
+            "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat "
+            "one keeps its error.",
+        ),
+    ],
+    "layers": [
+        (
+            "accuracy_by_load",
+            lambda results: run_figures.by_load(results["cells"]),
+            "Accuracy of the last of n reads against n / d. Dashed: the linear memory's theory, with all terms of the "
+            "read taken as Gaussian and independent.",
+        ),
+        (
+            "capacity",
+            lambda results: run_figures.capacities(results["matrix_cells"]),
+            "How many pairs each layer still recalls with 99% accuracy.",
+        ),
+    ],
+    "sequences": [
+        (
+            "swap_accuracy",
+            curves.swap_accuracy,
+            "Share of memories whose whole assignment is right after each swap. One panel a family; grey: median and "
+            "middle 80% of all layers.",
+        ),
+        (
+            "regression_loss",
+            curves.regression_loss,
+            "Squared error of the one-step prediction; the process switches at a quarter of the sequence. Grey: median "
+            "and middle 80% of all layers.",
+        ),
+    ],
+    "forms": [
+        (
+            "equivalence",
+            equivalence.equivalence,
+            "Largest difference between each fast form and its recurrence, over all T, against chunk length.",
+        ),
+        (
+            "bound_used",
+            equivalence.bound_used,
+            "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not "
+            "rounding.",
+        ),
+    ],
+    "statistics": [
+        (
+            "pulls",
+            figures.pulls,
+            "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars "
+            "would leave the curve.",
+        ),
+        (
+            "power",
+            figures.power,
+            "Left: the smallest relative error of its prediction that each sampled point would notice. Right: how much "
+            "of each bound was reached.",
+        ),
+    ],
+    "speed": [
+        (
+            "time_against_length",
+            speed_figures.time_against_length,
+            "Time a pass against T, log-log, with the fitted exponent; bars: the bootstrap interval of the median.",
+        ),
+        (
+            "roofline",
+            speed_figures.roofline,
+            "Operations a second against operations a byte, under this machine's measured ceilings.",
+        ),
+    ],
+}
 
 
-_jobs = []  # (name, function, its argument, caption, alt, folder); the workers of `draw` inherit it
+_jobs = []  # (name, function, its argument, caption, alt, folder, png); the workers of `draw` inherit it
 
 
 def draw_one(index):
     """Draws and saves one figure; its entry of the pictures, or None where the data do not allow it."""
-    name, make, of, caption, alt, folder = _jobs[index]
+    name, make, of, caption, alt, folder, png = _jobs[index]
     figure = make(of)
-    return figure and {"name": name, "svg": style.save(figure, folder, name), "caption": caption, "alt": alt}
+    if not figure:
+        return None
+    width, height = style.save(figure, folder, name, png)
+    return {"name": name, "width": width, "height": height, "caption": caption, "alt": alt, "png": png}
+
+
+def jobs_of(results, folder):
+    jobs = [
+        (name, make, results, caption, caption, folder, True) for page in FIGURES.values() for name, make, caption in page
+    ]
+    for task in sorted({c["task"] for c in results["matrix_cells"]}):
+        mine = [c for c in results["matrix_cells"] if c["task"] == task]
+        caption = "Every layer's headline against what it costs; bars: 95% interval over seeds. Layers that nothing beats at less cost are named."
+        jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption, f"{task}: accuracy against cost", folder, True))
+    for name, described in results["experiments"].items():
+        mine = [c for c in results["cells"] if c["experiment"] == name]
+        jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))
+    jobs += [
+        (f"claim_{c['id']}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, False)
+        for c in results["claims"]
+        if c["points"]
+    ]
+    return jobs
+
+
+class Progress:
+    """ "[i/N] figures" on a terminal, a line a minute elsewhere."""
+
+    def __init__(self, total):
+        self.total, self.at, self.told, self.terminal = total, 0, time.monotonic(), sys.stderr.isatty()
+
+    def next(self):
+        self.at += 1
+        if self.terminal or time.monotonic() - self.told > 60:
+            self.told = time.monotonic()
+            before, after = ("\r\033[K", "") if self.terminal else ("", "\n")
+            print(f"{before}[{self.at}/{self.total}] figures", end=after, file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def end_with_parent(parent):
@@ -136,20 +161,21 @@ def end_with_parent(parent):
 
 
 def draw(results, folder):
-    """Every figure that the data allow, saved in folder: name -> {name, svg, caption, alt}. All cores work."""
+    """Every figure that the data allow, saved in folder: name -> {name, width, height, caption, alt}. All cores work."""
     os.makedirs(folder)
-    _jobs[:] = [(name, make, results, caption, caption, folder) for name, make, caption in FIGURES]
-    _jobs.extend(
-        ("claim_" + c["id"], claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
-        for c in results["claims"]
-        if c["points"] and (needs_explaining(c) or outcome(c) == "failed")
-    )
+    _jobs[:] = jobs_of(results, folder)
     workers = concurrent.futures.ProcessPoolExecutor(
         len(os.sched_getaffinity(0)), multiprocessing.get_context("fork"), end_with_parent, (os.getpid(),)
     )
+    pictures, progress = {}, Progress(len(_jobs))
     try:
-        return {picture["name"]: picture for picture in workers.map(draw_one, range(len(_jobs))) if picture}
+        for picture in workers.map(draw_one, range(len(_jobs)), chunksize=2):
+            progress.next()
+            if picture:
+                pictures[picture["name"]] = picture
+        return pictures
     except concurrent.futures.process.BrokenProcessPool:
         raise OSError("a process that drew figures died: was it killed, or did memory run out?") from None
     finally:
+        progress.end()
         workers.shutdown(cancel_futures=True)

@@ -91,5 +91,5 @@ def bound_used(results, id="chunk_equals_recurrent", most=40):
     ax.set_xlabel(
         "error / bound" + (f"; {len(names) - most} more forms stay further below" if len(names) > most else "")
     )
-    ax.legend(loc="lower right")
+    style.beside(ax)
     return figure

@@ -85,7 +85,7 @@ def snr_curves(results):
             lines.setdefault((p["role"], p["label"]), []).append(p)
         for i, ((role, label), mine) in enumerate(sorted(lines.items(), key=lambda line: line[0][0] != "statement")):
             mine.sort(key=lambda p: p["params"]["d"])
-            d, colour = [p["params"]["d"] for p in mine], ROLES[role] if i < 2 else CYCLE[(i + 1) % len(CYCLE)]
+            d, colour = [p["params"]["d"] for p in mine], ROLES[role]  # a colour is a role in every panel
             dash = "--" if len(set(d)) == len(d) > 1 else "_"
             ax.plot(d, [per_pair(p, p["predicted"]) for p in mine], dash, color=colour, markersize=12, linewidth=1.1)
             ax.errorbar(
@@ -96,11 +96,11 @@ def snr_curves(results):
                 color=colour,
                 markerfacecolor="white" if role == "statement" else colour,
                 capsize=2.5,
-                label=style.label(f"{role}: {label}" if label else role)[:60],
+                label=style.label(style.wrapped(f"{role}: {label}" if label else role, 52)),
             )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
-        ax.set_title(style.label(f"{claim['id']} ({claim['source']})"))
+        ax.set_title(style.label(style.wrapped(f"{claim['id']} ({claim['source']})", 46)))
         ax.set_xlabel("key width d")
         ax.set_ylabel("inverse SNR a stored pair")
         ax.xaxis.set_major_formatter("{x:.0f}")
@@ -202,7 +202,7 @@ def power(results):
     ]
     if not shown:
         return None
-    figure, axes = style.panels(len(shown), 2, height=2.6)
+    figure, axes = style.panels(len(shown), 2, height=2.6, between=1.1)
     for ax, (values, what, of) in zip(axes, shown):
         values = np.clip(values, 1e-4, 10)
         ax.hist(values, np.logspace(-4, 1, 41), color=CYCLE[0], alpha=0.75, label=f"{len(values)} {of}")
@@ -211,5 +211,5 @@ def power(results):
         ax.set_xscale("log")
         ax.set_xlabel(what)
         ax.set_ylabel(of)
-        ax.legend(loc="upper left")
+        style.below(ax)
     return figure

@@ -46,6 +46,13 @@ def read_cases(file):
             family=row.get("family") or "other",
             headline=row.get("headline", ""),
             better=row.get("better", ""),
+            chance=row.get("chance", math.nan),
+            ceiling=row.get("ceiling", math.nan),
+            setting=row.get("setting", ""),
+            experiment=row.get("experiment", ""),
+            chosen={},
+            state_bytes=math.nan,
+            flops=math.nan,
             status="not run",
             reason="the run ended before it",
             params={},
@@ -55,6 +62,8 @@ def read_cases(file):
         )
     for row in rows_of(file, "parameters"):
         cases[row["case"]]["params"].setdefault(row["owner"], {})[row["name"]] = value_of(row)
+    for row in rows_of(file, "choices"):  # of a tuned case: what its trials chose, over what was planned
+        cases[row["case"]]["chosen"][row["owner"], row["name"]] = row["value"]
     for row in rows_of(file, "records"):
         cases[row["case"]].update(row)
     for row in rows_of(file, "metrics"):
@@ -91,6 +100,9 @@ def read_claims(file):
         row = {**absent, **row}
         lists = {name: row[name].split() for name in ("covers", "variants")}
         findings[key(row)] = dict(row, **lists, id=row["claim"], passed=bool(row["passed"]), points=[], rivals=[])
+    for row in rows_of(file, "claim_plan"):  # of what the file found, how hard it looked
+        if row["finding"] in findings:
+            findings[row["finding"]].update(effort=row["effort"], seed=row["seed"])
     for row in rows_of(file, "claims"):
         claim, point = findings[key(row)], point_of(row)
         claim.update(verdict=row["claim_verdict"], expected=row["expected"], passed=bool(row["passed"]))
@@ -109,6 +121,14 @@ def joined(one, other):
     """Two findings of one claim as one that passes where both do."""
     points, rivals = (one[name] + other[name] for name in ("points", "rivals"))
     return dict(other if one["passed"] else one, points=points, rivals=rivals)
+
+
+def read_bench(file):
+    """The timed cases of one file, each with its samples in seconds."""
+    rows = {row["row"]: dict(row, seconds=[]) for row in rows_of(file, "bench")}
+    for row in rows_of(file, "bench_samples"):
+        rows[row["row"]]["seconds"].append(row["seconds"])
+    return list(rows.values())
 
 
 def read_file(path):
@@ -130,7 +150,16 @@ def read_file(path):
                 known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
                 raise Unreadable(f"{path} has schema version {version}; this report reads versions {known}")
             meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}
-            return {"path": path, "meta": meta, "cases": read_cases(file), "claims": read_claims(file)}
+            return {
+                "path": path,
+                "meta": meta,
+                "cases": read_cases(file),
+                "claims": read_claims(file),
+                "experiments": {r["experiment"]: r for r in rows_of(file, "experiments")},
+                "bench": read_bench(file),
+                "growth": rows_of(file, "bench_growth"),
+                "ceilings": {r["name"]: r["value"] for r in rows_of(file, "ceilings")},
+            }
         except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError) as failure:
             raise Unreadable(f"{path} is damaged: {' '.join(str(failure).split())}") from None
 
@@ -143,4 +172,13 @@ def read(paths):
         for id, claim in file["claims"].items():
             claims.pop(id, None)  # the order is that of the last measurement
             claims[id] = dict(claim, path=file["path"])
-    return {"files": files, "cases": [c for f in files for c in f["cases"]], "claims": list(claims.values())}
+    experiments = {name: e for f in files for name, e in f["experiments"].items()}
+    return {
+        "files": files,
+        "cases": [dict(c, file=i) for i, f in enumerate(files) for c in f["cases"]],
+        "claims": list(claims.values()),
+        "experiments": experiments,
+        "bench": [b for f in files for b in f["bench"]],
+        "growth": [g for f in files for g in f["growth"]],
+        "ceilings": next((f["ceilings"] for f in reversed(files) if f["ceilings"]), {}),
+    }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.py RESULTS.h5 ... -o DIR: writes DIR/index.html, which needs no other file, and DIR/figures/*.svg and *.png.
+"""report.py RESULTS.h5 ... -o DIR: a site of static pages in DIR that needs no network, its figures in DIR/figures;
+with --format md one Markdown file, with --csv tables instead.
 
 Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
 standard error, nothing left behind)."""
 import argparse
+import json
 import multiprocessing
 import os
 import shutil
@@ -13,9 +15,11 @@ import tempfile
 
 import read
 
+OURS = ("figures", "claims", "layers", "tasks")  # folders; with them every *.html, site.css and *.js
+
 
 def is_ours(folder):
-    """True where folder/index.html is an earlier report, whose figures may be replaced."""
+    """True where folder/index.html is an earlier report, whose pages may be replaced."""
     try:
         with open(os.path.join(folder, "index.html"), encoding="utf-8", errors="replace") as f:
             return 'name="generator" content="recollect report"' in f.read(4096)
@@ -32,24 +36,14 @@ def force_to_disk(folder):
             os.close(descriptor)
 
 
-def publish(new, folder):
-    """Moves a finished report into place: the figures first, the page last, each in one step."""
-    force_to_disk(new)
-    os.makedirs(folder, exist_ok=True)
-    target = os.path.join(folder, "figures")
-    if os.path.lexists(target):
-        shutil.rmtree(target)
-    os.rename(os.path.join(new, "figures"), target)
-    os.replace(os.path.join(new, "index.html"), os.path.join(folder, "index.html"))
-
-
 def check_folder(folder):
     """Refuses a folder that cannot take a report, before any work is done."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OSError(f"{folder} exists and is not a folder")
-    target = os.path.join(folder, "figures")
-    if os.path.lexists(target) and not is_ours(folder):
-        raise OSError(f"{target} exists and belongs to no report: choose another folder")
+    for name in (*OURS, "index.html"):
+        target = os.path.join(folder, name)
+        if os.path.lexists(target) and not is_ours(folder):
+            raise OSError(f"{target} exists and belongs to no report: choose another folder")
 
 
 def give_up(new):
@@ -61,33 +55,78 @@ def give_up(new):
     os._exit(3)
 
 
-def write_report(paths, folder):
-    folder = os.path.abspath(folder)
-    check_folder(folder)
-    results = read.read(paths)
-    import draw  # the drawing library takes seconds to load: a refusal does not wait for it
-    import page
+def publish(new, folder):
+    """Moves a finished site into place: folders and pages first, index.html last, each in one step."""
+    force_to_disk(new)
+    os.makedirs(folder, exist_ok=True)
+    for name in OURS:
+        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+    for name in sorted(os.listdir(new), key=lambda n: n == "index.html"):
+        os.replace(os.path.join(new, name), os.path.join(folder, name))
 
+
+def load(paths):
+    """The results of all files, with their cells."""
+    results = read.read(paths)
+    import cells
+
+    results["cells"] = cells.cells(results)
+    named = [c for c in results["cells"] if c["experiment"] in ("", "matrix")]
+    results["matrix_cells"] = named or results["cells"]
+    return results
+
+
+def write_site(results, new, catalogue):
+    import draw  # the drawing library takes seconds to load: a refusal does not wait for it
+    import site_pages
+
+    pictures = draw.draw(results, os.path.join(new, "figures"))
+    for folder in OURS[1:]:
+        os.makedirs(os.path.join(new, folder))
+    for path, html in site_pages.Site(results, pictures, catalogue).pages():
+        with open(os.path.join(new, path), "w", encoding="utf-8") as f:
+            f.write(html)
+    here = os.path.dirname(os.path.abspath(__file__))
+    for name in ("site.css", "site.js", "explorer.js"):
+        shutil.copyfile(os.path.join(here, "templates", name), os.path.join(new, name))
+
+
+def write(arguments):
+    folder = os.path.abspath(arguments.output)
+    whole = arguments.format == "site" and not arguments.csv
+    if whole:
+        check_folder(folder)
+    results = load(arguments.results)
+    catalogue = {}
+    if arguments.catalogue:
+        with open(arguments.catalogue, encoding="utf-8") as f:
+            catalogue = json.load(f)
+    if not whole:
+        import tables
+
+        os.makedirs(folder, exist_ok=True)
+        tables.write(results, folder, arguments.format == "md", arguments.csv)
+        return
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
     new = tempfile.mkdtemp(prefix=".report-", dir=parent)
     signal.signal(signal.SIGTERM, lambda *_: give_up(new))
     try:
-        pictures = draw.draw(results, os.path.join(new, "figures"))
-        with open(os.path.join(new, "index.html"), "w", encoding="utf-8") as f:
-            f.write(page.page(results, pictures, draw.SECTIONS))
+        write_site(results, new, catalogue)
         publish(new, folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="recollect report", description="One page and its figures from result files.")
+    parser = argparse.ArgumentParser(prog="recollect report", description="A site, or tables, from result files.")
     parser.add_argument("results", nargs="+", metavar="RESULTS.h5")
     parser.add_argument("-o", "--output", required=True, metavar="DIR")
-    arguments = parser.parse_args()
+    parser.add_argument("--format", choices=("site", "md"), default="site")
+    parser.add_argument("--csv", action="store_true", help="tables as CSV instead of pages")
+    parser.add_argument("--catalogue", help="what the program knows of layers and tasks, as JSON")
     try:
-        write_report(arguments.results, arguments.output)
+        write(parser.parse_args())
     except (read.Unreadable, OSError) as failure:
         print(f"recollect report: {' '.join(str(failure).split())}", file=sys.stderr)
         return 3

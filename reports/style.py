@@ -3,6 +3,9 @@
 import io
 import math
 import os
+import re
+import textwrap
+import zlib
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -78,6 +81,23 @@ def panels(count, columns, height=2.5, between=0.75, **subplots):
     return figure, axes[:count]
 
 
+def look(name):
+    """Colour, marker and dash of a layer: the same in every panel, figure and report."""
+    code = zlib.crc32(name.encode())
+    colour, marker = CYCLE[code % len(CYCLE)], MARKERS[code // 8 % len(MARKERS)]
+    return dict(color=colour, marker=marker, linestyle=("-", (0, (4, 1.5)), (0, (1.5, 1)))[code // 64 % 3], markersize=4)
+
+
+def wrapped(text, width):
+    """The whole text in lines of about that many characters: nothing is cut off."""
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+
+
+def beside(ax, **legend):
+    """A legend right of the panel, where it hides nothing."""
+    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7.5, labelspacing=0.3, **legend)
+
+
 def below(ax, **legend):
     """A legend under the panel, where it hides nothing."""
     ax.legend(
@@ -91,27 +111,29 @@ def below(ax, **legend):
     )
 
 
-def save(figure, folder, name):
-    """NAME.png and NAME.svg in folder, cropped to the drawing; the SVG's text."""
+def save(figure, folder, name, png=True):
+    """NAME.svg (and NAME.png) in folder, cropped to the drawing; (width, height) in pixels of the page."""
     box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.08)
-    figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
+    if png:
+        figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
     text = io.StringIO()
-    figure.savefig(
-        text,
-        format="svg",
-        facecolor="white",
-        bbox_inches=box,
-        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-    )
+    metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(text, format="svg", facecolor="white", bbox_inches=box, metadata=metadata)
     svg = text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
     with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
         f.write(svg)
-    return svg
+    return round(box.width * 96), round(box.height * 96)
+
+
+RAISED = str.maketrans("-0123456789nTd", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ⁿᵀᵈ")
+LOWERED = str.maketrans("-0123456789ijktn", "₋₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₜₙ")
 
 
 def label(text):
-    """Text from a file as a label: $ is no mathematics in it."""
-    return str(text).replace("$", r"\$")
+    """Text from a file as a label: $ is no mathematics in it, and short scripts are raised and lowered."""
+    text = re.sub(r"\^(-?[0-9]+|[nTd]\b)", lambda m: m[1].translate(RAISED), str(text))
+    text = re.sub(r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})", lambda m: m[1] + m[2].strip("{}").translate(LOWERED), text)  # fmt: skip
+    return text.replace("<=", "≤").replace(">=", "≥").replace("$", r"\$")
 
 
 def number(x, digits=4):

@@ -17,6 +17,7 @@
 #include "harness/numerics/scoring.hpp"
 #include "tasks/gates.hpp"
 #include "tasks/rows.hpp"
+#include <algorithm>
 
 namespace recollect::tasks {
 namespace {
@@ -80,6 +81,18 @@ Task capacity() {
        real_param("level", 0.99, 0, 1, "accuracy that counts as recalled"), keys_param("unit"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
   t.metrics = {{"capacity", Metric::larger}, {"capacity_ratio", Metric::larger}, {"reached", Metric::larger}, accuracy};
+  t.ends = [](const Params &p) {
+    const int window = p.integer("window"), most = p.integer("most");
+    const auto guessed = [&](int n) { // one of n values, over the window
+      double right = 0;
+      const int first = std::max(0, n - window);
+      for (int i = first; i < n; ++i) right += 1.0 / (i + 1) / (n - first);
+      return right;
+    };
+    int n = 0;
+    while (n < most && guessed(n + 1) >= p.real("level")) ++n;
+    return Ends{double(n), double(most)};
+  };
   t.generate = generate;
   t.score = score;
   return t;

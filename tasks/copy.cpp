@@ -16,6 +16,7 @@ Task copy() {
   t.source = "004 §6.3";
   t.params = with_gates(copying_params());
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
+  t.ends = guess_among_words;
   t.generate = [](const Params &p, std::uint64_t seed) { return copying(p, seed, 0, 0); };
   t.score = score_copy;
   return t;

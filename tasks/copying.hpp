@@ -23,6 +23,8 @@ inline std::vector<ParamSpec> copying_params() {
           real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")};
 }
 
+inline Ends guess_among_words(const Params &p) { return {1 / p.real("vocabulary"), 1}; }
+
 /// `noise_beta`: the write strength at noise steps.
 inline Problem copying(const Params &p, std::uint64_t seed, int noise, double noise_beta) {
   const int memories = p.integer("memories"), L = p.integer("length"), d = p.integer("d"),

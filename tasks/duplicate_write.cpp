@@ -78,6 +78,7 @@ Task duplicate_write() {
        integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
   t.metrics = {mse, cosine, {"amplitude_first"}, {"amplitude_second"}, {"amplitude_last"}};
+  t.ends = [](const Params &) { return Ends{1, 0}; }; // values have unit variance
   t.generate = generate;
   t.score = score;
   return t;

@@ -125,6 +125,7 @@ Task fuzzy_recall() {
                   integer_param("words", 16, 1, 1e6, "words a token may be"),
                   integer_param("d", 32, 2, 65536, "width of keys and values")});
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
+  t.ends = [](const Params &p) { return Ends{1 / p.real("words"), 1}; };
   t.generate = generate;
   t.score = score;
   return t;

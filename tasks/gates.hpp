@@ -7,9 +7,9 @@ namespace recollect::tasks {
 
 /// `params` and then beta, alpha, lambda with these defaults; 1 is the neutral value of each.
 inline std::vector<ParamSpec> with_gates(std::vector<ParamSpec> params, double beta = 1, double alpha = 1) {
-  params.push_back(real_param("beta", beta, -2, 2, "write strength at every step"));
-  params.push_back(real_param("alpha", alpha, 0, 1, "decay at every step"));
-  params.push_back(real_param("lambda", 1, 0, 1, "decay of every key channel at every step"));
+  params.push_back(tuned(real_param("beta", beta, -2, 2, "write strength at every step"), {1, 0.5, 0.2, 0.1}));
+  params.push_back(tuned(real_param("alpha", alpha, 0, 1, "decay at every step"), {1, 0.99, 0.9}));
+  params.push_back(tuned(real_param("lambda", 1, 0, 1, "decay of every key channel at every step"), {0.99, 0.9}));
   return params;
 }
 

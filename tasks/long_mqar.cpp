@@ -16,6 +16,7 @@
 #include "harness/numerics/scoring.hpp"
 #include "tasks/gates.hpp"
 #include "tasks/rows.hpp"
+#include <cmath>
 
 namespace recollect::tasks {
 namespace {
@@ -95,6 +96,7 @@ Task long_mqar() {
                {"first_accuracy", Metric::larger},
                {"first_mse", Metric::smaller},
                {"first_cosine", Metric::larger}};
+  t.ends = [](const Params &p) { return Ends{1 / std::fmax(p.real("n"), p.real("vocabulary")), 1}; };
   t.generate = generate;
   t.score = score;
   return t;

@@ -87,6 +87,7 @@ Task mqar() {
                   choice_param("responses", {"own", "shifted"}, "responses: tokens of their own, or the next cue"),
                   choice_param("storage", {"bigrams", "cues"}, "which steps write: every bigram, or cue to response")});
   t.metrics = {accuracy, mse, cosine};
+  t.ends = [](const Params &p) { return Ends{1 / (p.real("P") * (p.text("responses") == "own" ? 2 : 1)), 1}; };
   t.generate = generate;
   t.score = score;
   return t;

@@ -107,6 +107,7 @@ Task needle() {
                   choice_param("kind", {"number", "passkey", "uuid"}, "needle and haystack"),
                   integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats")});
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
+  t.ends = [](const Params &p) { return Ends{1.0 / needle_of(p).digits, 1}; };
   t.generate = generate;
   t.score = score;
   return t;

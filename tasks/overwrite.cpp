@@ -90,6 +90,7 @@ Task overwrite() {
        integer_param("n", 4, 1, 65536, "keys, at most d"), integer_param("rounds", 4, 1, 1e6, "writes a key"),
        integer_param("d", 16, 1, 65536, "key width"), integer_param("dv", 16, 1, 65536, "value width")});
   t.metrics = {accuracy, mse, cosine, {"stale", Metric::smaller}};
+  t.ends = [](const Params &p) { return Ends{1 / (p.real("n") * p.real("rounds")), 1}; };
   t.generate = generate;
   t.score = score;
   return t;

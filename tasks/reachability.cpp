@@ -104,6 +104,7 @@ Task reachability() {
        choice_param("shape", {"random", "paths"},
                     "parents drawn among all earlier nodes of the tree, or the last one")});
   t.metrics = {accuracy, mse, cosine};
+  t.ends = [](const Params &) { return Ends{0.5, 1}; };
   t.generate = generate;
   t.score = score;
   t.meaningless = [](const Variant &variant, const Params &) {

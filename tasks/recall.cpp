@@ -82,6 +82,7 @@ Task recall() {
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
        real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel")});
   t.metrics = {accuracy, mse, cosine, {"snr_inverse", Metric::smaller}, {"lost", Metric::smaller}};
+  t.ends = [](const Params &p) { return Ends{1 / p.real("n"), 1}; };
   t.generate = generate;
   t.score = score;
   return t;

@@ -106,6 +106,7 @@ Task stationarity() {
                {"first_distance", Metric::smaller},
                {"update", Metric::smaller},
                {"first_update", Metric::smaller}};
+  t.ends = [](const Params &) { return Ends{1, 0}; }; // relative to the optimum's own size
   t.generate = generate;
   t.score = score;
   return t;

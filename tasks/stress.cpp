@@ -17,6 +17,7 @@
 #include "tasks/gates.hpp"
 #include "tasks/rows.hpp"
 #include "tasks/swaps.hpp"
+#include <cmath>
 
 namespace recollect::tasks {
 namespace {
@@ -87,6 +88,10 @@ Task stress() {
                   integer_param("swaps", 128, 1, 1e8, "scored swaps, those that follow the writes of the largest n"),
                   choice_param("keys", {"structured", "unit"}, "almost orthogonal sets, or random unit vectors")});
   t.metrics = {accuracy, mse, cosine, {"accuracy_smallest", Metric::larger}, {"accuracy_largest", Metric::larger}};
+  t.ends = [](const Params &p) { // one of d 2^l values at level l
+    const double levels = p.real("levels");
+    return Ends{2 * (1 - std::exp2(-levels)) / (levels * p.real("d")), 1};
+  };
   t.generate = generate;
   t.score = score;
   return t;

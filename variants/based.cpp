@@ -36,7 +36,7 @@ Variant based() {
   v.update = "A_t = I, b_t = v_t, phi(x) = (1, x, x x^T / sqrt 2), divided by z_t . phi(q_t)";
   v.source = "Arora et al. 2024 (arXiv:2402.18668), Taylor feature map";
   v.cost = "4 (Dv + 1) (1 + Dk + Dk (Dk + 1) / 2) flops";
-  v.params = {real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)")};
+  v.params = {tuned(real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)"), {2, 4})};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

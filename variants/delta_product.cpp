@@ -5,7 +5,7 @@
 //   o_t = S_t^(n_h) q_t
 //
 // The last step is taken at x = k_t and the ones before it in turn at w_t and k_t; without w all are at k_t, the
-// repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 n_h + 2) Dv Dk; chunked as delta_net on
+// repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 householder + 2) Dv Dk; chunked as delta_net on
 // n_h T steps.
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/wy.hpp"
@@ -53,7 +53,7 @@ Variant delta_product() {
       "A_t = prod_j (I - beta_t x_j x_j^T), b_t k_t^T -> sum of n_h rank-one writes, x = ... k, w, k; phi = identity";
   v.objective = "|S k - v|^2 / 2 and |S w - v|^2 / 2, gradient steps of size beta_t in turn";
   v.source = "003 Eq 26-28; Siems et al. 2025 (arXiv:2502.10297)";
-  v.cost = "(4 n_h + 2) Dv Dk flops";
+  v.cost = "(4 householder + 2) Dv Dk flops";
   v.params = {integer_param("householder", 2, 1, 16, "Householder steps a token, n_h")};
   v.inputs = {{"beta", true, "step size of every Householder step"},
               {"w", false, "key of every second step before the last"}};

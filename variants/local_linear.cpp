@@ -7,7 +7,7 @@
 //   o_t = M0 = vbar - M1 xbar,   M1 = cov(v, x) (cov(x, x) + ridge / sum s)^{-1},   bars and covariances weighted by s
 //
 // The ridge is on the slopes alone (003 has none): up to t = Dk the equations are singular without it, and a penalised
-// constant would bend Eq 54. State: none that is finite. Cost of token t: t n (n + 2 Dv) + n^3 / 3 flops, n = Dk slopes
+// constant would bend Eq 54. State: none that is finite. Cost of token t: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops slopes
 // a value (p = 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as
 // values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. Queries far
 // from the first key for their neighbours' spread look at all keys again.
@@ -109,10 +109,11 @@ Variant local_linear() {
              "bandwidth)";
   v.objective = "sum_{i<=t} s(k_i, q_t) |M0 + M1 (k_i - q_t) - v_i|^2 + ridge |M1|^2, solved at each query";
   v.source = "003 Eq 48-54";
-  v.cost = "t n (n + 2 Dv) + n^3 / 3 flops, n = Dk";
+  v.cost = "t Dk (Dk + 2 Dv) + Dk^3 / 3 flops";
   v.params = {bandwidth_spec(),
-              real_param("ridge", 0.1, std::numeric_limits<float>::min(), no_limit,
-                         "penalty on the slopes, in units of one full-weight pair"),
+              tuned(real_param("ridge", 0.1, std::numeric_limits<float>::min(), no_limit,
+                               "penalty on the slopes, in units of one full-weight pair"),
+                    {1e-3, 0.01}),
               integer_param("order", 1, 1, 2, "degree p of the local polynomial")};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
   v.unsuitable = [](const Shape &s, const Params &p) -> std::string {

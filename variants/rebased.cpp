@@ -55,7 +55,7 @@ Variant rebased() {
   v.source = "Aksenov et al. 2024 (arXiv:2402.10644)";
   v.cost = "2 (Dv + 1) Dk (Dk + 1) flops";
   v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
-              real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor")};
+              tuned(real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor"), {0})};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

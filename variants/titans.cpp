@@ -51,7 +51,7 @@ Variant titans() {
   v.cost = "10 width (Dk + Dv) flops";
   v.params.insert(v.params.begin(),
                   {automatic_param("lr", "0.5 (1 - eta) / width", 0, no_limit, "step size"),
-                   real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change")});
+                   tuned(real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change"), {0, 0.5})});
   v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "what each step keeps of the memory"}};
   v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
              {"minibatch", minibatch<float>, minibatch<double>, false}};

@@ -28,7 +28,7 @@ Variant vla() {
   v.source = "004 Eq 8-11, Algorithm 1";
   v.cost = "6 Dv Dk + 7 Dk^2 flops";
   v.params = {
-      real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; A starts at I / lambda0"),
+      tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; A starts at I / lambda0"), {0.001, 0.01, 1}),
       integer_param("refresh", 20, 0, 1e6, "steps between two additions of eta I to A, 0: never"),
       real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to A's diagonal"),
       choice_param("phi", {"elu", "identity"}, "feature map; identity also leaves the output undivided"),

@@ -62,23 +62,21 @@ void describe_params(std::ostream &out, const std::vector<ParamSpec> &params) {
   for (const ParamSpec &p : params) {
     const std::string range =
         p.kind == ParamSpec::choice ? join(p.choices, " | ") : "[" + number(p.low) + ", " + number(p.high) + "]";
-    rows.push_back({"  " + p.name, "default " + p.default_text(), range, p.meaning});
+    rows.push_back({"  " + p.name, "default " + p.default_text(), range,
+                    p.meaning + (p.grid.empty() ? "" : " (--tune also tries " + grid_text(p) + ")")});
   }
   print_table(out, rows);
 }
 
 void line(std::ostream &out, const std::string &name, const std::string &value) {
-  if (!value.empty()) out << std::left << std::setw(12) << name << value << '\n';
+  if (!value.empty()) out << wrapped(value, name, 12) << '\n';
 }
 
 } // namespace
 
 void print_variants(std::ostream &out, const std::vector<const Variant *> &list) {
-  Rows rows{{"variant", "family", "update", "objective", "state at Dk = Dv = 64", "cost a token", "forms", "inputs",
-             "source"}};
-  for (const Variant *v : list)
-    rows.push_back({both_names(*v), v->family, v->update, v->objective, state_text(*v), v->cost, names(v->forms),
-                    inputs_text(*v), v->source});
+  Rows rows{{"variant", "family", "state at 64 x 64", "inputs", "update"}}; // everything else is under its name
+  for (const Variant *v : list) rows.push_back({both_names(*v), v->family, state_text(*v), inputs_text(*v), v->update});
   print_table(out, rows);
 }
 

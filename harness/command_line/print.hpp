@@ -4,7 +4,7 @@
 #include "harness/numerics/verdict.hpp"
 #include "harness/pipeline/bench.hpp"
 #include "harness/pipeline/provenance.hpp"
-#include "harness/pipeline/run.hpp"
+#include "harness/pipeline/results.hpp"
 #include <iosfwd>
 
 namespace recollect {
@@ -22,8 +22,16 @@ void describe(std::ostream &out, const Variant &variant);
 void describe(std::ostream &out, const Task &task);
 void describe(std::ostream &out, const Claim &claim);
 
+/// A claim in full, with what was found where it was measured; `meta` names the program for the citation.
+void explain(std::ostream &out, const Claim &claim, const Finding *finding, const Facts &meta);
+/// The claims that run a variant.
+void explain_claims(std::ostream &out, const Variant &variant);
+
 /// One line a case: what ran, its metrics, its time.
 void print_record(std::ostream &out, const Case &c, const Record &record);
+/// Every cell over its seeds: the headline's mean and standard error, beside chance and ceiling; nothing where every cell
+/// has one seed.
+void print_cells(std::ostream &out, const Results &results);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
 

@@ -34,6 +34,7 @@ json specs_json(const std::vector<ParamSpec> &specs) {
     else
       entry["low"] = number_json(p.low), entry["high"] = number_json(p.high);
     entry["meaning"] = p.meaning;
+    if (!p.grid.empty()) entry["grid"] = p.grid;
     list.push_back(entry);
   }
   return list;

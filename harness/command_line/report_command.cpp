@@ -1,29 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_config.hpp"
 #include "harness/command_line/flags.hpp"
+#include "harness/command_line/print.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
 #include "harness/core/subprocess.hpp"
 #include "harness/pipeline/results.hpp"
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
+#include <unistd.h>
 
 namespace recollect {
 namespace {
 
 struct ReportFlags {
   std::vector<std::string> results;
-  std::string folder;
+  std::string folder, format = "site";
+  bool csv = false;
 };
+
+/// What the program knows of layers and tasks, in a file that goes with this object.
+class Catalogue {
+public:
+  Catalogue() {
+    std::ostringstream text;
+    text << "{\"variants\": ";
+    print_variants_json(text, select_variants({"all"}));
+    text << ", \"tasks\": ";
+    print_tasks_json(text, select_tasks({"all"}));
+    text << "}";
+    path_ = (std::filesystem::temp_directory_path() / "recollect-XXXXXX").string();
+    const int descriptor = mkstemp(path_.data());
+    if (descriptor < 0) input_error("cannot write a temporary file in " + path_);
+    const std::string bytes = text.str();
+    const bool whole = ::write(descriptor, bytes.data(), bytes.size()) == ssize_t(bytes.size());
+    close(descriptor);
+    if (!whole) input_error("cannot write " + path_);
+  }
+  ~Catalogue() { unlink(path_.c_str()); }
+  Catalogue(const Catalogue &) = delete;
+  Catalogue &operator=(const Catalogue &) = delete;
+  const std::string &path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+/// The report's code: beside the installed program, else in the tree it was built from.
+std::string report_script() {
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const auto installed = program.parent_path().parent_path() / "share/recollect/reports/report.py";
+  return std::filesystem::exists(installed) ? installed.string() : RECOLLECT_SOURCE_DIR "/reports/report.py";
+}
 
 int report(const ReportFlags &flags) {
   for (const std::string &path : flags.results) Results::read(path); // whole? only then is Python's HDF5 let near it
-  const std::string python = RECOLLECT_PYTHON, script = RECOLLECT_SOURCE_DIR "/reports/report.py";
+  const std::string python = RECOLLECT_PYTHON, script = report_script();
   if (python.empty())
-    input_error("the report needs a python3 with h5py and matplotlib; none was found when this program was built");
+    input_error(
+        "the report needs a python3 with h5py, matplotlib and jinja2; none was found when this program was built");
   if (!std::filesystem::exists(script)) input_error("the report's code is missing: " + script);
+  const Catalogue catalogue;
   std::vector<std::string> words{python, script};
   words.insert(words.end(), flags.results.begin(), flags.results.end());
-  words.insert(words.end(), {"-o", flags.folder});
+  words.insert(words.end(), {"-o", flags.folder, "--format", flags.format, "--catalogue", catalogue.path()});
+  if (flags.csv) words.push_back("--csv");
   const int status = run_program(words);
   if (status != exit_ok && status != exit_usage && status != exit_input)
     input_error("the report's Python program did not run to its end");
@@ -34,9 +78,13 @@ int report(const ReportFlags &flags) {
 
 Action add_report(CLI::App &app) {
   const auto flags = std::make_shared<ReportFlags>();
-  CLI::App &c = *app.add_subcommand("report", "render result files as one page with figures");
+  CLI::App &c = *app.add_subcommand("report", "render result files as a site of static pages, Markdown or CSV");
   c.add_option("results", flags->results, "files written by run, verify and bench")->required();
-  c.add_option("-o,--output", flags->folder, "folder for index.html and the figures")->required();
+  c.add_option("-o,--output", flags->folder, "folder for index.html, its pages and figures")->required();
+  c.add_option("--format", flags->format, "site, or md: one Markdown file")
+      ->check(CLI::IsMember({"site", "md"}))
+      ->capture_default_str();
+  c.add_flag("--csv", flags->csv, "tables as CSV: claims, points, cells");
   return [flags](const Words &) { return report(*flags); };
 }
 

@@ -2,10 +2,11 @@
 // plan and run: every selected variant on every selected task.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
+#include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/plan.hpp"
 #include "harness/pipeline/recorder.hpp"
+#include "harness/pipeline/suite.hpp"
 #include <iostream>
 #include <map>
 
@@ -17,8 +18,10 @@ struct PlanFlags {
   FormFlags form;
   EngineFlags engine;
   std::uint64_t seed = 1;
-  int seeds = 1;
-  bool json = false;
+  int seeds = 5;
+  bool json = false, tune = false;
+  std::string suite;
+  CLI::Option *seeds_option = nullptr;
 
   void add(CLI::App &c) {
     c.add_option("--variants", variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
@@ -28,14 +31,33 @@ struct PlanFlags {
     c.get_option("--set")->description(
         "name=values or owner.name=values, values as 64, 0.2,0.5 or 16:512:*2 (repeatable)");
     c.add_option("--seed", seed, "first seed")->capture_default_str();
-    c.add_option("--seeds", seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
+    seeds_option =
+        c.add_option("--seeds", seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
+    c.add_flag("--tune", tune, "choose what is free in a layer (temperature, ridge, gates) on seeds of its own first");
+    c.add_option("--suite", suite, "the [[run]] entries of this TOML file (see ci/suites), instead of the flags above")
+        ->excludes("--variants", "--tasks", "--set");
   }
   RunRequest request() const {
     RunRequest r;
     r.variants = variants, r.tasks = tasks, r.form = form.form, r.real = form.real(), r.chunk = form.chunk;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
-    r.seed = seed, r.seeds = seeds, r.settings = assignments(form.settings);
+    r.seed = seed, r.seeds = seeds, r.tune = tune, r.settings = assignments(form.settings);
     return r;
+  }
+  std::vector<Experiment> experiments() const {
+    if (suite.empty()) return {{request(), "", ""}};
+    std::vector<Experiment> all = load_suite(suite).experiments;
+    if (all.empty()) input_error(suite + " has no [[run]]");
+    for (Experiment &e : all) {
+      e.request.seed = seed, e.request.tune = e.request.tune || tune;
+      if (seeds_option->count()) e.request.seeds = seeds;
+    }
+    return all;
+  }
+  static std::vector<Case> plan(const std::vector<Experiment> &experiments) {
+    std::vector<RunRequest> requests;
+    for (const Experiment &e : experiments) requests.push_back(e.request);
+    return make_plan(requests);
   }
 };
 
@@ -49,19 +71,35 @@ struct RunFlags {
 int run(RunFlags &flags, const Words &command_line) {
   flags.output.check();
   flags.shard.parse();
-  const std::vector<Case> plan = make_plan(flags.plan.request());
+  const std::vector<Experiment> experiments = flags.plan.experiments();
+  const std::vector<Case> plan = PlanFlags::plan(experiments);
   if (!flags.output.path.empty()) OutputFile{flags.output.path}; // before minutes of work: can it be written at all?
   const Backend backend;
-  Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, flags.plan.seed)),
-                    flags.output.resume);
-  for (const Case &c : plan) {
-    if (!flags.shard.has(size_t(c.index)) || recorder.results().has(size_t(c.index))) continue;
-    const Record record = run_case(c, flags.warmup, flags.repetitions);
-    recorder.add([=] { print_record(std::cout, c, record); }, record);
+  Results start = Results::planned(plan, provenance(command_line, flags.plan.seed));
+  for (const Experiment &e : experiments)
+    if (!e.request.experiment.empty()) start.describe(e.request.experiment, e.title, e.printed);
+  Recorder recorder(flags.output.path, std::move(start), flags.output.resume);
+  Trials trials(plan, recorder.results().headlines());
+  Progress progress(plan.size());
+  for (const Case &planned : plan) {
+    progress.next(planned.task->name + " " + planned.variant->name);
+    if (!flags.shard.has(size_t(planned.group)) || recorder.results().has(size_t(planned.index))) continue;
+    const auto [c, choice] = trials.settled(planned);
+    Record record = run_case(c, flags.warmup, flags.repetitions);
+    record.chosen = choice;
+    if (c.setting == Setting::trial) {
+      if (const double *found = headline(c, record)) trials.add(c, *found);
+      recorder.add([] {}, record);
+    } else {
+      const Case reported = c;
+      recorder.add([=, &progress] { progress.done(), print_record(std::cout, reported, record); }, record);
+    }
   }
   recorder.finish();
+  progress.done();
   std::map<std::string, int> counts;
   for (const std::string &status : recorder.results().statuses()) ++counts[status];
+  print_cells(std::cout, recorder.results());
   std::cout << counts["ok"] << " ok, " << counts["meaningless"] << " meaningless, ";
   if (counts["skipped"]) std::cout << counts["skipped"] << " skipped, ";
   std::cout << counts["failed"] << " failed\n";
@@ -76,7 +114,7 @@ Action add_plan(CLI::App &app) {
   flags->add(c);
   c.add_flag("--json", flags->json, "as JSON");
   return [flags](const Words &) {
-    const std::vector<Case> plan = make_plan(flags->request());
+    const std::vector<Case> plan = PlanFlags::plan(flags->experiments());
     flags->json ? print_plan_json(std::cout, plan) : print_plan(std::cout, plan);
     return int(exit_ok);
   };

@@ -26,6 +26,7 @@ Action add_forward(CLI::App &app);
 Action add_sample(CLI::App &app);
 Action add_check(CLI::App &app);
 Action add_report(CLI::App &app);
+Action add_explain(CLI::App &app);
 Action add_diff(CLI::App &app);
 Action add_merge(CLI::App &app);
 Action add_info(CLI::App &app);

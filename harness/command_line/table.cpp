@@ -2,21 +2,92 @@
 #include "harness/command_line/table.hpp"
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <numeric>
 #include <ostream>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace recollect {
+
+namespace {
+
+/// UTF-8 characters: continuation bytes take no column.
+size_t columns_of(const std::string &text) {
+  return size_t(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::vector<std::string> lines_of(const std::string &text, size_t width) {
+  std::vector<std::string> lines;
+  std::string line, word;
+  const auto end_word = [&] {
+    if (word.empty()) return;
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width) lines.push_back(line), line.clear();
+    line += (line.empty() ? "" : " ") + word;
+    word.clear();
+  };
+  const size_t start = text.find_first_not_of(' ');
+  for (char c : start == std::string::npos ? std::string() : text.substr(start)) {
+    if (c == ' ')
+      end_word();
+    else
+      word += c;
+  }
+  end_word();
+  lines.push_back(line);
+  lines.front() = std::string(start == std::string::npos ? 0 : start, ' ') + lines.front();
+  return lines;
+}
+
+/// The widest columns give way until the row fits, but none below 12.
+void fit(std::vector<size_t> &widths, size_t most) {
+  const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), 2 * widths.size()) - 2; };
+  while (!widths.empty() && total() > most) {
+    size_t &widest = *std::max_element(widths.begin(), widths.end());
+    if (widest <= 12) return;
+    --widest;
+  }
+}
+
+} // namespace
+
+size_t terminal_width() {
+  if (const char *set = std::getenv("COLUMNS"); set && std::atoi(set) >= 40) return size_t(std::atoi(set));
+  winsize size{};
+  const bool terminal = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return terminal ? std::max<size_t>(size.ws_col, 40) : size_t(1) << 30;
+}
+
+std::string wrapped(const std::string &text, const std::string &name, size_t indent) {
+  std::string out = name + std::string(name.size() < indent ? indent - name.size() : 1, ' ');
+  const std::vector<std::string> lines = lines_of(text, terminal_width() - indent);
+  for (size_t i = 0; i < lines.size(); ++i) out += (i ? "\n" + std::string(indent, ' ') : "") + lines[i];
+  return out;
+}
 
 void print_table(std::ostream &out, const Rows &rows) {
   std::vector<size_t> widths;
   for (const auto &row : rows)
     for (size_t c = 0; c < row.size(); ++c) {
       if (c >= widths.size()) widths.push_back(0);
-      widths[c] = std::max(widths[c], row[c].size());
+      widths[c] = std::max(widths[c], columns_of(row[c]));
     }
+  fit(widths, terminal_width());
   for (const auto &row : rows) {
-    std::string line;
-    for (size_t c = 0; c < row.size(); ++c) line += row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
-    out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+    std::vector<std::vector<std::string>> cells;
+    size_t height = 1;
+    for (size_t c = 0; c < row.size(); ++c) {
+      cells.push_back(lines_of(row[c], widths[c]));
+      height = std::max(height, cells.back().size());
+    }
+    for (size_t at = 0; at < height; ++at) {
+      std::string line;
+      for (size_t c = 0; c < cells.size(); ++c) {
+        const std::string text = at < cells[c].size() ? cells[c][at] : "";
+        line += text + std::string(widths[c] > columns_of(text) ? widths[c] - columns_of(text) + 2 : 2, ' ');
+      }
+      out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+    }
   }
 }
 

@@ -9,8 +9,15 @@ namespace recollect {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Left-aligned columns, two spaces apart; the first row is the heading.
+/// Left-aligned columns, two spaces apart; the first row is the heading. The widest columns break into lines where the
+/// table would be wider than the terminal.
 void print_table(std::ostream &out, const Rows &rows);
+
+/// Columns of the terminal that standard output is, or that COLUMNS says; without end elsewhere, so that a pipe has one
+/// line a row.
+size_t terminal_width();
+/// "name        text ...": lines of at most the terminal's width, the later ones indented by `indent`.
+std::string wrapped(const std::string &text, const std::string &name, size_t indent);
 
 /// Six significant digits.
 std::string brief(double value);

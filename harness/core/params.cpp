@@ -13,16 +13,26 @@ std::string ParamSpec::default_text() const {
 }
 
 ParamSpec integer_param(std::string name, double fallback, double low, double high, std::string meaning) {
-  return {ParamSpec::integer, std::move(name), fallback, low, high, {}, "", std::move(meaning)};
+  return {ParamSpec::integer, std::move(name), fallback, low, high, {}, "", std::move(meaning), {}};
 }
 ParamSpec real_param(std::string name, double fallback, double low, double high, std::string meaning) {
-  return {ParamSpec::real, std::move(name), fallback, low, high, {}, "", std::move(meaning)};
+  return {ParamSpec::real, std::move(name), fallback, low, high, {}, "", std::move(meaning), {}};
 }
 ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning) {
-  return {ParamSpec::real, std::move(name), std::nan(""), low, high, {}, std::move(formula), std::move(meaning)};
+  return {ParamSpec::real, std::move(name), std::nan(""), low, high, {}, std::move(formula), std::move(meaning), {}};
 }
 ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning) {
-  return {ParamSpec::choice, std::move(name), 0, 0, 0, std::move(choices), "", std::move(meaning)};
+  return {ParamSpec::choice, std::move(name), 0, 0, 0, std::move(choices), "", std::move(meaning), {}};
+}
+
+ParamSpec tuned(ParamSpec spec, std::vector<double> grid) {
+  spec.grid = std::move(grid);
+  return spec;
+}
+std::string grid_text(const ParamSpec &spec) {
+  std::vector<std::string> values;
+  for (double value : spec.grid) values.push_back(number(value));
+  return join(values, ", ");
 }
 
 double Params::real_or(const std::string &name, double fallback) const {

@@ -16,6 +16,7 @@ struct ParamSpec {
   std::vector<std::string> choices; // the first is the default
   std::string automatic;            // formula used when no value is given, "" if `fallback` is one
   std::string meaning;
+  std::vector<double> grid = {}; // what `run --tune` tries beside the default
 
   std::string default_text() const;
 };
@@ -27,6 +28,10 @@ ParamSpec real_param(std::string name, double fallback, double low, double high,
 /// A real whose default is a formula of the shape, e.g. "1/sqrt(Dk)"; its value is NaN until it is given.
 ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning);
 ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning);
+/// The parameter with values to try beside its default.
+ParamSpec tuned(ParamSpec spec, std::vector<double> grid);
+/// "a, b, c" of a grid's values after the default.
+std::string grid_text(const ParamSpec &spec);
 
 /// Values of the declared parameters. Asking for one that was never declared is a programming error and throws.
 class Params {

@@ -24,6 +24,12 @@ const char *name_of(Metric::Better);
 /// Those of score_reads.
 constexpr Metric mse{"mse", Metric::smaller}, cosine{"cosine", Metric::larger}, accuracy{"accuracy", Metric::larger};
 
+/// What the headline can be: of a reader that knows nothing (a guess among the answers; where errors are measured,
+/// a read of zero), and of one that reads the target itself.
+struct Ends {
+  double chance, ceiling;
+};
+
 struct Task {
   std::string name; // set by the registry
   std::string summary;
@@ -32,6 +38,7 @@ struct Task {
   std::vector<Metric> metrics; // the first is the headline
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
+  std::function<Ends(const Params &)> ends; // of the headline; null: it has neither
   /// Why this variant's result means nothing here, "" if it does. The cell is recorded with the reason.
   std::function<std::string(const Variant &, const Params &)> meaningless;
 };

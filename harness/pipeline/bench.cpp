@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/bench.hpp"
+#include "harness/core/cost.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/core/sweep.hpp"
@@ -93,6 +94,7 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   }
   const Sequence sequence = inputs_of(c);
   result.bytes = bytes_moved(c, sequence);
+  result.flops = flops_a_token(*c.variant, c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
   result.peak_bytes = peak_bytes([&] {
     const Job job = prepare(*c.variant, sequence, run_of(c));
     warm_up(job);

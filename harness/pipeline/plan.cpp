@@ -4,6 +4,7 @@
 #include "harness/core/lookup.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
+#include "harness/pipeline/tune.hpp"
 #include <set>
 
 namespace recollect {
@@ -69,29 +70,73 @@ std::vector<Assignments> combinations(const Assignments &settings) {
 
 } // namespace
 
-std::vector<Case> make_plan(const RunRequest &request) {
+const char *name_of(Setting setting) {
+  const char *const names[] = {"fixed", "untuned", "trial", "tuned"};
+  return names[int(setting)];
+}
+
+namespace {
+
+class Planner {
+public:
+  explicit Planner(const RunRequest &request, std::vector<Case> &plan) : request_(request), plan_(plan) {}
+
+  /// The cases of one cell: a seed each, after their trials where they are tuned.
+  void add(Case c, const Assignments &variant_settings, const Assignments &task_settings) {
+    const std::vector<Free> free = free_parameters(*c.variant, *c.task, variant_settings, task_settings);
+    c.experiment = request_.experiment;
+    c.setting = free.empty() ? Setting::fixed : request_.tune ? Setting::tuned : Setting::untuned;
+    const bool together = c.setting == Setting::tuned;
+    c.group = next_group();
+    if (together)
+      for (const Case &trial : trials(c, free))
+        for (int s = 0; s < request_.tuning_seeds; ++s) push(trial, request_.seeds + s);
+    for (int s = 0; s < request_.seeds; ++s) {
+      if (s && !together) ++c.group;
+      push(c, s);
+    }
+  }
+
+private:
+  int next_group() const { return plan_.empty() ? 0 : plan_.back().group + 1; }
+  void push(Case c, int seed) {
+    c.index = int(plan_.size()), c.seed = request_.seed + std::uint64_t(seed);
+    plan_.push_back(std::move(c));
+  }
+  const RunRequest &request_;
+  std::vector<Case> &plan_;
+};
+
+void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   const auto variants = select_variants(request.variants);
   const auto tasks = select_tasks(request.tasks);
   refuse_unused(request, variants, tasks);
-  std::vector<Case> plan;
+  Planner planner(request, plan);
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
       std::set<std::string> seen; // a setting that neither of the two has does not repeat their case
       for (const Assignments &settings : combinations(request.settings)) {
+        const Assignments of_variant = settings_for(*variant, settings), of_task = settings_for(*task, settings);
         Case c;
         c.variant = variant, c.task = task;
         c.form = &find_form(*variant, request.form);
-        c.variant_params = resolve(variant->params, settings_for(*variant, settings), variant->name);
-        c.task_params = resolve(task->params, settings_for(*task, settings), task->name);
+        c.variant_params = resolve(variant->params, of_variant, variant->name);
+        c.task_params = resolve(task->params, of_task, task->name);
         c.real = request.real, c.chunk = request.chunk, c.schedule = request.schedule, c.math = request.math;
-        if (!seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second) continue;
-        for (int s = 0; s < request.seeds; ++s) {
-          c.index = int(plan.size()), c.seed = request.seed + std::uint64_t(s);
-          plan.push_back(c);
-        }
+        if (seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second)
+          planner.add(std::move(c), of_variant, of_task);
       }
     }
+}
+
+} // namespace
+
+std::vector<Case> make_plan(const std::vector<RunRequest> &requests) {
+  std::vector<Case> plan;
+  for (const RunRequest &request : requests) add_plan(request, plan);
   return plan;
 }
+
+std::vector<Case> make_plan(const RunRequest &request) { return make_plan(std::vector<RunRequest>{request}); }
 
 } // namespace recollect

@@ -13,15 +13,29 @@ struct RunRequest {
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
   std::uint64_t seed = 1;
-  int seeds = 1; // seeds seed ... seed + seeds - 1
+  int seeds = 1;          // seeds seed ... seed + seeds - 1
+  bool tune = false;      // each layer at the best of its grid (tune.hpp)
+  int tuning_seeds = 3;   // of the trials: those after the seeds reported
+  std::string experiment; // of a suite: what these cases are for
   /// "name" for every selected variant and task that has it, "owner.name" for one; lists and ranges of values
   /// (sweep.hpp) give every combination.
   Assignments settings;
   int warmup = 0, repetitions = 1;
 };
 
+/// Where a case's free parameters come from:
+///   fixed    nothing is free, or the user set it all
+///   untuned  something is free and stands at its default
+///   trial    a value of the grid, on a tuning seed
+///   tuned    the best of its group's trials, filled in when they are done
+enum class Setting { fixed, untuned, trial, tuned };
+const char *name_of(Setting);
+
 struct Case {
   int index = 0;
+  int group = 0; // trials and the cases that wait for them share one; they run in order, in one process
+  Setting setting = Setting::fixed;
+  std::string experiment;
   const Variant *variant = nullptr;
   const Form *form = nullptr;
   const Task *task = nullptr;
@@ -35,5 +49,7 @@ struct Case {
 
 /// Every selected variant on every selected task. Usage error for unknown names, parameters and values.
 std::vector<Case> make_plan(const RunRequest &request);
+/// One after the other.
+std::vector<Case> make_plan(const std::vector<RunRequest> &requests);
 
 } // namespace recollect

@@ -6,7 +6,7 @@
 #include "harness/core/text.hpp"
 #include "harness/pipeline/digest.hpp"
 #include <algorithm>
-#include <map>
+#include <cmath>
 
 namespace recollect {
 namespace {
@@ -25,7 +25,11 @@ std::vector<Table> empty_run_tables() {
             {"chunk", integer},
             {"seed", whole},
             {"headline", text},
-            {"better", text}},
+            {"better", text},
+            {"chance", real},
+            {"ceiling", real},
+            {"setting", text},
+            {"experiment", text}},
            {}},
           {"parameters", {{"case", integer}, {"owner", text}, {"name", text}, {"value", real}, {"text", text}}, {}},
           {"records",
@@ -36,8 +40,12 @@ std::vector<Table> empty_run_tables() {
             {"Dk", integer},
             {"Dv", integer},
             {"status", text},
-            {"reason", text}},
+            {"reason", text},
+            {"state_bytes", real},
+            {"flops", real}},
            {}},
+          {"experiments", {{"experiment", text}, {"title", text}, {"printed", text}}, {}},
+          {"choices", {{"case", integer}, {"owner", text}, {"name", text}, {"value", real}}, {}},
           {"metrics", {{"case", integer}, {"metric", text}, {"value", real}}, {}},
           {"samples", {{"case", integer}, {"repetition", integer}, {"seconds", real}}, {}}};
 }
@@ -110,12 +118,18 @@ Results Results::planned(const std::vector<Case> &plan, Facts meta) {
   r.meta = std::move(meta), r.tables_ = empty_run_tables();
   for (const Case &c : plan) {
     const Metric &headline = c.task->metrics.at(0);
+    const Ends ends = c.task->ends ? c.task->ends(c.task_params) : Ends{std::nan(""), std::nan("")};
     r.table("plan").add(c.index, c.variant->name, c.variant->family, c.form->name, c.task->name, name_of(c.real),
-                        c.chunk, c.seed, headline.name, name_of(headline.better));
+                        c.chunk, c.seed, headline.name, name_of(headline.better), ends.chance, ends.ceiling,
+                        name_of(c.setting), c.experiment);
     add_parameters(r.table("parameters"), c.index, c.variant->name, c.variant_params);
     add_parameters(r.table("parameters"), c.index, c.task->name, c.task_params);
   }
   return r;
+}
+
+void Results::describe(const std::string &experiment, const std::string &title, const std::string &printed) {
+  table("experiments").add(experiment, title, printed);
 }
 
 Results Results::planned(const std::vector<Measurement> &plan, Facts meta) {
@@ -215,7 +229,7 @@ Results Results::read(const std::string &path) {
 Results Results::merged(const std::vector<Results> &parts, const std::vector<std::string> &names) {
   for (size_t i = 0; i < parts.size(); ++i) // the first column of every table is the case or the finding
     for (const Table &t : parts[i].tables_)
-      if (t.columns.empty() || t.columns[0].kind != integer)
+      if (t.name != "experiments" && (t.columns.empty() || t.columns[0].kind != integer))
         input_error("cannot merge " + names[i] + ": it was not written by run or verify");
   Results whole = parts.at(0);
   std::map<size_t, std::string> owner;
@@ -230,7 +244,8 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
       whole.done_.insert(done);
     }
     for (const Table &part : parts[i].tables_) {
-      if (part.name == "plan" || part.name == "parameters" || part.name == "claim_plan") continue;
+      const char *const planned[] = {"plan", "parameters", "experiments", "claim_plan"};
+      if (std::find(std::begin(planned), std::end(planned), part.name) != std::end(planned)) continue;
       if (!whole.find(part.name)) whole.tables_.push_back({part.name, part.columns, {}});
       Table &into = whole.table(part.name);
       if (!(into.columns == part.columns))
@@ -239,9 +254,10 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
     }
   }
   for (Table &t : whole.tables_)
-    std::stable_sort(t.rows.begin(), t.rows.end(), [](const auto &a, const auto &b) {
-      return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
-    });
+    if (t.name != "experiments")
+      std::stable_sort(t.rows.begin(), t.rows.end(), [](const auto &a, const auto &b) {
+        return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
+      });
   return whole;
 }
 
@@ -249,7 +265,8 @@ void Results::add(const Record &record) {
   const int c = record.case_index;
   const Shape &n = record.shape;
   done_.insert(size_t(c));
-  table("records").add(c, n.B, n.H, n.T, n.Dk, n.Dv, record.status, record.reason);
+  table("records").add(c, n.B, n.H, n.T, n.Dk, n.Dv, record.status, record.reason, record.state_bytes, record.flops);
+  for (const Chosen &one : record.chosen) table("choices").add(c, one.owner, one.name, one.value);
   for (const auto &[name, value] : record.score.metrics) table("metrics").add(c, name, value);
   for (size_t i = 0; i < record.seconds.size(); ++i) table("samples").add(c, i, record.seconds[i]);
   for (const auto &[name, curve] : record.score.series) {
@@ -288,6 +305,19 @@ std::vector<std::string> Results::statuses() const {
   const Table &records = table("records");
   for (size_t row = 0; row < records.rows.size(); ++row) all.push_back(records.get<std::string>(row, "status"));
   return all;
+}
+
+std::map<int, double> Results::headlines() const {
+  const Table &plan = table("plan"), &metrics = table("metrics");
+  std::map<std::int64_t, std::string> wanted;
+  for (size_t row = 0; row < plan.rows.size(); ++row)
+    wanted[plan.get<std::int64_t>(row, "case")] = plan.get<std::string>(row, "headline");
+  std::map<int, double> found;
+  for (size_t row = 0; row < metrics.rows.size(); ++row)
+    if (const auto index = metrics.get<std::int64_t>(row, "case");
+        metrics.get<std::string>(row, "metric") == wanted[index])
+      found[int(index)] = metrics.get<double>(row, "value");
+  return found;
 }
 
 Finding Results::finding(size_t index, const Claim &claim) const {

@@ -5,6 +5,7 @@
 #include "harness/numerics/verdict.hpp"
 #include "harness/pipeline/hdf5_file.hpp"
 #include "harness/pipeline/run.hpp"
+#include <map>
 #include <set>
 
 namespace recollect {
@@ -25,6 +26,8 @@ public:
 
   /// Empty results of a plan. The plan tables say what there is to be done.
   static Results planned(const std::vector<Case> &plan, Facts meta);
+  /// Says of an experiment of the plan what it is for.
+  void describe(const std::string &experiment, const std::string &title, const std::string &printed);
   static Results planned(const std::vector<Measurement> &plan, Facts meta);
   /// Those in a file; input error where it is no results file, or of a later schema.
   static Results read(const std::string &path);
@@ -40,10 +43,13 @@ public:
   bool has(size_t index) const { return done_.count(index) != 0; } // the case or finding at this place of the plan
   size_t missing() const;                                          // planned, not there
   std::vector<std::string> statuses() const;                       // of the cases recorded
+  std::map<int, double> headlines() const;                         // of the cases that have one, by index
   /// The finding of `claim` at `index`, as it was added.
   Finding finding(size_t index, const Claim &claim) const;
 
   const std::vector<Table> &tables() const { return tables_; }
+  /// Input error where there is none of that name.
+  const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
   std::string image() const;
   /// Why results of `other`'s plan cannot complete these, "" if they can: the seed, the version or the plan differs.
@@ -52,7 +58,6 @@ public:
 private:
   Table &table(const std::string &name);
   const Table *find(const std::string &name) const;
-  const Table &table(const std::string &name) const;
   std::vector<Table> tables_;
   std::set<size_t> done_;
 };

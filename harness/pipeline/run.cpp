@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/run.hpp"
+#include "harness/core/cost.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/pipeline/conditioning.hpp"
 #include "harness/pipeline/divergence.hpp"
@@ -20,6 +21,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
     record.status = "meaningless";
     return;
   }
+  record.state_bytes = state_bytes(*c.variant, record.shape, c.variant_params, c.real);
+  record.flops = flops_a_token(*c.variant, record.shape, c.variant_params);
   const std::uint64_t needed = memory_needed(*c.variant, record.shape, c.variant_params, c.real);
   if (needed > memory_limit()) {
     record.status = "skipped";
@@ -38,7 +41,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   Output output = job.fetch();
   record.reason = settle(*c.variant, problem.sequence, run, output);
   record.score = c.task->score(c.task_params, problem, output);
-  if (!c.form->exact) // another layer than its definition: by how much
+  if (c.setting == Setting::trial) record.score.series.clear(); // a trial is for its headline
+  if (!c.form->exact)                                           // another layer than its definition: by how much
     record.score.metrics.emplace_back(
         "deviation",
         deviation(output, forward(*c.variant, problem.sequence, {"recurrent", Real::f64, 1, c.variant_params}))
@@ -47,6 +51,12 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
 }
 
 } // namespace
+
+const double *headline(const Case &c, const Record &record) {
+  for (const auto &[name, value] : record.score.metrics)
+    if (name == c.task->metrics.at(0).name) return &value;
+  return nullptr;
+}
 
 Record run_case(const Case &c, int warmup, int repetitions) {
   Record record;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Case -> Record. The only clock around kernels.
 #pragma once
-#include "harness/pipeline/plan.hpp"
+#include "harness/pipeline/tune.hpp"
 
 namespace recollect {
 
@@ -13,8 +13,13 @@ struct Record {
   std::string status;
   std::string reason; // "" when ok, or that the pass diverged, or what stands in for it (divergence.hpp)
   Score score;
-  std::vector<double> seconds; // one a repetition: kernel time with inputs already on the device
+  double state_bytes = 0, flops = 0; // of a head; of the definition, a token (cost.hpp)
+  Choice chosen;                     // of a tuned case
+  std::vector<double> seconds;       // one a repetition: kernel time with inputs already on the device
 };
+
+/// The task's first metric, null where the case has none.
+const double *headline(const Case &c, const Record &record);
 
 /// What goes wrong is in status and reason; only std::bad_alloc is thrown on.
 Record run_case(const Case &c, int warmup, int repetitions);

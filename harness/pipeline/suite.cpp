@@ -4,6 +4,7 @@
 #include "harness/core/files.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 #include <toml++/toml.h>
@@ -23,6 +24,56 @@ Effort effort_of(const std::string &text, const std::string &where) {
   usage_error(where + ": effort is 'quick' or 'full', got '" + text + "'");
 }
 
+std::vector<std::string> texts(const toml::node &value, const std::string &where) {
+  if (!value.is_array()) return {scalar_text(value, where)};
+  std::vector<std::string> all;
+  for (const auto &item : *value.as_array()) all.push_back(scalar_text(item, where));
+  return all;
+}
+
+Experiment experiment_from(const toml::table &table, const std::string &where) {
+  Experiment e;
+  RunRequest &r = e.request;
+  r.seeds = 5;
+  for (const auto &[key_node, value] : table) {
+    const std::string key(key_node.str()), here = where + ": " + key;
+    const auto count = [&] {
+      const double given = parse_number(scalar_text(value, here), here);
+      if (!(given >= 1 && given <= 1e6) || given != std::floor(given)) usage_error(here + " needs a whole number");
+      return int(given);
+    };
+    if (key == "name")
+      r.experiment = scalar_text(value, here);
+    else if (key == "title")
+      e.title = scalar_text(value, here);
+    else if (key == "printed")
+      e.printed = scalar_text(value, here);
+    else if (key == "variants")
+      r.variants = texts(value, here);
+    else if (key == "tasks")
+      r.tasks = texts(value, here);
+    else if (key == "form")
+      r.form = scalar_text(value, here);
+    else if (key == "dtype")
+      r.real = scalar_text(value, here) == "f32" ? Real::f32 : Real::f64;
+    else if (key == "chunk")
+      r.chunk = count();
+    else if (key == "seeds")
+      r.seeds = count();
+    else if (key == "tune" && value.is_boolean())
+      r.tune = value.as_boolean()->get();
+    else if (key == "set" && value.is_table())
+      for (const auto &[name, given] : *value.as_table())
+        r.settings[std::string(name.str())] = join(texts(given, here), ",");
+    else
+      usage_error(here + ": not a key of [[run]], or of the wrong type" +
+                  suggestion(key, {"name", "title", "printed", "variants", "tasks", "form", "dtype", "chunk", "seeds",
+                                   "tune", "set"}));
+  }
+  if (r.experiment.empty()) usage_error(where + ": every [[run]] has a name");
+  return e;
+}
+
 Suite from_table(const toml::table &table, const std::string &path) {
   Suite suite;
   suite.path = path;
@@ -35,6 +86,9 @@ Suite from_table(const toml::table &table, const std::string &path) {
       suite.effort = effort_of(scalar_text(value, where), path);
     } else if (key == "seed" && value.is_integer()) {
       suite.seed = std::uint64_t(value.as_integer()->get());
+    } else if (key == "run" && value.is_array_of_tables()) {
+      for (const auto &entry : *value.as_array())
+        suite.experiments.push_back(experiment_from(*entry.as_table(), where));
     } else if (key == "point" && value.is_array_of_tables()) {
       for (const auto &entry : *value.as_array()) {
         Suite::UserPoint point;
@@ -50,7 +104,7 @@ Suite from_table(const toml::table &table, const std::string &path) {
       }
     } else {
       usage_error(path + ": '" + key + "' is not a suite key, or has the wrong type" +
-                  suggestion(key, {"claims", "effort", "seed", "point"}));
+                  suggestion(key, {"claims", "effort", "seed", "point", "run"}));
     }
   }
   return suite;

@@ -8,10 +8,29 @@
 //   [[point]]                            # measures that claim at these parameters, in place of the suite's own points
 //   claim = "snr_linear"
 //   d = 48
+//   [[run]]                              # what `run --suite` runs
+//   name = "capacity"                    # of the experiment, in the file's plan and over its figures
+//   title = "Pairs recalled against n / d"
+//   printed = "002 §3: n = d at most"    # what a paper prints, beside what is found
+//   variants = ["linear", "delta_net"]   # names or globs; all where absent
+//   tasks = ["recall"]
+//   set = { d = 16, n = "4:64:*2" }      # values as for --set
+//   seeds = 5
+//   tune = true
+//   form = "fast"
+//   dtype = "f64"
+//
+// `verify` takes the claims of a file, `run` its runs.
 #pragma once
 #include "harness/pipeline/results.hpp"
 
 namespace recollect {
+
+/// One [[run]].
+struct Experiment {
+  RunRequest request; // its `experiment` is the name
+  std::string title, printed;
+};
 
 struct Suite {
   std::string path; // of its file, "" where it is built in
@@ -23,6 +42,7 @@ struct Suite {
     Assignments parameters;
   };
   std::vector<UserPoint> points;
+  std::vector<Experiment> experiments;
 };
 
 /// Usage error for unknown keys or values; input error for a file that is missing or no TOML.

@@ -71,8 +71,9 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
     for task, (metric, better) in TASKS.items():
         for number, (family, variant) in enumerate(variants):
             case = len(plan)
-            plan.append((case, variant, family, "chunked", task, "f64", 64, 1, metric, better))
-            parameters.append((case, task, "n", 16.0, ""))
+            ends = (0.1, 1.0) if better == "larger" else (1.0, 0.0)
+            plan.append((case, variant, family, "chunked", task, "f64", 64, 1, metric, better, *ends, "fixed", ""))
+            parameters += [(case, task, "n", 16.0, ""), (case, task, "d", 16.0, "")]
             if number == 17 and task == "swap":
                 continue  # planned, never recorded
             status, reason = "ok", ""
@@ -80,7 +81,7 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
                 status, reason = "meaningless", "the layer holds fixed weights and cannot be written to"
             elif number == 5 and task == "stress":
                 status, reason = "failed", "softmax: <needs> a finite scale & more"
-            records.append((case, 2, 1, steps, 32, 32, status, reason))
+            records.append((case, 2, 1, steps, 32, 32, status, reason, 8.0 * (number + 1), 4.0 * (number % 7 + 1)))
             if status != "ok":
                 continue
             value = draw.uniform() if metric in ("accuracy", "cosine", "state_accuracy") else 10 ** draw.uniform(-2, 4)
@@ -113,6 +114,10 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
                 ("seed", "u8"),
                 ("headline", 32),
                 ("better", 8),
+                ("chance", "f8"),
+                ("ceiling", "f8"),
+                ("setting", 16),
+                ("experiment", 32),
             ],
             plan,
         )
@@ -120,7 +125,7 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
             file, "parameters", [("case", "i8"), ("owner", 48), ("name", 32), ("value", "f8"), ("text", 32)], parameters
         )
         shape = [(n, "i8") for n in ("B", "H", "T", "Dk", "Dv")]
-        table(file, "records", [("case", "i8"), *shape, ("status", 16), ("reason", 240)], records)
+        table(file, "records", [("case", "i8"), *shape, ("status", 16), ("reason", 240), ("state_bytes", "f8"), ("flops", "f8")], records)
         table(file, "metrics", [("case", "i8"), ("metric", 48), ("value", "f8")], metrics)
         table(file, "samples", [("case", "i8"), ("repetition", "i8"), ("seconds", "f8")], samples)
         for name, rows in series.items():

@@ -14,26 +14,20 @@ import h5py
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPORTS = os.path.join(HERE, "..", "..", "reports")
 sys.path[:0] = [HERE, REPORTS]
+import cells  # noqa: E402
 import explain  # noqa: E402
 import findings  # noqa: E402
-import markup  # noqa: E402
+import maths  # noqa: E402
 import matrix  # noqa: E402
 import read  # noqa: E402
+import report  # noqa: E402
+import run_figures  # noqa: E402
+import site_pages  # noqa: E402
+import speed_figures  # noqa: E402
 import style  # noqa: E402
 import synthetic  # noqa: E402
 
-FIGURES = [
-    "verdicts_by_paper",
-    "snr_curves",
-    "paper_error",
-    "swap_accuracy",
-    "regression_loss",
-    "equivalence",
-    "bound_used",
-    "pulls",
-    "power",
-    "matrix",
-]
+FIGURES = ["snr_curves", "paper_error", "swap_accuracy", "regression_loss", "equivalence", "bound_used", "pulls", "power", "capacity", "cost_recall"]
 
 
 def run(*arguments):
@@ -43,11 +37,11 @@ def run(*arguments):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page refers to, its anchors, and its text."""
+    """What a page refers to, its anchors, its images and its text."""
 
     def __init__(self, path):
         super().__init__()
-        self.references, self.ids, self.words, self.rows = [], [], [], []
+        self.references, self.ids, self.words, self.rows, self.images = [], [], [], [], []
         self.quiet = None
         with open(path, encoding="utf-8") as f:
             self.source = f.read()
@@ -62,6 +56,8 @@ class Page(html.parser.HTMLParser):
                 self.ids.append(value)
         if tag == "tr" and "data-outcome" in dict(attributes):
             self.rows.append(dict(attributes))
+        if tag == "img":
+            self.images.append(dict(attributes))
 
     def handle_endtag(self, tag):
         self.quiet = None
@@ -72,7 +68,7 @@ class Page(html.parser.HTMLParser):
 
     @property
     def text(self):
-        return " ".join(" ".join(self.words).split())
+        return " ".join("".join(self.words).split())
 
 
 class Report(unittest.TestCase):
@@ -84,8 +80,21 @@ class Report(unittest.TestCase):
 
     def written(self, *files):
         done = run(*files, "-o", self.out)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return Page(os.path.join(self.out, "index.html"))
+        said = [line for line in done.stderr.splitlines() if not line.endswith("] figures")]  # progress, once a minute
+        self.assertEqual((done.returncode, said), (0, []))
+        return self.page("index.html")
+
+    def page(self, path):
+        return Page(os.path.join(self.out, path))
+
+    def pages(self):
+        found = {}
+        for folder, _, files in os.walk(self.out):
+            for name in files:
+                if name.endswith(".html"):
+                    path = os.path.relpath(os.path.join(folder, name), self.out)
+                    found[path] = self.page(path)
+        return found
 
     def says(self, page, words):
         self.assertTrue(words in page.text, words)  # assertIn would print the whole page
@@ -100,65 +109,99 @@ class Report(unittest.TestCase):
     def test_full_size(self):
         variants = synthetic.write_runs(self.runs)
         ids = synthetic.write_claims(self.verdicts, variants, count=200)
-        page = self.written(self.runs, self.verdicts)
+        index = self.written(self.runs, self.verdicts)
         for name in FIGURES:
             for ending, least in (("png", 5000), ("svg", 4000)):
                 self.assertGreater(os.path.getsize(os.path.join(self.out, "figures", f"{name}.{ending}")), least, name)
-        self.assertEqual(len(page.rows), len(ids))
-        self.assertEqual(
-            page.source.count('loading="lazy"'), len(os.listdir(os.path.join(self.out, "figures"))) // 2 - 1
-        )  # the matrix is a table
-        for variant in variants:
-            self.says(page, variant[1])
-        self.says(page, f"{len(variants)} variants × {len(synthetic.TASKS)} tasks")
-        self.says(page, "the layer holds fixed weights and cannot be written to")
-        self.says(page, "softmax: <needs> a finite scale & more")  # escaped, hence read back as it was
-        self.says(page, "the run ended before it")
-        self.says(page, f"1 of {len(variants) * len(synthetic.TASKS)} runs failed: the matrix says why.")
-        self.says(page, "Statement 7 holds for all x < y & every <key>.")
-        self.says(page, "with uncommitted changes")
-        self.says(page, "Because of 7.")
-        self.says(page, "2 rivals")
+        pages = self.pages()
+        ledger, layers = pages["ledger.html"], pages["layers.html"]
+        self.assertEqual(len(ledger.rows), len(ids))
+        for id in ids:
+            self.assertIn(f"claims/{id}.html", pages)
+        for _, variant in variants:
+            self.assertIn(f"layers/{variant}.html", pages)
+            self.says(layers, variant)
+        for task in synthetic.TASKS:
+            self.assertIn(f"tasks/{task}.html", pages)
+        self.says(layers, f"{len(variants)} layers × {len(synthetic.TASKS)} tasks")
+        self.says(layers, "the layer holds fixed weights and cannot be written to")
+        self.says(layers, "softmax: <needs> a finite scale & more")  # escaped, hence read back as it was
+        self.says(layers, "the run ended before it")
+        self.says(index, "softmax: <needs> a finite scale & more")
+        self.says(pages["claims/claim_7.html"], "Statement 7 holds for all x < y & every <key>.")
+        self.says(pages["claims/claim_7.html"], "Because of 7.")
+        self.says(pages["claims/claim_7.html"], "2 of 2 rivals refuted")
+        self.says(pages["claims/claim_7.html"], "recollect verify claim_7 --seed 1 --points")
+        self.says(pages["claims/claim_7.html"], "@misc{recollect_claim_7")
+        self.says(index, "with uncommitted changes")
+        delta = next(row for row in ledger.rows if row["id"] == "claim-claim_7")
+        self.assertIn("delta_net", delta["data-key"])  # claims are found by the layers that they speak of
+        self.assertIn("variational linear attention", delta["data-key"])  # and by their paper's name
 
-    def test_nothing_is_fetched(self):
+    def test_nothing_is_fetched_and_every_link_lands(self):
         variants = synthetic.write_runs(self.runs, steps=40, families=synthetic.SMALL)
         synthetic.write_claims(self.verdicts, variants[:3], count=12)
-        page = self.written(self.runs, self.verdicts)
-        for reference in page.references:
-            self.assertTrue(reference.startswith(("data:", "#")), reference[:80])
-            if reference.startswith("#"):
-                self.assertIn(reference[1:], page.ids)
-        self.assertEqual(len(page.ids), len(set(page.ids)))
-        self.assertNotRegex(page.source, r"https?://|url\(|@import")
-        self.assertIn("default-src 'none'", page.source)
+        self.written(self.runs, self.verdicts)
+        pages = self.pages()
+        for path, page in pages.items():
+            self.assertEqual(len(page.ids), len(set(page.ids)), path)
+            self.assertIn("default-src 'none'", page.source)
+            self.assertNotRegex(page.source, r"url\(|@import")
+            for image in page.images:  # lazy images keep their place, so that anchors stay where they are
+                self.assertTrue(int(image["width"]) > 0 and int(image["height"]) > 0 and image["alt"], path)
+            for reference in page.references:
+                if reference.startswith("https://arxiv.org/"):
+                    continue  # a link to a paper; nothing is loaded from it
+                self.assertNotRegex(reference, r"^[a-z]+:|^//")
+                file, _, anchor = reference.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+                self.assertTrue(os.path.exists(os.path.join(self.out, target)), f"{path} -> {reference}")
+                if anchor and "=" not in anchor:
+                    self.assertIn(anchor, pages[target].ids, f"{path} -> {reference}")
 
     def test_a_failed_claim_is_seen_as_failed(self):
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=1, kernels=[])
-        page = self.written(self.verdicts)
-        failed = [row for row in page.rows if row["data-outcome"] == "failed"]
-        self.assertEqual([row["id"] for row in failed], ["claim-claim-13"])
-        self.assertIs(page.rows[0], failed[0])
-        self.assertIn("failed", page.ids)
-        self.says(page, "✗ FAILED")
-        self.says(page, "It was expected to come out as “refuted” and came out as “holds”.")
-        self.says(page, "11 / 12")  # two of the fourteen are not tested
+        index = self.written(self.verdicts)
+        rows = self.page("ledger.html").rows
+        self.assertEqual([row["id"] for row in rows if row["data-outcome"] == "failed"], ["claim-claim_13"])
+        self.assertEqual(rows[0]["id"], "claim-claim_13")
+        self.assertIn("failed", index.ids)
+        self.says(self.page("claims/claim_13.html"), "✗ FAILED")
+        self.says(index, "It was expected to come out as “refuted” and came out as “holds”.")
+        self.says(index, "11 / 12 as expected")  # two of the fourteen are not tested
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=0, kernels=[])
-        page = self.written(self.verdicts)
-        self.assertNotIn("failed", page.ids)
-        self.assertFalse("✗ FAILED" in page.text)
-        self.says(page, "12 / 12")
+        index = self.written(self.verdicts)
+        self.assertNotIn("failed", index.ids)
+        self.says(index, "12 / 12 as expected")
 
     def test_a_missing_part_says_which_command_fills_it(self):
         variants = synthetic.write_runs(self.runs, steps=40, families=synthetic.SMALL)
-        page = self.written(self.runs)
-        self.says(page, "No file holds verdicts. recollect verify -o v.h5")
-        self.says(page, "No file holds the claims snr_*")
+        self.written(self.runs)
+        self.says(self.page("ledger.html"), "No file holds verdicts. recollect verify -o v.h5")
+        self.says(self.page("noise.html"), "No file holds the claims snr_*")
+        self.says(self.page("speed.html"), "recollect bench --sweep")
         self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "snr_curves.png")))
         synthetic.write_claims(self.verdicts, variants[:2], count=8, kernels=[])
-        page = self.written(self.verdicts)  # replaces the earlier report, figures and all
-        self.says(page, "No file holds runs. recollect run --variants all --tasks all -o r.h5")
-        self.says(page, "No file holds runs of the task swap.")
-        self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "matrix.png")))
+        self.written(self.verdicts)  # replaces the earlier report, figures and all
+        self.says(self.page("layers.html"), "No file holds runs. recollect run --tune -o r.h5")
+        self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "capacity.png")))
+        self.assertFalse(os.path.exists(os.path.join(self.out, "tasks", "recall.html")))
+
+    def test_other_formats(self):
+        variants = synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
+        ids = synthetic.write_claims(self.verdicts, variants[:2], count=9)
+        self.assertEqual(run(self.runs, self.verdicts, "-o", self.out, "--format", "md", "--csv").returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.out)), ["cells.csv", "claims.csv", "points.csv", "report.md"])
+        with open(os.path.join(self.out, "report.md"), encoding="utf-8") as f:
+            text = f.read()
+        for id in ids:
+            self.assertIn(f"| {id} |", text)
+        import csv
+
+        with open(os.path.join(self.out, "cells.csv"), encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual({r["task"] for r in rows}, set(synthetic.TASKS))
+        self.assertTrue(all(float(r["mean"]) >= 0 for r in rows if r["status"] == "ok"))
 
     def test_refusals(self):
         missing, text, foreign, cut, later, broken = (
@@ -247,18 +290,37 @@ class Report(unittest.TestCase):
         def program(*words):
             subprocess.run([os.environ["RECOLLECT_PROGRAM"], *words], capture_output=True, check=True)
 
-        program("run", "--variants", "gla,softmax", "--tasks", "recall,online_regression", "-o", self.runs)
-        program("verify", "chunk_equals_recurrent", "table2_gla", "-o", self.verdicts)
-        results = read.read([self.runs, self.verdicts])
-        table = matrix.build(results)
-        self.assertEqual(table["metric"], {"online_regression": "loss_late", "recall": "accuracy"})
-        self.assertEqual(table["direction"], {"online_regression": -1, "recall": 1})
-        self.assertEqual([findings.outcome(c) for c in results["claims"]], ["holds", "holds"])
-        for claim in results["claims"]:
-            self.assertTrue(claim["points"] and claim["rivals"] and claim["system"] == "layer" and claim["variants"])
-        page = self.written(self.runs, self.verdicts)
-        self.says(page, "2 / 2 tested claims as expected: 2 layer")
-        self.says(page, "gated_linear")
+        words = ("--variants", "gla,softmax,linear", "--tasks", "recall,online_regression,capacity")
+        program("run", *words, "--seeds", "2", "--tune", "-o", self.runs)
+        program("verify", "chunk_equals_recurrent", "table2_gla", "snr_linear", "-o", self.verdicts)
+        bench = os.path.join(self.folder, "b.h5")
+        sweep = ("--shape", "1,1,64,8,8", "--sweep", "T=64:256:*2", "--min-time", "0.001")
+        program("bench", "--variants", "linear", *sweep, "-o", bench)
+        results = report.load([self.runs, self.verdicts, bench])
+        table = matrix.build(results["matrix_cells"])
+        told = table["cell"]["softmax", "recall"]
+        self.assertEqual((told["headline"], told["direction"], told["count"], told["setting"]), ("accuracy", 1, 2, "tuned"))
+        self.assertEqual((told["chance"], told["ceiling"]), (1 / 32, 1))
+        self.assertEqual(list(told["chosen"]), [("softmax", "scale")])
+        self.assertGreater(told["mean"], 0.9)  # untuned it is at chance
+        self.assertEqual(table["cell"]["linear", "online_regression"]["direction"], -1)
+        self.assertEqual(told["state_bytes"], 32 * (32 + 32) * 8)
+        self.assertEqual([findings.outcome(c) for c in results["claims"]].count("holds"), 2)
+        self.assertEqual(len(speed_figures.series(results["bench"])), 1)
+        done = subprocess.run(
+            [os.environ["RECOLLECT_PROGRAM"], "report", self.runs, self.verdicts, bench, "-o", self.out],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.says(self.page("index.html"), "3 / 3 as expected.")
+        layer = self.page("layers/gated_linear.html")  # with what the program knows of it
+        self.says(layer, "5 Dv Dk flops")
+        self.says(layer, "Also calledgla")
+        self.assertIn("<math>", layer.source)
+        self.assertIn("layers/mamba.html", self.pages())  # also of layers that no file ran
+        self.says(self.page("tasks/recall.html"), "chance 0.0312, a perfect memory 1")
+        for name in ("time_against_length", "roofline", "cost_recall"):
+            self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
 
     def test_first_edition(self):
         """Files of schema version 1 keep their verdicts; tiers become roles, and the control a rival."""
@@ -267,7 +329,8 @@ class Report(unittest.TestCase):
         self.assertEqual([p["role"] for p in old["points"]], ["statement", "obligation"])
         self.assertEqual([(p["label"], p["params"]) for p in old["rivals"]], [("control", {})])
         self.assertEqual((findings.outcome(old), old["points"][0]["params"]), ("refuted", {"d": 2}))
-        page = self.written(self.verdicts)
+        self.written(self.verdicts)
+        page = self.page("claims/old.html")
         self.says(page, "1 of 1 rivals refuted")
         self.says(page, "At d = 2 (paper), 1.5 was measured where the statement gives 1.")
 
@@ -278,32 +341,75 @@ class Report(unittest.TestCase):
         one_each = dict.fromkeys(("holds_asymptotically", "refuted", "boundary", "typo", "untrained"), 1)
         self.assertEqual(found, {"holds": 32, **one_each, "not_tested": 2, "failed": 1})
         self.assertEqual(list(found), [name for name in findings.FOUND if name in found])
-        self.assertTrue(set(style.OUTCOMES) == set(findings.FOUND) == set(markup.MARKS))
+        self.assertTrue(set(style.OUTCOMES) == set(findings.FOUND) == set(site_pages.MARKS))
         page = self.written(self.verdicts)
-        self.says(page, "32 ● statements hold 1 ◐ holds in a limit 1 ○ refuted as asserted")
-        self.says(page, "2 – not tested (1 needs training, 1 not numeric)")
-        self.says(page, "37 / 38 tested claims as expected: 19 algebra, 19 layer")
+        self.says(page, "37 / 38 as expected. 32 ● statements hold, 1 ◐ holds in a limit, 1 ○ refuted as asserted")
+        self.says(page, "2 more cannot be tested (1 needs training, 1 not numeric)")
         self.assertNotIn("<blockquote", page.source)
-
-    def test_rivals_stand_in_the_page(self):
-        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=3, failing=0, kernels=[])
-        page = self.written(self.verdicts)
-        self.says(page, "2 of 2 rivals refuted")
-        self.says(page, "erase sign flipped system d = 2 2 1 exact 1×10⁻¹² 1×10¹² refuted")
 
     def test_matrix(self):
         variants = synthetic.write_runs(self.runs, steps=12)
-        table = matrix.build(read.read([self.runs]))
-        self.assertEqual(table["metric"], {task: metric for task, (metric, _) in synthetic.TASKS.items()})
+        table = matrix.build(report.load([self.runs])["matrix_cells"])
         counted = matrix.counts(table)
         self.assertEqual(sum(counted.values()), len(set(v for _, v in variants)) * len(synthetic.TASKS))
         self.assertEqual((counted["meaningless"], counted["failed"], counted["not run"]), (8, 1, 1))
-        for cell in table["cell"].values():
-            self.assertTrue(cell["value"] is not None if cell["status"] == "ok" else cell["reason"])
+        for (_, task), cell in table["cell"].items():
+            self.assertEqual(cell["headline"], synthetic.TASKS[task][0])
+            self.assertTrue(cell["mean"] == cell["mean"] if cell["status"] == "ok" else cell["reason"])
         low, high = (matrix.colours(x) for x in (0, 1))
         self.assertNotEqual(low, high)
-        self.assertEqual([table["direction"][t] for t in ("recall", "online_regression", "angles")], [1, -1, 0])
         self.assertEqual(max(matrix.shade(table, "online_regression").values()), 1)  # the smallest loss
+
+    def test_cells_never_average_over_settings(self):
+        def case(**changes):
+            base = dict(experiment="", task="recall", variant="linear", family="additive", form="chunked", real="f64", chunk=64,
+                        seed=1, params={"recall": {"n": 4}, "linear": {"scale": 1.0}}, chosen={}, setting="fixed", status="ok",
+                        reason="", headline="accuracy", better="larger", chance=0.25, ceiling=1.0, metrics={"accuracy": 0.5},
+                        seconds=[], series={}, state_bytes=8.0, flops=4.0)  # fmt: skip
+            return {**base, **changes}
+
+        two = [case(), case(seed=2, metrics={"accuracy": 0.7})]
+        wide = case(params={"recall": {"n": 8}, "linear": {"scale": 1.0}})
+        trial = case(setting="trial", metrics={"accuracy": 0.0})
+        found = cells.cells({"cases": [*two, wide, trial]})
+        self.assertEqual([c["count"] for c in found], [2, 1])
+        self.assertAlmostEqual(found[0]["mean"], 0.6)
+        self.assertAlmostEqual(found[0]["error"], 0.1)
+        self.assertEqual(cells.varying(found), {"n": [4, 8]})
+        chosen = {("linear", "scale"): 0.2}
+        tuned = cells.cells({"cases": [case(chosen=chosen), case(seed=2, chosen=chosen)]})
+        self.assertEqual([(c["count"], cells.tuning(dict(c, setting="tuned"))) for c in tuned], [(2, "tuned: scale = 0.2")])
+        failed = cells.cells({"cases": [case(), case(seed=2, status="failed", reason="why", metrics={})]})[0]
+        self.assertEqual((failed["status"], failed["reason"], failed["metrics"]), ("failed", "why", {}))
+        twins = cells.cells({"cases": [case(), case(variant="other", metrics={"accuracy": 0.5 + 1e-12}), case(variant="third", metrics={"accuracy": 0.5001})]})
+        self.assertEqual(cells.coincidences(twins), {"linear": "a", "other": "a"})
+
+    def test_the_front_is_what_nothing_beats_at_less_cost(self):
+        self.assertEqual(cells.pareto([(1, 0.2), (2, 0.1), (3, 0.9), (2, 0.5), (9, 0.9)], 1), [0, 3, 2])
+        self.assertEqual(cells.pareto([(1, 5.0), (2, 1.0), (3, 2.0)], -1), [0, 1])
+
+    def test_the_linear_memory_s_theory(self):
+        """Against a direct simulation: unit keys, Gaussian values, the right value must have the largest inner product."""
+        import numpy as np
+
+        draw = np.random.default_rng(1)
+        for n, d, dv in ((8, 16, 16), (32, 16, 16), (64, 32, 32)):
+            right = 0
+            for _ in range(2000):
+                k = draw.normal(size=(n, d))
+                k /= np.linalg.norm(k, axis=1, keepdims=True)
+                v = draw.normal(size=(n, dv))
+                right += int(np.argmax(v @ (v.T @ (k @ k[0]))) == 0)
+            theory = run_figures.linear_memory_accuracy(n, d, dv)
+            self.assertLess(abs(right / 2000 - theory), 0.06, (n, d, dv, right / 2000, theory))  # terms are not independent
+        self.assertAlmostEqual(run_figures.linear_memory_accuracy(1, 16, 16), 1)
+
+    def test_maths(self):
+        shown = str(maths.maths("A_t = I - beta_t k_t^T <= sqrt(d) of delta_net, (1+a)^(-d/2) & <b>"))
+        for part in ("<msub>", "<mi>β</mi>", "<msubsup>", "≤", "<msqrt>", "delta_net", "&amp; &lt;b&gt;"):
+            self.assertIn(part, shown)
+        self.assertNotIn("_t", shown)
+        self.assertEqual(str(maths.maths("no maths in a sentence, nor in 12 words")), "no maths in a sentence, nor in 12 words")
 
     def test_explanations(self):
         def claim(**changes):

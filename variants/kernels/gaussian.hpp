@@ -56,8 +56,9 @@ template <class Real> Real bandwidth_param(const Call<Real> &call) {
   return Real(call.params.real_or("bandwidth", 2 * std::sqrt(double(call.shape.Dk))));
 }
 inline ParamSpec bandwidth_spec() {
-  return automatic_param("bandwidth", "2 sqrt(Dk)", std::numeric_limits<double>::min(), no_limit,
-                         "B in exp(-|q - k|^2 / B)");
+  return tuned(automatic_param("bandwidth", "2 sqrt(Dk)", std::numeric_limits<double>::min(), no_limit,
+                               "B in exp(-|q - k|^2 / B)"),
+               {1, 0.25, 0.0625});
 }
 
 template <class Real> void gaussian_recurrent(const std::string &label, const Call<Real> &c) {

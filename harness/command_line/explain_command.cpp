@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything about one claim, layer or task, whichever has the name.
+#include "harness/command_line/flags.hpp"
+#include "harness/command_line/print.hpp"
+#include "harness/command_line/subcommands.hpp"
+#include "harness/core/lookup.hpp"
+#include "harness/device/backend.hpp"
+#include <iostream>
+
+namespace recollect {
+namespace {
+
+struct ExplainFlags {
+  std::string name;
+  std::uint64_t seed = 1;
+  bool measure = true;
+};
+
+template <class Entry> const Entry *named(const std::vector<Entry> &entries, const std::string &name) {
+  for (const Entry &entry : entries)
+    if (lookup::any_name(entry, [&](const std::string &known) { return known == canonical(name); })) return &entry;
+  return nullptr;
+}
+
+int explain(const ExplainFlags &flags) {
+  if (const Claim *claim = named(all_claims(), flags.name)) {
+    const bool measured = flags.measure && claim->measure;
+    Protocol protocol;
+    protocol.seed = flags.seed, protocol.effort = claim->suite;
+    const Backend backend;
+    Finding finding;
+    if (measured) finding = examine(*claim, protocol);
+    explain(std::cout, *claim, measured ? &finding : nullptr, provenance({"recollect", "explain"}, flags.seed));
+    return measured && !finding.passed ? exit_failed : exit_ok;
+  }
+  if (const Variant *variant = named(all_variants(), flags.name)) {
+    describe(std::cout, *variant);
+    explain_claims(std::cout, *variant);
+    return exit_ok;
+  }
+  if (const Task *task = named(all_tasks(), flags.name)) {
+    describe(std::cout, *task);
+    return exit_ok;
+  }
+  std::vector<std::string> known = lookup::all_names(all_claims());
+  for (const auto &more : {lookup::all_names(all_variants()), lookup::all_names(all_tasks())})
+    known.insert(known.end(), more.begin(), more.end());
+  usage_error("no claim, variant or task is called '" + flags.name + "'" + suggestion(flags.name, known));
+}
+
+} // namespace
+
+Action add_explain(CLI::App &app) {
+  const auto flags = std::make_shared<ExplainFlags>();
+  CLI::App &c = *app.add_subcommand("explain", "one claim, variant or task: what it says, what was found, what to use");
+  c.add_option("name", flags->name, "of a claim, a variant or a task")->required();
+  c.add_option("--seed", flags->seed, "seed of a claim's measurement")->capture_default_str();
+  c.add_flag("!--no-measure", flags->measure, "say what a claim states without measuring it");
+  return [flags](const Words &) { return explain(*flags); };
+}
+
+} // namespace recollect

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A claim in full: statement, exact form, counter-example, rivals and how far away they are, how to repeat and cite it.
+#include "harness/command_line/print.hpp"
+#include "harness/command_line/table.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+namespace recollect {
+namespace {
+
+void paragraph(std::ostream &out, const std::string &name, const std::string &text) {
+  if (!text.empty()) out << wrapped(text, name, 12) << '\n';
+}
+
+/// How far measured and predicted lie apart, in tolerances.
+double distance(const Point &p) {
+  const double gap = std::fabs(p.measured - p.predicted);
+  return p.tolerance > 0 ? gap / p.tolerance : gap > 0 ? HUGE_VAL : 0;
+}
+
+std::string compared(const Point &p) {
+  const std::string relation = p.relation == Point::equal ? "" : p.relation == Point::at_most ? "<= " : ">= ";
+  return brief(p.measured) + (p.standard_error > 0 ? " +- " + brief(p.standard_error) : "") + " against " + relation +
+         brief(p.predicted) + (p.params.str().empty() ? "" : " at " + p.params.str());
+}
+
+/// The sum of the sizes of its numbers: small parameters make the better counter-example.
+double size(const Point &p) {
+  double total = 0;
+  for (const auto &[name, value] : p.params) total += value.text.empty() ? std::fabs(value.number) : 0;
+  return total;
+}
+
+void print_counter_example(std::ostream &out, const Finding &f) {
+  const Point *smallest = nullptr;
+  for (const Point &p : f.points)
+    if (p.role == Role::statement && p.verdict == Verdict::refuted && (!smallest || size(p) < size(*smallest)))
+      smallest = &p;
+  if (smallest) paragraph(out, "shown by", compared(*smallest));
+}
+
+void print_rivals(std::ostream &out, const Finding &f) {
+  std::vector<const Point *> rivals;
+  for (const Point &p : f.points)
+    if (p.role == Role::rival) rivals.push_back(&p);
+  std::sort(rivals.begin(), rivals.end(), [](const Point *a, const Point *b) { return distance(*a) < distance(*b); });
+  if (rivals.empty()) return;
+  out << "rivals, the nearest first (" << rivals.size() << " in all):\n";
+  Rows rows{{"  rival", "kind", "apart (tolerances)", "verdict"}};
+  for (size_t i = 0; i < std::min<size_t>(rivals.size(), 8); ++i)
+    rows.push_back(
+        {"  " + rivals[i]->label, name_of(rivals[i]->rival), brief(distance(*rivals[i])), name_of(rivals[i]->verdict)});
+  print_table(out, rows);
+}
+
+std::string fact(const Facts &facts, const std::string &wanted) {
+  for (const auto &[name, value] : facts)
+    if (name == wanted) return value;
+  return "?";
+}
+
+} // namespace
+
+void explain(std::ostream &out, const Claim &c, const Finding *finding, const Facts &meta) {
+  paragraph(out, "claim", c.id);
+  paragraph(out, "source", c.source);
+  paragraph(out, "statement", c.statement);
+  const std::string qualified = qualifier(c).empty() ? "" : " (" + qualifier(c) + ")";
+  const std::string verdict = finding ? name_of(finding->verdict) : name_of(c.expected);
+  paragraph(out, "verdict", verdict + qualified + (!finding ? "" : finding->passed ? ", as expected" : ", FAILED"));
+  paragraph(out, c.expected == Verdict::refuted ? "instead" : "exact", c.exact);
+  paragraph(out, "why", c.explanation);
+  if (finding) print_counter_example(out, *finding);
+  paragraph(out, "layers", c.variants.empty() ? "none: " + std::string(system_of(c)) : join(c.variants, ", "));
+  paragraph(out, "covers", join(c.covers, ", "));
+  if (finding) print_rivals(out, *finding);
+  const std::string full = c.suite == Effort::full ? " --suite full" : "";
+  paragraph(out, "repeat", "recollect verify " + c.id + full + " --seed " + fact(meta, "seed") + " --points");
+  out << "cite        @misc{recollect_" << c.id << ", author = {{The recollect developers}},\n"
+      << "              title = {" << c.id << ": " << c.source << ", " << verdict << "},\n"
+      << "              howpublished = {recollect " << fact(meta, "version") << ", commit "
+      << fact(meta, "git_commit").substr(0, 12) << ", seed " << fact(meta, "seed") << "}, year = {"
+      << fact(meta, "start_utc").substr(0, 4) << "}}\n";
+}
+
+void explain_claims(std::ostream &out, const Variant &variant) {
+  Rows rows{{"  claim", "expected", "source"}};
+  for (const Claim &c : all_claims())
+    if (std::find(c.variants.begin(), c.variants.end(), variant.name) != c.variants.end())
+      rows.push_back({"  " + c.id, name_of(c.expected), c.source});
+  if (rows.size() == 1) return;
+  out << "claims that run it:\n";
+  print_table(out, rows);
+}
+
+} // namespace recollect

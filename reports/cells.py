@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells: the cases that differ in their seed alone. Never an average over different settings."""
+import math
+
+import numpy as np
+
+DIRECTIONS = {"larger": 1, "smaller": -1}
+WORST_FIRST = ("failed", "not run", "skipped", "meaningless", "ok")
+
+
+def planned(case):
+    """What tells a case from its neighbours, its seed apart: chosen parameters are no setting of the user's."""
+    chosen = case["chosen"]
+    params = tuple(
+        (owner, name, value)
+        for owner, mine in sorted(case["params"].items())
+        for name, value in sorted(mine.items())
+        if (owner, name) not in chosen and not (isinstance(value, float) and math.isnan(value))
+    )
+    return (case.get("file", 0), case["experiment"], case["task"], case["variant"], case["form"], case["real"],
+            case["chunk"], params)  # fmt: skip
+
+
+def mean_and_error(values):
+    """Mean and standard error of the mean; the error is NaN for one value."""
+    if not values:
+        return math.nan, math.nan
+    mean = float(np.mean(values))
+    return mean, float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def cell_of(cases):
+    first = cases[0]
+    status = next(s for s in WORST_FIRST if any(c["status"] == s for c in cases))
+    speaks = next(c for c in cases if c["status"] == status)
+    good = [c for c in cases if c["status"] == "ok"] if status == "ok" else []
+    metrics = {}
+    for name in dict.fromkeys(n for c in good for n in c["metrics"]):
+        values = [c["metrics"][name] for c in good if name in c["metrics"]]
+        metrics[name] = (*mean_and_error(values), values)
+    headline = first["headline"] or next(iter(metrics), None)
+    mean, error, values = metrics.get(headline, (math.nan, math.nan, []))
+    keep = ("experiment", "task", "variant", "family", "form", "real", "chance", "ceiling", "params", "setting")
+    return {
+        **{name: first[name] for name in keep},
+        **dict(chosen=good[0]["chosen"] if good else {}, headline=headline, direction=DIRECTIONS.get(first["better"], 0)),
+        **dict(status=status, reason=speaks["reason"], count=len(cases), seeds=[c["seed"] for c in cases]),
+        **dict(metrics=metrics, mean=mean, error=error, values=values),
+        **dict(state_bytes=speaks["state_bytes"], flops=speaks["flops"]),
+        **dict(series={n: [c["series"][n] for c in good if n in c["series"]] for c in good[:1] for n in c["series"]}),
+    }
+
+
+def cells(results):
+    """Every cell of the files, in the order of the plan; trials are how a cell was chosen, not cells."""
+    groups = {}
+    for case in results["cases"]:
+        if case["setting"] != "trial":
+            groups.setdefault(planned(case), []).append(case)
+    return [cell_of(cases) for cases in groups.values()]
+
+
+def settings(cell):
+    """{name: value} of both owners; the variant's own are called owner.name where the task has the name too."""
+    task = dict(cell["params"].get(cell["task"], {}))
+    for name, value in cell["params"].get(cell["variant"], {}).items():
+        task[f"{cell['variant']}.{name}" if name in task else name] = value
+    return task
+
+
+def varying(group):
+    """The parameters that differ among cells, gates and free parameters that were chosen apart: {name: values}."""
+    values = {}
+    for cell in group:
+        for name, value in settings(cell).items():
+            values.setdefault(name, {}).setdefault(value if value == value else "automatic", None)
+    return {name: list(found) for name, found in values.items() if len(found) > 1}
+
+
+def tuning(cell):
+    """ "tuned: scale = 16", "untuned defaults", "nothing free"."""
+    if cell["setting"] == "tuned":
+        said = ", ".join(f"{name} = {value:g}" if value == value else f"{name} = default"
+                         for (_, name), value in cell["chosen"].items())  # fmt: skip
+        return f"tuned: {said}" if said else "tuned: no trial ran"
+    return {"untuned": "untuned defaults", "fixed": "nothing free"}.get(cell["setting"], "")
+
+
+def signature(cell):
+    """All metrics of all seeds to nine digits: layers that are the same map under the settings used agree in it."""
+    return (tuple(cell["seeds"]), tuple((n, tuple(f"{v:.8e}" for v in values)) for n, (_, _, values) in sorted(cell["metrics"].items())))
+
+
+def coincidences(group):
+    """{variant: letter} of the cells of one task that are one: the same numbers for every metric and seed."""
+    same = {}
+    for cell in group:
+        if cell["status"] == "ok":
+            same.setdefault(signature(cell), []).append(cell["variant"])
+    shared = [variants for variants in same.values() if len(variants) > 1]
+    return {v: (chr(ord("a") + i) if i < 26 else f"a{i}") for i, variants in enumerate(shared) for v in variants}
+
+
+def pareto(points, direction):
+    """Indices of (cost, value) that no other point beats in both: cheaper, and better."""
+    order = sorted(range(len(points)), key=lambda i: (points[i][0], -direction * points[i][1]))
+    front, best = [], -math.inf
+    for i in order:
+        if direction * points[i][1] > best:
+            front.append(i)
+            best = direction * points[i][1]
+    return front

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How values are said in the templates."""
+import explain
+import findings
+from cells import tuning
+from maths import maths
+from markupsafe import Markup, escape
+from papers import PAPERS
+from style import number, params_text, words
+
+
+def breakable(name):
+    """An identifier that may break after each underscore."""
+    return Markup(str(escape(name)).replace("_", "_<wbr>"))
+
+
+def predicted(point):
+    """The prediction as text; where it is a bound, or zero, the tolerance that goes with it."""
+    relation = {"equal": "", "at_most": "≤ ", "at_least": "≥ "}[point["relation"]]
+    sign = {"equal": "±", "at_most": "+", "at_least": "−"}[point["relation"]]
+    telling = point["tolerance"] and (relation or not point["predicted"])
+    return relation + number(point["predicted"]) + (f" {sign} {number(point['tolerance'], 2)}" if telling else "")
+
+
+def notices(point):
+    """What a point would notice: of a bound its tightness."""
+    if point["sensitivity"] != point["sensitivity"]:
+        return "–"
+    if point["relation"] != "equal":
+        return f"tight to {number(point['sensitivity'], 3)}"
+    return f"{number(100 * point['sensitivity'], 2)} %"
+
+
+def search_key(claim):
+    """All that a reader may search a claim by, its layers and its paper's name among it."""
+    paper = PAPERS.get(findings.paper_of(claim), {})
+    id = claim["id"]
+    texts = [id, id.replace("_", "-"), claim["source"], claim["statement"], claim["exact"], claim["scope"], claim["reason"]]
+    texts += [paper.get("title", ""), paper.get("authors", ""), *claim["covers"], *claim["variants"]]
+    return " ".join(texts).lower()
+
+
+def maths_or_number(value):
+    return number(value) if isinstance(value, (int, float)) else maths(str(value))
+
+
+FILTERS = {
+    "maths": maths,
+    "number": number,
+    "words": words,
+    "breakable": breakable,
+    "predicted": predicted,
+    "notices": notices,
+    "search_key": search_key,
+    "maths_or_number": maths_or_number,
+    "settings": params_text,
+    "tuning": tuning,
+    "outcome": findings.outcome,
+    "decisive": findings.decisive,
+    "distance": findings.distance,
+    "paper": findings.paper_of,
+    "why_failed": explain.why_failed,
+}

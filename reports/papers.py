@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The four papers: what they are called, and where they are."""
+
+PAPERS = {
+    "000": dict(
+        title="Understanding Transformer from the Perspective of Associative Memory",
+        authors="Shu Zhong, Mingyu Xu, Tenglong Ao, Guang Shi",
+        year="2025",
+        link="https://arxiv.org/abs/2505.19488",
+    ),
+    "002": dict(title="A unifying view of linear attention, Part 1", authors="", year="", link=""),
+    "003": dict(
+        title="Test-time regression: a unifying framework for designing sequence models with associative memory",
+        authors="Ke Alexander Wang, Jiaxin Shi, Emily B. Fox",
+        year="2025",
+        link="https://arxiv.org/abs/2501.12352",
+    ),
+    "004": dict(
+        title="Variational Linear Attention: Stable Associative Memory for Long-Context Transformers",
+        authors="Vishal P.",
+        year="2026",
+        link="https://arxiv.org/abs/2605.11196",
+    ),
+}
+
+
+def short_name(paper):
+    """ "Test-time regression" of "003"; the digits where the paper is not one of ours."""
+    return PAPERS[paper]["title"].split(":")[0] if paper in PAPERS else paper
+
+
+def bibtex(claim, meta):
+    """How to cite one finding: the version, commit and seed that made it."""
+    commit = meta.get("git_commit", "")[:12]
+    dirty = " with uncommitted changes" if meta.get("git_dirty") == "true" else ""
+    key = "recollect_" + "".join(c if c.isalnum() else "_" for c in claim["id"])
+    return (
+        f"@misc{{{key},\n  title = {{{{{claim['id']}}}: {claim['source']}, {claim['verdict'].replace('_', ' ')}}},\n"
+        f"  author = {{{{The recollect developers}}}},\n"
+        f"  howpublished = {{recollect {meta.get('version', '?')}, commit {commit}{dirty}, seed {meta.get('seed', '?')}}},\n"
+        f"  year = {{{meta.get('start_utc', '?')[:4]}}}\n}}"
+    )

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of the site: what each template is given."""
+import math
+import os
+
+import cells as cells_
+import explain
+import filters
+import findings
+import jinja2
+import matrix as matrices
+import papers
+import speed_figures
+from draw import FIGURES
+from findings import FOUND, outcome, paper_of, strain
+from style import number, params_text, words
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MARKS = dict(holds="●", holds_asymptotically="◐", refuted="○", boundary="◌", typo="¶", untrained="△", not_tested="–", failed="✗")  # fmt: skip
+MENU = [
+    ("ledger.html", "Ledger"), ("layers.html", "Layers"), ("tasks.html", "Tasks"), ("noise.html", "Noise"),
+    ("explorer.html", "Explorer"), ("speed.html", "Speed"), ("provenance.html", "Provenance"),
+]  # fmt: skip
+MOST_POINTS = 200
+
+
+def environment():
+    loader = jinja2.FileSystemLoader(os.path.join(HERE, "templates"))
+    env = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    env.filters.update(filters.FILTERS)
+    return env
+
+
+def parameters(entry):
+    """The catalogued parameters with every field there."""
+    return dict(parameters=[dict(dict(choices=[], grid=[], low="", high=""), **p) for p in entry["parameters"]])
+
+
+def layer_texts(v):
+    """State, traits and forms of a catalogued layer, as sentences."""
+    state, traits = v["state"], v["traits"]
+    finite = f"{state['rows']} × {state['columns']} numbers a head at {state['at']}"
+    said = [("" if traits[t] else "not ") + words(t) for t in ("causal", "linear_in_v", "order_invariant", "stable")]
+    said += [f"a repeated key reads {words(traits['repeats'])}"] if traits["repeats"] != "other" else []
+    notes = [
+        f["name"] + ("" if f["exact"] else " (approximate)") + ("" if f["stable"] else " (unstable)") for f in v["forms"]
+    ]
+    return dict(state_text=finite if state["rows"] else "every pair: it grows with T", traits_text=", ".join(said),
+                forms_text=", ".join(notes))  # fmt: skip
+
+
+def curve_svg(x, y, across):
+    """A small line chart that takes the page's colours."""
+    wide, high, left, low = 520, 170, 44, 26
+    top = max(max(y), 1e-9)
+    place = [
+        f"{left + (wide - left - 8) * (a - x[0]) / max(x[-1] - x[0], 1e-9):.1f},{8 + (high - low - 8) * (1 - b / top):.1f}"
+        for a, b in zip(x, y)
+    ]
+    return filters.Markup(
+        f'<svg class="curve" viewBox="0 0 {wide} {high}" role="img" aria-label="curve">'
+        f'<path d="M{left} 8V{high - low}H{wide - 8}" class="axis"/><polyline points="{" ".join(place)}"/>'
+        f'<text x="{left - 6}" y="16" text-anchor="end">{number(top, 2)}</text>'
+        f'<text x="{left - 6}" y="{high - low}" text-anchor="end">0</text>'
+        f'<text x="{left}" y="{high - 8}">{number(x[0])}</text><text x="{wide - 8}" y="{high - 8}" text-anchor="end">'
+        f"{number(x[-1])} {filters.escape(across)}</text></svg>"
+    )
+
+
+class Site:
+    """Renders every page of the results; `catalogue` is what the program knows of layers and tasks, {} without it."""
+
+    def __init__(self, results, pictures, catalogue):
+        self.results, self.pictures = results, pictures
+        self.claims = sorted(results["claims"], key=lambda c: (outcome(c) != "failed", paper_of(c), c["id"]))
+        self.layers = {v["name"]: {**v, **layer_texts(v), **parameters(v)} for v in catalogue.get("variants", [])}
+        self.tasks = {t["name"]: {**t, **parameters(t)} for t in catalogue.get("tasks", [])}
+        self.cells = results["cells"]
+        for cell in self.cells:
+            free = {name for _, name in cell["chosen"]}
+            cell["shown"] = params_text({k: v for k, v in self.told(cell).items() if k.split(".")[-1] not in free})
+        families = {c["variant"]: c["family"] for c in self.cells}
+        self.families = {**families, **{n: v["family"] for n, v in self.layers.items()}}
+        self.known_tasks = sorted({c["task"] for c in self.cells} | set(self.tasks))
+        self.matrix = matrices.build(results["matrix_cells"])
+        self.env = environment()
+        self.footer = self.origin()
+
+    def told(self, cell):
+        """The settings of a cell that its neighbours of the same task and experiment do not share."""
+        if not hasattr(self, "_varying"):
+            groups, self._varying = {}, {}
+            for c in self.cells:
+                groups.setdefault((c["experiment"], c["task"]), []).append(c)
+            for key, group in groups.items():
+                self._varying[key] = set(cells_.varying(group)) & set.intersection(*(set(cells_.settings(c)) for c in group))
+        return {k: v for k, v in cells_.settings(cell).items() if k in self._varying[cell["experiment"], cell["task"]]}
+
+    def origin(self):
+        """Where the numbers come from, in one line."""
+        said = []
+        for f in self.results["files"]:
+            m = f["meta"]
+            dirty = " with uncommitted changes" if m.get("git_dirty") == "true" else ""
+            said.append(
+                f"{os.path.basename(f['path'])}: recollect {m.get('version', '?')}, commit {m.get('git_commit', '?')[:12]}"
+                f"{dirty}, {m.get('start_utc', '?')}, {m.get('execution_space', '?')} on {m.get('device', '?')}, seed {m.get('seed', '?')}"
+            )
+        return " · ".join(said)
+
+    def pages(self):
+        """(path, html) of every page."""
+        yield "index.html", self.index()
+        yield "ledger.html", self.render("ledger.html", "ledger.html", claims=self.claims, papers=self.paper_list(),
+                                         counts=findings.counts(self.claims))  # fmt: skip
+        yield "layers.html", self.layers_page()
+        yield "tasks.html", self.tasks_page()
+        yield "noise.html", self.render("noise.html", "figures.html", title="Noise, fast forms, statistics", ratios=[], sections=[
+            self.section("Retrieval noise", "noise", "No file holds the claims snr_* over several key widths.", "recollect verify 'snr*' -o v.h5"),
+            self.section("Fast forms against their recurrence", "forms", "No file holds the claim chunk_equals_recurrent.", "recollect verify chunk_equals_recurrent -o v.h5"),
+            self.section("Are the standard errors right, and what would be noticed?", "statistics", "No file holds at least ten sampled points.", "recollect verify -o v.h5"),
+        ])  # fmt: skip
+        yield "explorer.html", self.render("explorer.html", "explorer.html", points=self.noise_points())
+        yield "speed.html", self.render("speed.html", "figures.html", title="Speed", ratios=speed_figures.ratios(self.results), sections=[
+            self.section("Time against length, and the roofline", "speed", "No file holds timings over at least three lengths.", "recollect bench --sweep T=1024:16384:*2 -o bench.h5"),
+        ])  # fmt: skip
+        yield "provenance.html", self.render("provenance.html", "provenance.html", files=self.results["files"])
+        for claim in self.claims:
+            yield f"claims/{claim['id']}.html", self.claim_page(claim)
+        for name in sorted(self.families):
+            yield f"layers/{name}.html", self.layer_page(name)
+        for name in self.known_tasks:
+            yield f"tasks/{name}.html", self.task_page(name)
+
+    def render(self, here, template, **given):
+        root = "../" * here.count("/")
+        fixed = dict(here=here, root=root, menu=MENU, footer=self.footer, marks=MARKS, found=FOUND, layers=self.families)
+        return self.env.get_template(template).render(**fixed, **given)
+
+    def section(self, heading, page, what, command):
+        return heading, [self.pictures[n] for n, _, _ in FIGURES[page] if n in self.pictures], what, command
+
+    def paper_list(self):
+        ids = sorted({paper_of(c) for c in self.claims})
+        return [
+            dict(papers.PAPERS.get(p, dict(title=p, authors="", year="", link="")), id=p, short=papers.short_name(p),
+                 count=sum(paper_of(c) == p for c in self.claims))
+            for p in ids
+        ]  # fmt: skip
+
+    def news(self, most=5):
+        """The claims that the papers assert and the numbers refute, furthest first: at the statement's own points."""
+        ranked = []
+        for c in self.claims:
+            if outcome(c) != "refuted":
+                continue
+            point = findings.decisive(c)
+            if point and point["role"] == "statement" and point["measured"] > 0 and point["predicted"] > 0:
+                ranked.append((-abs(math.log(point["measured"] / point["predicted"])), c["id"], c, point))
+        chosen, taken = [], {}
+        for _, _, c, point in sorted(ranked, key=lambda r: r[:2]):  # no paper takes more than two of the lines
+            if taken.setdefault(paper_of(c), 0) < 2 and len(chosen) < most:
+                taken[paper_of(c)] += 1
+                chosen.append((c, point))
+        return chosen
+
+    def best(self):
+        """[(task, names)]: the front of headline against state bytes, for the first tasks that a reader asks for."""
+        found = []
+        for task in ("recall", "mqar", "needle", "swap", "online_regression"):
+            mine = [c for c in self.results["matrix_cells"] if c["task"] == task and c["status"] == "ok" and c["direction"] and c["state_bytes"] > 0]  # fmt: skip
+            if len(mine) > 3:
+                front = cells_.pareto([(c["state_bytes"], c["mean"]) for c in mine], mine[0]["direction"])
+                found.append((task, ", ".join(f"{mine[i]['variant']} {number(mine[i]['mean'], 2)} at {number(mine[i]['state_bytes'])} bytes" for i in front[-3:])))  # fmt: skip
+        return found
+
+    def index(self):
+        tested = [c for c in self.claims if not c["reason"]]
+        untested = [c["reason"] for c in self.claims if c["reason"]]
+        tally = ", ".join(f"{untested.count(r)} {words(r)}" for r in sorted(set(untested), key=lambda r: (-untested.count(r), r)))
+        counted = matrices.counts(self.matrix) if self.matrix else None
+        return self.render(
+            "index.html", "index.html", claims=self.claims, tested=tested, untested=untested, untested_tally=tally,
+            passed=sum(c["passed"] for c in tested), rivals=number(sum(len(c["rivals"]) for c in self.claims)),
+            counts=findings.counts(self.claims), papers=self.paper_list(), news=self.news(), best=self.best(),
+            failed=[c for c in self.claims if outcome(c) == "failed"],
+            failed_runs=[c for c in self.cells if c["status"] == "failed"],
+            runs=counted and dict(ok=counted.get("ok", 0), failed=counted.get("failed", 0), all=sum(counted.values())),
+        )  # fmt: skip
+
+    def claim_page(self, c):
+        meta = next((f["meta"] for f in self.results["files"] if f["path"] == c.get("path")), {})
+        paper = papers.PAPERS.get(paper_of(c), dict(title=paper_of(c), authors="", year="", link=""))
+        effort = " --suite full" if c.get("effort") == "full" else ""
+        return self.render(
+            f"claims/{c['id']}.html", "claim.html", claim=c, paper=dict(paper, short=papers.short_name(paper_of(c))),
+            whys=explain.why_failed(c) if outcome(c) == "failed" else [], explained=explain.explain(c),
+            command=f"recollect verify {c['id']}{effort} --seed {meta.get('seed', 1)} --points",
+            picture=self.pictures.get("claim_" + c["id"]), points=sorted(c["points"], key=strain, reverse=True),
+            rivals=sorted(c["rivals"], key=lambda p: (p["verdict"] == "refuted", findings.distance(p))),
+            told=sum(p["verdict"] == "refuted" for p in c["rivals"]), most=MOST_POINTS, bibtex=papers.bibtex(c, meta),
+        )  # fmt: skip
+
+    def layers_page(self):
+        if not self.matrix:
+            return self.render("layers.html", "layers.html", matrix=None, catalogue_layers=list(self.layers.values()), notes=[], pictures=[])
+        m, notes = self.matrix, {}
+        shades = {t: matrices.shade(m, t) for t in m["tasks"]}
+        rows = [dict(variant=v, family=f, cells=[self.matrix_cell(v, t, shades[t], notes) for t in m["tasks"]]) for f, v in m["variants"]]
+        heads = []
+        for t in m["tasks"]:
+            c = next((m["cell"][v, t] for _, v in m["variants"] if m["cell"][v, t]["status"] == "ok"), None)
+            some = c or dict(headline="no metric", direction=0, chance=math.nan, ceiling=math.nan)
+            heads.append(dict(task=t, headline=some["headline"], arrow={1: " ↑", -1: " ↓", 0: ""}[some["direction"]],
+                              ends=math.isfinite(some["chance"]), chance=some["chance"], ceiling=some["ceiling"]))  # fmt: skip
+        settings = {c["setting"] for c in self.results["matrix_cells"]}
+        tuned = (
+            "Each layer stands at the best of a small grid over what is free in it, chosen on seeds of its own."
+            if "tuned" in settings
+            else "Layers stand at their untuned defaults: `recollect run --tune` gives each its best." if "untuned" in settings else ""
+        )
+        return self.render(
+            "layers.html", "layers.html", matrix=m, rows=rows, heads=heads, notes=[dict(status=s, task=t, reason=r, variants=v) for (s, t, r), v in notes.items()],
+            status_counts=matrices.counts(m), tuned_text=tuned, catalogue_layers=list(self.layers.values()),
+            pictures=[self.pictures[n] for n, _, _ in FIGURES["layers"] if n in self.pictures],
+        )  # fmt: skip
+
+    def matrix_cell(self, variant, task, shades, notes):
+        cell = self.matrix["cell"][variant, task]
+        if cell["status"] == "ok" and math.isfinite(cell["mean"]):
+            back, ink = matrices.colours(shades[variant]) if variant in shades else ("transparent", "inherit")
+            hint = f"{variant}, {task}: {cell['count']} seeds; {cells_.tuning(cell) or 'settings unknown'}"
+            return dict(value=cell["mean"], error=cell["error"], back=back, ink=ink, hint=hint, same=self.matrix["same"][task].get(variant, ""))
+        reason = cell["reason"] or ("the task reports no metric" if cell["status"] == "ok" else "no reason recorded")
+        key = (cell["status"], task, reason)
+        notes.setdefault(key, []).append(variant)
+        mark = {"meaningless": "–", "failed": "✗ failed", "ok": "·", "swept": "↗"}.get(cell["status"], "?")
+        return dict(value=None, status=cell["status"], reason=reason, mark=mark, note=list(notes).index(key) + 1)
+
+    def layer_page(self, name):
+        mine = [c for c in self.cells if c["variant"] == name]
+        curve, caption = self.capacity_curve(mine)
+        return self.render(
+            f"layers/{name}.html", "layer.html", name=name, family=self.families[name], layer=self.layers.get(name),
+            cells=mine, curve=curve, curve_caption=caption, equivalence=self.equivalence(name),
+            bench=[b for b in self.results["bench"] if b["variant"] == name and b["status"] == "ok"],
+            claims=[c for c in self.claims if name in c["variants"]],
+        )  # fmt: skip
+
+    def capacity_curve(self, mine):
+        cell = next((c for c in mine if c["task"] == "capacity" and c["series"].get("accuracy_by_step")), None)
+        if not cell:
+            return "", ""
+        curves = cell["series"]["accuracy_by_step"]
+        mean = [float(sum(v) / len(curves)) for v in zip(*curves)]
+        d = cell["params"]["capacity"]["d"]
+        return curve_svg(list(range(1, len(mean) + 1)), mean, "stored pairs"), (
+            f"Accuracy of a read among n stored pairs at d = {d}; mean over {len(curves)} seed{'s' if len(curves) > 1 else ''}{'; ' + cells_.tuning(cell) if cells_.tuning(cell) else ''}."
+        )
+
+    def equivalence(self, name):
+        """The largest error of each form and type against the definition, of the claim chunk_equals_recurrent."""
+        worst = {}
+        for c in self.claims:
+            for p in c["points"] if c["id"] == "chunk_equals_recurrent" else []:
+                s = p["params"]
+                if s.get("variant") != name or p["relation"] != "at_most":
+                    continue
+                key = (s.get("form", ""), s.get("real", ""))
+                if key not in worst or p["measured"] > worst[key]["measured"]:
+                    at = params_text({k: v for k, v in s.items() if k not in ("variant", "form", "real")})
+                    worst[key] = dict(form=key[0], real=key[1], measured=p["measured"], bound=p["predicted"] + p["tolerance"], at=at)
+        return list(worst.values())
+
+    def tasks_page(self):
+        known = [self.tasks.get(n, dict(name=n, summary="", source="")) for n in self.known_tasks]
+        experiments = [
+            dict(e, cells=[c for c in self.cells if c["experiment"] == n], picture=self.pictures.get("experiment_" + n))
+            for n, e in self.results["experiments"].items()
+        ]
+        pictures = [self.pictures[n] for n, _, _ in FIGURES["sequences"] if n in self.pictures]
+        return self.render("tasks.html", "tasks.html", tasks=known, experiments=experiments, pictures=pictures)
+
+    def task_page(self, name):
+        mine = [dict(c, same="") for c in self.cells if c["task"] == name and c["experiment"] in ("", "matrix")]
+        same = self.matrix["same"].get(name, {}) if self.matrix else {}
+        for c in mine:
+            c["same"] = same.get(c["variant"], "")
+        ok = [c for c in mine if c["status"] == "ok"]
+        ok.sort(key=lambda c: -(c["direction"] or 1) * c["mean"] if c["mean"] == c["mean"] else math.inf)
+        task = self.tasks.get(name, dict(name=name, summary="", source="", parameters=[]))
+        return self.render(f"tasks/{name}.html", "task.html", task=task, ends=ok[0] if ok else None,
+                           picture=self.pictures.get("cost_" + name), cells=ok + [c for c in mine if c["status"] != "ok"])  # fmt: skip
+
+    def noise_points(self):
+        """Measured inverse SNRs of the noise family, for the explorer."""
+        kernels = dict(snr_linear="linear", snr_relu="relu", snr_exp="exp", snr_solu="solu")
+        found = []
+        for c in self.claims:
+            for p in c["points"] if c["id"] in kernels else []:
+                s = p["params"]
+                if p["role"] != "limit" and p["relation"] == "equal" and isinstance(s.get("d"), (int, float)) and p["measured"] > 0 and s.get("quantity", "snr_inverse") == "snr_inverse":  # fmt: skip
+                    found.append(dict(kernel=kernels[c["id"]], d=s["d"], n=s.get("n", 2), dv=s.get("dv"), tau=s.get("tau"),
+                                      measured=p["measured"], error=p["standard_error"], role=p["role"]))  # fmt: skip
+        return found

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of `bench`: time against length with its exponent, and the machine's roofline."""
+import numpy as np
+import style
+from style import INK, MUTED
+
+
+def timed(results):
+    return [b for b in results["bench"] if b["status"] == "ok" and b["median_seconds"] > 0]
+
+
+def series(rows):
+    """{(source, variant, form, what stays): rows by T}, those with three lengths or more."""
+    lines = {}
+    for b in rows:
+        key = (b["source"], b["variant"], b["form"], b["B"], b["H"], b["Dk"], b["Dv"], b["real"])
+        lines.setdefault(key, []).append(b)
+    lines = {k: sorted(v, key=lambda b: b["T"]) for k, v in lines.items()}
+    return {k: v for k, v in lines.items() if len({b["T"] for b in v}) >= 3}
+
+
+def exponent(rows):
+    """Time as a power of T: slope of log time over log T and its standard error."""
+    x, y = np.log([b["T"] for b in rows]), np.log([b["median_seconds"] for b in rows])
+    slope, at = np.polyfit(x, y, 1)
+    left = y - slope * x - at
+    spread = np.sum(left**2) / max(1, len(x) - 2) / np.sum((x - x.mean()) ** 2)
+    return float(slope), float(np.sqrt(spread))
+
+
+def time_against_length(results):
+    lines = series(timed(results))
+    if not lines:
+        return None
+    figure = style.new_figure(9, 4.2)
+    ax = figure.subplots()
+    for (source, variant, form, *_), rows in sorted(lines.items()):
+        name = f"{variant} {form}" + ("" if source == "recollect" else f" ({source})")
+        slope, error = exponent(rows)
+        median = np.array([b["median_seconds"] for b in rows])
+        bars = [median - [b["low_seconds"] for b in rows], [b["high_seconds"] for b in rows] - median]
+        ax.errorbar([b["T"] for b in rows], 1e3 * median, yerr=1e3 * np.maximum(0, bars), capsize=2,
+                    label=f"{name}: T^({slope:.2f} ± {error:.2f})", **style.look(name))  # fmt: skip
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.xaxis.set_major_formatter("{x:.0f}")
+    ax.set_xlabel("T")
+    ax.set_ylabel("milliseconds a pass")
+    style.beside(ax)
+    return figure
+
+
+def roofline(results):
+    rows = [b for b in timed(results) if b["flops"] > 0 and b["bytes"] > 0 and b["flops_ceiling"] > 0]
+    if not rows:
+        return None
+    figure = style.new_figure(8, 4.2)
+    ax = figure.subplots()
+    ratio = np.array([b["flops"] / b["bytes"] for b in rows])
+    x = np.geomspace(min(ratio.min(), 0.5), max(ratio.max(), 200), 100)
+    peak, memory = rows[-1]["flops_ceiling"], rows[-1]["bytes_ceiling"]
+    ax.plot(x, np.minimum(peak, memory * x) / 1e9, color=INK, linewidth=1.2, label="ceilings measured on this machine")
+    seen = set()
+    for b in rows:
+        name = f"{b['variant']} {b['form']}" + ("" if b["source"] == "recollect" else f" ({b['source']})")
+        look = dict(style.look(name), linestyle="none")
+        ax.plot(b["flops"] / b["bytes"], b["flops"] / b["median_seconds"] / 1e9, label=None if name in seen else name, **look)
+        seen.add(name)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("operations of the definition a byte read or written once")
+    ax.set_ylabel("10⁹ operations a second")
+    ax.annotate("above the line: the form does fewer operations than the definition", (0.02, 0.02), xycoords="axes fraction",
+                fontsize=7, color=MUTED)  # fmt: skip
+    style.beside(ax)
+    return figure
+
+
+def ratios(results):
+    """Rows of (case, ours in ms, peer, theirs in ms, theirs / ours), where a peer timed the same case."""
+    def key(b):
+        return (b["variant"], b["B"], b["H"], b["T"], b["Dk"], b["Dv"], b["real"])
+
+    ours = {}
+    for b in timed(results):
+        if b["source"] == "recollect" and (key(b) not in ours or b["median_seconds"] < ours[key(b)]["median_seconds"]):
+            ours[key(b)] = b
+    return [
+        dict(name=ours[key(b)]["name"], ours=ours[key(b)]["median_seconds"], peer=b["source"], theirs=b["median_seconds"],
+             ratio=b["median_seconds"] / ours[key(b)]["median_seconds"])
+        for b in timed(results)
+        if b["source"] != "recollect" and key(b) in ours
+    ]  # fmt: skip

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task says of its headline's ends, against a reader of noise, of zero and of the target.
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "tests/tasks/task_testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(tasks)
+BOOST_AUTO_TEST_SUITE(ends)
+
+namespace {
+
+/// Headlines over seeds of a reader that knows nothing: noise where answers are guessed, zero where errors are measured.
+Mean of_the_ignorant(const Task &task, const Params &params, int seeds) {
+  std::vector<double> scores;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const Problem problem = task.generate(params, seed);
+    const size_t size = problem.target.size();
+    const bool guess = task.metrics[0].better == Metric::larger;
+    const Output read{guess ? Stream(seed, "test/noise").normals(size) : std::vector<double>(size, 0.0), {}, {}};
+    scores.push_back(metric(task.score(params, problem, read), task.metrics[0].name));
+  }
+  return mean_of(scores);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(every_headline_with_a_direction_has_two_ends) {
+  for (const Task &task : all_tasks()) BOOST_TEST_CONTEXT(task.name) {
+      BOOST_TEST(bool(task.ends) == (task.metrics[0].better != Metric::neither));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_ceiling_is_what_the_target_scores) {
+  for (const Task &task : all_tasks()) {
+    if (!task.ends) continue;
+    const Params params = resolve(task.params, {}, task.name);
+    const Problem problem = task.generate(params, 1);
+    const double scored = metric(task.score(params, problem, perfect(problem)), task.metrics[0].name);
+    BOOST_TEST_CONTEXT(task.name) { BOOST_TEST(scored == task.ends(params).ceiling); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(chance_is_what_the_ignorant_score) {
+  const std::vector<std::pair<std::string, Assignments>> beside_the_defaults{
+      {"swap", {{"n", "2"}, {"memories", "64"}}},
+      {"swap", {{"read", "one"}}},
+      {"mqar", {{"responses", "shifted"}}},
+      {"needle", {{"kind", "uuid"}}},
+      {"stress", {{"levels", "3"}, {"d", "8"}, {"keys", "unit"}}},
+      {"capacity", {{"level", "0.6"}, {"memories", "2000"}}}};
+  std::vector<std::pair<std::string, Assignments>> all = beside_the_defaults;
+  for (const Task &task : all_tasks())
+    if (task.ends) all.push_back({task.name, {}});
+  for (const auto &[name, settings] : all) {
+    const Task &task = find_task(name);
+    const Params params = resolve(task.params, settings, name);
+    const Mean found = of_the_ignorant(task, params, 10);
+    const double expected = task.ends(params).chance;
+    BOOST_TEST_CONTEXT(name << ": " << found.mean << " +- " << found.standard_error << " for " << expected) {
+      // ten seeds give ten degrees of freedom less one: Student's t at 10^-10 two-sided is 27; a guess that is never
+      // right within them has no spread, and n^-n is then below what they could show
+      BOOST_TEST(std::fabs(found.mean - expected) <= 27 * found.standard_error + 1e-3);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
