@@ -92,6 +92,7 @@ Action add_bench(CLI::App &app) {
   c.add_option("-o,--output", flags->output, "results file (HDF5)");
   c.add_option("--json", flags->json, "the samples as Google Benchmark writes them");
   add_memory_flag(c);
+  example(c, "recollect bench --variants delta_net --sweep T=1024:16384:*2 -o bench.h5");
   return [flags](const Words &command_line) { return run_bench(*flags, command_line); };
 }
 

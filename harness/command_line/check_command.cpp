@@ -175,6 +175,7 @@ Action add_sample(CLI::App &app) {
   c.add_option("--seed", flags->seed, "seed of every number")->capture_default_str();
   c.add_option("-o,--output", flags->output, "HDF5, or .npz")->required();
   flags->convention.add(c);
+  example(c, "recollect sample delta_net --shape 1,2,512,64,64 -o in.npz");
   return [flags](const Words &command_line) { return write_sample(*flags, command_line); };
 }
 
@@ -196,6 +197,7 @@ Action add_check(CLI::App &app) {
   c.add_flag("--self", flags->self, "check every form of every layer (or of the one named) against its definition");
   c.add_option("--json", flags->json, "write the finding as JSON");
   c.add_option("--junit", flags->junit, "write the finding as JUnit XML");
+  example(c, "recollect check delta_net -i in.npz -c out.npz --dtype bf16");
   return [flags](const Words &) {
     if (flags->self) return check_self(*flags);
     if (flags->variant.empty() || flags->input.empty() || flags->candidate.empty())

@@ -76,6 +76,15 @@ inline void add_memory_flag(CLI::App &c) {
       "most that a case or a file may take, such as 8G; default: what the machine has");
 }
 
+/// Progress and what each piece of work found are left out; the last line and failures stay.
+struct QuietFlag {
+  bool quiet = false;
+  void add(CLI::App &c) { c.add_flag("--quiet", quiet, "only what failed and the last line"); }
+};
+
+/// "Example:" at the end of a subcommand's help.
+inline void example(CLI::App &c, const std::string &command) { c.footer("Example: " + command); }
+
 /// A results file that is written while the work goes on.
 struct OutputFlags {
   std::string path;

@@ -53,6 +53,7 @@ Action add_forward(CLI::App &app) {
   flags->convention.add(c);
   flags->engine.add(c);
   add_memory_flag(c);
+  example(c, "recollect forward delta_net -i in.h5 -o out.h5 --form chunked --chunk 64");
   return [flags](const Words &command_line) { return run_forward(*flags, command_line); };
 }
 

@@ -49,6 +49,7 @@ Action add_list(CLI::App &app) {
       ->check(CLI::IsMember({"variants", "tasks", "claims"}));
   c.add_option("names", flags->names, "names or globs");
   c.add_flag("--json", flags->json, "as JSON");
+  example(c, "recollect list variants delta_net");
   return [flags](const Words &) { return list(*flags); };
 }
 

@@ -42,7 +42,8 @@ void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 
 /// id, measured, predicted, standard error, verdict, expected; one row a claim (its decisive point), or one a point;
 /// failing points always; last line "N passed, M failed".
-void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point);
+/// `quiet`: nothing but what failed, and that line.
+void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet = false);
 std::string findings_json(const std::vector<Finding> &findings);
 std::string findings_junit(const std::vector<Finding> &findings);
 

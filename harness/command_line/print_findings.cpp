@@ -124,15 +124,15 @@ void print_found(std::ostream &out, const std::vector<Finding> &findings) {
 
 } // namespace
 
-void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point) {
-  print_found(out, findings);
+void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet) {
+  if (!quiet) print_found(out, findings);
   Rows rows{{"id", "measured", "predicted", "std.err", "verdict", "expected", ""}};
   int passed = 0, failed = 0;
   for (const Finding &f : findings) {
-    add_rows(rows, f, every_point);
+    if (!quiet || (f.tested() && !f.passed)) add_rows(rows, f, every_point);
     if (f.tested()) (f.passed ? passed : failed) += 1;
   }
-  print_table(out, rows);
+  if (rows.size() > 1) print_table(out, rows);
   out << passed << " passed, " << failed << " failed\n";
 }
 

@@ -55,10 +55,11 @@ int merge(const MergeFlags &flags) {
 struct DiffFlags {
   std::string old_path, new_path, format = "text";
   bool gate = false;
+  double resolution = 1e-6;
 };
 
 int run_diff(const DiffFlags &flags) {
-  const Difference d = diff(Results::read(flags.old_path), Results::read(flags.new_path));
+  const Difference d = diff(Results::read(flags.old_path), Results::read(flags.new_path), flags.resolution);
   std::cout << (flags.format == "md" ? as_markdown(d) : as_text(d));
   return flags.gate && d.worse() ? exit_failed : exit_ok;
 }
@@ -75,6 +76,7 @@ Action add_info(CLI::App &app) {
       *app.add_subcommand("info", "version, build and backend; with a file, what it holds and whether it is whole");
   c.add_option("file", flags->path, "a results file");
   c.add_flag("--json", flags->json, "as JSON");
+  example(c, "recollect info r.h5");
   return [flags](const Words &) {
     return flags->path.empty() ? describe_program(flags->json) : inspect(flags->path, flags->json);
   };
@@ -86,6 +88,7 @@ Action add_merge(CLI::App &app) {
   c.add_option("parts", flags->parts, "files written by run --shard or verify --shard")->required();
   c.add_option("-o,--output", flags->output, "results file (HDF5)")->required();
   c.add_flag("--partial", flags->partial, "also where shards are missing");
+  example(c, "recollect merge 1.h5 2.h5 -o all.h5");
   return [flags](const Words &) { return merge(*flags); };
 }
 
@@ -96,7 +99,12 @@ Action add_diff(CLI::App &app) {
   c.add_option("old", flags->old_path, "results file")->required();
   c.add_option("new", flags->new_path, "results file")->required();
   c.add_option("--format", flags->format, "text or md")->check(CLI::IsMember({"text", "md"}))->capture_default_str();
+  c.add_option("--resolution", flags->resolution,
+               "relative change of a metric that another machine's rounding may make")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   c.add_flag("--gate", flags->gate, "exit 1 where something became worse");
+  example(c, "recollect diff old.h5 new.h5 --gate");
   return [flags](const Words &) { return run_diff(*flags); };
 }
 

@@ -20,6 +20,7 @@ struct VerifyFlags {
   OutputFlags output;
   Shard shard;
   bool every_point = false;
+  QuietFlag quiet;
 
   VerifyRequest request() const {
     VerifyRequest r;
@@ -42,7 +43,7 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   const Backend backend;
   Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, request.seed)),
                     flags.output.resume);
-  Progress progress(plan.size());
+  Progress progress(plan.size(), flags.quiet.quiet);
   std::vector<Finding> findings;
   for (size_t i = 0; i < plan.size(); ++i) {
     progress.next(plan[i].claim->id);
@@ -58,7 +59,7 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   progress.done();
   if (!flags.json.empty()) write_file(flags.json, findings_json(findings));
   if (!flags.junit.empty()) write_file(flags.junit, findings_junit(findings));
-  print_findings(std::cout, findings, flags.every_point);
+  print_findings(std::cout, findings, flags.every_point, flags.quiet.quiet);
   bool any = false, failed = false; // nothing verified is not a pass
   for (const Finding &f : findings)
     if (f.tested()) any = true, failed = failed || !f.passed;
@@ -80,6 +81,8 @@ Action add_verify(CLI::App &app) {
   c.add_option("--json", flags->json, "write findings as JSON");
   c.add_option("--junit", flags->junit, "write findings as JUnit XML");
   c.add_flag("--points", flags->every_point, "print every point, not one row a claim");
+  flags->quiet.add(c);
+  example(c, "recollect verify snr_exp --point d=48,n=100,tau=7");
   return [flags](const Words &command_line) { return verify(*flags, command_line); };
 }
 

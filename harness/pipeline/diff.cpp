@@ -47,9 +47,12 @@ std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed)
   std::map<std::int64_t, std::string> names;
   const Table *plan = find(r, "plan"), *parameters = find(r, "parameters");
   for (size_t row = 0; plan && row < plan->rows.size(); ++row) {
+    if (text(*plan, row, "setting") == "trial") continue;
     std::string &name = names[whole(*plan, row, "case")];
-    name = text(*plan, row, "task") + "/" + text(*plan, row, "variant") + "/" + text(*plan, row, "form") + "/" +
-           text(*plan, row, "real") + " C=" + std::to_string(whole(*plan, row, "chunk"));
+    const std::string experiment = text(*plan, row, "experiment");
+    name = (experiment.empty() ? "" : experiment + ": ") + text(*plan, row, "task") + "/" +
+           text(*plan, row, "variant") + "/" + text(*plan, row, "form") + "/" + text(*plan, row, "real") +
+           " C=" + std::to_string(whole(*plan, row, "chunk"));
     const Cell &seed = plan->rows[row][size_t(plan->find("seed"))];
     if (with_seed)
       name += " seed=" + (std::holds_alternative<std::uint64_t>(seed) ? std::to_string(std::get<std::uint64_t>(seed))
@@ -58,9 +61,9 @@ std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed)
   for (size_t row = 0; parameters && row < parameters->rows.size(); ++row) {
     const double value = parameters->get<double>(row, "value");
     const std::string word = text(*parameters, row, "text");
-    if (!std::isnan(value) || !word.empty())
-      names[whole(*parameters, row, "case")] +=
-          " " + text(*parameters, row, "name") + "=" + (word.empty() ? number(value) : word);
+    const auto owner = names.find(whole(*parameters, row, "case"));
+    if (owner != names.end() && (!std::isnan(value) || !word.empty()))
+      owner->second += " " + text(*parameters, row, "name") + "=" + (word.empty() ? number(value) : word);
   }
   return names;
 }
@@ -123,11 +126,11 @@ std::string with_error(const Mean &m, size_t n) {
   return brief(m.mean) + (n > 1 ? " +- " + brief(m.standard_error) : "");
 }
 
-bool differ(const std::vector<double> &a, const std::vector<double> &b) {
+bool differ(const std::vector<double> &a, const std::vector<double> &b, double resolution) {
   const Mean x = mean_of(a), y = mean_of(b);
   if (std::isnan(x.mean) || std::isnan(y.mean)) return std::isnan(x.mean) != std::isnan(y.mean);
   if (x.mean == y.mean) return false;
-  const double rounding = 1e-6 * (std::fabs(x.mean) + std::fabs(y.mean));
+  const double rounding = resolution * (std::fabs(x.mean) + std::fabs(y.mean));
   const bool many = a.size() > 1 && b.size() > 1;
   const double error = many ? std::hypot(x.standard_error, y.standard_error) : 0;
   return std::fabs(x.mean - y.mean) > allowed_standard_errors * error + rounding;
@@ -161,7 +164,7 @@ bool Difference::worse() const {
   return std::any_of(changes.begin(), changes.end(), [](const Change &c) { return c.worse; });
 }
 
-Difference diff(const Results &before, const Results &after) {
+Difference diff(const Results &before, const Results &after, double resolution) {
   Difference d;
   compare_texts("verdict", verdicts(before), verdicts(after), d);
   compare_texts("status", statuses(before), statuses(after), d);
@@ -169,7 +172,7 @@ Difference diff(const Results &before, const Results &after) {
     if (c.kind == "verdict" && bad(c.before) && !bad(c.after)) c.worse = false;
   compare_samples(metrics(before), metrics(after), d,
                   [&](const std::string &name, const std::vector<double> &old, const std::vector<double> &now) {
-                    if (differ(old, now))
+                    if (differ(old, now, resolution))
                       d.changes.push_back({"metric", name, with_error(mean_of(old), old.size()),
                                            with_error(mean_of(now), now.size()), true});
                   });

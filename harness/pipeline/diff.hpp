@@ -20,9 +20,10 @@ struct Difference {
 
 /// Claims: a verdict or a pass that changed; one that is gone is worse. Cases: a status that changed. Metrics: means over
 /// seeds that differ by more than their standard errors allow (6.47 of them), or where there is one seed by more than
-/// rounding (1e-6); any such change is worse, since nobody asked for it. Times: medians whose bootstrap intervals do not
+/// rounding (1e-6, or `resolution` of their sum: where other machines round otherwise, a single read may come out
+/// otherwise); any such change is worse, since nobody asked for it. Trials of --tune are left out. Times: medians whose bootstrap intervals do not
 /// overlap and which differ by 10%; slower is worse.
-Difference diff(const Results &before, const Results &after);
+Difference diff(const Results &before, const Results &after, double resolution = 1e-6);
 
 std::string as_text(const Difference &difference);
 std::string as_markdown(const Difference &difference);

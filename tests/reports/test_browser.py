@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site in headless Chromium: a clean console, anchors, filters, sorting, contrast, keyboard, a phone, paper.
+
+Each check is a script that is added to a copy of a page and leaves its findings in the document."""
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPORTS = os.path.join(HERE, "..", "..", "reports")
+sys.path[:0] = [HERE, REPORTS]
+import synthetic  # noqa: E402
+
+CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
+
+CONTRAST = """
+const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
+const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+function behind(element) {
+  for (let e = element; e; e = e.parentElement) {
+    const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length === 3 || c[3] === 1) return c;
+  }
+  return matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
+}
+const poor = [];
+for (const e of document.querySelectorAll("main *, nav *, footer")) {
+  if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || !e.checkVisibility() || e.closest("svg, option, select")) continue;
+  const style = getComputedStyle(e), a = light(parse(style.color)), b = light(behind(e));
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+  if (ratio < (large ? 3 : 4.5) - 1e-9) poor.push(e.tagName + "." + e.className + " " + ratio.toFixed(2) + " " + e.textContent.slice(0, 30));
+}
+found = { dark: matchMedia("(prefers-color-scheme: dark)").matches, poor: [...new Set(poor)].slice(0, 8) };
+"""
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium here: the site was not tried in a browser")
+class Browser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        runs, verdicts, cls.site = (os.path.join(cls.folder.name, n) for n in ("r.h5", "v.h5", "site"))
+        variants = synthetic.write_runs(runs, steps=24, families={"additive": 9, "gated": 6, "persistent memory": 2})
+        synthetic.write_claims(verdicts, variants[:3], count=60, kernels=("linear", "exp"))
+        subprocess.run([sys.executable, os.path.join(REPORTS, "report.py"), runs, verdicts, "-o", cls.site], check=True, capture_output=True)  # fmt: skip
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def chromium(self, page, *flags, width=1280):
+        profile = tempfile.mkdtemp(dir=self.folder.name)
+        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
+                   f"--user-data-dir={profile}", "--virtual-time-budget=3000", f"--window-size={width},900", *flags,
+                   f"file://{self.site}/{page}"]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+        self.assertEqual(done.returncode, 0, done.stderr[-400:])
+        return done
+
+    def asked(self, page, script, *flags, anchor="", **window):
+        """What `script` leaves in `found` at the end of a copy of the page; and a clean console."""
+        base, name = os.path.split(page)
+        copy, code = os.path.join(base, "tried_" + name), os.path.join(self.site, "tried.js")
+        with open(os.path.join(self.site, page), encoding="utf-8") as f:
+            text = f.read()
+        root = "../" if base else ""
+        with open(os.path.join(self.site, copy), "w", encoding="utf-8") as f:
+            f.write(text.replace("</body>", f'<script src="{root}tried.js"></script></body>'))
+        with open(code, "w", encoding="utf-8") as f:
+            f.write("addEventListener('load', () => setTimeout(() => { let found; {" + script + "}\n"
+                    "document.documentElement.dataset.found = JSON.stringify(found); }, 300));")  # fmt: skip
+        done = self.chromium(copy + anchor, "--dump-dom", *flags, **window)
+        self.assertNotIn("CONSOLE", done.stderr)
+        answer = re.search(r'data-found="([^"]*)"', done.stdout)
+        self.assertTrue(answer, "the script did not run to its end")
+        return json.loads(html.unescape(answer[1]))
+
+    def test_the_console_is_clean(self):
+        for page in ("index.html", "layers.html", "tasks.html", "noise.html", "explorer.html", "speed.html",
+                     "provenance.html", "claims/claim_7.html", "layers/additive_1.html", "tasks/recall.html"):  # fmt: skip
+            self.assertNotIn("CONSOLE", self.chromium(page, "--dump-dom").stderr, page)
+
+    def test_anchors_land_on_their_target(self):
+        script = "const box = document.querySelector(':target').getBoundingClientRect();" \
+                 "found = [box.top, innerHeight];"  # fmt: skip
+        for page, anchor in (("layers.html", "#note-2"), ("ledger.html", "#claim-claim_40"), ("index.html", "#failed")):
+            top, height = self.asked(page, script, anchor=anchor)
+            self.assertTrue(-1 <= top < height, (page, top, height))  # seen, whatever images lie above it
+
+    def test_filters_live_in_the_address(self):
+        script = """
+const rows = [...document.querySelectorAll(".ledger tbody tr")], shown = () => rows.filter(r => r.checkVisibility()).length;
+const form = document.getElementById("filter"), first = shown(), words = form.words.value;
+form.words.value = "additive_0"; form.paper.value = ""; form.dispatchEvent(new Event("input"));
+found = { first, words, all: rows.length, then: shown(), hash: location.hash, said: form.querySelector("output").textContent };
+"""
+        found = self.asked("ledger.html", script, anchor="#words=delta_net&paper=002")
+        self.assertEqual(found["words"], "delta_net")
+        self.assertTrue(0 < found["first"] < found["all"] / 2, found)
+        self.assertEqual(found["hash"], "#words=additive_0")
+        self.assertEqual(found["said"], f"{found['then']} of {found['all']} claims")
+
+    def test_tables_sort_by_value(self):
+        script = """
+const table = document.querySelector("table.matrix"), head = [...table.tHead.rows[0].cells], at = 1 + head.slice(1).findIndex(h => h.textContent.startsWith("recall"));
+const values = () => [...table.tBodies[0].rows].map(r => r.cells[at].dataset.sort).filter(x => x !== "").map(Number);
+const button = head[at].querySelector("button");
+button.click(); const up = values(); button.click();
+found = { up, down: values(), said: head[at].getAttribute("aria-sort"), rows: table.tBodies[0].rows.length };
+"""
+        found = self.asked("layers.html", script)
+        self.assertEqual(found["up"], sorted(found["up"]))
+        self.assertEqual(found["down"], sorted(found["up"], reverse=True))
+        self.assertEqual(found["said"], "descending")
+        self.assertGreater(len(set(found["up"])), 5)
+
+    def test_the_explorer_answers(self):
+        script = """
+const form = document.getElementById("explorer"), said = () => document.getElementById("reading").textContent;
+form.kernel.value = "linear"; form.d.value = 16; form.n.value = 17; form.dv.value = 12; form.dispatchEvent(new Event("input"));
+const linear = said(); form.kernel.value = "exp"; form.dispatchEvent(new Event("input"));
+found = { linear, exp: said(), curves: document.querySelectorAll("#plot polyline").length, marks: document.querySelectorAll("#plot .mark").length };
+"""
+        found = self.asked("explorer.html", script)
+        self.assertIn("printed N / d = 1.063", found["linear"])  # 17 / 16
+        self.assertIn("= 1.371;", found["linear"])  # 16 * 12/10 / 14
+        a = 2 * 3 / 16
+        self.assertIn(f"= {16 * 1.2 * (1 + 2 * a) ** -8:.4g};", found["exp"])
+        self.assertEqual(found["curves"], 2)
+        self.assertGreater(found["marks"], 3)
+
+    def test_contrast_is_aa_in_light_and_dark(self):
+        for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "layers/additive_1.html", "tasks/recall.html"):  # fmt: skip
+            for dark in (False, True):
+                found = self.asked(page, CONTRAST, *(["--force-dark-mode"] if dark else []))
+                self.assertEqual((found["dark"], found["poor"]), (dark, []), page)
+
+    def test_everything_that_acts_takes_the_keyboard(self):
+        script = """
+const acts = [...document.querySelectorAll("a[href], button, input, select, summary")].filter(e => e.checkVisibility() && !e.disabled);
+const deaf = acts.filter(e => { e.focus(); return document.activeElement !== e; }).map(e => e.outerHTML.slice(0, 80));
+const clicked = [...document.querySelectorAll("[onclick], div[role=button]")].length;
+const skip = document.querySelector("a.skip"); skip.focus();
+found = { deaf, acts: acts.length, clicked, skip: skip.getBoundingClientRect().left >= 0, lands: !!document.querySelector(skip.getAttribute("href")) };
+"""
+        for page in ("ledger.html", "layers.html", "explorer.html"):
+            found = self.asked(page, script)
+            self.assertEqual((found["deaf"], found["clicked"], found["skip"], found["lands"]), ([], 0, True, True), page)
+            self.assertGreater(found["acts"], 10)
+
+    def test_a_phone_needs_no_sideways_scrolling(self):
+        script = "found = [document.documentElement.scrollWidth, innerWidth];"
+        for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "tasks/recall.html", "explorer.html"):
+            wide, window = self.asked(page, script, width=390)
+            self.assertLessEqual(wide, window, page)
+            self.assertLessEqual(window, 500, page)  # 390, or the narrowest window that this Chromium opens
+
+    def test_paper(self):
+        for page, most in (("index.html", 3), ("claims/claim_7.html", 4), ("ledger.html", 20), ("layers.html", 12)):
+            paper = os.path.join(self.folder.name, "page.pdf")
+            self.chromium(page, f"--print-to-pdf={paper}", "--no-pdf-header-footer")
+            with open(paper, "rb") as f:
+                sheets = len(re.findall(rb"/Type\s*/Page\b", f.read()))
+            self.assertTrue(1 <= sheets <= most, (page, sheets))
+
+
+if __name__ == "__main__":
+    unittest.main()
