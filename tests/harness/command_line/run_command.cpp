@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "build_config.hpp"
+#include "harness/core/files.hpp"
 #include "harness/pipeline/results.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
@@ -46,6 +48,55 @@ BOOST_AUTO_TEST_CASE(shards_are_disjoint_and_whole) {
   BOOST_TEST(run_program("run " + selection + " --shard 2/2 -o '" + b + "'").status == 0);
   BOOST_TEST(run_program("merge '" + a + "' '" + b + "' -o '" + whole + "'").status == 0);
   BOOST_TEST(Results::read(whole).missing() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_tuned_run_can_be_cut_resumed_and_parted) {
+  const Folder folder;
+  const std::string tuned = "--variants softmax,delta_net --tasks recall --set n=8 --seeds 2 --tune",
+                    whole = folder / "w.h5", again = folder / "again.h5", a = folder / "a.h5", b = folder / "b.h5";
+  const Outcome o = run_program("run " + tuned + " -o '" + whole + "'");
+  BOOST_TEST_REQUIRE(o.status == 0, o.err);
+  BOOST_TEST(o.out.find("tuned: scale=") != std::string::npos); // the cells' table says what was chosen
+  BOOST_TEST(o.out.find("0.125") != std::string::npos);         // beside chance
+  BOOST_TEST(run_program("run " + tuned + " --shard 1/2 -o '" + a + "'").status == 0);
+  BOOST_TEST(run_program("run " + tuned + " --shard 2/2 -o '" + b + "'").status == 0);
+  BOOST_TEST(run_program("merge '" + a + "' '" + b + "' -o '" + again + "'").status == 0);
+  const Results one = Results::read(whole), two = Results::read(again);
+  BOOST_TEST((one.table("choices") == two.table("choices") && one.table("choices").rows.size() == 4u));
+  BOOST_TEST((one.table("metrics") == two.table("metrics")));
+  BOOST_TEST(run_program("run " + tuned + " --resume -o '" + whole + "'").status == 0); // complete: nothing to do
+}
+
+BOOST_AUTO_TEST_CASE(quiet_leaves_the_last_line) {
+  BOOST_TEST(run_program("run " + selection + " --quiet").out == "8 ok, 0 meaningless, 0 failed\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_suite_runs_its_experiments_under_their_names) {
+  const Folder folder;
+  const std::string suite = folder / "s.toml", file = folder / "r.h5";
+  write_file(suite, "[[run]]\nname = \"load\"\ntitle = \"by load\"\nprinted = \"n = d\"\nvariants = [\"linear\"]\n"
+                    "tasks = \"recall\"\nseeds = 2\nset = { n = [4, 8], d = 8 }\n"
+                    "[[run]]\nname = \"other\"\nvariants = \"softmax\"\ntasks = [\"copy\"]\nseeds = 1\ntune = true\n");
+  const Outcome o = run_program("run --suite '" + suite + "' -o '" + file + "'");
+  BOOST_TEST_REQUIRE(o.status == 0, o.err);
+  const Results results = Results::read(file);
+  const Table &plan = results.table("plan"), &experiments = results.table("experiments");
+  BOOST_TEST_REQUIRE(plan.rows.size() == 4u + 5u * 3u + 1u); // five scales on three tuning seeds, then one seed
+  BOOST_TEST(plan.get<std::string>(0, "experiment") == "load");
+  BOOST_TEST(plan.get<std::string>(4, "setting") == "trial");
+  BOOST_TEST(plan.get<std::string>(plan.rows.size() - 1, "setting") == "tuned");
+  BOOST_TEST(experiments.get<std::string>(0, "printed") == "n = d");
+  BOOST_TEST(run_program("run --suite '" + suite + "' --variants linear").status == 2); // the suite says what runs
+  write_file(suite, "[[run]]\nname = \"x\"\nvarints = \"linear\"\n");
+  const Outcome wrong = run_program("run --suite '" + suite + "'");
+  BOOST_TEST((wrong.status == 2 && wrong.err.find("did you mean 'variants'?") != std::string::npos), wrong.err);
+}
+
+BOOST_AUTO_TEST_CASE(the_suites_of_the_tree_can_be_planned) {
+  for (const char *name : {"quick", "full", "papers"}) {
+    const Outcome o = run_program(std::string("plan --suite " RECOLLECT_SOURCE_DIR "/ci/suites/") + name + ".toml");
+    BOOST_TEST((o.status == 0 && o.out.size() > 1000), o.err);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

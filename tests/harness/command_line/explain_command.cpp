@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+#include <cstdlib>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(explain_command)
+
+bool says(const Outcome &o, const std::string &words) { return o.out.find(words) != std::string::npos; }
+
+BOOST_AUTO_TEST_CASE(a_claim_is_measured_beside_its_rivals) {
+  const Outcome o = run_program("explain snr-linear --seed 4");
+  BOOST_TEST(o.status == 0, o.err);
+  for (const char *part :
+       {"holds_asymptotically, as expected", "shown by", "rivals, the nearest first", "d - 1 for d - 2",
+        "recollect verify snr_linear --seed 4 --points", "@misc{recollect_snr_linear", "linear, relu_kernel"})
+    BOOST_TEST(says(o, part), part);
+  const Outcome said = run_program("explain snr_linear --no-measure");
+  BOOST_TEST((said.status == 0 && !says(said, "rivals, the nearest") && says(said, "statement")));
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_names_the_claims_that_run_it) {
+  const Outcome o = run_program("explain gla");
+  BOOST_TEST((says(o, "gated_linear") && says(o, "claims that run it") && says(o, "table2_gla")));
+  BOOST_TEST(says(run_program("explain recall"), "accuracy (larger)"));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_name_suggests_over_all_kinds) {
+  const Outcome o = run_program("explain delta_nett");
+  BOOST_TEST((o.status == 2 && o.err.find("did you mean 'delta_net'?") != std::string::npos), o.err);
+}
+
+BOOST_AUTO_TEST_CASE(every_command_has_an_example_in_its_help) {
+  for (const char *command : {"list", "plan", "run", "verify", "bench", "forward", "sample", "check", "report",
+                              "explain", "diff", "merge", "info"})
+    BOOST_TEST(says(run_program(std::string(command) + " --help"), std::string("Example: recollect ") + command),
+               command);
+}
+
+BOOST_AUTO_TEST_CASE(lists_fit_a_terminal_of_eighty_columns) {
+  setenv("COLUMNS", "80", 1);
+  const Outcome o = run_program("list variants");
+  unsetenv("COLUMNS");
+  size_t longest = 0, at = 0;
+  for (size_t end; (end = o.out.find('\n', at)) != std::string::npos; at = end + 1)
+    longest = std::max(longest, end - at);
+  BOOST_TEST((longest > 60 && longest <= 82), longest); // a Greek letter is two bytes
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
