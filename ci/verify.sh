@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The gate: builds, runs the variants x tasks matrix and the quick suite of claims, renders the report, prints its path.
-# Exit 0 only when every claim came out as expected.
+# Exit 0 only when every claim came out as expected, and as in ci/baseline.h5 (made anew by
+# `ci/baseline.py build/gate/verdicts.h5 ci/baseline.h5` where a change is meant).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/build.sh
@@ -11,6 +12,7 @@ build/recollect run --variants all --tasks all -o "$out/results.h5" >"$out/run.l
 tail -n 1 "$out/run.log"
 build/recollect verify --suite quick -o "$out/verdicts.h5" --json "$out/verdicts.json" --junit "$out/verdicts.xml" | tee "$out/verify.log" ||
   status=${PIPESTATUS[0]}
+build/recollect diff ci/baseline.h5 "$out/verdicts.h5" --gate || status=$? # a verdict that changed, or a claim that is gone
 build/recollect report "$out/results.h5" "$out/verdicts.h5" -o "$out/report" || status=$?
 echo "report: $PWD/$out/report/index.html"
 exit "$status"

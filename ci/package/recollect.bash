@@ -7,7 +7,7 @@ _recollect() {
   if ((COMP_CWORD == 1)); then
     words=$(recollect --help | sed -nE 's/^  ([a-z]+) +[^ ].*/\1/p')
   elif [[ $word == -* ]]; then
-    words=$(recollect "$command" --help | grep -oE -- '--[a-z][a-z-]*')
+    words=$(recollect "$command" --help | grep -oE -- '--[a-z][a-z-]*' | sort -u)
   else
     case $before:$command in
       --variants:*|variants:list|forward:*|check:*|sample:*) words=$(_recollect_names variants) ;;
