@@ -50,7 +50,7 @@ Variant cosformer() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return 2 * s.Dk; });
   v.update = "A_t = e^{i theta}, b_t = v_t, phi = relu, theta = pi / (2 length), divided by Re(z_t . phi(q_t))";
   v.source = "Qin et al. 2022 (arXiv:2202.08791), cos-based re-weighting";
-  v.cost = "10 (Dv + 1) Dk flops";
+  v.cost = 10 * (cost::Dv + 1) * cost::Dk;
   v.params = {real_param("length", 4096, 1, no_limit,
                          "steps after which a pair's weight has fallen to 0, at least T (the paper's M)")};
   v.unsuitable = [](const Shape &s, const Params &p) {
@@ -58,7 +58,7 @@ Variant cosformer() {
                ? ""
                : "T is " + std::to_string(s.T) + ", more than its length; give --set length=" + std::to_string(s.T);
   };
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = false;
   return v;
 }

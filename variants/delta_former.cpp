@@ -71,7 +71,7 @@ Variant delta_former() {
   v.update = "u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i, o_t = sum_{i<=t} kappa2(k_i, q_t) u_i";
   v.objective = "1/2 |S phi(k) - v|^2 with kappa1 = kappa2 = phi.phi, w = k, alpha = beta = 1";
   v.source = "000 Eq 41-42, 94-100, 111";
-  v.cost = "4 t (Dk + Dv) flops";
+  v.cost = 4 * cost::t * (cost::Dk + cost::Dv);
   v.params = {choice_param("kappa1", kind_names, "similarity of the erase, k_i with w_t"),
               choice_param("kappa2", kind_names, "similarity of the read, k_i with q_t"),
               real_param("scale", 1, -no_limit, no_limit, "z = scale x.y in both"),
@@ -83,7 +83,7 @@ Variant delta_former() {
   v.inputs = {{"beta", false, "strength of the erase"},
               {"alpha", false, "strength of the write"},
               {"w", false, "key to erase at"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"chunked", chunked<float>, chunked<double>},
              {"doubling", doubling<float>, doubling<double>, true, false}};
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {

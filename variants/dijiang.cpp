@@ -49,9 +49,9 @@ Variant dijiang() {
   v.source = "Chen et al. 2024 (arXiv:2403.19928), untrained weights";
   v.differs = "the published code takes a softmax over the features, RetNet's decay in place of the division by z_t . "
               "phi(q_t), and the transpose of the cosine transform";
-  v.cost = "6 (Dv + 1) Dk + 4 Dk^2 flops, 3 Dk exponentials";
+  v.cost = {6 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
   v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -34,12 +34,12 @@ Variant dpfp() {
   v.source = "Schlag et al. 2021 (arXiv:2102.11174), DPFP";
   v.differs = "products of two channels of keys below 1e-19 underflow in float32 (1e-154 in float64), and such "
               "keys weigh nothing";
-  v.cost = "8 (Dv + 1) Dk nu flops";
+  v.cost = 8 * (cost::Dv + 1) * cost::Dk * cost::parameter("nu");
   v.params = {integer_param("nu", 1, 1, 1024, "shifts; at most 2 Dk - 1 of them differ")};
   v.unsuitable = [](const Shape &s, const Params &p) {
     return p.integer("nu") < 2 * s.Dk ? "" : "nu must be below 2 Dk, where the shifts begin to repeat";
   };
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::mean;
   return v;

@@ -30,7 +30,7 @@ Variant exp_unnormalized() {
   v.source = "000 Eq 3, Table 2; 003 Eq 44-47";
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64}),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature")};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   return v;
 }
 

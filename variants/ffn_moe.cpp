@@ -72,11 +72,12 @@ Variant ffn_moe() {
   Variant v = persistent_variant();
   v.update = "o_t = sum over rows i of the topk best experts of max(0, k_i . q_t) v_i";
   v.source = "000 Eq 24, 26";
-  v.cost = "2 Dk T / block + 2 topk block (Dk + Dv) flops";
+  v.cost = cost::at_least(2 * cost::Dk * cost::T / cost::parameter("block") +
+                          2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv));
   v.params = {integer_param("block", 4, 1, 1 << 20, "rows an expert"),
               integer_param("topk", 1, 1, 1 << 20, "experts a query")};
   v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.traits.order_invariant = false;
   v.traits.stable = false; // rounding decides between experts whose scores nearly tie
   return v;

@@ -25,9 +25,10 @@ template <class Real> void parallel(const Call<Real> &call) {
 
 Variant ffn_silu() {
   Variant v = persistent_variant();
+  v.cost = {2 * cost::T * (cost::Dk + cost::Dv), cost::T};
   v.update = "o_t = sum_i silu(k_i . q_t) v_i over all rows";
   v.source = "000 Table 1, Eq 14";
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   return v;
 }
 

@@ -14,8 +14,8 @@ namespace {
 template <class Real> void recurrent(const Call<Real> &call) {
   recurrent_rows(
       "gated_delta_net::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        const Real *k = h.k(t), alpha = h.alpha[t], residual = h.v(t)[i] - alpha * dot(s, k, h.Dk);
-        for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] + h.beta[t] * residual * k[j];
+        const Real *k = h.k(t), alpha = h.alpha[t], write = h.beta[t] * (h.v(t)[i] - alpha * dot(s, k, h.Dk));
+        for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] + write * k[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
@@ -35,9 +35,9 @@ Variant gated_delta_net() {
   v.update = "A_t = alpha_t (I - beta_t k_t k_t^T), b_t = beta_t v_t, phi = identity";
   v.objective = "|S k - v|^2 / 2 + weight decay on S: leaky LMS by the map of 003 Eq 38-41";
   v.source = "002 §5; 003 Eq 38-41; Yang, Kautz, Hatamizadeh 2024 (arXiv:2412.06464)";
-  v.cost = "7 Dv Dk flops";
+  v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -6,7 +6,7 @@
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //   o_t = S_t (scale q_t)
 //
-// State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
+// State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
 // lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
 #include "variants/kernels/decayed_sum.hpp"
 #include "variants/kernels/rows.hpp"
@@ -40,12 +40,12 @@ Variant gated_linear() {
   v.update = "A_t = alpha_t diag(lambda_t), b_t = v_t, phi = identity";
   v.objective = "-<S k, v> + 1/2 ||S diag(1 - alpha lambda)^(1/2)||_F^2";
   v.source = "003 Eq 4, 16; 002 §5; GLA, arXiv:2312.06635";
-  v.cost = "5 Dv Dk flops";
-  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
+  v.cost = 6 * cost::Dv * cost::Dk;
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.inputs = {{"alpha", false, "decay of the whole state"},
               {"lambda", false, "decay of each key channel; multiplies alpha"}};
   v.needs_one_of = {"alpha", "lambda"};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

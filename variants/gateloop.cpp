@@ -5,7 +5,7 @@
 //   o_t = Re(S_t q_t)
 //
 // The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gated_linear. State: Dv x 2 Dk,
-// [real | imaginary] parts. Cost a token: recurrent 12 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
+// [real | imaginary] parts. Cost a token: recurrent 10 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
 #include "variants/kernels/rotation.hpp"
 #include "variants/kernels/rows.hpp"
 
@@ -62,12 +62,12 @@ Variant gateloop() {
   v.family = "gated";
   v.update = "A_t = diag(lambda_t e^{i theta_t}), b_t = v_t, phi = identity, real part";
   v.source = "Katsch 2023 (arXiv:2311.01927); 003 Eq 16";
-  v.cost = "12 Dv Dk flops";
+  v.cost = {10 * cost::Dv * cost::Dk, 2 * cost::Dk};
   v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
               {"lambda", false, "modulus of each key channel's decay"},
               {"w", false, "phase of each key channel's decay in radians", "0"}};
   v.needs_one_of = {"alpha", "lambda"};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   v.traits.zero_key_keeps = true;

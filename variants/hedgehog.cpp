@@ -34,8 +34,8 @@ Variant hedgehog() {
   v.update = "A_t = I, b_t = v_t, phi(x) = (exp(x), exp(-x)), divided by z_t . phi(q_t)";
   v.source = "Zhang et al. 2024 (arXiv:2402.04347), untrained";
   v.differs = "the learned projection is the identity";
-  v.cost = "12 (Dv + 1) Dk flops, 6 Dk exponentials";
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.cost = {12 * (cost::Dv + 1) * cost::Dk, 6 * cost::Dk};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;
 }

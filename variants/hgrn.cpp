@@ -6,7 +6,7 @@
 //   o_t = q_t * h_t
 //
 // All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). k
-// is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x 1. Cost a token: 4 Dv flops.
+// is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x 1. Cost a token: 4 Dv + 16 Dk flops.
 #include "variants/kernels/forget_gate.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/scan.hpp"
@@ -44,10 +44,10 @@ Variant hgrn() {
   v.family = "gated";
   v.update = "h_t = f_t * h_{t-1} + (1 - f_t) * v_t, o_t = q_t * h_t, element-wise";
   v.source = "Qin et al. 2023 (arXiv:2311.04823), without phases; 003 Eq 16";
-  v.cost = "4 Dv flops";
+  v.cost = {4 * cost::Dv + 16 * cost::Dk, 3 * cost::Dk};
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.layout = "S [Dv,1]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 1}; };
   return v;

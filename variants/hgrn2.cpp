@@ -36,10 +36,10 @@ Variant hgrn2() {
   v.family = "gated";
   v.update = "A_t = diag(f_t), b_t = v_t with key 1 - f_t, phi = identity";
   v.source = "Qin et al. 2024 (arXiv:2404.07904); 003 Eq 16";
-  v.cost = "5 Dv Dk flops";
+  v.cost = {5 * cost::Dv * cost::Dk + 16 * cost::Dk, 3 * cost::Dk};
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   return v;
 }
 

@@ -26,9 +26,9 @@ Variant intention() {
   v.update = "A_t = I, b_t = v_t (and H_t = H_{t-1} + k_t k_t^T), read at (H_t + ridge I)^{-1} q_t";
   v.objective = "sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, minimised exactly";
   v.source = "003 Eq 10-11, Vignette 1; Garnelo and Czarnecki 2023 (arXiv:2305.10203)";
-  v.cost = "4 Dv Dk + 3 Dk^2 + Dk^3 / 3 flops";
-  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2"), {1e-4, 0.1, 1})};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.cost = cost::at_least(4 * cost::Dv * cost::Dk + 3 * cost::Dk * cost::Dk + cost::Dk * cost::Dk * cost::Dk / 3);
+  v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2")};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
   v.layout = "V^T K [Dv,Dk], K^T K [Dk,Dk]";
   v.state_shape = stacked_state;

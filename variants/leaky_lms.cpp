@@ -15,8 +15,8 @@ namespace {
 template <class Real> void recurrent(const Call<Real> &call) {
   recurrent_rows(
       "leaky_lms::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        const Real *k = h.k(t), residual = h.v(t)[i] - dot(s, k, h.Dk);
-        for (int j = 0; j < h.Dk; ++j) s[j] = h.alpha[t] * s[j] + h.beta[t] * residual * k[j];
+        const Real *k = h.k(t), write = h.beta[t] * (h.v(t)[i] - dot(s, k, h.Dk));
+        for (int j = 0; j < h.Dk; ++j) s[j] = h.alpha[t] * s[j] + write * k[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
@@ -33,9 +33,9 @@ Variant leaky_lms() {
   v.update = "A_t = alpha_t I - beta_t k_t k_t^T, b_t = beta_t v_t, phi = identity";
   v.objective = "|S k - v|^2 / 2 + lambda |S|_F^2 / 2, one gradient step of size beta_t; alpha_t = 1 - beta_t lambda_t";
   v.source = "003 Eq 34-37";
-  v.cost = "7 Dv Dk flops";
+  v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay 1 - beta lambda of the whole state"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -33,9 +33,9 @@ Variant linear() {
   v.update = "A_t = I, b_t = v_t, phi = identity";
   v.objective = "-<S k, v>";
   v.source = "000 Eq 1, 32; 002 §2; 003 Eq 2-3";
-  v.cost = "4 Dv Dk flops";
-  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.cost = 4 * cost::Dv * cost::Dk;
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

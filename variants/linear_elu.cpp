@@ -31,8 +31,8 @@ Variant linear_elu() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return s.Dk; });
   v.update = "A_t = I, b_t = v_t, phi = elu + 1, divided by z_t . phi(q_t)";
   v.source = "Katharopoulos et al. 2020 (arXiv:2006.16236) Eq 7; 002 §2; 003 Eq 3";
-  v.cost = "4 (Dv + 1) Dk flops";
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.cost = {4 * (cost::Dv + 1) * cost::Dk, cost::Dk};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;
 }

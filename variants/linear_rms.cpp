@@ -51,9 +51,9 @@ Variant linear_rms() {
   v.update = "A_t = I, b_t = v_t, phi = identity; the output scaled to mean square 1";
   v.objective = "-<S k, v>";
   v.source = "Qin et al. 2022 (arXiv:2210.10340), NormAttention; RMSNorm, arXiv:1910.07467";
-  v.cost = "4 Dv Dk + 3 Dv flops";
+  v.cost = 4 * cost::Dv * cost::Dk + 3 * cost::Dv;
   v.params = {real_param("epsilon", 1e-6, 1e-30, no_limit, "added to the mean square")};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.linear_in_v = false;
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;

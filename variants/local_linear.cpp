@@ -109,13 +109,14 @@ Variant local_linear() {
              "bandwidth)";
   v.objective = "sum_{i<=t} s(k_i, q_t) |M0 + M1 (k_i - q_t) - v_i|^2 + ridge |M1|^2, solved at each query";
   v.source = "003 Eq 48-54";
-  v.cost = "t Dk (Dk + 2 Dv) + Dk^3 / 3 flops";
+  v.cost =
+      cost::at_least({cost::t * cost::Dk * (cost::Dk + 2 * cost::Dv) + cost::Dk * cost::Dk * cost::Dk / 3, cost::t});
   v.params = {bandwidth_spec(),
               tuned(real_param("ridge", 0.1, std::numeric_limits<float>::min(), no_limit,
                                "penalty on the slopes, in units of one full-weight pair"),
                     {1e-3, 0.01}),
               integer_param("order", 1, 1, 2, "degree p of the local polynomial")};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"parallel", parallel<float>, parallel<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.unsuitable = [](const Shape &s, const Params &p) -> std::string {
     const int n = Basis{p.integer("order"), s.Dk}.size();
     return n > 300 ? "its " + std::to_string(n) + " slopes a query and value are more than 300" : "";

@@ -47,8 +47,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
   const Array<Real> Delta = step_sizes(call);
   recurrent_rows(
       "mamba::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        const Real delta = Delta((h.index * h.T + t) * h.Dv + i);
-        for (int j = 0; j < h.Dk; ++j) s[j] = math::exp(-delta * (j + 1)) * s[j] + delta * h.v(t)[i] * h.k(t)[j];
+        const Real delta = Delta((h.index * h.T + t) * h.Dv + i), write = delta * h.v(t)[i];
+        for (int j = 0; j < h.Dk; ++j) s[j] = math::exp(-delta * (j + 1)) * s[j] + write * h.k(t)[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
@@ -78,12 +78,12 @@ Variant mamba() {
   v.source = "Gu and Dao 2023 (arXiv:2312.00752) §3.2, Algorithm 2; 003 Eq 4";
   v.differs = "Delta is read off w[i mod Dk]: for Dv > Dk channels share their data-dependent steps, each with a bias "
               "of its own";
-  v.cost = "6 Dv Dk flops, Dv Dk exponentials";
+  v.cost = {6 * cost::Dv * cost::Dk, cost::Dv * cost::Dk};
   v.params = {real_param("dt_min", 0.001, 1e-6, 10, "step size of the first value channel"),
               real_param("dt_max", 0.1, 1e-6, 10, "step size of the last value channel")};
   v.inputs = {{"beta", false, "factor on all step sizes; 0 skips the step", "", Input::not_negative},
               {"w", false, "the step sizes' data-dependent part before the softplus", "0"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_step_keeps = true;
   return v;
 }

@@ -17,7 +17,8 @@ namespace {
 template <class Real> void recurrent(const Call<Real> &call) {
   recurrent_rows(
       "mamba2::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        for (int j = 0; j < h.Dk; ++j) s[j] = h.alpha[t] * s[j] + h.beta[t] * h.v(t)[i] * h.k(t)[j];
+        const Real write = h.beta[t] * h.v(t)[i];
+        for (int j = 0; j < h.Dk; ++j) s[j] = h.alpha[t] * s[j] + write * h.k(t)[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
@@ -34,10 +35,10 @@ Variant mamba2() {
   v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity";
   v.objective = "-beta <S k, v> + (1 - alpha) / 2 |S|^2";
   v.source = "Dao and Gu 2024 (arXiv:2405.21060), scalar A; 002 §5; 003 Eq 4, 16";
-  v.cost = "5 Dv Dk flops";
+  v.cost = 5 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", false, "step size Delta, the write's strength"},
               {"alpha", true, "decay of the whole state, exp(Delta A)"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

@@ -30,9 +30,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
         for (int t = 0; t < h.T; ++t) {
           const Gates<Real> gate = stabilised(h.alpha[t], h.beta[t], *M);
           each(team, h.Dv + 1, [=](int i) {
-            const Real v = i < h.Dv ? h.v(t)[i] : Real(1), *k = h.k(t);
+            const Real write = gate.add * (i < h.Dv ? h.v(t)[i] : Real(1)), *k = h.k(t);
             Real *s = h.state + size_t(i) * h.Dk;
-            for (int j = 0; j < h.Dk; ++j) s[j] = gate.keep * s[j] + gate.add * v * k[j];
+            for (int j = 0; j < h.Dk; ++j) s[j] = gate.keep * s[j] + write * k[j];
             read[i] = scale * dot(s, h.q(t), h.Dk);
           });
           team.barrier();
@@ -70,11 +70,11 @@ Variant mlstm() {
   v.family = "gated";
   v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity, divided by max(|n_t . q_t|, 1)";
   v.source = "Beck et al. 2024 (arXiv:2405.04517) Eq 19-27; 003 Eq 16";
-  v.cost = "5 (Dv + 1) Dk flops";
+  v.cost = 5 * (cost::Dv + 1) * cost::Dk;
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T; the paper's is 1/sqrt(Dk)")};
   v.inputs = {{"beta", false, "exponential input gate i = exp(i~) as the factor, any positive number"},
               {"alpha", false, "forget gate f"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.layout = "C [Dv,Dk], n [1,Dk], the last row: M, its first element, the factor in whose units both are kept";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
   v.traits.zero_step_keeps = true;

@@ -56,11 +56,12 @@ Variant performer() {
       "A_t = I, b_t = v_t, phi = positive orthogonal random features of exp(scale q . k), divided by z_t . phi(q_t)";
   v.source = "Choromanski et al. 2021 (arXiv:2009.14794) Lemma 1, orthogonal features";
   v.differs = "features are drawn once and not again";
-  v.cost = "6 (Dv + 1) features + 4 Dk features flops, 3 features exponentials";
-  v.params = {integer_param("features", 64, 1, 65536, "random features"),
+  v.cost = {6 * (cost::Dv + 1) * cost::parameter("features") + 4 * cost::Dk * cost::parameter("features"),
+            3 * cost::parameter("features")};
+  v.params = {integer_param("features", 64, 1, 65536, "random features F"),
               integer_param("seed", 1, 0, 1e9, "of the features"),
-              tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+              real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -6,7 +6,7 @@
 //   phi(x) = exp(|y|^2 / 2) (sin(Omega y), cos(Omega y)) / sqrt(features),   y = sqrt(scale) x, rows of Omega ~ N(0, I)
 //
 // The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike Performer's, single weights may be
-// negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features, S over z. Cost a token: 8 (Dv + 1)
+// negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features, S over z. Cost a token: (4 Dk + 8 Dv)
 // features flops.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/arrays.hpp"
@@ -44,11 +44,11 @@ Variant random_feature() {
   Variant v = feature_variant([](const Shape &, const Params &p) { return 2 * p.integer("features"); });
   v.update = "A_t = I, b_t = v_t, phi = random sines and cosines of exp(scale q . k), divided by z_t . phi(q_t)";
   v.source = "Peng et al. 2021 (arXiv:2103.02143), RFA";
-  v.cost = "8 (Dv + 1) features flops, 4 features sines and cosines";
+  v.cost = {(4 * cost::Dk + 8 * cost::Dv) * cost::parameter("features"), 4 * cost::parameter("features")};
   v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),
               integer_param("seed", 1, 0, 1e9, "of the frequencies"),
-              tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+              real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;
 }

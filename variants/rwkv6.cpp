@@ -6,7 +6,7 @@
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //
 // The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
-// channels otherwise. State: Dv x Dk. Cost a token: recurrent 7 Dv Dk flops; chunked as gated_linear.
+// channels otherwise. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk flops; chunked as gated_linear.
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/decayed_sum.hpp"
 #include "variants/kernels/rows.hpp"
@@ -47,13 +47,13 @@ Variant rwkv6() {
   v.family = "gated";
   v.update = "A_t = diag(lambda_t), b_t = v_t, phi = identity; o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t";
   v.source = "Peng et al. 2024 (arXiv:2404.05892), Finch; 003 Eq 16";
-  v.cost = "7 Dv Dk flops";
-  v.params = {tuned(real_param("u", 1, -no_limit, no_limit, "bonus of all channels where w is absent"), {0})};
+  v.cost = 8 * cost::Dv * cost::Dk;
+  v.params = {real_param("u", 1, -no_limit, no_limit, "bonus of all channels where w is absent")};
   v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
               {"lambda", false, "decay of each key channel"},
               {"w", false, "bonus of each key channel", "the parameter u"}};
   v.needs_one_of = {"alpha", "lambda"};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

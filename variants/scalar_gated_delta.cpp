@@ -33,9 +33,9 @@ Variant scalar_gated_delta() {
   v.update = "A_t = beta_t I - k_t k_t^T, b_t = v_t, phi = identity";
   v.objective = "|S k - v|^2 / 2 + (1 - beta_t) |S|_F^2 / 2, one gradient step of size 1";
   v.source = "004 Eq 4";
-  v.cost = "7 Dv Dk flops";
+  v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "decay of the whole state"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>}, {"chunked", chunked<float>, chunked<double>}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

@@ -7,7 +7,7 @@
 //   M_t = alpha_t M_{t-1} + Z_t,   o_t = M_t(q_t)
 //
 // alpha is the fraction kept (1 - alpha_t in the paper). State: 2 width x (Dk + Dv), the rows of M and then of Z; at
-// the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost a token: 10 width (Dk + Dv) flops. The form
+// the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost a token: width (10 Dk + 12 Dv) flops. The form
 // `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
@@ -48,12 +48,13 @@ Variant titans() {
   v.source = "Behrouz et al. 2024 (arXiv:2501.00663); 003 Fig 1; 002 outlook";
   v.differs =
       "momentum eta is one number, where the paper has one a token; no projections, convolutions or persistent tokens";
-  v.cost = "10 width (Dk + Dv) flops";
+  const Polynomial width = Polynomial::symbol("width", 4 * cost::Dk);
+  v.cost = {(12 * cost::Dv + 10 * cost::Dk) * width, 3 * width};
   v.params.insert(v.params.begin(),
                   {automatic_param("lr", "0.5 (1 - eta) / width", 0, no_limit, "step size"),
                    tuned(real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change"), {0, 0.5})});
   v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "what each step keeps of the memory"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv], Z [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{2 * hidden_width(s, p), s.Dk + s.Dv}; };

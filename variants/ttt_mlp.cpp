@@ -5,7 +5,7 @@
 //   f(x; M) = P x + norm(A^T gelu(B x))              norm and P as in online_memory.hpp; no biases
 //   M_t = M_{t-1} - lr beta_t d/dM 1/2 |f(k_t; M) - v_t|^2 at M_{t-1},   o_t = f(q_t; M_t)
 //
-// State: width x (Dk + Dv), one row a hidden unit, at the start N(0,1). Cost a token: 8 width (Dk + Dv) flops. The form
+// State: width x (Dk + Dv), one row a hidden unit, at the start N(0,1). Cost a token: width (8 Dk + 10 Dv) flops. The form
 // `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
@@ -34,10 +34,11 @@ Variant ttt_mlp() {
   v.source = "Sun et al. 2024 (arXiv:2407.04620); 003 Vignette 3; 002 outlook";
   v.differs = "GELU by the error function, where the published code has the tanh form; norm without learned scale and "
               "shift, no biases";
-  v.cost = "8 width (Dk + Dv) flops";
+  const Polynomial width = Polynomial::symbol("width", 4 * cost::Dk);
+  v.cost = {(10 * cost::Dv + 8 * cost::Dk) * width, 4 * width};
   v.params.insert(v.params.begin(), real_param("lr", 0.25, 0, no_limit, "step size"));
   v.inputs = {{"beta", false, "factor on the step size"}};
-  v.forms = {{"recurrent", recurrent<float>, recurrent<double>},
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{hidden_width(s, p), s.Dk + s.Dv}; };

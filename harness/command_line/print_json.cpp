@@ -54,7 +54,7 @@ json variant_json(const Variant &v) {
           {"source", v.source},
           {"state", {{"rows", s.rows}, {"columns", s.columns}, {"at", "Dk = Dv = 64"}, {"layout", v.layout}}},
           {"differs", v.differs},
-          {"cost", v.cost},
+          {"cost", v.cost.str()},
           {"forms", forms},
           {"inputs", inputs},
           {"needs_one_of", v.needs_one_of},

@@ -1,104 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/cost.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <stdexcept>
 
 namespace recollect {
-namespace {
 
-/// sum = product (('+' | '-') product)*;  product = power ('/'? power)*;  power = atom ('^' atom)?
-class Formula {
-public:
-  Formula(const std::string &text, const std::map<std::string, double> &values) : text_(text), values_(values) {}
-  double value() {
-    const double found = sum();
-    if (next() != '\0') fail();
-    return found;
-  }
-
-private:
-  [[noreturn]] void fail() const { throw std::logic_error("not a formula: '" + text_ + "'"); }
-  char next() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool take(char c) {
-    if (next() != c) return false;
-    ++at_;
-    return true;
-  }
-  double sum() {
-    double total = product();
-    while (true) {
-      if (take('+'))
-        total += product();
-      else if (take('-'))
-        total -= product();
-      else
-        return total;
-    }
-  }
-  double product() {
-    double total = power();
-    while (next() == '/' || next() == '(' || std::isalnum(next())) {
-      const bool divide = take('/');
-      total = divide ? total / power() : total * power();
-    }
-    return total;
-  }
-  double power() {
-    const double base = atom();
-    return take('^') ? std::pow(base, atom()) : base;
-  }
-  double atom() {
-    if (take('(')) {
-      const double inside = sum();
-      if (!take(')')) fail();
-      return inside;
-    }
-    if (std::isdigit(next())) {
-      char *end;
-      const double number = std::strtod(text_.c_str() + at_, &end);
-      at_ = size_t(end - text_.c_str());
-      return number;
-    }
-    std::string name;
-    for (next(); at_ < text_.size() && (std::isalnum(text_[at_]) || text_[at_] == '_'); ++at_) name += text_[at_];
-    if (name == "sqrt") return std::sqrt(atom());
-    const auto found = values_.find(name);
-    if (found == values_.end()) fail();
-    return found->second;
-  }
-  const std::string &text_;
-  const std::map<std::string, double> &values_;
-  size_t at_ = 0;
-};
-
-} // namespace
-
-double evaluate(const std::string &formula, const std::map<std::string, double> &values) {
-  return Formula(formula, values).value();
+void Polynomial::add(const Powers &powers, double coefficient) {
+  if (coefficient == 0) return;
+  double &sum = terms_[powers];
+  if ((sum += coefficient) == 0) terms_.erase(powers);
 }
 
-double flops_a_token(const Variant &variant, const Shape &shape, const Params &params) {
-  std::map<std::string, double> values{{"Dk", shape.Dk}, {"Dv", shape.Dv}, {"T", shape.T}, {"t", (shape.T + 1) / 2.0}};
-  const size_t unit = variant.cost.find(" flops");
-  const std::string formula = variant.cost.substr(0, unit);
-  for (const ParamSpec &spec : variant.params) {
-    if (spec.kind == ParamSpec::choice) continue;
-    const double given = params.real(spec.name); // automatic ones only where the formula has them: some are prose
-    if (!std::isnan(given))
-      values[spec.name] = given;
-    else if (formula.find(spec.name) != std::string::npos)
-      values[spec.name] = evaluate(spec.automatic, values);
-  }
-  return evaluate(formula, values);
+Polynomial operator+(Polynomial a, const Polynomial &b) {
+  for (const auto &[powers, coefficient] : b.terms_) a.add(powers, coefficient);
+  a.automatic_.insert(b.automatic_.begin(), b.automatic_.end());
+  return a;
 }
 
-double state_bytes(const Variant &variant, const Shape &shape, const Params &params, Real real) {
-  const size_t state = variant.state_shape(shape, params).size();
-  const double numbers = state ? double(state) : double(shape.T) * (shape.Dk + shape.Dv);
-  return numbers * (real == Real::f32 ? 4 : 8);
+Polynomial operator*(const Polynomial &a, const Polynomial &b) {
+  Polynomial product;
+  product.automatic_ = a.automatic_;
+  product.automatic_.insert(b.automatic_.begin(), b.automatic_.end());
+  for (const auto &[left, x] : a.terms_)
+    for (const auto &[right, y] : b.terms_) {
+      Polynomial::Powers powers = left;
+      for (const auto &[name, power] : right)
+        if ((powers[name] += power) == 0) powers.erase(name);
+      product.add(powers, x * y);
+    }
+  return product;
+}
+
+Polynomial operator/(const Polynomial &a, const Polynomial &b) {
+  if (b.terms_.size() != 1) throw std::logic_error("a cost is divided by a single product of sizes");
+  Polynomial::Powers powers = b.terms_.begin()->first;
+  for (auto &[name, power] : powers) power = -power;
+  Polynomial reciprocal;
+  reciprocal.add(powers, 1 / b.terms_.begin()->second);
+  return a * reciprocal;
+}
+
+double Polynomial::at(const Shape &n, const Params &params) const {
+  const double T = n.T;
+  const auto value = [&](const std::string &name, int power) {
+    if (name == "t" && power == 1) return (T + 1) / 2;
+    if (name == "t" && power == 2) return (T + 1) * (2 * T + 1) / 6;
+    if (name == "t") throw std::logic_error("a cost grows with t or t^2");
+    double size = name == "Dk" ? n.Dk : name == "Dv" ? n.Dv : name == "T" ? T : params.real(name);
+    if (std::isnan(size)) size = automatic_.at(name)->at(n, params);
+    return std::pow(size, power);
+  };
+  double sum = 0;
+  for (const auto &[powers, coefficient] : terms_) {
+    double product = coefficient;
+    for (const auto &[name, power] : powers) product *= value(name, power);
+    sum += product;
+  }
+  return sum;
+}
+
+std::string Polynomial::str() const {
+  std::vector<std::pair<int, std::string>> sum; // by degree, the highest first
+  for (const auto &[powers, coefficient] : terms_) {
+    std::vector<std::string> above, below;
+    int degree = 0;
+    for (const auto &[name, power] : powers) {
+      const int size = std::abs(power);
+      (power > 0 ? above : below).push_back(size == 1 ? name : name + "^" + std::to_string(size));
+      degree += power;
+    }
+    if (coefficient != 1 || above.empty()) above.insert(above.begin(), number(coefficient));
+    sum.emplace_back(-degree, join(above, " ") + (below.empty() ? "" : " / " + join(below, " / ")));
+  }
+  std::stable_sort(sum.begin(), sum.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<std::string> terms;
+  for (const auto &term : sum) terms.push_back(term.second);
+  return terms.empty() ? "0" : join(terms, " + ");
+}
+
+std::string Cost::str() const {
+  const std::string calls = functions.str();
+  return std::string(least ? "at least " : "") + flops.str() + " flops" +
+         (calls == "0" ? "" : ", " + calls + " functions");
 }
 
 } // namespace recollect

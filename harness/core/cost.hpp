@@ -1,18 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer costs at a shape: the formula of its descriptor, evaluated.
+// What a token costs, as a polynomial in the sizes: written in a descriptor, printed, evaluated, and held by a test
+// against the operations that the recurrent form is seen to make (counted.hpp).
 #pragma once
-#include "harness/core/variant.hpp"
+#include "harness/core/params.hpp"
+#include "harness/core/types.hpp"
+#include <map>
+#include <memory>
+#include <string>
 
 namespace recollect {
 
-/// "2 t (Dk + Dv) + Dk^3 / 3": sums of products (side by side, or with '/'), powers, sqrt(...), numbers and the names of
-/// `values`. Logic error for anything else: formulas are written by us.
-double evaluate(const std::string &formula, const std::map<std::string, double> &values);
+/// Sums of products of named sizes, negative powers among them: 6 Dv Dk + 2 Dk T / block.
+class Polynomial {
+public:
+  Polynomial(double constant = 0) { add({}, constant); }
+  static Polynomial symbol(const std::string &name) {
+    Polynomial p;
+    p.add({{name, 1}}, 1);
+    return p;
+  }
+  /// A parameter that has this value where it is left automatic.
+  static Polynomial symbol(const std::string &name, const Polynomial &automatic) {
+    Polynomial p = symbol(name);
+    p.automatic_[name] = std::make_shared<const Polynomial>(automatic);
+    return p;
+  }
+  friend Polynomial operator+(Polynomial a, const Polynomial &b);
+  friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
+  /// b has one term.
+  friend Polynomial operator/(const Polynomial &a, const Polynomial &b);
+  /// A step's average over a sequence: of t it is (T + 1) / 2, of t^2 (T + 1) (2 T + 1) / 6. Other names are the
+  /// variant's parameters. A logic error for a name that is neither.
+  double at(const Shape &shape, const Params &params) const;
+  std::string str() const; // "6 Dk Dv + 2 Dk T / block"
 
-/// Floating-point operations of the definition a token, at the middle step of T. Exponentials are not among them.
-double flops_a_token(const Variant &variant, const Shape &shape, const Params &params);
+private:
+  using Powers = std::map<std::string, int>;
+  void add(const Powers &powers, double coefficient);
+  std::map<Powers, double> terms_;
+  std::map<std::string, std::shared_ptr<const Polynomial>> automatic_;
+};
 
-/// Bytes that a head carries from token to token: the final state, or all T pairs where there is no finite one.
-double state_bytes(const Variant &variant, const Shape &shape, const Params &params, Real real);
+/// Of one token of one head, on average over a sequence, in the recurrent form and to leading order in the sizes.
+struct Cost {
+  Polynomial flops;     // additions, multiplications and divisions
+  Polynomial functions; // exponentials, roots, sines ...
+  Cost(Polynomial flops = {}, Polynomial functions = {}) : flops(std::move(flops)), functions(std::move(functions)) {}
+  /// True: the recurrent form, written to be read, repeats work, and this is what it takes when nothing is repeated.
+  bool least = false;
+  std::string str() const;
+};
+
+namespace cost {
+inline const Polynomial Dk = Polynomial::symbol("Dk"), Dv = Polynomial::symbol("Dv"), T = Polynomial::symbol("T"),
+                        t = Polynomial::symbol("t"); // t: the step, 1 ... T
+inline Polynomial parameter(const std::string &name) { return Polynomial::symbol(name); }
+inline Cost at_least(Cost cost) {
+  cost.least = true;
+  return cost;
+}
+} // namespace cost
 
 } // namespace recollect

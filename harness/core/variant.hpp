@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one file in variants/ must return. Host types only, so that tasks, theory and tests never see Kokkos.
 #pragma once
+#include "harness/core/cost.hpp"
+#include "harness/core/counted.hpp"
+#include "harness/core/taped.hpp"
 #include "harness/core/types.hpp"
 #include <functional>
 #include <string_view>
@@ -17,6 +20,9 @@ struct Form {
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps (see Traits::stable)
   bool causal = true; // false: approximates from the whole sequence, later steps included
+  /// Of the definition, where kernels run on the host: on numbers that count, and on numbers that remember.
+  std::function<void(const Call<Counted> &)> counted = nullptr;
+  std::function<void(const Call<Taped> &)> taped = nullptr;
 };
 
 /// A tensor beside q, k, v: required, or filled with its neutral value where absent (1; for w the key).
@@ -55,7 +61,7 @@ struct Variant {
   std::string update;               // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
   std::string objective;            // the loss whose step the update is, "" if none is known
   std::string source;               // paper and equation
-  std::string cost;                 // operations a token
+  Cost cost;                        // of a token
   std::string layout = "S [Dv,Dk]"; // of the state, from its first row down; "" where none is finite
   std::string differs;              // what it leaves out of its source, or does otherwise
   std::vector<ParamSpec> params;

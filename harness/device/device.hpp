@@ -80,6 +80,13 @@ template <class Real> struct HeadArrays {
   }
 };
 
+/// The form `recurrent` of a generic function of a call: definition([](const auto &call) { recurrent(call); }).
+template <class F> Form definition(const F &recurrent) {
+  Form form{"recurrent", recurrent, recurrent};
+  if constexpr (on_host) form.counted = recurrent, form.taped = recurrent;
+  return form;
+}
+
 /// A functor, not a lambda around a lambda, because nvcc does not nest extended lambdas.
 template <class Real, class Body> struct HeadKernel {
   HeadArrays<Real> arrays;

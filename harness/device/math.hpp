@@ -2,6 +2,8 @@
 // Math functions for kernels. Kokkos moved them out of Kokkos::Experimental in 3.7;
 // nothing else here depends on the version.
 #pragma once
+#include "harness/core/counted.hpp"
+#include "harness/core/taped.hpp"
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <cstring>
@@ -90,3 +92,10 @@ template <class Real> KOKKOS_FUNCTION Real round_half_even(Real x) {
   return (x + shift) - shift;
 }
 } // namespace recollect::math
+
+template <> struct Kokkos::reduction_identity<recollect::Counted> {
+  static recollect::Counted max() { return reduction_identity<double>::max(); }
+};
+template <> struct Kokkos::reduction_identity<recollect::Taped> {
+  static recollect::Taped max() { return reduction_identity<double>::max(); }
+};

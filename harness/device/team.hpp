@@ -86,6 +86,11 @@ KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &va
 }
 
 template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int n) {
+  if constexpr (!std::is_floating_point_v<Real>) { // counted.hpp, taped.hpp: nothing to vectorise
+    Real sum = 0;
+    for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
+  }
   constexpr int lanes = 8; // independent partial sums: a vector unit may keep them without reassociating
   Real sum[lanes] = {};
   int i = 0;

@@ -13,6 +13,9 @@
 
 namespace recollect::tile {
 
+/// Register blocks are for the host's own numbers; others (counted.hpp) take the plain loops.
+template <class Real> constexpr bool in_registers = on_host && std::is_floating_point_v<Real>;
+
 /// Distance between the rows of a scratch array of this width: on a GPU such that the elements which a warp takes to a
 /// product (tile_cuda.hpp) lie in different banks of shared memory.
 template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
@@ -49,7 +52,7 @@ KOKKOS_FUNCTION Matrix<Real> stage(const Team &team, int count, int width, const
 template <class Real>
 KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
                           const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
-  if constexpr (on_host) {
+  if constexpr (in_registers<Real>) {
     host::gemm(m, n, alpha, first, beta, C, ldc);
     if (second.k > 0) host::gemm(m, n, alpha, second, Real(1), C, ldc);
   } else {
@@ -72,7 +75,7 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Mat
 template <class Real>
 KOKKOS_FUNCTION void solve_unit_lower(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl, Real *X,
                                       std::ptrdiff_t ldx) {
-  if constexpr (on_host) {
+  if constexpr (in_registers<Real>) {
     host::solve_unit_lower(n, columns, L, ldl, X, ldx);
   } else {
     constexpr int block = portable::solve_block;
@@ -91,7 +94,7 @@ KOKKOS_FUNCTION void solve_unit_lower(const Team &team, int n, int columns, cons
 template <class Real>
 KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, std::ptrdiff_t lda, Real *B,
                                std::ptrdiff_t ldb) {
-  if constexpr (on_host)
+  if constexpr (in_registers<Real>)
     host::transpose(m, n, A, lda, B, ldb);
   else
     each_cell(team, m, n, [=](int i, int j) { B[j * ldb + i] = A[i * lda + j]; });
@@ -99,7 +102,7 @@ KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, st
 
 /// Reals of scratch that solve_prefixes needs.
 template <class Real> KOKKOS_FUNCTION size_t prefix_work(int F) {
-  if constexpr (on_host)
+  if constexpr (in_registers<Real>)
     return host::prefix_work<Real>(F);
   else
     return portable::prefix_work(F);
@@ -111,7 +114,7 @@ template <class Real>
 KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, const Real *alpha, const Real *k,
                                     std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, Real *H, Real *x,
                                     std::ptrdiff_t ldx, Real *work) {
-  if constexpr (on_host)
+  if constexpr (in_registers<Real>)
     host::solve_prefixes(n, F, ridge, alpha, k, ldk, q, ldq, H, x, ldx, work);
   else
     portable::solve_prefixes(team, n, F, ridge, alpha, k, ldk, q, ldq, H, x, ldx, work);

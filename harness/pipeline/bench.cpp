@@ -94,7 +94,7 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   }
   const Sequence sequence = inputs_of(c);
   result.bytes = bytes_moved(c, sequence);
-  result.flops = flops_a_token(*c.variant, c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
+  result.flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
   result.peak_bytes = peak_bytes([&] {
     const Job job = prepare(*c.variant, sequence, run_of(c));
     warm_up(job);

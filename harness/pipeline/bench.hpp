@@ -48,7 +48,7 @@ struct BenchResult {
   std::vector<double> seconds;
   Timing timing;
   double bytes = 0; // read and written once: inputs, outputs, initial and final state
-  double flops = 0; // of the definition, exponentials left out
+  double flops = 0; // of the definition, as its descriptor has them; 0 for peers
   std::int64_t peak_bytes = 0;
   double error = 0; // deviation from the definition on a short sequence, over the largest value; 0: is the definition
 };

@@ -5,7 +5,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/device/device.hpp"
+#include "harness/pipeline/make_call.hpp"
 #include "harness/pipeline/ran.hpp"
 #include <algorithm>
 #include <cmath>
@@ -47,57 +47,20 @@ void check_tensor(const Sequence &s, Tensor tensor) {
   check_array(name_of(tensor), s[tensor], letters_of(tensor), sizes_of(s, tensor));
 }
 
-template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
-  Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), data.size());
-  const auto host = Kokkos::create_mirror_view(device);
-  for (size_t i = 0; i < data.size(); ++i) {
-    host(i) = static_cast<Real>(data[i]);
-    if (!std::isfinite(host(i)) && std::isfinite(data[i]))
-      input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) +
-                  ", too large for float32");
-  }
-  Kokkos::deep_copy(device, host);
-  return device;
-}
-
 template <class Real> std::vector<double> download(const Array<Real> &device) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
   return std::vector<double>(host.data(), host.data() + host.extent(0));
 }
 
-std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
-  if (!s.state.empty()) return s.state;
-  const size_t size = variant.state_shape(s.shape, params).size();
-  const std::vector<double> one =
-      variant.initial_state ? variant.initial_state(s.shape, params) : std::vector<double>(size, 0.0);
-  std::vector<double> all;
-  all.reserve(size * s.shape.heads());
-  for (size_t head = 0; head < s.shape.heads(); ++head) all.insert(all.end(), one.begin(), one.end());
-  return all;
-}
-
 template <class Real>
 Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
                   const std::function<void(const Call<Real> &)> &kernel) {
-  auto call = std::make_shared<Call<Real>>();
-  call->shape = s.shape;
-  call->params = params;
-  call->chunk = std::clamp(run.chunk, 1, s.shape.T);
-  call->schedule = run.schedule;
-  call->math = run.math;
-  call->state_shape = variant.state_shape(s.shape, params);
-  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) (*call)[tensor] = upload<Real>(name_of(tensor), s[tensor]);
-  for (const Input &input : variant.inputs) {
-    if (!s[input.tensor()].empty()) call->given.push_back(input.name);
-    (*call)[input.tensor()] = upload<Real>(input.name, s.or_neutral(input.tensor()));
-  }
-  call->o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
+  auto call = std::make_shared<Call<Real>>(make_call<Real>(variant, s, run, params));
   const Array<Real> start = upload<Real>("initial state", initial_state(variant, s, params));
   call->state = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "state"), start.extent(0));
   Job job;
   job.reset = [call, start] {
-    Kokkos::deep_copy(call->o,
-                      std::numeric_limits<Real>::quiet_NaN()); // an output left unwritten cannot pass for a result
+    Kokkos::deep_copy(call->o, Real(std::nan(""))); // an output left unwritten cannot pass for a result
     Kokkos::deep_copy(call->state, start);
     Kokkos::fence();
   };
@@ -186,6 +149,16 @@ Output forward(const Variant &variant, const Sequence &sequence, const Run &run)
   job.reset();
   job.launch();
   return job.fetch();
+}
+
+Work counted_work(const Variant &variant, const Sequence &sequence, const Params &params) {
+  check_inputs(variant, sequence, params);
+  if constexpr (!on_host) throw std::logic_error("operations are counted where kernels run on the host");
+  Job job = prepare_typed<Counted>(variant, sequence, {}, params, variant.forms.at(0).counted);
+  job.reset();
+  Counted::flops = 0, Counted::functions = 0;
+  job.launch();
+  return {Counted::flops, Counted::functions};
 }
 
 } // namespace recollect

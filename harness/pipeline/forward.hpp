@@ -31,6 +31,14 @@ Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
 /// form's own workspace comes on top.
 std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Params &params, Real real);
 
+/// What the definition is seen to do on these inputs, all heads together.
+struct Work {
+  long flops = 0;     // additions, multiplications and divisions
+  long functions = 0; // exponentials, roots, sines ...
+};
+/// A logic error where kernels do not run on the host: there nothing counts.
+Work counted_work(const Variant &variant, const Sequence &sequence, const Params &params);
+
 /// The variant's parameters at their defaults, overlaid with `given`.
 Params variant_params(const Variant &variant, const Assignments &given = {});
 

@@ -258,7 +258,7 @@ void attend_one_by_one(const std::string &label, const Call<Real> &call, const K
 inline Variant attention_variant() {
   Variant v;
   v.family = "nonparametric";
-  v.cost = "2 t (Dk + Dv) flops, t exponentials";
+  v.cost = {2 * cost::t * (cost::Dk + cost::Dv), cost::t};
   v.layout = "";
   v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
   v.traits.order_invariant = true;

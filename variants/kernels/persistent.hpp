@@ -10,7 +10,7 @@ namespace recollect::variants {
 inline Variant persistent_variant() {
   Variant v = attention_variant();
   v.family = "persistent memory";
-  v.cost = "2 T (Dk + Dv) flops";
+  v.cost = 2 * cost::T * (cost::Dk + cost::Dv);
   v.traits.causal = false;
   return v;
 }

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/cost.hpp"
 #include "tests/testing.hpp"
-#include <cmath>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(cost)
+BOOST_AUTO_TEST_SUITE(cost_polynomials)
 
-BOOST_AUTO_TEST_CASE(formulas_are_read_as_they_are_written) {
-  const std::map<std::string, double> values{{"Dk", 3}, {"Dv", 5}, {"t", 2}, {"n_1", 7}};
-  BOOST_TEST(evaluate("4 Dv Dk", values) == 60);
-  BOOST_TEST(evaluate("4 Dv Dk + 3 Dk^2 + Dk^3 / 3", values) == 60 + 27 + 9);
-  BOOST_TEST(evaluate("2 Dk t / 4 + 2 (Dk + Dv) (Dv - 1)", values) == 3 + 64);
-  BOOST_TEST(evaluate("2 sqrt(n_1 + 2)", values) == 6);
-  for (const char *wrong : {"4 Dx", "(Dk", "Dk Dv )", "", "2 +"})
-    BOOST_CHECK_THROW(evaluate(wrong, values), std::logic_error);
+using cost::Dk;
+using cost::Dv;
+using cost::t;
+
+double at(const Polynomial &p, const Params &params = {}) { return p.at({7, 7, 4, 3, 5}, params); } // T = 4
+
+BOOST_AUTO_TEST_CASE(sizes_are_put_in) {
+  BOOST_TEST(at(6 * Dv * Dk + 2) == 92);
+  BOOST_TEST(at((Dv + 1) * (Dk + 1)) == 24);
+  BOOST_TEST(at(t) == 2.5);     // (1 + 2 + 3 + 4) / 4
+  BOOST_TEST(at(t * t) == 7.5); // (1 + 4 + 9 + 16) / 4
+  BOOST_TEST(at(2 * Dk * cost::T / cost::parameter("block"), Params().set("block", 8)) == 3);
+  BOOST_CHECK_THROW(at(t * t * t), std::logic_error);
+  BOOST_CHECK_THROW(Dk / (Dk + 1), std::logic_error);
 }
 
-BOOST_AUTO_TEST_CASE(every_layer_has_a_cost_and_a_state) {
-  const Shape small{1, 1, 16, 8, 8}, wide{1, 1, 16, 32, 32};
-  for (const Variant &v : all_variants()) BOOST_TEST_CONTEXT(v.name) {
-      const Params params = variant_params(v);
-      BOOST_TEST(flops_a_token(v, small, params) >= 4 * 8); // it at least reads one row of values
-      BOOST_TEST(flops_a_token(v, wide, params) > flops_a_token(v, small, params));
-      BOOST_TEST(state_bytes(v, small, params, Real::f64) == 2 * state_bytes(v, small, params, Real::f32));
-    }
-  const Variant &linear = find_variant("linear"), &softmax = find_variant("softmax");
-  BOOST_TEST(flops_a_token(linear, small, variant_params(linear)) == 4 * 64);
-  BOOST_TEST(state_bytes(linear, small, variant_params(linear), Real::f64) == 8 * 64);
-  BOOST_TEST(state_bytes(softmax, small, variant_params(softmax), Real::f64) == 8 * 16 * 16); // every pair is kept
+BOOST_AUTO_TEST_CASE(a_parameter_left_automatic_has_its_formula) {
+  const Polynomial width = Polynomial::symbol("width", 4 * Dk);
+  BOOST_TEST(at(2 * width * Dv, Params().set("width", no_limit - no_limit)) == 2 * 12 * 5);
+  BOOST_TEST(at(2 * width * Dv, Params().set("width", 1)) == 10);
+}
+
+BOOST_AUTO_TEST_CASE(terms_are_collected_and_the_highest_comes_first) {
+  BOOST_TEST((2 * Dk + 4 * Dk * Dv + 3 * Dk).str() == "4 Dk Dv + 5 Dk");
+  BOOST_TEST((Dk * Dk * cost::T / cost::parameter("block")).str() == "Dk^2 T / block");
+  BOOST_TEST((Dk + -1 * Dk).str() == "0");
+  BOOST_TEST(Cost(6 * Dv * Dk, 2 * Dk).str() == "6 Dk Dv flops, 2 Dk functions");
+  BOOST_TEST(cost::at_least(Dk).str() == "at least Dk flops");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {
 BOOST_AUTO_TEST_CASE(descriptors_are_complete) {
   for (const Variant &v : all_variants()) {
     BOOST_TEST_INFO(v.name);
-    BOOST_TEST((!v.family.empty() && !v.update.empty() && !v.source.empty() && !v.cost.empty()));
+    BOOST_TEST((!v.family.empty() && !v.update.empty() && !v.source.empty()));
     BOOST_TEST_REQUIRE(!v.forms.empty());
     BOOST_TEST(v.forms[0].name == "recurrent");
     for (const Form &f : v.forms) BOOST_TEST((f.f32 && f.f64));

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that count what is done with them: a form that runs on them tells its own cost.
+#pragma once
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+namespace recollect {
+
+/// A double. Every addition, multiplication and division of two of them counts once, every function call once, whichever
+/// thread makes it; signs, comparisons and copies are free.
+struct Counted {
+  double value;
+  static inline std::atomic<long> flops{0}, functions{0};
+
+  Counted() = default;
+  constexpr Counted(double value) : value(value) {}
+  explicit operator double() const { return value; }
+  explicit operator int() const { return int(value); }
+  Counted &operator+=(Counted b) { return *this = *this + b; }
+  Counted &operator-=(Counted b) { return *this = *this - b; }
+  Counted &operator*=(Counted b) { return *this = *this * b; }
+  Counted &operator/=(Counted b) { return *this = *this / b; }
+  Counted operator-() const { return -value; }
+
+  friend Counted operator+(Counted a, Counted b) { return flop(a.value + b.value); }
+  friend Counted operator-(Counted a, Counted b) { return flop(a.value - b.value); }
+  friend Counted operator*(Counted a, Counted b) { return flop(a.value * b.value); }
+  friend Counted operator/(Counted a, Counted b) { return flop(a.value / b.value); }
+  friend bool operator<(Counted a, Counted b) { return a.value < b.value; }
+  friend bool operator>(Counted a, Counted b) { return a.value > b.value; }
+  friend bool operator<=(Counted a, Counted b) { return a.value <= b.value; }
+  friend bool operator>=(Counted a, Counted b) { return a.value >= b.value; }
+  friend bool operator==(Counted a, Counted b) { return a.value == b.value; }
+  friend bool operator!=(Counted a, Counted b) { return a.value != b.value; }
+
+  static Counted flop(double value) { return flops.fetch_add(1, std::memory_order_relaxed), Counted(value); }
+  static Counted function(double value) { return functions.fetch_add(1, std::memory_order_relaxed), Counted(value); }
+};
+
+namespace math {
+inline Counted cos(Counted x) { return Counted::function(std::cos(x.value)); }
+inline Counted sin(Counted x) { return Counted::function(std::sin(x.value)); }
+inline Counted exp(Counted x) { return Counted::function(std::exp(x.value)); }
+inline Counted log(Counted x) { return Counted::function(std::log(x.value)); }
+inline Counted log1p(Counted x) { return Counted::function(std::log1p(x.value)); }
+inline Counted erf(Counted x) { return Counted::function(std::erf(x.value)); }
+inline Counted tanh(Counted x) { return Counted::function(std::tanh(x.value)); }
+inline Counted sqrt(Counted x) { return Counted::function(std::sqrt(x.value)); }
+inline Counted pow(Counted x, Counted y) { return Counted::function(std::pow(x.value, y.value)); }
+inline Counted fabs(Counted x) { return std::fabs(x.value); }
+inline Counted floor(Counted x) { return std::floor(x.value); }
+inline Counted fmax(Counted x, Counted y) { return std::fmax(x.value, y.value); }
+inline Counted fmin(Counted x, Counted y) { return std::fmin(x.value, y.value); }
+inline Counted round_half_even(Counted x) { return std::nearbyint(x.value); }
+} // namespace math
+
+} // namespace recollect
+
+template <> class std::numeric_limits<recollect::Counted> : public std::numeric_limits<double> {};

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that remember how they came about: a form that runs on them can be gone through backwards, which gives the
+// gradient of its outputs in all its inputs at once (reverse-mode automatic differentiation).
+#pragma once
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace recollect {
+
+/// What was computed, in an order in which operands come before results, whichever threads computed it.
+class Tape {
+public:
+  static constexpr std::int64_t constant = -1;
+
+  /// Room for `capacity` operations; what is beyond is dropped, and full() says so.
+  explicit Tape(size_t capacity) : steps_(new Step[capacity]), capacity_(capacity) {} // uninitialised
+  /// The tape that numbers record themselves on; null: none.
+  static Tape *&current() {
+    static Tape *tape = nullptr;
+    return tape;
+  }
+
+  std::int64_t record(std::int64_t a, double slope_a, std::int64_t b, double slope_b) {
+    const size_t index = used_.fetch_add(1, std::memory_order_relaxed);
+    if (index < capacity_) steps_[index] = {a, b, slope_a, slope_b};
+    return std::int64_t(index);
+  }
+  bool full() const { return used_ > capacity_; }
+
+  /// Derivatives of sum_i weights[i] * (number recorded as i), `adjoint` holding the weights on entry: on return
+  /// adjoint[i] is the derivative in number i. A weight of 0 spreads nothing, not even along an infinite slope.
+  void go_back(std::vector<double> &adjoint) const {
+    for (size_t i = adjoint.size(); i-- > 0;) {
+      const double weight = adjoint[i];
+      if (weight == 0) continue;
+      const Step &s = steps_[i];
+      if (s.a != constant) adjoint[size_t(s.a)] += weight * s.slope_a;
+      if (s.b != constant) adjoint[size_t(s.b)] += weight * s.slope_b;
+    }
+  }
+  size_t size() const { return used_; }
+
+private:
+  struct Step {
+    std::int64_t a, b;
+    double slope_a, slope_b;
+  };
+  std::unique_ptr<Step[]> steps_;
+  size_t capacity_;
+  std::atomic<size_t> used_{0};
+};
+
+struct Taped {
+  double value;
+  std::int64_t index;
+
+  Taped() = default;
+  constexpr Taped(double value) : value(value), index(Tape::constant) {}
+  /// value = f(a), f'(a) = slope
+  Taped(double value, Taped a, double slope) : Taped(value, a, slope, Taped(0), 0) {}
+  Taped(double value, Taped a, double slope_a, Taped b, double slope_b) : Taped(value) {
+    if (a.index != Tape::constant || b.index != Tape::constant)
+      index = Tape::current()->record(a.index, slope_a, b.index, slope_b);
+  }
+  /// One to differentiate by.
+  static Taped variable(double value) {
+    Taped x(value);
+    x.index = Tape::current()->record(Tape::constant, 0, Tape::constant, 0);
+    return x;
+  }
+
+  explicit operator double() const { return value; }
+  explicit operator int() const { return int(value); }
+  Taped &operator+=(Taped b) { return *this = *this + b; }
+  Taped &operator-=(Taped b) { return *this = *this - b; }
+  Taped &operator*=(Taped b) { return *this = *this * b; }
+  Taped &operator/=(Taped b) { return *this = *this / b; }
+  Taped operator-() const { return {-value, *this, -1}; }
+
+  friend Taped operator+(Taped a, Taped b) { return {a.value + b.value, a, 1, b, 1}; }
+  friend Taped operator-(Taped a, Taped b) { return {a.value - b.value, a, 1, b, -1}; }
+  friend Taped operator*(Taped a, Taped b) { return {a.value * b.value, a, b.value, b, a.value}; }
+  friend Taped operator/(Taped a, Taped b) {
+    const double ratio = a.value / b.value;
+    return {ratio, a, 1 / b.value, b, -ratio / b.value};
+  }
+  friend bool operator<(Taped a, Taped b) { return a.value < b.value; }
+  friend bool operator>(Taped a, Taped b) { return a.value > b.value; }
+  friend bool operator<=(Taped a, Taped b) { return a.value <= b.value; }
+  friend bool operator>=(Taped a, Taped b) { return a.value >= b.value; }
+  friend bool operator==(Taped a, Taped b) { return a.value == b.value; }
+  friend bool operator!=(Taped a, Taped b) { return a.value != b.value; }
+};
+
+namespace math {
+inline Taped cos(Taped x) { return {std::cos(x.value), x, -std::sin(x.value)}; }
+inline Taped sin(Taped x) { return {std::sin(x.value), x, std::cos(x.value)}; }
+inline Taped exp(Taped x) {
+  const double y = std::exp(x.value);
+  return {y, x, y};
+}
+inline Taped log(Taped x) { return {std::log(x.value), x, 1 / x.value}; }
+inline Taped log1p(Taped x) { return {std::log1p(x.value), x, 1 / (1 + x.value)}; }
+inline Taped erf(Taped x) { return {std::erf(x.value), x, M_2_SQRTPI * std::exp(-x.value * x.value)}; }
+inline Taped tanh(Taped x) {
+  const double y = std::tanh(x.value);
+  return {y, x, 1 - y * y};
+}
+inline Taped sqrt(Taped x) {
+  const double y = std::sqrt(x.value);
+  return {y, x, 0.5 / y};
+}
+inline Taped pow(Taped x, Taped y) {
+  const double z = std::pow(x.value, y.value);
+  return {z, x, y.value * std::pow(x.value, y.value - 1), y, x.value > 0 ? z * std::log(x.value) : 0};
+}
+inline Taped fabs(Taped x) { return x.value < 0 ? -x : x; }
+inline Taped fmax(Taped x, Taped y) { return x.value < y.value ? y : x; }
+inline Taped fmin(Taped x, Taped y) { return y.value < x.value ? y : x; }
+/// Steps: flat wherever they have a slope at all.
+inline Taped floor(Taped x) { return std::floor(x.value); }
+inline Taped round_half_even(Taped x) { return std::nearbyint(x.value); }
+} // namespace math
+
+} // namespace recollect
+
+template <> class std::numeric_limits<recollect::Taped> : public std::numeric_limits<double> {};

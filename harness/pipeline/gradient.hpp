@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of a layer, through its definition: the recurrent form runs on numbers that remember how they came about
+// (taped.hpp), and is gone through backwards.
+#pragma once
+#include "harness/pipeline/forward.hpp"
+
+namespace recollect {
+
+/// What the layer's outputs weigh: do [B,H,T,Dv], and dstate [B,H,rows,columns], the final state's; empty: zeros.
+struct OutputWeights {
+  std::vector<double> o, state;
+};
+
+/// Derivatives of sum(weights.o * o) + sum(weights.state * state) in every input: q, k, v, those of beta, alpha, lambda
+/// and w that the sequence gives (a w that is not given is the key, and counts there), and the initial state, of a layer
+/// that has one. A layer with a state goes through the sequence in stretches, last to first, from the states at their
+/// starts, so that memory grows with the states and one stretch's operations; one without keeps every
+/// operation. Selections (the largest score, a rounding) count as they fell: they have no slope.
+/// Input error where the operations do not fit --memory. A logic error where kernels do not run on the host.
+Sequence gradient(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);
+
+} // namespace recollect

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// From host arrays to the call that a kernel gets, in any type of number. For the doors between host code and kernels.
+#pragma once
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+#include "harness/device/device.hpp"
+#include "harness/pipeline/forward.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+
+/// Input error where a finite number is none in the type.
+template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
+  Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), data.size());
+  const auto host = Kokkos::create_mirror_view(device);
+  for (size_t i = 0; i < data.size(); ++i) {
+    host(i) = static_cast<Real>(data[i]);
+    if (!std::isfinite(double(host(i))) && std::isfinite(data[i]))
+      input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) +
+                  ", too large for float32");
+  }
+  Kokkos::deep_copy(device, host);
+  return device;
+}
+
+/// The given state, or the variant's own in every head.
+inline std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
+  if (!s.state.empty()) return s.state;
+  const size_t size = variant.state_shape(s.shape, params).size();
+  const std::vector<double> one =
+      variant.initial_state ? variant.initial_state(s.shape, params) : std::vector<double>(size, 0.0);
+  std::vector<double> all;
+  all.reserve(size * s.shape.heads());
+  for (size_t head = 0; head < s.shape.heads(); ++head) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+/// Everything but the state is on the device; o is uninitialised.
+template <class Real>
+Call<Real> make_call(const Variant &variant, const Sequence &s, const Run &run, const Params &params) {
+  Call<Real> call;
+  call.shape = s.shape;
+  call.params = params;
+  call.chunk = std::clamp(run.chunk, 1, s.shape.T);
+  call.schedule = run.schedule;
+  call.math = run.math;
+  call.state_shape = variant.state_shape(s.shape, params);
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) call[tensor] = upload<Real>(name_of(tensor), s[tensor]);
+  for (const Input &input : variant.inputs) {
+    if (!s[input.tensor()].empty()) call.given.push_back(input.name);
+    call[input.tensor()] = upload<Real>(input.name, s.or_neutral(input.tensor()));
+  }
+  call.o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
+  return call;
+}
+
+} // namespace recollect

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients by hand, against central differences of every layer, and the same wherever a sequence is cut.
+#include "harness/pipeline/gradient.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/memory.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(gradients)
+
+double weighted(const Output &out, const OutputWeights &weights) {
+  return inner(out.o, weights.o) + (weights.state.empty() ? 0 : inner(out.state, weights.state));
+}
+
+struct Case {
+  const Variant &variant;
+  Params params = variant_params(variant);
+  Sequence s;
+  OutputWeights weights;
+  Output run(const Sequence &at) const { return forward(variant, at, {"recurrent", Real::f64, 1, params}); }
+};
+
+Case case_of(const Variant &variant, const Shape &shape, std::uint64_t seed) {
+  Case c{variant, variant_params(variant), random_sequence(shape, seed), {}};
+  for (const char *name : {"beta", "alpha", "lambda", "w"}) {
+    const auto called = [&](const Input &input) { return input.name == name; };
+    if (std::none_of(variant.inputs.begin(), variant.inputs.end(), called)) c.s.input(name).clear();
+  }
+  const Output out = c.run(c.s);
+  c.weights.o = Stream(seed, "gradient/o").normals(out.o.size());
+  c.weights.state = Stream(seed, "gradient/state").normals(out.state.size());
+  if (!out.state.empty()) c.s.state = out.state; // where an earlier stretch may have left it
+  return c;
+}
+
+BOOST_AUTO_TEST_CASE(linear_attention_by_hand) {
+  // o_1 = q_1 (k_1 v_1), o_2 = q_2 (k_1 v_1 + k_2 v_2), weighted by 1 and 10
+  const Variant &v = find_variant("linear");
+  const Sequence g = gradient(v, one_head(2, {2, 3}, {5, 7}, {11, 13}), variant_params(v), {{1, 10}, {}});
+  BOOST_TEST((g.q == std::vector<double>{5 * 11, 10 * (5 * 11 + 7 * 13)}));
+  BOOST_TEST((g.k == std::vector<double>{2 * 11 + 30 * 11, 30 * 13}));
+  BOOST_TEST((g.v == std::vector<double>{2 * 5 + 30 * 5, 30 * 7}));
+}
+
+/// |<gradient, direction> - central difference|, over the sum of the sizes of its terms.
+BOOST_AUTO_TEST_CASE(every_layer_against_central_differences) {
+  for (const Variant &variant : all_variants()) {
+    const Case c = case_of(variant, {1, 2, 7, 8, 8}, 3);
+    const Sequence g = gradient(variant, c.s, c.params, c.weights);
+    // Of fourth order. Small, because a kink (max, ReLU, |x|) within 2 h of any number spoils the difference; rounding is
+    // eps / h = 1e-11 of the outputs.
+    const double h = 2e-5;
+    Sequence direction = c.s;
+    double slope = 0, size = 0;
+    for (Tensor tensor : all_tensors) {
+      direction[tensor] = Stream(4, std::string("gradient/") + name_of(tensor)).normals(c.s[tensor].size());
+      BOOST_TEST_REQUIRE(g[tensor].size() == c.s[tensor].size(), variant.name << " " << name_of(tensor));
+      if (facts_of(tensor).decay) // stays within [0,1]
+        for (size_t i = 0; i < c.s[tensor].size(); ++i) direction[tensor][i] *= c.s[tensor][i] * (1 - c.s[tensor][i]);
+      for (size_t i = 0; i < g[tensor].size(); ++i)
+        slope += g[tensor][i] * direction[tensor][i], size += std::fabs(g[tensor][i] * direction[tensor][i]);
+    }
+    const auto at = [&](double step) {
+      Sequence moved = c.s;
+      for (Tensor tensor : all_tensors)
+        for (size_t i = 0; i < moved[tensor].size(); ++i) moved[tensor][i] += step * direction[tensor][i];
+      return weighted(c.run(moved), c.weights);
+    };
+    const double difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    BOOST_TEST_INFO(variant.name << ": tape " << slope << ", differences " << difference << ", terms " << size);
+    BOOST_TEST(std::fabs(slope - difference) <= 1e-7 * size);
+    BOOST_TEST(std::fabs(slope) > 1e-9); // nothing that could hide as zero
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_changes_nothing) {
+  for (const Variant &variant : all_variants()) {
+    const Case c = case_of(variant, {1, 1, 9, 8, 8}, 5);
+    if (c.s.state.empty()) continue;
+    const Sequence whole = gradient(variant, c.s, c.params, c.weights);
+    for (int cut : {1, 4, 8}) {
+      Sequence first = slice_steps(c.s, 0, cut), rest = slice_steps(c.s, cut, 9);
+      first.state = c.s.state, rest.state = c.run(first).state;
+      const auto middle = c.weights.o.begin() + cut * 8;
+      const Sequence late = gradient(variant, rest, c.params, {{middle, c.weights.o.end()}, c.weights.state}),
+                     early = gradient(variant, first, c.params, {{c.weights.o.begin(), middle}, late.state});
+      std::vector<double> k = early.k, v = early.v;
+      k.insert(k.end(), late.k.begin(), late.k.end()), v.insert(v.end(), late.v.begin(), late.v.end());
+      BOOST_TEST_INFO(variant.name << " cut at " << cut);
+      BOOST_TEST(max_difference(k, whole.k) <= 1e-10 * (1 + max_abs(whole.k)));
+      BOOST_TEST(max_difference(v, whole.v) <= 1e-10 * (1 + max_abs(whole.v)));
+      BOOST_TEST(max_difference(early.state, whole.state) <= 1e-10 * (1 + max_abs(whole.state)));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(long_sequences_go_in_stretches) { // 600 steps of 6 * 32 * 32 operations and more: several
+  const Case c = case_of(find_variant("delta_net"), {1, 1, 1500, 32, 32}, 6);
+  const Sequence g = gradient(c.variant, c.s, c.params, c.weights);
+  Sequence moved = c.s;
+  const double h = 1e-5;
+  moved.k[3] += h; // of the first step: its effect passes every stretch
+  const double up = weighted(c.run(moved), c.weights);
+  moved.k[3] -= 2 * h;
+  const double difference = (up - weighted(c.run(moved), c.weights)) / (2 * h);
+  BOOST_TEST(std::fabs(g.k[3] - difference) <= 1e-6 * (1 + std::fabs(difference)));
+}
+
+BOOST_AUTO_TEST_CASE(a_w_that_is_not_given_is_the_key) {
+  const Variant &v = find_variant("delta_former");
+  Case c = case_of(v, {1, 1, 6, 4, 4}, 7);
+  Sequence same = c.s;
+  same.w = c.s.k, c.s.w.clear();
+  const Sequence implied = gradient(v, c.s, c.params, c.weights), given = gradient(v, same, c.params, c.weights);
+  std::vector<double> sum = given.k;
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += given.w[i];
+  BOOST_TEST(implied.w.empty());
+  check_close(implied.k, sum, 1e-12 * (1 + max_abs(sum)));
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
+  const Case c = case_of(find_variant("softmax"), {1, 1, 40, 8, 8}, 8);
+  set_memory_limit(1 << 20);
+  BOOST_CHECK_THROW(gradient(c.variant, c.s, c.params, c.weights), Error);
+  set_memory_limit(0);
+  OutputWeights shorter = c.weights;
+  shorter.o.pop_back();
+  BOOST_CHECK_THROW(gradient(c.variant, c.s, c.params, shorter), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
