@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures the site has, on which page, and how they come into its folder."""
-import concurrent.futures
-import ctypes
-import multiprocessing
+"""Which figures the report has, in which section, and how they come into its folder."""
 import os
-import signal
-import sys
-import time
 
 import claim_figures
 import curves
@@ -15,6 +9,9 @@ import figures
 import run_figures
 import speed_figures
 import style
+import workers
+from findings import needs_explaining, outcome
+from markup import figure_name
 
 # page -> (name, how it is drawn from the results, caption)
 FIGURES = {
@@ -101,81 +98,32 @@ FIGURES = {
 }
 
 
-_jobs = []  # (name, function, its argument, caption, alt, folder, png); the workers of `draw` inherit it
-
-
-def draw_one(index):
-    """Draws and saves one figure; its entry of the pictures, or None where the data do not allow it."""
-    name, make, of, caption, alt, folder, png = _jobs[index]
+def draw_one(job):
+    """Draws and saves one figure, or none where the data do not allow it."""
+    name, make, of, _, _, folder = job
     figure = make(of)
-    if not figure:
+    if figure:
+        style.save(figure, folder, name)
+
+
+def drawn(job):
+    """The entry of a figure that was saved, or None."""
+    name, _, _, caption, alt, folder = job
+    path = os.path.join(folder, name + ".svg")
+    if not os.path.exists(path):
         return None
-    width, height = style.save(figure, folder, name, png)
-    return {"name": name, "width": width, "height": height, "caption": caption, "alt": alt, "png": png}
-
-
-def jobs_of(results, folder):
-    jobs = [
-        (name, make, results, caption, caption, folder, True) for page in FIGURES.values() for name, make, caption in page
-    ]
-    for task in sorted({c["task"] for c in results["matrix_cells"]}):
-        mine = [c for c in results["matrix_cells"] if c["task"] == task]
-        caption = "Every layer's headline against what it costs; bars: 95% interval over seeds. Layers that nothing beats at less cost are named."
-        jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption, f"{task}: accuracy against cost", folder, True))
-    for name, described in results["experiments"].items():
-        mine = [c for c in results["cells"] if c["experiment"] == name]
-        jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))
-    jobs += [
-        (f"claim_{c['id']}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, False)
-        for c in results["claims"]
-        if c["points"]
-    ]
-    return jobs
-
-
-class Progress:
-    """ "[i/N] figures" on a terminal, a line a minute elsewhere."""
-
-    def __init__(self, total):
-        self.total, self.at, self.told, self.terminal = total, 0, time.monotonic(), sys.stderr.isatty()
-
-    def next(self):
-        self.at += 1
-        if self.terminal or time.monotonic() - self.told > 60:
-            self.told = time.monotonic()
-            before, after = ("\r\033[K", "") if self.terminal else ("", "\n")
-            print(f"{before}[{self.at}/{self.total}] figures", end=after, file=sys.stderr, flush=True)
-
-    def end(self):
-        if self.terminal:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-def end_with_parent(parent):
-    """Called in a worker, which is killed when `parent` dies; the parent alone answers to signals."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if os.getppid() != parent:
-        os._exit(1)
+    with open(path, encoding="utf-8") as f:
+        return {"name": name, "svg": f.read(), "caption": caption, "alt": alt}
 
 
 def draw(results, folder):
     """Every figure that the data allow, saved in folder: name -> {name, width, height, caption, alt}. All cores work."""
     os.makedirs(folder)
-    _jobs[:] = jobs_of(results, folder)
-    workers = concurrent.futures.ProcessPoolExecutor(
-        len(os.sched_getaffinity(0)), multiprocessing.get_context("fork"), end_with_parent, (os.getpid(),)
-    )
-    pictures, progress = {}, Progress(len(_jobs))
-    try:
-        for picture in workers.map(draw_one, range(len(_jobs)), chunksize=2):
-            progress.next()
-            if picture:
-                pictures[picture["name"]] = picture
-        return pictures
-    except concurrent.futures.process.BrokenProcessPool:
-        raise OSError("a process that drew figures died: was it killed, or did memory run out?") from None
-    finally:
-        progress.end()
-        workers.shutdown(cancel_futures=True)
+    jobs = [(name, make, results, caption, caption, folder) for name, make, caption in FIGURES]
+    jobs += [
+        (figure_name(c["id"]), claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
+        for c in results["claims"]
+        if c["points"] and (needs_explaining(c) or outcome(c) == "failed")
+    ]
+    workers.spread(draw_one, jobs)
+    return {picture["name"]: picture for picture in map(drawn, jobs) if picture}

@@ -5,8 +5,6 @@ with --format md one Markdown file, with --csv tables instead.
 Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
 standard error, nothing left behind)."""
 import argparse
-import json
-import multiprocessing
 import os
 import shutil
 import signal
@@ -14,6 +12,7 @@ import sys
 import tempfile
 
 import read
+import workers
 
 OURS = ("figures", "claims", "layers", "tasks")  # folders; with them every *.html, site.css and *.js
 
@@ -48,9 +47,7 @@ def check_folder(folder):
 
 def give_up(new):
     """Ends at once and leaves nothing. (An exception would be lost where the signal meets a fork's callbacks.)"""
-    for worker in multiprocessing.active_children():
-        worker.kill()
-        worker.join()
+    workers.end()
     shutil.rmtree(new, ignore_errors=True)
     os._exit(3)
 

@@ -28,7 +28,7 @@ const Subcommand subcommands[] = {{"list", add_list},       {"plan", add_plan}, 
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return printable(text);
 }
 
 /// CLI11 reports an unknown subcommand or flag as an extra argument; users deserve the nearest name.

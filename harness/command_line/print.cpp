@@ -165,7 +165,8 @@ void print_record(std::ostream &out, const Case &c, const Record &record) {
 }
 
 void print_facts(std::ostream &out, const Facts &facts) {
-  for (const auto &[name, value] : facts) out << std::left << std::setw(24) << name << value << '\n';
+  for (const auto &[name, value] : facts)
+    out << std::left << std::setw(24) << printable(name) << printable(value) << '\n';
 }
 
 } // namespace recollect

@@ -155,7 +155,7 @@ void print_plan_json(std::ostream &out, const std::vector<Case> &plan) {
 void print_facts_json(std::ostream &out, const Facts &facts) {
   json object = json::object();
   for (const auto &[name, value] : facts) object[name] = value;
-  out << object.dump(2) << '\n';
+  out << object.dump(2, ' ', false, json::error_handler_t::replace) << '\n'; // texts may come from files
 }
 
 std::string findings_json(const std::vector<Finding> &findings) {

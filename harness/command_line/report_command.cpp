@@ -6,6 +6,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/subprocess.hpp"
+#include "harness/core/text.hpp"
 #include "harness/pipeline/results.hpp"
 #include <cstdlib>
 #include <filesystem>
@@ -21,39 +22,9 @@ struct ReportFlags {
   bool csv = false;
 };
 
-/// What the program knows of layers and tasks, in a file that goes with this object.
-class Catalogue {
-public:
-  Catalogue() {
-    std::ostringstream text;
-    text << "{\"variants\": ";
-    print_variants_json(text, select_variants({"all"}));
-    text << ", \"tasks\": ";
-    print_tasks_json(text, select_tasks({"all"}));
-    text << "}";
-    path_ = (std::filesystem::temp_directory_path() / "recollect-XXXXXX").string();
-    const int descriptor = mkstemp(path_.data());
-    if (descriptor < 0) input_error("cannot write a temporary file in " + path_);
-    const std::string bytes = text.str();
-    const bool whole = ::write(descriptor, bytes.data(), bytes.size()) == ssize_t(bytes.size());
-    close(descriptor);
-    if (!whole) input_error("cannot write " + path_);
-  }
-  ~Catalogue() { unlink(path_.c_str()); }
-  Catalogue(const Catalogue &) = delete;
-  Catalogue &operator=(const Catalogue &) = delete;
-  const std::string &path() const { return path_; }
-
-private:
-  std::string path_;
-};
-
-/// The report's code: beside the installed program, else in the tree it was built from.
-std::string report_script() {
-  std::error_code failed;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const auto installed = program.parent_path().parent_path() / "share/recollect/reports/report.py";
-  return std::filesystem::exists(installed) ? installed.string() : RECOLLECT_SOURCE_DIR "/reports/report.py";
+std::string last_line(const std::string &text) {
+  const std::vector<std::string> lines = split(text, '\n');
+  return lines.empty() ? "" : lines.back();
 }
 
 int report(const ReportFlags &flags) {
@@ -66,12 +37,13 @@ int report(const ReportFlags &flags) {
   const Catalogue catalogue;
   std::vector<std::string> words{python, script};
   words.insert(words.end(), flags.results.begin(), flags.results.end());
-  words.insert(words.end(), {"-o", flags.folder, "--format", flags.format, "--catalogue", catalogue.path()});
-  if (flags.csv) words.push_back("--csv");
-  const int status = run_program(words);
-  if (status != exit_ok && status != exit_usage && status != exit_input)
-    input_error("the report's Python program did not run to its end");
-  return status;
+  words.insert(words.end(), {"-o", flags.folder});
+  std::string said;
+  const int status = run_program(words, said);
+  if (status == exit_ok) return exit_ok;
+  const std::string prefix = "recollect report: ", last = last_line(said);
+  if (status == exit_input && last.rfind(prefix, 0) == 0) input_error(last.substr(prefix.size()));
+  input_error("the report's Python program failed" + (last.empty() ? "" : ": " + last));
 }
 
 } // namespace

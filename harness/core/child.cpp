@@ -90,7 +90,9 @@ std::string in_child(const std::string &what, const std::function<std::string()>
 }
 
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work) {
-  constexpr unsigned least_seconds = 60, bytes_per_second = 10'000'000;
+  constexpr unsigned least_seconds = 10, bytes_per_second = 10'000'000;
+  // A byte of a deflated dataset is worth 1032 at most, and eight of those a table cell of 64; the library's own needs.
+  constexpr std::uint64_t bytes_a_byte = 8256, least_bytes = 256 << 20;
   struct stat s {};
   const auto bytes = stat(path.c_str(), &s) == 0 ? std::uint64_t(s.st_size) : 0;
   return in_child(
@@ -99,7 +101,8 @@ std::string reading_in_child(const std::string &path, const std::function<std::s
         std::uint64_t pages = 0; // of this process's address space
         std::ifstream("/proc/self/statm") >> pages;
         const std::uint64_t held = pages * std::uint64_t(sysconf(_SC_PAGESIZE));
-        limit(RLIMIT_AS, held + std::min<std::uint64_t>(memory_limit(), RLIM_INFINITY - 1 - held));
+        const std::uint64_t most = std::min(memory_limit(), least_bytes + saturating_product(bytes, bytes_a_byte));
+        limit(RLIMIT_AS, held + std::min<std::uint64_t>(most, RLIM_INFINITY - 1 - held));
         try {
           return work();
         } catch (const std::bad_alloc &) {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,17 +11,16 @@
 namespace recollect {
 namespace {
 
-int run(const std::vector<std::string> &words, bool quiet) {
+/// Standard output and error go to these descriptors; a negative one stays as it is.
+int run(const std::vector<std::string> &words, int out, int err) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (quiet) {
-      const int nowhere = open("/dev/null", O_WRONLY);
-      dup2(nowhere, STDOUT_FILENO), dup2(nowhere, STDERR_FILENO);
-    }
+    if (out >= 0) dup2(out, STDOUT_FILENO);
+    if (err >= 0) dup2(err, STDERR_FILENO);
     execvp(arguments[0], arguments.data());
     _exit(127);
   }
@@ -32,7 +32,22 @@ int run(const std::vector<std::string> &words, bool quiet) {
 
 } // namespace
 
-int run_program(const std::vector<std::string> &words) { return run(words, false); }
-int run_quietly(const std::vector<std::string> &words) { return run(words, true); }
+int run_program(const std::vector<std::string> &words, std::string &errors) {
+  const int said = memfd_create("errors", MFD_CLOEXEC);
+  const int status = run(words, -1, said);
+  char block[4096];
+  ssize_t n;
+  for (off_t at = 0; said >= 0 && (n = pread(said, block, sizeof block, at)) > 0; at += n)
+    errors.append(block, size_t(n));
+  if (said >= 0) close(said);
+  return status;
+}
+
+int run_quietly(const std::vector<std::string> &words) {
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const int status = run(words, nowhere, nowhere);
+  if (nowhere >= 0) close(nowhere);
+  return status;
+}
 
 } // namespace recollect

@@ -22,6 +22,31 @@ std::string join(const std::vector<std::string> &parts, const std::string &separ
   return text;
 }
 
+namespace {
+/// Bytes of the UTF-8 character that begins at text[at], 0 where none does.
+size_t character_length(const std::string &text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
+  const unsigned first = byte(at), second = byte(at + 1);
+  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  const bool overlong = first < 0xc2 || (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool surrogate = first == 0xed && second >= 0xa0, too_large = first > 0xf4 || (first == 0xf4 && second >= 0x90);
+  const bool control = first == 0xc2 && second < 0xa0;
+  return overlong || surrogate || too_large || control ? 0 : length;
+}
+} // namespace
+
+std::string printable(std::string text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = character_length(text, at);
+    if (!length) text[at] = '?';
+    at += length ? length : 1;
+  }
+  return text;
+}
+
 std::string canonical(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

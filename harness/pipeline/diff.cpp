@@ -190,17 +190,20 @@ Difference diff(const Results &before, const Results &after, double resolution) 
 std::string as_text(const Difference &d) {
   std::string out;
   for (const Change &c : ordered(d))
-    out += (c.worse ? "! " : "  ") + c.kind + " " + c.what + ": " + (c.before.empty() ? "-" : c.before) + " -> " +
-           (c.after.empty() ? "-" : c.after) + "\n";
+    out += printable((c.worse ? "! " : "  ") + c.kind + " " + c.what + ": " + (c.before.empty() ? "-" : c.before) +
+                     " -> " + (c.after.empty() ? "-" : c.after)) +
+           "\n";
   return out + summary(d) + "\n";
 }
 
 std::string as_markdown(const Difference &d) {
   std::string out = "**" + summary(d) + "**\n";
   if (d.changes.empty()) return out;
-  const auto cell = [](std::string text) {
-    for (size_t i = text.find('|'); i != std::string::npos; i = text.find('|', i + 2)) text.insert(i, "\\");
-    return text.empty() ? std::string("-") : text;
+  const auto cell = [](const std::string &text) {
+    std::string escaped;
+    for (char c : printable(text))
+      escaped += c == '|' ? "\\|" : c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+    return text.empty() ? std::string("-") : escaped;
   };
   out += "\n| | | what | before | after |\n|---|---|---|---|---|\n";
   for (const Change &c : ordered(d))

@@ -4,6 +4,7 @@
 #include "harness/core/memory.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <regex>
@@ -42,9 +43,14 @@ Header parse_header(std::string_view bytes, const std::string &where) {
   if (!std::regex_match(text, found, pattern)) input_error(where + " has a header that is not understood");
   if (found[2] == "True") input_error(where + " is in Fortran order, needs C order (numpy.ascontiguousarray)");
   Header header{found[1], {}, begin + length};
-  for (const std::string &size : split(found[3], ','))
-    if (size.find_first_not_of(' ') != std::string::npos)
-      header.dims.push_back(std::uint64_t(parse_number(size.substr(size.find_first_not_of(' ')), where + ": a size")));
+  for (const std::string &part : split(found[3], ',')) {
+    const size_t first = part.find_first_not_of(' '), end = part.find_last_not_of(' ') + 1;
+    if (first == std::string::npos) continue;
+    std::uint64_t size = 0;
+    const auto read = std::from_chars(part.data() + first, part.data() + end, size);
+    if (read.ec != std::errc() || read.ptr != part.data() + end) input_error(where + " has a size of " + part);
+    header.dims.push_back(size);
+  }
   return header;
 }
 

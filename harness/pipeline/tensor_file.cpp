@@ -45,6 +45,8 @@ std::string member(zip_t *archive, zip_int64_t index, const std::string &where) 
   return bytes;
 }
 
+} // namespace
+
 Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted) {
   int problem = 0;
   const std::unique_ptr<zip_t, void (*)(zip_t *)> archive(zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &problem),
@@ -60,6 +62,8 @@ Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted) {
   }
   return arrays;
 }
+
+namespace {
 
 Arrays read_hdf5(const std::string &path, const std::vector<Wanted> &wanted) {
   const Hdf5File file(path);

@@ -18,6 +18,9 @@ struct Wanted {
 /// where one is of another rank or type, not finite in size, or the file is damaged (it is read in a child process).
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted);
 
+/// read_arrays for an .npz archive, in this process.
+Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted);
+
 /// Whole or not at all. `meta` goes into HDF5 files.
 void write_arrays(const std::string &path, const Arrays &arrays, Real real, const Facts &meta);
 

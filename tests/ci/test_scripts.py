@@ -54,9 +54,10 @@ class Scripts(unittest.TestCase):
     def test_a_stage_without_a_count_is_a_failure(self):
         self.copy(".ci/run")
         self.script("ci/test.sh", "echo 5 passed, 0 failed")
+        self.script("ci/fuzz.sh", "echo 2 passed, 0 failed")
         self.script("ci/verify.sh", "echo nothing")
         done = self.call(".ci/run")
-        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "5 passed, 1 failed"))
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "7 passed, 1 failed"))
 
     def test_seeds_need_an_interval(self):
         self.copy("ci/seeds.sh")

@@ -12,6 +12,12 @@ BOOST_AUTO_TEST_CASE(the_exit_status_comes_back) {
   BOOST_TEST(run_quietly({"sh", "-c", "exit 5"}) == 5);
 }
 
+BOOST_AUTO_TEST_CASE(what_it_says_on_standard_error_is_kept) {
+  std::string errors;
+  BOOST_TEST(run_program({"sh", "-c", "echo one >&2; echo two >&2; exit 3"}, errors) == 3);
+  BOOST_TEST(errors == "one\ntwo\n");
+}
+
 BOOST_AUTO_TEST_CASE(words_are_not_interpreted) {
   const Folder folder;
   BOOST_TEST(run_quietly({"touch", folder / "a b; c"}) == 0);

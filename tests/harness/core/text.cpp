@@ -8,6 +8,14 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(text)
 
+BOOST_AUTO_TEST_CASE(only_characters_reach_a_terminal) {
+  for (const char *good : {"", "plain ~", "\u03ba\u2265\u00a0", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"})
+    BOOST_TEST(printable(good) == good);
+  BOOST_TEST(printable("a\x1b[31mb\n\t\x7f") == "a?[31mb???");
+  BOOST_TEST(printable("\x80|\xc3|\xe2\x82|\xc0\xaf|\xed\xa0\x80|\xf5\x80\x80\x80|\xc2\x9b") ==
+             "?|?|??|??|???|????|??");
+}
+
 BOOST_AUTO_TEST_CASE(globs) {
   BOOST_TEST(glob_match("snr_*", "snr_exp"));
   BOOST_TEST(glob_match("*", ""));

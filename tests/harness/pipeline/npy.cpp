@@ -51,7 +51,8 @@ BOOST_AUTO_TEST_CASE(damage_is_refused) {
   const std::string four(4, '\0');
   for (const std::string &bad :
        {std::string("junk"), file_of("<i4", "(1,)", four), file_of("<f4", "(2,)", four), file_of("<f4", "(1,", four),
-        file_of("<f4", "(4294967296, 4294967296)", four), file_of("<c8", "(1,)", four + four)})
+        file_of("<f4", "(4294967296, 4294967296)", four), file_of("<c8", "(1,)", four + four),
+        file_of("<f4", "(0, 200000000000000000000000)", four), file_of("<f4", "(1 1,)", four + four)})
     BOOST_CHECK_THROW(parse_npy(bad, "x"), Error);
   std::string long_header = file_of("<f4", "(1,)", four);
   long_header[9] = char(0x7f);

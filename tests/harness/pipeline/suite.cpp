@@ -27,6 +27,14 @@ BOOST_AUTO_TEST_CASE(a_file_says_what_how_hard_and_where) {
   BOOST_TEST((load_suite("full").effort == Effort::full));
 }
 
+BOOST_AUTO_TEST_CASE(what_breaks_the_parsers_own_assertions_is_refused) {
+  const Folder folder;
+  for (const std::string &bad : {std::string("[[\0point]]\n", 11), std::string("[~[point]]\n")}) {
+    std::ofstream(folder / "s.toml") << bad;
+    BOOST_CHECK_THROW(load_suite(folder / "s.toml"), Error);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_quick_suite_leaves_out_what_only_the_full_one_carries) {
   Claim quick, full;
   quick.id = "a_b", full.id = "c", full.suite = Effort::full;

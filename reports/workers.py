@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work in forked processes. Nothing lies between them and their parent that either could wait for in vain: what a worker
+makes are files, what it says is at most one message, and its end is its exit status."""
+import ctypes
+import os
+import signal
+
+running = []  # process ids
+
+
+def live(parent, work, items, errors):
+    """A worker's whole life."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive its parent
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.getppid() != parent:
+        os._exit(1)
+    status = 1
+    try:
+        for item in items:
+            work(item)
+        status = 0
+    except BaseException as failure:
+        os.write(errors, f"{type(failure).__name__}: {failure}".encode()[:4000])  # less than a pipe holds: never waits
+    finally:
+        os._exit(status)
+
+
+def end():
+    """Kills whatever still works."""
+    while running:
+        pid = running.pop()
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def spread(work, items):
+    """work(item) for every item, on all cores. OSError where a worker fails or dies."""
+    count = min(len(os.sched_getaffinity(0)), len(items))
+    parent, (said, errors) = os.getpid(), os.pipe()
+    try:
+        for first in range(count):
+            pid = os.fork()
+            if pid == 0:
+                live(parent, work, items[first::count], errors)
+            running.append(pid)
+        os.close(errors)
+        errors = None
+        while running:
+            _, status = os.waitpid(running[0], 0)
+            running.pop(0)
+            if status:
+                message = os.read(said, 4096).decode("utf-8", "replace") if os.WIFEXITED(status) else ""
+                raise OSError(message or "a process that drew figures died: was it killed, or did memory run out?")
+    finally:
+        end()
+        for descriptor in (said, errors):
+            if descriptor is not None:
+                os.close(descriptor)

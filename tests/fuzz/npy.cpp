@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/npy.hpp"
+#include "tests/fuzz/target.hpp"
+
+using namespace recollect;
+
+/// What is read is as large as it says, and writing it gives something that reads the same.
+FUZZ_TARGET(bytes) {
+  const NumericArray read = parse_npy(bytes, "input");
+  std::uint64_t count = 1;
+  for (std::uint64_t n : read.dims) count = saturating_product(count, n);
+  if (read.data.size() != count || count > bytes.size()) std::abort();
+  const NumericArray again = parse_npy(npy_bytes(read, Real::f64), "written");
+  if (again.dims != read.dims || npy_bytes(again, Real::f64) != npy_bytes(read, Real::f64)) std::abort();
+}

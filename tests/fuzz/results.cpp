@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// info, diff, merge and resume on a results file: HDF5 reads it in a child, what it read is used here.
+#include "harness/pipeline/diff.hpp"
+#include "tests/fuzz/target.hpp"
+
+using namespace recollect;
+
+FUZZ_TARGET(bytes) {
+  const MemoryFile file(bytes);
+  const Results read = Results::read(file.path());
+  as_markdown(diff(read, read));
+  read.missing();
+  Results::merged({read}, {"input"});
+}

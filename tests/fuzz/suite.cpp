@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/suite.hpp"
+#include "tests/fuzz/target.hpp"
+
+using namespace recollect;
+
+FUZZ_TARGET(bytes) {
+  const MemoryFile file(bytes);
+  for (const auto &point : load_suite(file.path()).points)
+    if (point.claim.empty()) std::abort();
+}
