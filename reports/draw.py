@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures the report has, in which section, and how they come into its folder."""
+"""Which figures the site has, on which page, and how they come into its folder."""
 import os
+import re
 
 import claim_figures
 import curves
@@ -10,8 +11,6 @@ import run_figures
 import speed_figures
 import style
 import workers
-from findings import needs_explaining, outcome
-from markup import figure_name
 
 # page -> (name, how it is drawn from the results, caption)
 FIGURES = {
@@ -100,30 +99,46 @@ FIGURES = {
 
 def draw_one(job):
     """Draws and saves one figure, or none where the data do not allow it."""
-    name, make, of, _, _, folder = job
+    name, make, of, _, _, folder, png = job
     figure = make(of)
     if figure:
-        style.save(figure, folder, name)
+        style.save(figure, folder, name, png)
+
+
+def jobs_of(results, folder):
+    jobs = [
+        (name, make, results, caption, caption, folder, True) for page in FIGURES.values() for name, make, caption in page
+    ]
+    for task in sorted({c["task"] for c in results["matrix_cells"]}):
+        mine = [c for c in results["matrix_cells"] if c["task"] == task]
+        caption = "Every layer's headline against what it costs; bars: 95% interval over seeds. Layers that nothing beats at less cost are named."
+        jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption, f"{task}: accuracy against cost", folder, True))
+    for name, described in results["experiments"].items():
+        mine = [c for c in results["cells"] if c["experiment"] == name]
+        jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))
+    jobs += [
+        (f"claim_{c['id']}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, False)
+        for c in results["claims"]
+        if c["points"]
+    ]
+    return jobs
 
 
 def drawn(job):
-    """The entry of a figure that was saved, or None."""
-    name, _, _, caption, alt, folder = job
+    """The entry of a figure that was saved, its size in pixels of the page; or None."""
+    name, _, _, caption, alt, folder, png = job
     path = os.path.join(folder, name + ".svg")
     if not os.path.exists(path):
         return None
     with open(path, encoding="utf-8") as f:
-        return {"name": name, "svg": f.read(), "caption": caption, "alt": alt}
+        size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', f.read(4096))
+    width, height = (round(float(points) * 96 / 72) for points in size.groups())
+    return {"name": name, "width": width, "height": height, "caption": caption, "alt": alt, "png": png}
 
 
 def draw(results, folder):
     """Every figure that the data allow, saved in folder: name -> {name, width, height, caption, alt}. All cores work."""
     os.makedirs(folder)
-    jobs = [(name, make, results, caption, caption, folder) for name, make, caption in FIGURES]
-    jobs += [
-        (figure_name(c["id"]), claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder)
-        for c in results["claims"]
-        if c["points"] and (needs_explaining(c) or outcome(c) == "failed")
-    ]
+    jobs = jobs_of(results, folder)
     workers.spread(draw_one, jobs)
     return {picture["name"]: picture for picture in map(drawn, jobs) if picture}

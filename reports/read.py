@@ -2,6 +2,7 @@
 """HDF5 result files -> plain dictionaries and lists. The schema is written by harness/pipeline/results.cpp."""
 import math
 import os
+import re
 
 import h5py
 import numpy as np
@@ -18,6 +19,13 @@ def plain(value):
     if isinstance(value, bytes):
         return value.split(b"\0")[0].decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value
+
+
+def file_name(name):
+    """A name that pages and figures are called after. Whoever wrote another did not write it with this program."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
+        raise ValueError(f"'{name[:40]}' cannot be the name of a page")
+    return name
 
 
 def rows_of(file, name):
@@ -99,7 +107,7 @@ def read_claims(file):
     for row in rows_of(file, "claim_texts"):
         row = {**absent, **row}
         lists = {name: row[name].split() for name in ("covers", "variants")}
-        findings[key(row)] = dict(row, **lists, id=row["claim"], passed=bool(row["passed"]), points=[], rivals=[])
+        findings[key(row)] = dict(row, **lists, id=file_name(row["claim"]), passed=bool(row["passed"]), points=[], rivals=[])
     for row in rows_of(file, "claim_plan"):  # of what the file found, how hard it looked
         if row["finding"] in findings:
             findings[row["finding"]].update(effort=row["effort"], seed=row["seed"])
@@ -155,7 +163,7 @@ def read_file(path):
                 "meta": meta,
                 "cases": read_cases(file),
                 "claims": read_claims(file),
-                "experiments": {r["experiment"]: r for r in rows_of(file, "experiments")},
+                "experiments": {file_name(r["experiment"]): r for r in rows_of(file, "experiments")},
                 "bench": read_bench(file),
                 "growth": rows_of(file, "bench_growth"),
                 "ceilings": {r["name"]: r["value"] for r in rows_of(file, "ceilings")},

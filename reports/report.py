@@ -5,6 +5,7 @@ with --format md one Markdown file, with --csv tables instead.
 Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
 standard error, nothing left behind)."""
 import argparse
+import json
 import os
 import shutil
 import signal

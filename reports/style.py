@@ -111,8 +111,8 @@ def below(ax, **legend):
     )
 
 
-def save(figure, folder, name):
-    """NAME.png and NAME.svg in folder, cropped to the drawing."""
+def save(figure, folder, name, png=True):
+    """NAME.svg (and NAME.png) in folder, cropped to the drawing."""
     box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.08)
     if png:
         figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
@@ -122,6 +122,10 @@ def save(figure, folder, name):
     svg = text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
     with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
         f.write(svg)
+
+
+RAISED = str.maketrans("-0123456789nTd", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ⁿᵀᵈ")
+LOWERED = str.maketrans("-0123456789ijktn", "₋₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₜₙ")
 
 
 def label(text):

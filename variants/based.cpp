@@ -36,7 +36,7 @@ Variant based() {
   v.update = "A_t = I, b_t = v_t, phi(x) = (1, x, x x^T / sqrt 2), divided by z_t . phi(q_t)";
   v.source = "Arora et al. 2024 (arXiv:2402.18668), Taylor feature map";
   v.cost = 2 * cost::Dv * cost::Dk * cost::Dk + 6 * cost::Dv * cost::Dk + 4 * cost::Dk * cost::Dk;
-  v.params = {real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)")};
+  v.params = {tuned(real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)"), {2, 4})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

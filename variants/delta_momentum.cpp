@@ -182,7 +182,7 @@ Variant delta_momentum() {
   v.source = "000 Table 2, Eq 75-76";
   v.differs = "eta is one number";
   v.cost = 10 * cost::Dv * cost::Dk;
-  v.params = {real_param("eta", 0.9, 0, 1, "momentum: how much of the last write is written again")};
+  v.params = {tuned(real_param("eta", 0.9, 0, 1, "momentum: how much of the last write is written again"), {0, 0.5})};
   v.layout = "S [Dv,Dk], C [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{2 * s.Dv, s.Dk}; };
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};

@@ -45,7 +45,7 @@ Variant delta_softmax() {
   v.update = "u_t = v_t - sum_{i<t} softmax(k_i . k_t) u_i, o_t = sum_{i<=t} softmax(k_i . q_t) u_i";
   v.source = "000 Eq 94-100, Listing 1";
   v.cost = {4 * cost::t * (cost::Dk + cost::Dv), 2 * cost::t};
-  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on the inner products"),
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the inner products"), {4, 16, 64}),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"chunked", chunked<float>, chunked<double>},

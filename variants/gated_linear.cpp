@@ -41,7 +41,7 @@ Variant gated_linear() {
   v.objective = "-<S k, v> + 1/2 ||S diag(1 - alpha lambda)^(1/2)||_F^2";
   v.source = "003 Eq 4, 16; 002 §5; GLA, arXiv:2312.06635";
   v.cost = 6 * cost::Dv * cost::Dk;
-  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
   v.inputs = {{"alpha", false, "decay of the whole state"},
               {"lambda", false, "decay of each key channel; multiplies alpha"}};
   v.needs_one_of = {"alpha", "lambda"};

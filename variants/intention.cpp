@@ -27,7 +27,7 @@ Variant intention() {
   v.objective = "sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, minimised exactly";
   v.source = "003 Eq 10-11, Vignette 1; Garnelo and Czarnecki 2023 (arXiv:2305.10203)";
   v.cost = cost::at_least(4 * cost::Dv * cost::Dk + 3 * cost::Dk * cost::Dk + cost::Dk * cost::Dk * cost::Dk / 3);
-  v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2")};
+  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2"), {1e-4, 0.1, 1})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
   v.layout = "V^T K [Dv,Dk], K^T K [Dk,Dk]";

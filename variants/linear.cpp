@@ -34,7 +34,7 @@ Variant linear() {
   v.objective = "-<S k, v>";
   v.source = "000 Eq 1, 32; 002 §2; 003 Eq 2-3";
   v.cost = 4 * cost::Dv * cost::Dk;
-  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;

@@ -62,7 +62,7 @@ Variant longhorn() {
   v.source = "003 Eq 30-31";
   v.differs = "the published layer (arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's";
   v.cost = 6 * cost::Dv * cost::Dk;
-  v.params = {real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory")};
+  v.params = {tuned(real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory"), {0.1, 10, 100})};
   v.inputs = {{"beta", false, "factor on delta at every step", "", Input::not_negative}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.zero_step_keeps = true;

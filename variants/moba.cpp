@@ -92,7 +92,7 @@ Variant moba() {
                            cost::parameter("topk") * cost::parameter("block")});
   v.params = {integer_param("block", 4, 1, 1 << 20, "keys a block"),
               integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included"),
-              automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T")};
+              tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.traits.order_invariant = false;
   v.traits.stable = false; // rounding decides between blocks whose scores nearly tie

@@ -58,9 +58,9 @@ Variant performer() {
   v.differs = "features are drawn once and not again";
   v.cost = {6 * (cost::Dv + 1) * cost::parameter("features") + 4 * cost::Dk * cost::parameter("features"),
             3 * cost::parameter("features")};
-  v.params = {integer_param("features", 64, 1, 65536, "random features F"),
+  v.params = {integer_param("features", 64, 1, 65536, "random features"),
               integer_param("seed", 1, 0, 1e9, "of the features"),
-              real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};
+              tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

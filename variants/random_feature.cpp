@@ -47,7 +47,7 @@ Variant random_feature() {
   v.cost = {(4 * cost::Dk + 8 * cost::Dv) * cost::parameter("features"), 4 * cost::parameter("features")};
   v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),
               integer_param("seed", 1, 0, 1e9, "of the frequencies"),
-              real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)")};
+              tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

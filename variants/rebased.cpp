@@ -55,7 +55,7 @@ Variant rebased() {
   v.source = "Aksenov et al. 2024 (arXiv:2402.10644)";
   v.cost = 2 * cost::Dv * cost::Dk * cost::Dk + 2 * cost::Dv * cost::Dk + 4 * cost::Dk * cost::Dk;
   v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
-              real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor")};
+              tuned(real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor"), {0})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

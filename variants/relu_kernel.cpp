@@ -26,7 +26,7 @@ Variant relu_kernel() {
   v.update = "o_t = sum_{i<=t} max(0, scale q_t . k_i) v_i";
   v.source = "000 Eq 14-15";
   v.cost = 2 * cost::t * (cost::Dk + cost::Dv);
-  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.traits.repeats = Repeats::sum;
   return v;

@@ -37,7 +37,7 @@ Variant retnet() {
   v.objective = "-<S k, v> + (1 - gamma) / 2 |S|^2";
   v.source = "Sun et al. 2023 (arXiv:2307.08621), without xPos; 003 Eq 4, 16";
   v.cost = 5 * cost::Dv * cost::Dk;
-  v.params = {real_param("gamma", 0.96875, 0, 1, "decay of the whole state"),
+  v.params = {tuned(real_param("gamma", 0.96875, 0, 1, "decay of the whole state"), {1, 0.99, 0.9}),
               real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   return v;

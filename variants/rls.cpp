@@ -26,7 +26,7 @@ Variant rls() {
   v.objective = "sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, minimised exactly";
   v.source = "003 Eq 10-11, Vignette 1";
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
-  v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2; P starts at I / ridge")};
+  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2; P starts at I / ridge"), {1e-4, 0.1, 1})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.order_invariant = true;
   v.layout = "S [Dv,Dk], P [Dk,Dk]";

@@ -36,8 +36,9 @@ Variant softmax_qknorm() {
   v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i / |q_t| |k_i|) v_i";
   v.objective = "sum_{i<=t} exp(-scale |k_i - q_t|^2 / 2) |M - v_i|^2 over a constant M, on the unit sphere";
   v.source = "003 Eq 50-51; Henry et al. 2020 (arXiv:2010.04245)";
-  v.params = {
-      automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale")};
+  v.params = {tuned(
+      automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale"),
+      {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

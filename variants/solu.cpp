@@ -33,7 +33,8 @@ Variant solu() {
   v.objective = "-<S phi(k), v> with phi(x).phi(y) = kappa(x, y)";
   v.source = "000 Eq 16-17";
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"),
-              automatic_param("tau", "sqrt(Dk)", std::numeric_limits<double>::min(), no_limit, "temperature")};
+              tuned(automatic_param("tau", "sqrt(Dk)", std::numeric_limits<double>::min(), no_limit, "temperature"),
+                    {1, 0.25, 0.0625})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   return v;
 }

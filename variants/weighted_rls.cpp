@@ -34,7 +34,8 @@ Variant weighted_rls() {
       "sum_i gamma_i |S k_i - v_i|^2 / 2 + gamma_0 ridge |S|_F^2 / 2, gamma_i the product of the alphas after i";
   v.source = "003 Eq 14-16, Vignette 2";
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
-  v.params = {real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2 at the start; P starts at I / ridge")};
+  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2 at the start; P starts at I / ridge"),
+                    {1e-4, 0.1, 1})};
   v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge", "", Input::positive}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.stable = false; // wind-up: nothing bounds the rounding in P along directions that are forgotten

@@ -27,6 +27,41 @@ std::string last_line(const std::string &text) {
   return lines.empty() ? "" : lines.back();
 }
 
+/// What the program knows of layers and tasks, in a file that goes with this object.
+class Catalogue {
+public:
+  Catalogue() {
+    std::ostringstream text;
+    text << "{\"variants\": ";
+    print_variants_json(text, select_variants({"all"}));
+    text << ", \"tasks\": ";
+    print_tasks_json(text, select_tasks({"all"}));
+    text << "}";
+    path_ = (std::filesystem::temp_directory_path() / "recollect-XXXXXX").string();
+    const int descriptor = mkstemp(path_.data());
+    if (descriptor < 0) input_error("cannot write a temporary file in " + path_);
+    const std::string bytes = text.str();
+    const bool whole = ::write(descriptor, bytes.data(), bytes.size()) == ssize_t(bytes.size());
+    close(descriptor);
+    if (!whole) input_error("cannot write " + path_);
+  }
+  ~Catalogue() { unlink(path_.c_str()); }
+  Catalogue(const Catalogue &) = delete;
+  Catalogue &operator=(const Catalogue &) = delete;
+  const std::string &path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+/// The report's code: beside the installed program, else in the tree it was built from.
+std::string report_script() {
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const auto installed = program.parent_path().parent_path() / "share/recollect/reports/report.py";
+  return std::filesystem::exists(installed) ? installed.string() : RECOLLECT_SOURCE_DIR "/reports/report.py";
+}
+
 int report(const ReportFlags &flags) {
   for (const std::string &path : flags.results) Results::read(path); // whole? only then is Python's HDF5 let near it
   const std::string python = RECOLLECT_PYTHON, script = report_script();
@@ -37,7 +72,8 @@ int report(const ReportFlags &flags) {
   const Catalogue catalogue;
   std::vector<std::string> words{python, script};
   words.insert(words.end(), flags.results.begin(), flags.results.end());
-  words.insert(words.end(), {"-o", flags.folder});
+  words.insert(words.end(), {"-o", flags.folder, "--format", flags.format, "--catalogue", catalogue.path()});
+  if (flags.csv) words.push_back("--csv");
   std::string said;
   const int status = run_program(words, said);
   if (status == exit_ok) return exit_ok;
@@ -57,7 +93,6 @@ Action add_report(CLI::App &app) {
       ->check(CLI::IsMember({"site", "md"}))
       ->capture_default_str();
   c.add_flag("--csv", flags->csv, "tables as CSV: claims, points, cells");
-  example(c, "recollect report r.h5 v.h5 -o out");
   return [flags](const Words &) { return report(*flags); };
 }
 

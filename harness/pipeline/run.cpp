@@ -22,7 +22,7 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
     return;
   }
   record.state_bytes = state_bytes(*c.variant, record.shape, c.variant_params, c.real);
-  record.flops = flops_a_token(*c.variant, record.shape, c.variant_params);
+  record.flops = c.variant->cost.flops.at(record.shape, c.variant_params);
   const std::uint64_t needed = memory_needed(*c.variant, record.shape, c.variant_params, c.real);
   if (needed > memory_limit()) {
     record.status = "skipped";
@@ -51,6 +51,12 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
 }
 
 } // namespace
+
+double state_bytes(const Variant &variant, const Shape &shape, const Params &params, Real real) {
+  const size_t state = variant.state_shape(shape, params).size();
+  const double numbers = state ? double(state) : double(shape.T) * (shape.Dk + shape.Dv);
+  return numbers * (real == Real::f32 ? 4 : 8);
+}
 
 const double *headline(const Case &c, const Record &record) {
   for (const auto &[name, value] : record.score.metrics)

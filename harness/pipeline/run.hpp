@@ -13,10 +13,13 @@ struct Record {
   std::string status;
   std::string reason; // "" when ok, or that the pass diverged, or what stands in for it (divergence.hpp)
   Score score;
-  double state_bytes = 0, flops = 0; // of a head; of the definition, a token (cost.hpp)
+  double state_bytes = 0, flops = 0; // of a head; of the definition, a token
   Choice chosen;                     // of a tuned case
   std::vector<double> seconds;       // one a repetition: kernel time with inputs already on the device
 };
+
+/// Bytes that a head carries from token to token: the final state, or all T pairs where there is no finite one.
+double state_bytes(const Variant &variant, const Shape &shape, const Params &params, Real real);
 
 /// The task's first metric, null where the case has none.
 const double *headline(const Case &c, const Record &record);

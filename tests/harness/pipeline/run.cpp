@@ -40,6 +40,14 @@ BOOST_AUTO_TEST_CASE(a_lack_of_memory_says_nothing_about_the_case) {
   BOOST_CHECK_THROW(run_case(one_case(task), 0, 1), std::bad_alloc);
 }
 
+BOOST_AUTO_TEST_CASE(a_head_carries_its_state_or_every_pair) {
+  const Variant &linear = find_variant("linear"), &softmax = find_variant("softmax");
+  const Shape shape{2, 3, 16, 8, 4};
+  BOOST_TEST(state_bytes(linear, shape, variant_params(linear), Real::f64) == 8 * 4 * 8);
+  BOOST_TEST(state_bytes(linear, shape, variant_params(linear), Real::f32) == 4 * 4 * 8);
+  BOOST_TEST(state_bytes(softmax, shape, variant_params(softmax), Real::f64) == 8 * 16 * (8 + 4));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
