@@ -49,6 +49,7 @@ def read_cases(file):
     """The runs of one file: one dictionary a planned case, with its parameters, record, metrics, seconds and series."""
     cases = {}
     for row in rows_of(file, "plan"):
+        file_name(row["variant"]), file_name(row["task"])
         cases[row["case"]] = dict(
             row,
             family=row.get("family") or "other",
