@@ -53,7 +53,10 @@ def shade(matrix, task):
 def colours(fraction):
     """(background, text) with enough contrast for one shade."""
     rgba = SCALE(fraction)
-    return "#%02x%02x%02x" % tuple(int(255 * c + 0.5) for c in rgba[:3]), style.INK if fraction < 0.45 else "#ffffff"
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in rgba[:3]]
+    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    # black reaches a ratio of 4.5 from a luminance of 0.175 on, white up to 0.183
+    return "#%02x%02x%02x" % tuple(int(255 * c + 0.5) for c in rgba[:3]), "#000000" if light > 0.179 else "#ffffff"
 
 
 def counts(matrix):

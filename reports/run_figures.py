@@ -86,14 +86,15 @@ def against_cost(cells):
         for i in front:
             ax.annotate(mine[i]["variant"], points[i], textcoords="offset points", xytext=(4, 5 * direction),
                         fontsize=7, color=CYCLE[1], rotation=18, va="bottom" if direction > 0 else "top")  # fmt: skip
-        for end, name in ((mine[0]["chance"], "chance"), (mine[0]["ceiling"], "ceiling")):
-            if math.isfinite(end):
+        logarithmic = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
+        if logarithmic:
+            ax.set_yscale("log")
+        for end, name in ((mine[0]["chance"], "chance"), (mine[0]["ceiling"], "best")):
+            if math.isfinite(end) and (end > 0 or not logarithmic):  # a log axis has no zero
                 ax.axhline(end, color=MUTED, linewidth=0.8, linestyle=":")
                 ax.annotate(name, (1, end), xycoords=("axes fraction", "data"), fontsize=7, color=MUTED, ha="right",
                             va="bottom")  # fmt: skip
         ax.set_xscale("log")
-        if all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points):
-            ax.set_yscale("log")
         ax.set_xlabel(label)
         ax.set_ylabel(style.words(headline))
         ax.margins(x=0.12, y=0.12)

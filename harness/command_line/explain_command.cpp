@@ -56,6 +56,7 @@ Action add_explain(CLI::App &app) {
   c.add_option("name", flags->name, "of a claim, a variant or a task")->required();
   c.add_option("--seed", flags->seed, "seed of a claim's measurement")->capture_default_str();
   c.add_flag("!--no-measure", flags->measure, "say what a claim states without measuring it");
+  example(c, "recollect explain delta_net");
   return [flags](const Words &) { return explain(*flags); };
 }
 

@@ -93,6 +93,7 @@ Action add_report(CLI::App &app) {
       ->check(CLI::IsMember({"site", "md"}))
       ->capture_default_str();
   c.add_flag("--csv", flags->csv, "tables as CSV: claims, points, cells");
+  example(c, "recollect report r.h5 v.h5 -o out");
   return [flags](const Words &) { return report(*flags); };
 }
 

@@ -57,7 +57,7 @@ struct PlanFlags {
   static std::vector<Case> plan(const std::vector<Experiment> &experiments) {
     std::vector<RunRequest> requests;
     for (const Experiment &e : experiments) requests.push_back(e.request);
-    return make_plan(requests);
+    return make_joint_plan(requests);
   }
 };
 
@@ -81,15 +81,17 @@ int run(RunFlags &flags, const Words &command_line) {
     if (!e.request.experiment.empty()) start.describe(e.request.experiment, e.title, e.printed);
   Recorder recorder(flags.output.path, std::move(start), flags.output.resume);
   Trials trials(plan, recorder.results().headlines());
-  Progress progress(plan.size());
+  const bool quiet = flags.quiet.quiet;
+  Progress progress(plan.size(), quiet);
   for (const Case &planned : plan) {
     progress.next(planned.task->name + " " + planned.variant->name);
     if (!flags.shard.has(size_t(planned.group)) || recorder.results().has(size_t(planned.index))) continue;
     const auto [c, choice] = trials.settled(planned);
     Record record = run_case(c, flags.warmup, flags.repetitions);
     record.chosen = choice;
-    if (c.setting == Setting::trial) {
+    if (c.setting == Setting::trial)
       if (const double *found = headline(c, record)) trials.add(c, *found);
+    if (c.setting == Setting::trial || (quiet && record.status != "failed")) {
       recorder.add([] {}, record);
     } else {
       const Case reported = c;
@@ -100,7 +102,7 @@ int run(RunFlags &flags, const Words &command_line) {
   progress.done();
   std::map<std::string, int> counts;
   for (const std::string &status : recorder.results().statuses()) ++counts[status];
-  print_cells(std::cout, recorder.results());
+  if (!quiet) print_cells(std::cout, recorder.results());
   std::cout << counts["ok"] << " ok, " << counts["meaningless"] << " meaningless, ";
   if (counts["skipped"]) std::cout << counts["skipped"] << " skipped, ";
   std::cout << counts["failed"] << " failed\n";

@@ -22,6 +22,12 @@ std::vector<std::string> lines_of(const std::string &text, size_t width) {
   std::string line, word;
   const auto end_word = [&] {
     if (word.empty()) return;
+    for (size_t bytes; columns_of(word) > width; word.erase(0, bytes)) { // cut where no space is
+      if (!line.empty()) lines.push_back(line), line.clear();
+      for (bytes = 1; columns_of(word.substr(0, bytes + 1)) <= width; ++bytes) {
+      }
+      lines.push_back(word.substr(0, bytes));
+    }
     if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width) lines.push_back(line), line.clear();
     line += (line.empty() ? "" : " ") + word;
     word.clear();

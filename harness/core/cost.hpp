@@ -45,7 +45,7 @@ private:
 struct Cost {
   Polynomial flops;     // additions, multiplications and divisions
   Polynomial functions; // exponentials, roots, sines ...
-  Cost(Polynomial flops = {}, Polynomial functions = {}) : flops(std::move(flops)), functions(std::move(functions)) {}
+  Cost(Polynomial arithmetic = {}, Polynomial calls = {}) : flops(std::move(arithmetic)), functions(std::move(calls)) {}
   /// True: the recurrent form, written to be read, repeats work, and this is what it takes when nothing is repeated.
   bool least = false;
   std::string str() const;

@@ -14,7 +14,7 @@ struct Counted {
   static inline std::atomic<long> flops{0}, functions{0};
 
   Counted() = default;
-  constexpr Counted(double value) : value(value) {}
+  constexpr Counted(double x) : value(x) {}
   explicit operator double() const { return value; }
   explicit operator int() const { return int(value); }
   Counted &operator+=(Counted b) { return *this = *this + b; }
@@ -34,8 +34,8 @@ struct Counted {
   friend bool operator==(Counted a, Counted b) { return a.value == b.value; }
   friend bool operator!=(Counted a, Counted b) { return a.value != b.value; }
 
-  static Counted flop(double value) { return flops.fetch_add(1, std::memory_order_relaxed), Counted(value); }
-  static Counted function(double value) { return functions.fetch_add(1, std::memory_order_relaxed), Counted(value); }
+  static Counted flop(double x) { return flops.fetch_add(1, std::memory_order_relaxed), Counted(x); }
+  static Counted function(double x) { return functions.fetch_add(1, std::memory_order_relaxed), Counted(x); }
 };
 
 namespace math {

@@ -59,18 +59,18 @@ struct Taped {
   std::int64_t index;
 
   Taped() = default;
-  constexpr Taped(double value) : value(value), index(Tape::constant) {}
-  /// value = f(a), f'(a) = slope
-  Taped(double value, Taped a, double slope) : Taped(value, a, slope, Taped(0), 0) {}
-  Taped(double value, Taped a, double slope_a, Taped b, double slope_b) : Taped(value) {
+  constexpr Taped(double x) : value(x), index(Tape::constant) {}
+  /// y = f(a), f'(a) = slope
+  Taped(double y, Taped a, double slope) : Taped(y, a, slope, Taped(0), 0) {}
+  Taped(double y, Taped a, double slope_a, Taped b, double slope_b) : Taped(y) {
     if (a.index != Tape::constant || b.index != Tape::constant)
       index = Tape::current()->record(a.index, slope_a, b.index, slope_b);
   }
   /// One to differentiate by.
-  static Taped variable(double value) {
-    Taped x(value);
-    x.index = Tape::current()->record(Tape::constant, 0, Tape::constant, 0);
-    return x;
+  static Taped variable(double x) {
+    Taped found(x);
+    found.index = Tape::current()->record(Tape::constant, 0, Tape::constant, 0);
+    return found;
   }
 
   explicit operator double() const { return value; }

@@ -131,12 +131,12 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
 
 } // namespace
 
-std::vector<Case> make_plan(const std::vector<RunRequest> &requests) {
+std::vector<Case> make_joint_plan(const std::vector<RunRequest> &requests) {
   std::vector<Case> plan;
   for (const RunRequest &request : requests) add_plan(request, plan);
   return plan;
 }
 
-std::vector<Case> make_plan(const RunRequest &request) { return make_plan(std::vector<RunRequest>{request}); }
+std::vector<Case> make_plan(const RunRequest &request) { return make_joint_plan({request}); }
 
 } // namespace recollect

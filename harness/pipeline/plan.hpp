@@ -50,6 +50,6 @@ struct Case {
 /// Every selected variant on every selected task. Usage error for unknown names, parameters and values.
 std::vector<Case> make_plan(const RunRequest &request);
 /// One after the other.
-std::vector<Case> make_plan(const std::vector<RunRequest> &requests);
+std::vector<Case> make_joint_plan(const std::vector<RunRequest> &requests);
 
 } // namespace recollect

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/run.hpp"
-#include "harness/core/cost.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/pipeline/conditioning.hpp"
 #include "harness/pipeline/divergence.hpp"

@@ -123,7 +123,7 @@ class Report(unittest.TestCase):
             self.says(layers, variant)
         for task in synthetic.TASKS:
             self.assertIn(f"tasks/{task}.html", pages)
-        self.says(layers, f"{len(variants)} layers × {len(synthetic.TASKS)} tasks")
+        self.says(layers, f"{len({v for _, v in variants})} layers × {len(synthetic.TASKS)} tasks")
         self.says(layers, "the layer holds fixed weights and cannot be written to")
         self.says(layers, "softmax: <needs> a finite scale & more")  # escaped, hence read back as it was
         self.says(layers, "the run ended before it")

@@ -13,7 +13,8 @@ BOOST_AUTO_TEST_CASE(a_results_file_becomes_a_page) {
   BOOST_TEST_REQUIRE(run_program("verify chunk-equals-recurrent -o " + r).status == 0);
   const Outcome o = run_program("report " + r + " -o '" + page + "'");
   BOOST_TEST(o.status == 0, o.err);
-  BOOST_TEST(read_file(page + "/index.html").find("chunk_equals_recurrent") != std::string::npos);
+  for (const char *path : {"/ledger.html", "/claims/chunk_equals_recurrent.html"})
+    BOOST_TEST(read_file(page + path).find("chunk_equals_recurrent") != std::string::npos, path);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_results_file_is_refused_in_one_line) {

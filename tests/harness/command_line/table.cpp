@@ -24,9 +24,10 @@ BOOST_AUTO_TEST_CASE(wide_tables_break_their_widest_columns) {
   std::ostringstream out;
   print_table(out, {{"id", "text"}, {"  delta_net", "one two three four five six seven eight"}, {"\u03b1", "x"}});
   BOOST_TEST(out.str() == "id           text\n"
-                          "  delta_net  one two three four five\n"
-                          "             six seven eight\n"
+                          "  delta_net  one two three four five six\n"
+                          "             seven eight\n"
                           "\u03b1            x\n");
+  BOOST_TEST(wrapped(std::string(40, 'x'), "name", 6) == "name  " + std::string(34, 'x') + "\n      xxxxxx");
   BOOST_TEST(wrapped("one two three four five six seven eight nine", "name", 6) ==
              "name  one two three four five six seven\n      eight nine");
 }
