@@ -70,11 +70,6 @@ std::vector<Assignments> combinations(const Assignments &settings) {
 
 } // namespace
 
-const char *name_of(Setting setting) {
-  const char *const names[] = {"fixed", "untuned", "trial", "tuned"};
-  return names[int(setting)];
-}
-
 namespace {
 
 class Planner {

@@ -29,7 +29,10 @@ struct RunRequest {
 ///   trial    a value of the grid, on a tuning seed
 ///   tuned    the best of its group's trials, filled in when they are done
 enum class Setting { fixed, untuned, trial, tuned };
-const char *name_of(Setting);
+inline const char *name_of(Setting setting) {
+  const char *const names[] = {"fixed", "untuned", "trial", "tuned"};
+  return names[int(setting)];
+}
 
 struct Case {
   int index = 0;
