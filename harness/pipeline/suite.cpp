@@ -43,8 +43,8 @@ Experiment experiment_from(const toml::table &table, const std::string &where) {
   r.seeds = 5;
   for (const auto &[key_node, value] : table) {
     const std::string key(key_node.str()), here = where + ": " + key;
-    const auto count = [&] {
-      const double given = parse_number(scalar_text(value, here), here);
+    const auto count = [&, &node = value] { // C++17: a structured binding is captured by another name only
+      const double given = parse_number(scalar_text(node, here), here);
       if (!(given >= 1 && given <= 1e6) || given != std::floor(given)) usage_error(here + " needs a whole number");
       return int(given);
     };
