@@ -8,7 +8,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/bench.hpp"
-#include "harness/pipeline/check.hpp"
+#include "harness/pipeline/check_gradient.hpp"
 #include "harness/pipeline/equivalence.hpp"
 #include "harness/pipeline/provenance.hpp"
 #include "harness/pipeline/samples.hpp"
@@ -40,8 +40,22 @@ struct CheckFlags {
   std::string variant, input, candidate, dtype = "f32", json, junit;
   std::vector<std::string> settings;
   int chunk = 64;
-  bool self = false;
+  bool self = false, gradient = false;
   ConventionFlags convention;
+};
+
+struct Found {
+  Checked outputs;
+  CheckedGradient gradient; // without --grad: of nothing
+  bool right() const { return outputs.right() && gradient.right(); }
+  /// What is known to be wrong, "" if nothing is.
+  std::string diagnosis() const {
+    std::vector<std::string> all;
+    if (!outputs.diagnosis.empty()) all.push_back(outputs.diagnosis);
+    for (const CheckedGradient::Part &part : gradient.parts)
+      if (!part.diagnosis.empty()) all.push_back(part.name + ": " + part.diagnosis);
+    return join(all, "; ");
+  }
 };
 
 json errors_json(const Errors &e) {
@@ -50,14 +64,26 @@ json errors_json(const Errors &e) {
           {"first_bad", e.first_bad.empty() ? json(nullptr) : json(e.first_bad)}};
 }
 
-json checked_json(const CheckFlags &flags, const Checked &c, const std::string &command) {
+json gradient_json(const CheckedGradient &gradient) {
+  json all = json::object();
+  for (const CheckedGradient::Part &part : gradient.parts) {
+    json one = errors_json(part.errors);
+    one["bound"] = part.bound, one["condition"] = part.condition, one["diagnosis"] = part.diagnosis;
+    all[part.name] = one;
+  }
+  return all;
+}
+
+json checked_json(const CheckFlags &flags, const Found &found, const std::string &command) {
+  const Checked &c = found.outputs;
   json curve = json::array();
   for (const auto &[first, last, worst] : c.by_step)
     curve.push_back({{"from", first}, {"to", last}, {"worst", std::isfinite(worst) ? json(worst) : json("inf")}});
-  json all{{"variant", flags.variant}, {"dtype", flags.dtype},     {"right", c.right()},
+  json all{{"variant", flags.variant}, {"dtype", flags.dtype},     {"right", found.right()},
            {"bound", c.bound},         {"condition", c.condition}, {"outputs", errors_json(c.outputs)},
            {"by_step", curve},         {"diagnosis", c.diagnosis}, {"command", command}};
   if (c.has_state) all["state"] = errors_json(c.state);
+  if (flags.gradient) all["gradient"] = gradient_json(found.gradient);
   return all;
 }
 
@@ -76,6 +102,7 @@ void print_errors(const std::string &what, const Errors &e, double bound) {
 std::string one_line_command(const CheckFlags &f) {
   std::string command =
       "recollect check " + f.variant + " --input " + f.input + " --candidate " + f.candidate + " --dtype " + f.dtype;
+  if (f.gradient) command += " --grad";
   if (f.convention.layout != "bhtd") command += " --layout " + f.convention.layout;
   if (f.convention.log_gates) command += " --log-gates";
   for (const std::string &setting : f.settings) command += " --set " + setting;
@@ -88,34 +115,46 @@ int check_candidate(const CheckFlags &flags) {
   const Params params = variant_params(variant, assignments(flags.settings));
   const Precision precision = parse_precision(flags.dtype);
   const Sequence s = read_sequence(flags.input, variant.inputs, flags.convention.get());
-  try {
-    check_inputs(variant, s, params);
-  } catch (const Error &failure) {
-    throw Error(failure.code, flags.input + ": " + failure.what());
+  in_file(flags.input, [&] { check_inputs(variant, s, params); });
+  const Convention convention = flags.convention.get();
+  const StateShape state = variant.state_shape(s.shape, params);
+  const Output candidate = read_output(flags.candidate, s.shape, state, convention);
+  Output weights;
+  Sequence derivatives;
+  if (flags.gradient) {
+    weights = read_output(flags.input, s.shape, state, convention, "d");
+    derivatives = read_gradient(flags.candidate, s, state, convention);
   }
-  const Output candidate =
-      read_output(flags.candidate, s.shape, variant.state_shape(s.shape, params), flags.convention.get());
   const Backend backend;
-  const Checked c = check(variant, s, params, candidate, precision, flags.chunk);
-  const std::string command = one_line_command(flags);
-  std::cout << flags.variant << ": " << (c.right() ? "right" : "WRONG") << '\n';
+  Found found{check(variant, s, params, candidate, precision, flags.chunk), {}};
+  if (flags.gradient)
+    found.gradient = in_file(flags.input, [&] {
+      return check_gradient(variant, s, params, {weights.o, weights.state}, derivatives, precision, flags.chunk,
+                            convention.log_gates);
+    });
+  const Checked &c = found.outputs;
+  const std::string command = one_line_command(flags), diagnosis = found.diagnosis();
+  std::cout << flags.variant << ": " << (found.right() ? "right" : "WRONG") << '\n';
   print_errors("o, [b,h,t,channel]", c.outputs, c.bound);
   if (c.has_state) print_errors("state, [b,h,row,column]", c.state, c.bound);
   for (const auto &[first, last, worst] : c.by_step)
     std::cout << "  steps " << first << " to " << last - 1 << ": worst " << worst << '\n';
-  if (!c.diagnosis.empty()) std::cout << "diagnosis: " << c.diagnosis << '\n';
-  if (!c.right() && c.diagnosis.empty()) std::cout << "diagnosis: none of the known mistakes gives these numbers\n";
+  for (const CheckedGradient::Part &part : found.gradient.parts)
+    print_errors(part.name + (part.name == "dstate" ? ", [b,h,row,column]" : ", [b,h,t,channel]"), part.errors,
+                 part.bound);
+  if (!diagnosis.empty()) std::cout << "diagnosis: " << diagnosis << '\n';
+  if (!found.right() && diagnosis.empty()) std::cout << "diagnosis: none of the known mistakes gives these numbers\n";
   std::cout << command << '\n';
-  if (!flags.json.empty()) write_file(flags.json, checked_json(flags, c, command).dump(2) + "\n");
+  if (!flags.json.empty()) write_file(flags.json, checked_json(flags, found, command).dump(2) + "\n");
   if (!flags.junit.empty()) {
     JUnit suite("recollect check", "kernels");
-    if (c.right())
+    if (found.right())
       suite.passed(flags.variant, 0);
     else
-      suite.failed(flags.variant, 0, c.diagnosis.empty() ? "differs from its definition" : c.diagnosis, command);
+      suite.failed(flags.variant, 0, diagnosis.empty() ? "differs from its definition" : diagnosis, command);
     write_file(flags.junit, suite.text());
   }
-  return c.right() ? exit_ok : exit_failed;
+  return found.right() ? exit_ok : exit_failed;
 }
 
 /// Every form of every layer against its definition, over the kinds of sample.
@@ -186,6 +225,9 @@ Action add_check(CLI::App &app) {
   c.add_option("-i,--input", flags->input, "what the kernel was given: HDF5 or .npz");
   c.add_option("-c,--candidate", flags->candidate,
                "what it computed: o and, where it has one, state; HDF5, .npz or .npy");
+  c.add_flag("--grad", flags->gradient,
+             "its gradients too: the input also holds do and, where wanted, dstate (of the final state), the candidate "
+             "dq, dk, dv, those of the gates and of w that the input gives, and, where it has one, dstate");
   c.add_option("--dtype", flags->dtype, "what it computed in: f32, tf32, f16 or bf16")->capture_default_str();
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")
       ->expected(1)

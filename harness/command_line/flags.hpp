@@ -70,6 +70,15 @@ struct ConventionFlags {
   Convention get() const { return {layout == "bthd", log_gates}; }
 };
 
+/// What `work` says of values that were read from a file names the file.
+template <class Work> auto in_file(const std::string &path, const Work &work) {
+  try {
+    return work();
+  } catch (const Error &failure) {
+    throw Error(failure.code, path + ": " + failure.what());
+  }
+}
+
 inline void add_memory_flag(CLI::App &c) {
   c.add_option_function<std::string>(
       "--memory", [](const std::string &text) { set_memory_limit(parse_bytes(text, "--memory")); },

@@ -5,6 +5,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/divergence.hpp"
+#include "harness/pipeline/gradient.hpp"
 #include "harness/pipeline/provenance.hpp"
 #include "harness/pipeline/tensors.hpp"
 #include <iostream>
@@ -14,10 +15,25 @@ namespace {
 
 struct ForwardFlags {
   std::string variant, input, output;
+  bool gradient = false;
   FormFlags form;
   ConventionFlags convention;
   EngineFlags engine;
 };
+
+/// Of <do, o> + <dstate, final state>, as the input file has do and dstate. It is that of the definition in float64,
+/// whichever form o is of.
+Sequence read_and_differentiate(const ForwardFlags &flags, const Variant &variant, const Sequence &sequence,
+                                const Params &params) {
+  const Convention convention = flags.convention.get();
+  const Output weights =
+      read_output(flags.input, sequence.shape, variant.state_shape(sequence.shape, params), convention, "d");
+  Sequence found = in_file(flags.input, [&] {
+    return gradient(variant, sequence, params, {weights.o, weights.state});
+  });
+  if (convention.log_gates) in_logarithms(found, sequence);
+  return found;
+}
 
 int run_forward(const ForwardFlags &flags, const Words &command_line) {
   refuse_overlap({flags.output}, {flags.input});
@@ -26,18 +42,16 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const Params params = variant_params(variant, assignments(flags.form.settings));
   OutputFile{flags.output};
   const Sequence sequence = read_sequence(flags.input, variant.inputs, flags.convention.get());
-  try {
-    check_inputs(variant, sequence, params);
-  } catch (const Error &failure) {
-    throw Error(failure.code, flags.input + ": " + failure.what());
-  }
+  in_file(flags.input, [&] { check_inputs(variant, sequence, params); });
   const Backend backend;
   Run run{form.name, flags.form.real(), flags.form.chunk, params};
   run.schedule = flags.engine.get_schedule(), run.math = flags.engine.get_math();
   Output output = forward(variant, sequence, run);
   const std::string note = settle(variant, sequence, run, output);
   if (!note.empty()) std::cerr << "note: " << note << '\n';
-  write_output(flags.output, sequence, output, flags.convention.get(), flags.form.real(), provenance(command_line, 0));
+  const Sequence derivatives = flags.gradient ? read_and_differentiate(flags, variant, sequence, params) : Sequence{};
+  write_output(flags.output, sequence, output, derivatives, flags.convention.get(), flags.form.real(),
+               provenance(command_line, 0));
   return exit_ok;
 }
 
@@ -49,6 +63,9 @@ Action add_forward(CLI::App &app) {
   c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
   c.add_option("-i,--input", flags->input, "q, k, v and where needed beta, alpha, lambda, w, state")->required();
   c.add_option("-o,--output", flags->output, "o and, where one exists, state")->required();
+  c.add_flag("--gradient", flags->gradient,
+             "the input also holds do and, where wanted, dstate (of the final state): "
+             "writes dq, dk, dv and what there is of dbeta, dalpha, dlambda, dw, dstate");
   flags->form.add(c);
   flags->convention.add(c);
   flags->engine.add(c);

@@ -19,28 +19,6 @@ double gap(double a, double b) {
   return std::isnan(difference) ? HUGE_VAL : difference;
 }
 
-/// Elements [lead, rows, columns] of both; the first bad one in order of rows (steps), then of lead.
-Errors compare(const std::vector<double> &candidate, const std::vector<double> &reference, size_t H, size_t rows,
-               size_t columns, double bound) {
-  Errors e;
-  const double scale = max_abs(reference);
-  double squares = 0, whole = 0;
-  size_t first = candidate.size(), first_row = rows;
-  for (size_t i = 0; i < candidate.size(); ++i) {
-    const double difference = gap(candidate[i], reference[i]);
-    e.worst = std::max(e.worst, scale > 0 ? difference / scale : difference);
-    squares += difference * difference, whole += reference[i] * reference[i];
-    const size_t row = i / columns % rows;
-    if (difference > bound * scale && row < first_row) first = i, first_row = row;
-  }
-  e.rms = whole > 0 ? std::sqrt(squares / whole) : std::sqrt(squares);
-  if (first < candidate.size()) {
-    const size_t lead = first / columns / rows;
-    e.first_bad = {long(lead / H), long(lead % H), long(first_row), long(first % columns)};
-  }
-  return e;
-}
-
 std::vector<std::array<double, 3>> octaves(const std::vector<double> &candidate, const std::vector<double> &reference,
                                            const Shape &n) {
   std::vector<std::array<double, 3>> curve;
@@ -88,6 +66,32 @@ double spacing(Precision precision) {
   return spacings[int(precision)];
 }
 
+/// The first bad one in order of rows (steps), then of lead.
+Errors compare(const std::vector<double> &candidate, const std::vector<double> &reference, size_t H, size_t rows,
+               size_t columns, double bound) {
+  Errors e;
+  const double scale = max_abs(reference);
+  double squares = 0, whole = 0;
+  size_t first = candidate.size(), first_row = rows;
+  for (size_t i = 0; i < candidate.size(); ++i) {
+    const double difference = gap(candidate[i], reference[i]);
+    e.worst = std::max(e.worst, scale > 0 ? difference / scale : difference);
+    squares += difference * difference, whole += reference[i] * reference[i];
+    const size_t row = i / columns % rows;
+    if (difference > bound * scale && row < first_row) first = i, first_row = row;
+  }
+  e.rms = whole > 0 ? std::sqrt(squares / whole) : std::sqrt(squares);
+  if (first < candidate.size()) {
+    const size_t lead = first / columns / rows;
+    e.first_bad = {long(lead / H), long(lead % H), long(first_row), long(first % columns)};
+  }
+  return e;
+}
+
+double rounding_units(double terms, double passages, Precision precision) {
+  return terms * spacing(Precision::f32) + (precision == Precision::f32 ? 0 : passages * spacing(precision));
+}
+
 Checked check(const Variant &variant, const Sequence &s, const Params &params, const Output &candidate,
               Precision precision, int chunk) {
   const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
@@ -95,8 +99,7 @@ Checked check(const Variant &variant, const Sequence &s, const Params &params, c
   c.condition = input_condition(variant, s, params);
   constexpr double passages =
       16; // through the lower precision: inputs, scores, solves, state, output, each a few times
-  const double low = precision == Precision::f32 ? 0 : passages * spacing(precision);
-  c.bound = (accumulated_terms(s.shape, chunk) * spacing(Precision::f32) + low) * c.condition;
+  c.bound = rounding_units(accumulated_terms(s.shape, chunk), passages, precision) * c.condition;
   c.outputs = compare(candidate.o, reference.o, size_t(s.shape.H), size_t(s.shape.T), size_t(s.shape.Dv), c.bound);
   c.by_step = octaves(candidate.o, reference.o, s.shape);
   c.has_state = !candidate.state.empty();

@@ -18,6 +18,12 @@ struct Errors {
                                // of steps; empty: none
 };
 
+/// Elements [B*H, rows, columns] of both arrays.
+Errors compare(const std::vector<double> &candidate, const std::vector<double> &reference, size_t H, size_t rows,
+               size_t columns, double bound);
+/// Rounding units that `passages` of a value through the precision lose, beyond sums of `terms` in float32.
+double rounding_units(double terms, double passages, Precision precision);
+
 struct Checked {
   Errors outputs, state;
   bool has_state = false;

@@ -20,6 +20,10 @@ struct Deviation {
 };
 Deviation deviation(const Output &measured, const Output &reference);
 
+/// Every number of the sequence moved by the fraction `delta`, up or down by a sign of the draw's own; decays stay within
+/// [0,1].
+Sequence perturbed(const Sequence &sequence, double delta, int draw);
+
 /// kappa as above, at least 1, plus the variant's solved_condition; `draws` recurrent float64 passes.
 double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws = 4);
 

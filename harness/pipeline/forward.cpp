@@ -21,18 +21,6 @@ std::string dims(const std::vector<std::string> &letters, const std::vector<int>
   return "[" + join(letters, ",") + "] = [" + join(numbers, ",") + "]";
 }
 
-void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
-                 const std::vector<int> &sizes) {
-  size_t expected = 1;
-  for (int size : sizes) expected *= size;
-  if (data.size() != expected)
-    input_error(name + " has " + std::to_string(data.size()) + " elements, needs " + dims(letters, sizes));
-  const auto bad = std::find_if(data.begin(), data.end(), [](double x) { return !std::isfinite(x); });
-  if (bad != data.end())
-    input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) +
-                ", needs finite numbers");
-}
-
 std::vector<std::string> letters_of(Tensor tensor) {
   const TensorFacts::Width width = facts_of(tensor).width;
   if (width == TensorFacts::step) return {"B", "H", "T"};
@@ -85,6 +73,18 @@ std::uint64_t memory_needed(const Variant &variant, const Shape &n, const Params
 
 Params variant_params(const Variant &variant, const Assignments &given) {
   return resolve(variant.params, given, variant.name);
+}
+
+void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
+                 const std::vector<int> &sizes) {
+  size_t expected = 1;
+  for (int size : sizes) expected *= size;
+  if (data.size() != expected)
+    input_error(name + " has " + std::to_string(data.size()) + " elements, needs " + dims(letters, sizes));
+  const auto bad = std::find_if(data.begin(), data.end(), [](double x) { return !std::isfinite(x); });
+  if (bad != data.end())
+    input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) +
+                ", needs finite numbers");
 }
 
 void check_inputs(const Variant &variant, const Sequence &s, const Params &params, bool any_gate) {

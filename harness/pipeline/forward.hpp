@@ -42,6 +42,10 @@ Work counted_work(const Variant &variant, const Sequence &sequence, const Params
 /// The variant's parameters at their defaults, overlaid with `given`.
 Params variant_params(const Variant &variant, const Assignments &given = {});
 
+/// Input error where the array has another number of elements than `sizes`, named by `letters`, say, or one that is not
+/// finite.
+void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
+                 const std::vector<int> &sizes);
 /// Refuses what `variant` cannot run: absent inputs, wrong sizes, non-finite numbers, gates outside [0,1].
 void check_inputs(const Variant &variant, const Sequence &sequence, const Params &params, bool any_gate = false);
 

@@ -151,12 +151,17 @@ void append(Numbers &all, const Numbers &more) { all.insert(all.end(), more.begi
 Sequence gradient(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights) {
   check_inputs(variant, s, params);
   note_variant_run(variant.name);
-  if constexpr (!on_host) throw std::logic_error("gradients are taken where kernels run on the host");
-  const size_t state_size = variant.state_shape(s.shape, params).size(),
-               values = size_t(s.shape.T) * size_t(s.shape.Dv);
-  if (weights.o.size() != s.v.size()) input_error("do needs as many numbers as v");
-  if (!weights.state.empty() && weights.state.size() != s.shape.heads() * state_size)
-    input_error("dstate needs as many numbers as the state");
+  if constexpr (!on_host)
+    input_error(std::string("gradients are taken where kernels run on the host, and this program's run on ") +
+                Execution::name());
+  const StateShape state = variant.state_shape(s.shape, params);
+  const size_t state_size = state.size(), values = size_t(s.shape.T) * size_t(s.shape.Dv);
+  check_array("do", weights.o, {"B", "H", "T", "Dv"}, {s.shape.B, s.shape.H, s.shape.T, s.shape.Dv});
+  if (!weights.state.empty()) {
+    if (state_size == 0) input_error("dstate is given, and " + variant.name + " has no finite state");
+    check_array("dstate", weights.state, {"B", "H", "rows", "columns"},
+                {s.shape.B, s.shape.H, state.rows, state.columns});
+  }
   Sequence all;
   all.shape = s.shape;
   for (size_t head = 0; head < s.shape.heads(); ++head) {
@@ -166,6 +171,12 @@ Sequence gradient(const Variant &variant, const Sequence &s, const Params &param
     append(all.state, one.state);
   }
   return all;
+}
+
+void in_logarithms(Sequence &gradient, const Sequence &s) { // d/d(log x) = x d/dx
+  for (Tensor tensor : all_tensors)
+    if (facts_of(tensor).decay)
+      for (size_t i = 0; i < gradient[tensor].size(); ++i) gradient[tensor][i] *= s[tensor][i];
 }
 
 } // namespace recollect

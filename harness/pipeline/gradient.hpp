@@ -16,7 +16,11 @@ struct OutputWeights {
 /// that has one. A layer with a state goes through the sequence in stretches, last to first, from the states at their
 /// starts, so that memory grows with the states and one stretch's operations; one without keeps every
 /// operation. Selections (the largest score, a rounding) count as they fell: they have no slope.
-/// Input error where the operations do not fit --memory. A logic error where kernels do not run on the host.
+/// Input error where the weights do not match the outputs, where the operations do not fit --memory, or where kernels do
+/// not run on the host.
 Sequence gradient(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);
+
+/// Derivatives in alpha and lambda, at `sequence`, as those in their logarithms.
+void in_logarithms(Sequence &gradient, const Sequence &sequence);
 
 } // namespace recollect

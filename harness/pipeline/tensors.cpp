@@ -53,6 +53,12 @@ public:
                   " " + why);
     return std::move(array.data);
   }
+  /// Empty where the file has none.
+  std::vector<double> take_state(const std::string &prefix, const Shape &n, const StateShape &state) {
+    const std::string name = prefix + "state";
+    if (!has(name)) return {};
+    return take_as(name, dims_of({n.B, n.H, state.rows, state.columns}), "as this variant's state");
+  }
   void require(const std::string &name, const std::string &needs) const {
     if (!has(name)) input_error(path_ + ": dataset " + name + " is absent, needs " + needs);
   }
@@ -68,6 +74,18 @@ struct Names {
 };
 Names names_of(Convention c) {
   return c.bthd ? Names{"[B,T,H,Dk]", "[B,T,H,Dv]", "[B,T,H]"} : Names{"[B,H,T,Dk]", "[B,H,T,Dv]", "[B,H,T]"};
+}
+
+Wanted wanted_state(const std::string &prefix) { return {prefix + "state", 4, "[B,H,rows,columns]"}; }
+/// Numbers a step in a file; 0: no dimension of their own.
+int file_width(Tensor tensor, const Shape &n) {
+  return facts_of(tensor).width == TensorFacts::step ? 0 : width_of(tensor, n);
+}
+std::string derivative_of(Tensor tensor) { return std::string("d") + name_of(tensor); }
+Wanted wanted_derivative(Tensor tensor, const Names &names) {
+  const auto width = facts_of(tensor).width;
+  if (width == TensorFacts::step) return {derivative_of(tensor), 3, names.steps};
+  return {derivative_of(tensor), 4, width == TensorFacts::key ? names.keys : names.values};
 }
 
 NumericArray over_steps(std::vector<double> data, const std::string &name, const Shape &n, int width, Convention c) {
@@ -119,24 +137,44 @@ void write_sequence(const std::string &path, const Sequence &s, Convention c, Re
   write_arrays(path, arrays, real, meta);
 }
 
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, Convention convention,
-                  Real real, const Facts &meta) {
+void write_output(const std::string &path, const Sequence &sequence, const Output &output, const Sequence &gradient,
+                  Convention convention, Real real, const Facts &meta) {
   Arrays arrays{{"o", over_steps(output.o, "o", sequence.shape, sequence.shape.Dv, convention)}};
   if (output.state_shape.size()) arrays["state"] = as_state(output.state, sequence.shape, output.state_shape);
+  for (Tensor tensor : all_tensors)
+    if (!gradient[tensor].empty()) {
+      const std::string name = derivative_of(tensor);
+      arrays[name] = over_steps(gradient[tensor], name, sequence.shape, file_width(tensor, sequence.shape), convention);
+    }
+  if (!gradient.state.empty()) arrays["dstate"] = as_state(gradient.state, sequence.shape, output.state_shape);
   write_arrays(path, arrays, real, meta);
 }
 
-Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention) {
+Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention,
+                   const std::string &prefix) {
+  const std::string o = prefix + "o", values = names_of(convention).values;
+  Reader file(path, read_arrays(path, {{o, 4, values}, wanted_state(prefix)}), convention);
+  file.require(o, values);
+  return {file.take(o, shape, shape.Dv), file.take_state(prefix, shape, state), state};
+}
+
+Sequence read_gradient(const std::string &path, const Sequence &sequence, const StateShape &state,
+                       Convention convention) {
   const Names names = names_of(convention);
-  Reader file(path, read_arrays(path, {{"o", 4, names.values}, {"state", 4, "[B,H,rows,columns]"}}), convention);
-  file.require("o", names.values);
-  Output output;
-  output.o = file.take("o", shape, shape.Dv);
-  output.state_shape = state;
-  if (file.has("state"))
-    output.state =
-        file.take_as("state", dims_of({shape.B, shape.H, state.rows, state.columns}), "as this variant's state");
-  return output;
+  std::vector<Wanted> wanted{wanted_state("d")};
+  for (Tensor tensor : all_tensors)
+    if (!sequence[tensor].empty()) wanted.push_back(wanted_derivative(tensor, names));
+  Reader file(path, read_arrays(path, wanted), convention);
+  Sequence gradient;
+  gradient.shape = sequence.shape;
+  for (Tensor tensor : all_tensors)
+    if (!sequence[tensor].empty()) {
+      const Wanted one = wanted_derivative(tensor, names);
+      file.require(one.name, one.needs);
+      gradient[tensor] = file.take(one.name, sequence.shape, file_width(tensor, sequence.shape));
+    }
+  gradient.state = file.take_state("d", sequence.shape, state);
+  return gradient;
 }
 
 } // namespace recollect

@@ -18,10 +18,16 @@ Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs
 void write_sequence(const std::string &path, const Sequence &sequence, Convention convention, Real real,
                     const StateShape &state, const Facts &meta);
 
-/// o [B,H,T,Dv] and, where there is one, state; in `real`.
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, Convention convention,
-                  Real real, const Facts &meta);
-/// o and, where the file has it, state, of an output that somebody else computed for `shape`.
-Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention);
+/// o [B,H,T,Dv] and, where there is one, state; in `real`. A gradient that is not empty stands beside them: dq, dk, dv
+/// and what else it has of dbeta, dalpha, dlambda, dw and dstate, each of its tensor's shape.
+void write_output(const std::string &path, const Sequence &sequence, const Output &output, const Sequence &gradient,
+                  Convention convention, Real real, const Facts &meta);
+/// o and, where the file has it, state, of an output that somebody else computed for `shape`; do and dstate where the
+/// prefix is "d".
+Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention,
+                   const std::string &prefix = "");
+/// dq, dk, dv, the derivatives in what else `sequence` gives, and dstate where the file has it.
+Sequence read_gradient(const std::string &path, const Sequence &sequence, const StateShape &state,
+                       Convention convention);
 
 } // namespace recollect

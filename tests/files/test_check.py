@@ -32,6 +32,34 @@ def gated_delta(x, alpha=None, beta=None, q=None, read_first=False, reset=None, 
     return {"o": o, "state": S}
 
 
+def gated_delta_gradient(x, do, dstate=0, dk_sign=1, state_gate=True):
+    """Its adjoint, last step to first: what a user's backward kernel computes."""
+    q, k, v, alpha, beta = (x[name] for name in ("q", "k", "v", "alpha", "beta"))
+    B, H, T, D = q.shape
+    S = [np.zeros((B, H, v.shape[-1], D))]
+    for t in range(T):
+        a, b = alpha[:, :, t, None, None], beta[:, :, t, None, None]
+        K = k[:, :, t, None, :]
+        S.append(a * S[-1] + b * (v[:, :, t, :, None] - a * S[-1] @ K.swapaxes(-1, -2)) @ K)
+    g = {"d" + name: np.zeros_like(x[name]) for name in ("q", "k", "v", "beta", "alpha")}
+    dS = np.zeros_like(S[0]) + dstate
+    for t in reversed(range(T)):
+        a, b, K = alpha[:, :, t], beta[:, :, t], k[:, :, t]
+        g["dq"][:, :, t] = np.einsum("bhij,bhi->bhj", S[t + 1], do[:, :, t])
+        dS = dS + np.einsum("bhi,bhj->bhij", do[:, :, t], q[:, :, t])
+        decayed = a[..., None, None] * S[t]
+        residual = v[:, :, t] - np.einsum("bhij,bhj->bhi", decayed, K)
+        dwrite = np.einsum("bhij,bhj->bhi", dS, K)  # of b residual
+        g["dbeta"][:, :, t] = (dwrite * residual).sum(-1)
+        g["dv"][:, :, t] = b[..., None] * dwrite
+        g["dk"][:, :, t] = dk_sign * b[..., None] * (np.einsum("bhij,bhi->bhj", dS, residual)
+                                                      - np.einsum("bhij,bhi->bhj", decayed, dwrite))
+        ddecayed = dS - b[..., None, None] * np.einsum("bhi,bhj->bhij", dwrite, K)
+        g["dalpha"][:, :, t] = (ddecayed * S[t]).sum((-1, -2))
+        dS = a[..., None, None] * ddecayed if state_gate else ddecayed
+    return {**g, "dstate": dS}
+
+
 class Check(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -128,6 +156,63 @@ class Check(unittest.TestCase):
         arrays["state"][1, 1, 2, 5] += 0.01
         found = self.check("gated_delta_net", arrays, status=1)
         self.assertEqual((found["outputs"]["first_bad"], found["state"]["first_bad"]), (None, [1, 1, 2, 5]))
+
+    def test_right_gradients_pass_and_wrong_ones_are_named(self):
+        x = self.sample("gated_delta_net", shape="1,2,40,8,6")
+        r = np.random.default_rng(0)
+        do, dstate = r.normal(size=x["v"].shape), r.normal(size=(1, 2, 6, 8))
+        x["do"], x["dstate"] = do, dstate
+        np.savez(self.path("in.npz"), **x)
+        right = {**gated_delta(x), **gated_delta_gradient(x, do, dstate)}
+        found = self.check("gated_delta_net", right, "--grad")
+        self.assertEqual(list(found["gradient"]), ["dq", "dk", "dv", "dbeta", "dalpha", "dstate"])
+        for name, part in found["gradient"].items():
+            self.assertLess(part["worst"], 1e-12, name)
+            self.assertTrue(1 <= part["condition"] < 100, name)
+        self.check("gated_delta_net", {name: array.astype(np.float32) for name, array in right.items()}, "--grad")
+
+        def wrong(**arrays):
+            found = self.check("gated_delta_net", {**right, **arrays}, "--grad", status=1)
+            self.assertIsNone(found["outputs"]["first_bad"])
+            self.assertIn("--grad", found["command"])
+            return {name: part["diagnosis"] for name, part in found["gradient"].items() if part["first_bad"]}
+        self.assertEqual(wrong(**gated_delta_gradient(x, do, dstate, dk_sign=-1)), {"dk": "its sign is flipped"})
+        ungated = wrong(**gated_delta_gradient(x, do, dstate, state_gate=False))  # dq does not pass through dS
+        self.assertEqual(set(ungated), {"dk", "dv", "dbeta", "dalpha", "dstate"})
+        self.assertEqual(wrong(dalpha=0 * right["dalpha"]), {"dalpha": "it is zero"})
+        ignored = gated_delta_gradient(x, do)
+        self.assertEqual(set(wrong(**ignored).values()), {"dstate of the final state is ignored"})
+        last = right["dbeta"].copy()
+        last[0, 1, 17] *= 1.01
+        self.assertEqual(wrong(dbeta=last), {"dbeta": ""})
+        half = {name: array.astype(np.float16).astype(float) for name, array in right.items()}
+        self.check("gated_delta_net", half, "--grad", "--dtype", "f16")
+        self.check("gated_delta_net", half, "--grad", status=1)
+
+    def test_gradients_in_logarithms_of_gates(self):
+        x = self.sample("gated_delta_net", shape="1,2,40,8,6")
+        x["do"] = np.random.default_rng(1).normal(size=x["v"].shape)
+        right = {**gated_delta(x), **gated_delta_gradient(x, x["do"])}
+        np.savez(self.path("in.npz"), **{**x, "alpha": np.log(x["alpha"])})
+        self.check("gated_delta_net", right, "--grad", "--log-gates", status=1)
+        right["dalpha"] *= x["alpha"]
+        self.check("gated_delta_net", right, "--grad", "--log-gates")
+
+    def test_gradients_that_are_not_there_are_refused(self):
+        x = self.sample("gated_delta_net", shape="1,2,10,8,6")
+        np.savez(self.path("out.npz"), **gated_delta(x))
+        arguments = ["check", "gated_delta_net", "-i", self.path("in.npz"), "-c", self.path("out.npz"), "--grad"]
+        def refused(message):
+            done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(message, done.stderr)
+        refused("in.npz: dataset do is absent")
+        np.savez(self.path("in.npz"), do=x["v"], **x)
+        refused("out.npz: dataset dq is absent")
+        right = {**gated_delta(x), **gated_delta_gradient(x, x["v"])}
+        del right["dalpha"]
+        np.savez(self.path("out.npz"), **right)
+        refused("out.npz: dataset dalpha is absent, needs [B,H,T]")
 
     def test_bad_files_are_refused_in_one_line(self):
         self.sample("linear")

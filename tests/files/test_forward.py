@@ -183,6 +183,93 @@ class Forward(unittest.TestCase):
                 self.write({name: d[name] for name in ["q", "k", "v", *required]})
                 self.result(variant["name"])
 
+    def gradient(self, variant, data, *flags):
+        self.write(data)
+        done = self.run_forward(variant, "--gradient", *flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.output) as f:
+            return {name: f[name][:] for name in f if name != "meta"}
+
+    def test_gradient_of_linear_attention_by_hand(self):
+        # o_1 = q_1 (k_1 v_1), o_2 = q_2 (k_1 v_1 + k_2 v_2), S = k_1 v_1 + k_2 v_2, weighted by 1, 10 and 100
+        column = lambda *x: np.array(x, float).reshape(1, 1, -1, 1)
+        data = {"q": column(2, 3), "k": column(5, 7), "v": column(11, 13), "do": column(1, 10)}
+        found = self.gradient("linear", data)
+        self.assertEqual(set(found), {"o", "state", "dq", "dk", "dv", "dstate"})
+        np.testing.assert_array_equal(found["dq"].ravel(), [55, 1460])
+        np.testing.assert_array_equal(found["dk"].ravel(), [2 * 11 + 30 * 11, 30 * 13])
+        np.testing.assert_array_equal(found["dv"].ravel(), [2 * 5 + 30 * 5, 30 * 7])
+        np.testing.assert_array_equal(found["dstate"].ravel(), [2 + 30])
+        found = self.gradient("linear", {**data, "dstate": np.full((1, 1, 1, 1), 100.0)})
+        np.testing.assert_array_equal(found["dk"].ravel(), [(2 + 30 + 100) * 11, (30 + 100) * 13])
+
+    def test_gradients_against_central_differences(self):
+        # h = 1e-5: the difference errs by h^2 |third derivative| ~ 1e-10 and by eps |sum of 120 terms| / h ~ 1e-9
+        h, r = 1e-5, np.random.default_rng(7)
+        for variant, inputs in ("gated_delta_net", "q k v beta alpha state"), ("gla", "q k v lambda state"), \
+                ("delta_former", "q k v beta w"), ("softmax", "q k v"):
+            d = {name: array[:1, :1, :9] for name, array in tensors(6).items()}
+            d["w"] = d["k"][:, :, ::-1].copy()
+            d["state"] = r.normal(size=(1, 1, DV, DK))
+            d = {name: d[name] for name in inputs.split()}
+            weights = {"do": r.normal(size=(1, 1, 9, DV))}
+            if "state" in d:
+                weights["dstate"] = r.normal(size=(1, 1, DV, DK))
+            found = self.gradient(variant, {**d, **weights})
+            self.assertEqual(set(found) - {"o", "state"}, {"d" + name for name in d})
+            for name in d:
+                direction, sums = r.normal(size=d[name].shape), []
+                for sign in 1, -1:
+                    self.write({**d, name: d[name] + sign * h * direction})
+                    o, state = self.result(variant, "--form", "recurrent")
+                    sums.append((weights["do"] * o).sum() + ((weights["dstate"] * state).sum() if "state" in d else 0))
+                with self.subTest(variant=variant, input=name):
+                    slope = (found["d" + name] * direction).sum()
+                    self.assertLess(abs(slope - (sums[0] - sums[1]) / (2 * h)), 1e-7)
+                    self.assertGreater(abs(slope), 1e-3)
+
+    def test_gradients_pass_a_cut_by_dstate(self):
+        d, r = tensors(8), np.random.default_rng(9)
+        d = {name: d[name] for name in ("q", "k", "v", "beta", "alpha")}
+        d["do"], last = r.normal(size=(B, H, T, DV)), r.normal(size=(B, H, DV, DK))
+        whole = self.gradient("gated_delta_net", {**d, "dstate": last})
+        cut = lambda part: {name: array[:, :, part] for name, array in d.items()}
+        first, rest = cut(slice(None, 8)), cut(slice(8, None))
+        middle = self.gradient("gated_delta_net", first)["state"]
+        late = self.gradient("gated_delta_net", {**rest, "state": middle, "dstate": last})
+        early = self.gradient("gated_delta_net", {**first, "dstate": late["dstate"]})
+        for name in "dq", "dk", "dv", "dbeta", "dalpha":
+            np.testing.assert_allclose(np.concatenate([early[name], late[name]], 2), whole[name], atol=1e-12)
+        np.testing.assert_allclose(early["dstate"], whole["dstate"], atol=1e-12)
+
+    def test_gradients_follow_the_files_conventions(self):
+        d = tensors(10)
+        d = {name: d[name] for name in ("q", "k", "v", "beta", "alpha")}
+        d["do"] = np.random.default_rng(11).normal(size=(B, H, T, DV))
+        plain = self.gradient("gated_delta_net", d)
+        other = {name: array.swapaxes(1, 2) for name, array in {**d, "alpha": np.log(d["alpha"])}.items()}
+        found = self.gradient("gated_delta_net", other, "--layout", "bthd", "--log-gates", "--dtype", "f32")
+        for name in "dq", "dk", "dv", "dbeta":
+            self.assertEqual(found[name].dtype, np.float32)
+            np.testing.assert_allclose(found[name].swapaxes(1, 2), plain[name], rtol=1e-6, atol=1e-5)
+        np.testing.assert_allclose(found["dalpha"].swapaxes(1, 2), plain["dalpha"] * d["alpha"], rtol=1e-6, atol=1e-5)
+
+    def test_weights_that_are_refused(self):
+        d = tensors()
+        self.write(d)
+        self.refused("linear", "dataset do is absent", "--gradient")
+        self.write({**d, "do": np.zeros((B, H, T, DK))})
+        self.refused("linear", f"dataset do has shape [{B},{H},{T},{DK}], needs [{B},{H},{T},{DV}]", "--gradient")
+        do = np.zeros((B, H, T, DV))
+        do[1, 0, 3, 2] = np.nan
+        self.write({**d, "do": do})
+        self.refused("linear", f"{self.input}: do has a non-finite value at flat index", "--gradient")
+        do = np.zeros((B, H, T, DV))
+        self.write({**d, "do": do, "dstate": np.zeros((B, H, DK, DK))})
+        self.refused("linear", "dataset dstate has shape", "--gradient")
+        self.write({**d, "do": do, "dstate": np.zeros((B, H, DV, DK))})
+        self.refused("softmax", "dataset dstate has shape", "--gradient")
+
     def test_damaged_files_and_bad_flags(self):
         with open(self.input, "w") as f:
             f.write("not HDF5")

@@ -133,6 +133,17 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   OutputWeights shorter = c.weights;
   shorter.o.pop_back();
   BOOST_CHECK_THROW(gradient(c.variant, c.s, c.params, shorter), Error);
+  OutputWeights more = c.weights; // softmax keeps no state of a finite size
+  more.state = {1};
+  BOOST_CHECK_THROW(gradient(c.variant, c.s, c.params, more), Error);
+}
+
+BOOST_AUTO_TEST_CASE(in_logarithms_of_gates) {
+  Sequence s, g;
+  s.alpha = {0.5, 0.25}, s.lambda = {0, 1}, s.beta = {3};
+  g.alpha = {8, 8}, g.lambda = {5, 5}, g.beta = {7};
+  in_logarithms(g, s);
+  BOOST_TEST((g.alpha == std::vector<double>{4, 2} && g.lambda == std::vector<double>{0, 5} && g.beta[0] == 7));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

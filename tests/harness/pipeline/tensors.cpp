@@ -38,6 +38,23 @@ BOOST_AUTO_TEST_CASE(an_order_of_dimensions_is_what_it_says) {
   BOOST_TEST((stored.data == std::vector<double>{0, 10, 1, 11, 2, 12}));
 }
 
+BOOST_AUTO_TEST_CASE(outputs_and_gradients_come_back) {
+  const Folder folder;
+  Sequence s = sample(find_variant("gated_delta_net"), {2, 3, 5, 4, 2}, "random", 1), gradient = s;
+  gradient.state.assign(2 * 3 * 2 * 4, 0.5);
+  const Output output{s.v, std::vector<double>(2 * 3 * 2 * 4, 0.25), {2, 4}};
+  for (bool bthd : {false, true}) {
+    write_output(folder / "x.h5", s, output, gradient, {bthd, true}, Real::f64, {});
+    const Output back = read_output(folder / "x.h5", s.shape, {2, 4}, {bthd, true});
+    BOOST_TEST((back.o == output.o && back.state == output.state));
+    const Sequence found = read_gradient(folder / "x.h5", s, {2, 4}, {bthd, true});
+    for (Tensor tensor : all_tensors) BOOST_TEST((found[tensor] == gradient[tensor]), name_of(tensor));
+    BOOST_TEST((found.state == gradient.state));
+  }
+  s.w = s.k; // whose gradient the file lacks
+  BOOST_CHECK_THROW(read_gradient(folder / "x.h5", s, {2, 4}, {true, true}), Error);
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused) {
   const Folder folder;
   const std::vector<Input> none;
