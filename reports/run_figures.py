@@ -16,6 +16,11 @@ def interval(cell):
     return 0.0 if n < 2 else (T_95[n - 2] if n <= 10 else 2.1) * cell["error"]
 
 
+def bars(line):
+    """Standard errors along a line of (x, cell); 0 where one seed has none."""
+    return [c["error"] if math.isfinite(c["error"]) else 0.0 for _, c in line]
+
+
 def said(cells):
     """ "5 seeds, bars: ± 1 standard error"."""
     counts = sorted({c["count"] for c in cells})
@@ -52,7 +57,7 @@ def by_load(cells):
     for ax, ((d, dv), points) in zip(axes, sorted(groups.items())):
         for variant in sorted({c["variant"] for _, c in points}):
             line = sorted((x, c) for x, c in points if c["variant"] == variant)
-            ax.errorbar([x for x, _ in line], [c["mean"] for _, c in line], yerr=[c["error"] for _, c in line],
+            ax.errorbar([x for x, _ in line], [c["mean"] for _, c in line], yerr=bars(line),
                         capsize=2, label=variant, **style.look(variant))  # fmt: skip
         loads = np.geomspace(min(x for x, _ in points), max(x for x, _ in points), 60)
         ax.plot(loads, [linear_memory_accuracy(x * d, d, dv) for x in loads], color=INK, linestyle=(0, (5, 2)),
@@ -148,7 +153,7 @@ def experiment(cells):
             lines.setdefault(name, []).append((s.get(x, math.nan), c))
         for name, line in sorted(lines.items())[:8]:
             line.sort(key=lambda p: p[0])
-            ax.errorbar([p for p, _ in line], [c["mean"] for _, c in line], yerr=[c["error"] for _, c in line],
+            ax.errorbar([p for p, _ in line], [c["mean"] for _, c in line], yerr=bars(line),
                         capsize=2, label=style.label(name), **style.look(name))  # fmt: skip
         values = [c["mean"] for _, c in points]
         if style.spread_log([p for p in axes_of[x]]):

@@ -7,7 +7,7 @@
 //   phi(x)_j = exp(tau_j (C x)_j),   C the orthonormal DCT-II, tau_j ~ N(0, 1)
 //
 // State: (Dv + 2) x Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost a token:
-// recurrent 6 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
+// recurrent 5 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/exponential_features.hpp"
 #include <cmath>
@@ -49,7 +49,7 @@ Variant dijiang() {
   v.source = "Chen et al. 2024 (arXiv:2403.19928), untrained weights";
   v.differs = "the published code takes a softmax over the features, RetNet's decay in place of the division by z_t . "
               "phi(q_t), and the transpose of the cosine transform";
-  v.cost = {6 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
+  v.cost = {5 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
   v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;

@@ -7,7 +7,7 @@
 //   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
 // State: (Dv + 2) x 2 Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost a token:
-// recurrent 12 (Dv + 1) Dk flops and 6 Dk exponentials.
+// recurrent 10 (Dv + 1) Dk flops and 6 Dk exponentials.
 #include "variants/kernels/exponential_features.hpp"
 
 namespace recollect::variants {
@@ -34,7 +34,7 @@ Variant hedgehog() {
   v.update = "A_t = I, b_t = v_t, phi(x) = (exp(x), exp(-x)), divided by z_t . phi(q_t)";
   v.source = "Zhang et al. 2024 (arXiv:2402.04347), untrained";
   v.differs = "the learned projection is the identity";
-  v.cost = {12 * (cost::Dv + 1) * cost::Dk, 6 * cost::Dk};
+  v.cost = {10 * (cost::Dv + 1) * cost::Dk, 6 * cost::Dk};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.traits.repeats = Repeats::mean;
   return v;

@@ -6,7 +6,7 @@
 //
 // beta is the in-context learning rate a_t, one for all channels; the replacement key is k as given; the bonus term and
 // the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a plain write along
-// k_t. State: Dv x Dk. Cost a token: recurrent 11 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
+// k_t. State: Dv x Dk. Cost a token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy.hpp"
@@ -37,7 +37,7 @@ Variant rwkv7() {
   v.family = "delta rule";
   v.update = "A_t = diag(lambda_t) - beta_t x_t x_t^T with x_t = w_t / |w_t|, b_t = v_t, phi = identity";
   v.source = "Peng et al. 2025 (arXiv:2503.14456); reductions by 003 Eq 38-41";
-  v.cost = 11 * cost::Dv * cost::Dk;
+  v.cost = 9 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "in-context learning rate: how much is removed along w"},
               {"lambda", false, "decay of every channel"},
               {"w", false, "removal key, normalised here"}};

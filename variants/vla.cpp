@@ -7,7 +7,7 @@
 //   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4),   phi = elu + 1
 //
 // u_t = w_t scaled to length u_norm (k_t where w is absent). State: (Dv + Dk + 2) x Dk: S, A, the sum, a step count.
-// Cost a token: recurrent 7 Dv Dk + 7 Dk^2; chunked 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11 Dk) flops, as matrix products. See
+// Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11 Dk) flops, as matrix products. See
 // variational.hpp.
 #include "variants/kernels/variational.hpp"
 
@@ -26,7 +26,7 @@ Variant vla() {
       "A_t = I - x_t a_t^T, b_t k_t^T -> v_t a_t^T, a_t ~ (lambda0 I + sum u u^T)^{-1} x_t of length 1, phi = elu + 1";
   v.objective = "stated as |S k - v|^2 + tr(S M_t S^T), which its recursion does not minimise (004 Eq 7)";
   v.source = "004 Eq 8-11, Algorithm 1";
-  v.cost = {7 * cost::Dv * cost::Dk + 7 * cost::Dk * cost::Dk, cost::Dk};
+  v.cost = {6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk, cost::Dk};
   v.params = {
       tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; A starts at I / lambda0"), {0.001, 0.01, 1}),
       integer_param("refresh", 20, 0, 1e6, "steps between two additions of eta I to A, 0: never"),

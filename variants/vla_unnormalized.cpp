@@ -29,7 +29,7 @@ Variant vla_unnormalized() {
   v.update = "A_t = I - x_t a_t^T, b_t k_t^T -> v_t a_t^T, a_t = (lambda0 I + sum u u^T)^{-1} x_t, phi = identity";
   v.objective = "sum_i |S k_i - v_i|^2 / 2 + lambda0 |S|_F^2 / 2, minimised exactly, where u = k";
   v.source = "004 Eq 6, §3.3, Table 2";
-  v.cost = 7 * cost::Dv * cost::Dk + 7 * cost::Dk * cost::Dk;
+  v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
   v.params = {
       tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; A starts at I / lambda0"), {0.001, 0.01, 1}),
       integer_param("refresh", 20, 0, 1e6, "steps between two additions of eta I to A, 0: never"),

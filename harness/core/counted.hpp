@@ -7,11 +7,11 @@
 
 namespace recollect {
 
-/// A double. Every addition, multiplication and division of two of them counts once, every function call once, whichever
-/// thread makes it; signs, comparisons and copies are free.
+/// A double. Every addition, multiplication and division of two of them counts as a flop, the latter two as a product
+/// too, and every function call once, whichever thread makes it; signs, comparisons and copies are free.
 struct Counted {
   double value;
-  static inline std::atomic<long> flops{0}, functions{0};
+  static inline std::atomic<long> flops{0}, products{0}, functions{0};
 
   Counted() = default;
   constexpr Counted(double x) : value(x) {}
@@ -25,8 +25,8 @@ struct Counted {
 
   friend Counted operator+(Counted a, Counted b) { return flop(a.value + b.value); }
   friend Counted operator-(Counted a, Counted b) { return flop(a.value - b.value); }
-  friend Counted operator*(Counted a, Counted b) { return flop(a.value * b.value); }
-  friend Counted operator/(Counted a, Counted b) { return flop(a.value / b.value); }
+  friend Counted operator*(Counted a, Counted b) { return product(a.value * b.value); }
+  friend Counted operator/(Counted a, Counted b) { return product(a.value / b.value); }
   friend bool operator<(Counted a, Counted b) { return a.value < b.value; }
   friend bool operator>(Counted a, Counted b) { return a.value > b.value; }
   friend bool operator<=(Counted a, Counted b) { return a.value <= b.value; }
@@ -35,6 +35,7 @@ struct Counted {
   friend bool operator!=(Counted a, Counted b) { return a.value != b.value; }
 
   static Counted flop(double x) { return flops.fetch_add(1, std::memory_order_relaxed), Counted(x); }
+  static Counted product(double x) { return products.fetch_add(1, std::memory_order_relaxed), flop(x); }
   static Counted function(double x) { return functions.fetch_add(1, std::memory_order_relaxed), Counted(x); }
 };
 

@@ -151,14 +151,16 @@ Output forward(const Variant &variant, const Sequence &sequence, const Run &run)
   return job.fetch();
 }
 
+bool counts_work() { return on_host; }
+
 Work counted_work(const Variant &variant, const Sequence &sequence, const Params &params) {
   check_inputs(variant, sequence, params);
-  if constexpr (!on_host) throw std::logic_error("operations are counted where kernels run on the host");
+  if (!counts_work()) throw std::logic_error("operations are counted where kernels run on the host");
   Job job = prepare_typed<Counted>(variant, sequence, {}, params, variant.forms.at(0).counted);
   job.reset();
-  Counted::flops = 0, Counted::functions = 0;
+  Counted::flops = 0, Counted::products = 0, Counted::functions = 0;
   job.launch();
-  return {Counted::flops, Counted::functions};
+  return {Counted::flops, Counted::products, Counted::functions};
 }
 
 } // namespace recollect

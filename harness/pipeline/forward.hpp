@@ -33,10 +33,12 @@ std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Pa
 
 /// What the definition is seen to do on these inputs, all heads together.
 struct Work {
-  long flops = 0;     // additions, multiplications and divisions
+  long flops = 0;     // additions and products
+  long products = 0;  // multiplications and divisions
   long functions = 0; // exponentials, roots, sines ...
 };
-/// A logic error where kernels do not run on the host: there nothing counts.
+/// Whether anything can be counted: only where kernels run on the host. counted_work is a logic error elsewhere.
+bool counts_work();
 Work counted_work(const Variant &variant, const Sequence &sequence, const Params &params);
 
 /// The variant's parameters at their defaults, overlaid with `given`.

@@ -12,6 +12,7 @@ import math
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,24 +28,32 @@ SECONDS, BYTES = 60, 1 << 30
 Outcome = collections.namedtuple("Outcome", "status out err seconds bytes")
 
 
+# A child's peak begins at that of the process it was forked from, so a small one stands between. Its arguments: where to
+# say (status, peak in KiB, the children's children included), and the words.
+LAUNCHER = """import os, resource, sys
+status = os.waitpid(os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ), 0)[1]
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+os.write(int(sys.argv[1]), b"%d %d" % (status, used.ru_maxrss))
+"""
+
+
 def run(*words, seconds=SECONDS):
     """A process of its own, with what it took at most: its children's included."""
     start = time.monotonic()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(words, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-        while True:
-            pid, status, used = os.wait4(process.pid, os.WNOHANG)
-            if pid or time.monotonic() - start > seconds:
-                break
-            time.sleep(0.002)
-        if not pid:
-            process.kill()
-            os.wait4(process.pid, 0)
-        process.returncode = status  # it has been waited for
-        out.seek(0), err.seek(0)
-        code = os.waitstatus_to_exitcode(status) if pid else None
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as told:
+        launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(told.fileno())]
+        process = subprocess.Popen([*launcher, *words], stdout=out, stderr=err, stdin=subprocess.DEVNULL,
+                                   pass_fds=[told.fileno()], start_new_session=True)  # fmt: skip
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        out.seek(0), err.seek(0), told.seek(0)
         said, complained = (file.read().decode("utf-8", "backslashreplace") for file in (out, err))
-        return Outcome(code, said, complained, time.monotonic() - start, used.ru_maxrss * 1024)
+        status, peak = map(int, told.read().split() or (-1, 0))
+        code = os.waitstatus_to_exitcode(status) if status >= 0 else None
+        return Outcome(code, said, complained, time.monotonic() - start, peak * 1024)
 
 
 def complaint(done, output=None):

@@ -130,7 +130,7 @@ class Report(unittest.TestCase):
         self.says(index, "softmax: <needs> a finite scale & more")
         self.says(pages["claims/claim_7.html"], "Statement 7 holds for all x < y & every <key>.")
         self.says(pages["claims/claim_7.html"], "Because of 7.")
-        self.says(pages["claims/claim_7.html"], "2 of 2 rivals refuted")
+        self.says(pages["claims/claim_9.html"], "2 of 2 rivals refuted")
         self.says(pages["claims/claim_7.html"], "recollect verify claim_7 --seed 1 --points")
         self.says(pages["claims/claim_7.html"], "@misc{recollect_claim_7")
         self.says(index, "with uncommitted changes")
@@ -314,7 +314,7 @@ class Report(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.says(self.page("index.html"), "3 / 3 as expected.")
         layer = self.page("layers/gated_linear.html")  # with what the program knows of it
-        self.says(layer, "5 Dv Dk flops")
+        self.says(layer, "6 Dk Dv flops")
         self.says(layer, "Also calledgla")
         self.assertIn("<math>", layer.source)
         self.assertIn("layers/mamba.html", self.pages())  # also of layers that no file ran
@@ -383,6 +383,18 @@ class Report(unittest.TestCase):
         self.assertEqual((failed["status"], failed["reason"], failed["metrics"]), ("failed", "why", {}))
         twins = cells.cells({"cases": [case(), case(variant="other", metrics={"accuracy": 0.5 + 1e-12}), case(variant="third", metrics={"accuracy": 0.5001})]})
         self.assertEqual(cells.coincidences(twins), {"linear": "a", "other": "a"})
+
+    def test_a_sweep_of_one_seed_is_drawn_without_bars(self):
+        def cell(n, errors, seeds=1):
+            base = dict(experiment="e", task="recall", variant="linear", status="ok", headline="accuracy", direction=1, setting="fixed")
+            return dict(base, mean=1 / n, error=errors, count=seeds, chosen={}, params={"recall": {"n": n, "d": 16, "dv": 16}, "linear": {}})  # fmt: skip
+
+        for errors, seeds in ((float("nan"), 1), (0.1, 5)):
+            sweep = [cell(n, errors, seeds) for n in (4, 8, 16, 32)]
+            for figure in (run_figures.experiment(sweep), run_figures.by_load(sweep)):
+                (bars,) = figure.axes[0].containers
+                self.assertEqual([round(float(y), 3) for y in bars[0].get_ydata()], [0.25, 0.125, 0.062, 0.031])
+        self.assertIsNone(run_figures.experiment([cell(4, 0.1)]))  # nothing varies
 
     def test_the_front_is_what_nothing_beats_at_less_cost(self):
         self.assertEqual(cells.pareto([(1, 0.2), (2, 0.1), (3, 0.9), (2, 0.5), (9, 0.9)], 1), [0, 3, 2])

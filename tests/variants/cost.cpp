@@ -32,6 +32,7 @@ BOOST_AUTO_TEST_CASE(linear_attention_by_hand) { // two steps, Dk = 3, Dv = 2: s
   Sequence s = one_head(2, {1, 2, 3, 4, 5, 6}, {1, 1, 1, 1, 1, 1}, {1, 2, 3, 4});
   const Work work = counted_work(find_variant("linear"), s, variant_params(find_variant("linear")));
   BOOST_TEST(work.flops == 2 * (2 * 2 * 3 + 2 * 2 * 3) + 2 * 2); // and a scale a read
+  BOOST_TEST(work.products == 2 * (2 * 3 + 2 * 3) + 2 * 2);
   BOOST_TEST(work.functions == 0);
 }
 

@@ -2,6 +2,7 @@
 // What 003 says that its layers cost (§2, Vignette 4, higher-order attention), in multiply-adds counted by running them
 // on a number that counts, never timed, and in numbers kept.
 #include "harness/core/error.hpp"
+#include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
 #include "theory/test_time_regression/local_weights.hpp"
@@ -48,6 +49,17 @@ std::vector<Point> quadratic_and_linear(const Protocol &p) {
                     "what is counted computes linear attention")};
   const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, p.seed);
   points.push_back(rival_system(exact_point(softmax_cost(longer), linear_cost(longer), 0), at, "equal at T = 2 Dk"));
+  if (!counts_work()) return points;
+  const auto by_widths = [&](const char *layer) {
+    return exact_point(products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv), T * (T + 1) / 2 * (Dk + Dv), 0);
+  };
+  const auto by_area = [&](const char *layer) {
+    return exact_point(products_by_area(layer, s.shape.T, s.shape.Dk, s.shape.Dv), 2 * T * Dk * Dv, 0);
+  };
+  points.push_back(as_obligation(by_widths("softmax"), at, "the definition of softmax"));
+  points.push_back(rival_system(by_widths("ffn_relu"), at, "the definition of ffn_relu, which reads all"));
+  points.push_back(as_obligation(by_area("linear"), at, "the definition of linear attention"));
+  points.push_back(rival_system(by_area("delta_net"), at, "the definition of the delta rule"));
   return points;
 }
 

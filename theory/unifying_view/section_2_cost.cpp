@@ -2,6 +2,7 @@
 // 002 TL;DR, §1-3: what a token costs and what a layer keeps. Multiplications are counted by running the layer's steps
 // on a number that counts; what is kept is counted on the layers of the registry themselves.
 #include "harness/core/error.hpp"
+#include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
 #include "theory/support/features.hpp"
@@ -77,6 +78,14 @@ std::vector<Point> softmax_cost(const Protocol &protocol) {
                                    "the counted steps read as softmax"));
     points.push_back(as_obligation(counted(count([&] { linear_layer(tokens); }), 2 * L * dk * dv), p,
                                    "linear attention: 2 L dk dv"));
+    if (!counts_work()) continue;
+    const auto definition = [&](const char *layer) {
+      return products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv);
+    };
+    points.push_back(as_obligation(counted(definition("softmax"), all.predicted), p,
+                                   "the layer's definition: L (L+1) / 2 (dk + dv)"));
+    points.push_back(
+        rival_system(counted(definition("ffn_relu"), all.predicted), p, "the definition of ffn_relu, which reads all"));
   }
   return points;
 }
@@ -111,6 +120,14 @@ std::vector<Point> token_cost(const Protocol &protocol) {
                                    "the counted steps read as linear attention"));
     points.push_back(
         rival_system(counted(last_token(s, delta_layer), 2 * area), p, "DeltaNet, which reads before it writes too"));
+    if (counts_work()) { // the token that comes last: T tokens less T - 1
+      const auto definition = [&](const char *layer) {
+        const double before = T == 1 ? 0 : products_by_area(layer, s.shape.T - 1, s.shape.Dk, s.shape.Dv);
+        return counted(products_by_area(layer, s.shape.T, s.shape.Dk, s.shape.Dv) - before, 2 * area);
+      };
+      points.push_back(as_obligation(definition("linear"), p, "the layer's definition: dv dphi twice"));
+      points.push_back(rival_system(definition("delta_net"), p, "the definition of DeltaNet"));
+    }
     points.push_back(rival_law(token, "the write alone", area));
     points.push_back(rival_law(token, "3 dv dphi", 3 * area));
     if (T > 2 * area / (s.shape.Dk + s.shape.Dv))

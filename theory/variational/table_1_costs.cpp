@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Table 1, §6.1, §8: what a token costs in multiply-adds, counted by running Algorithm 1 on a number that counts,
 // never timed, and in numbers kept.
+#include "theory/support/counted_definition.hpp"
 #include "theory/support/dependence.hpp"
 #include "theory/variational/algorithm_1.hpp"
 
@@ -24,22 +25,29 @@ std::vector<Point> time_and_memory(const Protocol &p) {
   const Assignments algorithm{{"phi", "identity"}, {"refresh", "0"}};
   Vector layer = results_of("vla", run.s, algorithm);
   layer.resize(vla.reads.size());
-  return {as_statement(exact_point(vla.products, law(T, d, 7, 6), 0), at, "VLA: T (7 d^2 + 6 d)"),
-          rival_system(exact_point(vla_cost(run, false).products, law(T, d, 7, 6), 0), at, "W_u k left out"),
-          rival_law(exact_point(vla.products, law(T, d, 7, 0), 0), at, "7 T d^2"),
-          rival_law(exact_point(vla.products, 7.0 * T * d * d * d, 0), at, "7 T d^3"),
-          as_statement(exact_point(vla_cost(longer, true).products, law(2 * T, d, 7, 6), 0), at, "at twice the length"),
-          rival_law(exact_point(vla_cost(longer, true).products, 4 * law(T, d, 7, 6), 0), at, "T^2"),
-          as_statement(exact_point(vla_cost(wide, true).products, law(T, 2 * d, 7, 6), 0), at, "at twice the width"),
-          as_obligation(exact_point(linear_cost(run), law(T, d, 2, 0), 0), at, "linear attention: 2 T d^2"),
-          as_obligation(exact_point(delta_cost(run), law(T, d, 3, 0), 0), at, "DeltaNet: 3 T d^2"),
-          rival_system(exact_point(delta_cost(wide), law(T, d, 3, 0), 0), at, "DeltaNet at twice the width"),
-          as_statement(exact_point(state("vla"), 2.0 * d * d + 2 * d, 0), at,
-                       "VLA keeps S, A, a sum and a count: 2 d^2 + 2 d"),
-          as_obligation(exact_point(state("linear"), double(d) * d, 0), at, "linear attention keeps d^2"),
-          rival_system(exact_point(state("vla_unnormalized"), double(d) * d, 0), at, "VLA keeps d^2"),
-          as_obligation(exact_point(layer, vla.reads, step_units(T, d, 0.1) * (1 + max_abs(vla.reads))), at,
-                        "what is counted computes the layer")};
+  std::vector<Point> points{
+      as_statement(exact_point(vla.products, law(T, d, 7, 6), 0), at, "VLA: T (7 d^2 + 6 d)"),
+      rival_system(exact_point(vla_cost(run, false).products, law(T, d, 7, 6), 0), at, "W_u k left out"),
+      rival_law(exact_point(vla.products, law(T, d, 7, 0), 0), at, "7 T d^2"),
+      rival_law(exact_point(vla.products, 7.0 * T * d * d * d, 0), at, "7 T d^3"),
+      as_statement(exact_point(vla_cost(longer, true).products, law(2 * T, d, 7, 6), 0), at, "at twice the length"),
+      rival_law(exact_point(vla_cost(longer, true).products, 4 * law(T, d, 7, 6), 0), at, "T^2"),
+      as_statement(exact_point(vla_cost(wide, true).products, law(T, 2 * d, 7, 6), 0), at, "at twice the width"),
+      as_obligation(exact_point(linear_cost(run), law(T, d, 2, 0), 0), at, "linear attention: 2 T d^2"),
+      as_obligation(exact_point(delta_cost(run), law(T, d, 3, 0), 0), at, "DeltaNet: 3 T d^2"),
+      rival_system(exact_point(delta_cost(wide), law(T, d, 3, 0), 0), at, "DeltaNet at twice the width"),
+      as_statement(exact_point(state("vla"), 2.0 * d * d + 2 * d, 0), at,
+                   "VLA keeps S, A, a sum and a count: 2 d^2 + 2 d"),
+      as_obligation(exact_point(state("linear"), double(d) * d, 0), at, "linear attention keeps d^2"),
+      rival_system(exact_point(state("vla_unnormalized"), double(d) * d, 0), at, "VLA keeps d^2"),
+      as_obligation(exact_point(layer, vla.reads, step_units(T, d, 0.1) * (1 + max_abs(vla.reads))), at,
+                    "what is counted computes the layer")};
+  if (counts_work()) {
+    const auto definition = [&](const char *layer) { return exact_point(products_by_square(layer, T, d), 6, 64); };
+    points.push_back(as_obligation(definition("vla"), at, "the layer's definition, u given: 6 d^2 a token"));
+    points.push_back(rival_system(definition("rls"), at, "the definition of RLS"));
+  }
+  return points;
 }
 
 Claim vla_complexity_ot() {

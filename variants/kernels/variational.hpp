@@ -73,9 +73,12 @@ template <class Real> struct VariationalRecurrent {
       each(team, F, [=](int i) { z[i] = dot(A + size_t(i) * F, u, F); });
       team.barrier();
       since = since + 1 == rule.refresh ? 0 : since + 1;
-      const Real d = 1 + dot(u, z, F), added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
+      const Real root = math::sqrt(1 + dot(u, z, F)), added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
+      team.barrier();
+      each(team, F, [=](int i) { z[i] /= root; }); // both factors by the root: A stays symmetric to the bit
+      team.barrier();
       each(team, F, [=](int i) {
-        for (int j = 0; j < F; ++j) A[size_t(i) * F + j] -= z[i] * z[j] / d;
+        for (int j = 0; j < F; ++j) A[size_t(i) * F + j] -= z[i] * z[j];
         A[size_t(i) * F + i] += added;
         a[i] = dot(A + size_t(i) * F, x, F);
       });
@@ -83,8 +86,8 @@ template <class Real> struct VariationalRecurrent {
       const Real write_factor = rule.write_factor(a, F), read_factor = rule.read_factor(sum, query, F);
       each(team, Dv, [=](int i) {
         Real *s = S + size_t(i) * F;
-        const Real residual = v[i] - dot(s, x, F);
-        for (int j = 0; j < F; ++j) s[j] += residual * write_factor * a[j];
+        const Real written = write_factor * (v[i] - dot(s, x, F));
+        for (int j = 0; j < F; ++j) s[j] += written * a[j];
         o[i] = read_factor * dot(s, query, F);
       });
     }
