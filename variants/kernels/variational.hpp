@@ -73,12 +73,10 @@ template <class Real> struct VariationalRecurrent {
       each(team, F, [=](int i) { z[i] = dot(A + size_t(i) * F, u, F); });
       team.barrier();
       since = since + 1 == rule.refresh ? 0 : since + 1;
-      const Real root = math::sqrt(1 + dot(u, z, F)), added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
-      team.barrier();
-      each(team, F, [=](int i) { z[i] /= root; }); // both factors by the root: A stays symmetric to the bit
-      team.barrier();
+      const Real d = 1 + dot(u, z, F), added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
       each(team, F, [=](int i) {
-        for (int j = 0; j < F; ++j) A[size_t(i) * F + j] -= z[i] * z[j];
+        const Real zi = z[i] / d;
+        for (int j = 0; j < F; ++j) A[size_t(i) * F + j] -= zi * z[j];
         A[size_t(i) * F + i] += added;
         a[i] = dot(A + size_t(i) * F, x, F);
       });
