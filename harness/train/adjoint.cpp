@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/adjoint.hpp"
+#include "harness/pipeline/gradient.hpp"
+
+namespace recollect::train {
+
+Adjoint find_adjoint(const std::string &variant) {
+  static const std::map<std::string, Adjoint> all{{"softmax", attention_adjoint},
+                                                  {"linear", linear_adjoint},
+                                                  {"linear_elu", linear_elu_adjoint},
+                                                  {"delta_net", delta_net_adjoint},
+                                                  {"gated_delta_net", gated_delta_net_adjoint},
+                                                  {"scalar_gated_delta", scalar_gated_delta_adjoint},
+                                                  {"vla", vla_adjoint}};
+  const auto found = all.find(variant);
+  return found == all.end() ? nullptr : found->second;
+}
+
+Sequence mixer_gradient(const Variant &variant, const Sequence &s, const Params &params,
+                        const std::vector<double> &weights) {
+  const Adjoint own = find_adjoint(variant.name);
+  return own ? own(s, params, weights) : gradient(variant, s, params, {weights, {}});
+}
+
+Sequence zeros_like(const Sequence &s) {
+  Sequence zero;
+  zero.shape = s.shape;
+  for (Tensor tensor : all_tensors) zero[tensor].assign(s[tensor].size(), 0.0);
+  return zero;
+}
+
+} // namespace recollect::train

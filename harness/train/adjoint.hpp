@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients fast enough to train with. gradient() (pipeline/gradient.hpp) serves every layer, at the cost of a tape of
+// every operation; the layers below have recurrences or sums of their own, a head a thread, each held to gradient() of
+// its definition in a test.
+#pragma once
+#include "harness/core/variant.hpp"
+
+namespace recollect::train {
+
+/// Derivatives of sum(weights * o) in q, k, v and what else the sequence gives, from the layer's own initial state.
+using Adjoint = Sequence (*)(const Sequence &sequence, const Params &params, const std::vector<double> &weights);
+
+/// Null where gradient() has to serve. softmax, linear, linear_elu, delta_net, gated_delta_net, scalar_gated_delta and
+/// vla have one.
+Adjoint find_adjoint(const std::string &variant);
+
+/// By the layer's own adjoint, or by gradient().
+Sequence mixer_gradient(const Variant &variant, const Sequence &sequence, const Params &params,
+                        const std::vector<double> &weights);
+
+/// Zeros of the shape of everything that the sequence gives.
+Sequence zeros_like(const Sequence &sequence);
+/// x . y and y += a x.
+inline double inner(const double *x, const double *y, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+inline void add(double a, const double *x, double *y, int n) {
+  for (int i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+Sequence attention_adjoint(const Sequence &, const Params &, const std::vector<double> &); // softmax
+Sequence linear_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+Sequence linear_elu_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+Sequence delta_net_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+Sequence gated_delta_net_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+Sequence scalar_gated_delta_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+Sequence vla_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+
+} // namespace recollect::train

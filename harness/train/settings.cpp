@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/settings.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/core/sweep.hpp"
+#include "harness/core/text.hpp"
+#include "harness/pipeline/forward.hpp"
+
+namespace recollect::train {
+namespace {
+
+std::vector<std::string> mixers() {
+  std::vector<std::string> names;
+  for (const Variant &v : all_variants()) names.push_back(v.name);
+  names.push_back("none");
+  return names;
+}
+
+/// A layer's parameter "LAYER.name": the layer's name, or "" for a setting.
+std::string owner_of(const std::string &name) {
+  const size_t dot = name.find('.');
+  return dot == std::string::npos ? "" : name.substr(0, dot);
+}
+
+} // namespace
+
+const std::vector<ParamSpec> &settings() {
+  static const std::vector<ParamSpec> all{
+      choice_param("task", {"mqar", "copy"}, "key-value recall (004 §5.2), or the first half repeated"),
+      integer_param("pairs", 8, 1, 4096,
+                    "of mqar: n, in texts of 3 n + 1 tokens; of copy: tokens to repeat, of 2 n + 1"),
+      integer_param("vocabulary", 128, 8, 1 << 20, "tokens: keys of the lower half, values of the upper, a separator"),
+      choice_param("labels", {"right", "shuffled"}, "shuffled: a text's answers in random order, to train with"),
+      choice_param("mixer", mixers(), "the layer, or none"),
+      integer_param("layers", 2, 1, 64, "blocks of mixer and MLP"),
+      integer_param("width", 128, 1, 65536, "of the residual stream"),
+      integer_param("heads", 4, 1, 1024, "heads of width / heads channels"),
+      integer_param("ffn", 256, 0, 1 << 20, "hidden width of the MLP, 0: no MLP"),
+      choice_param("positions", {"learned", "none", "rope"}, "how a token knows where it is"),
+      integer_param("convolution", 0, 0, 64, "taps of a causal convolution before the keys' projection, 0: none"),
+      choice_param("convolved", {"keys", "all"}, "what sees the convolution: keys, or queries, keys and values"),
+      choice_param("keys", {"raw", "unit"}, "unit: keys of every head scaled to length 1"),
+      integer_param("batch", 64, 1, 1e6, "texts a step, drawn anew at each"),
+      integer_param("steps", 2000, 1, 1e9, "of the optimiser"),
+      real_param("lr", 1e-3, 0, 1e3, "peak learning rate"),
+      real_param("warmup", 0.1, 0, 1, "part of the steps in which the rate rises; then it falls as a cosine to 0"),
+      real_param("clip", 1, 0, no_limit, "largest norm of the gradient, 0: any"),
+      real_param("decay", 0.01, 0, 1e3, "AdamW's weight decay, of matrices"),
+      integer_param("evaluate", 15, 1, 1e6, "batches of held-out texts that decide the accuracy"),
+      integer_param("every", 50, 1, 1e9, "steps between two points of the curves")};
+  return all;
+}
+
+Setup resolve_setup(const Assignments &given) {
+  Assignments own;
+  for (const auto &[name, text] : given)
+    if (owner_of(name).empty()) own[name] = text;
+  Setup setup{resolve(settings(), own, "train"), {}};
+  const Variant *mixer = setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer());
+  Assignments layer;
+  for (const auto &[name, text] : given)
+    if (const std::string owner = owner_of(name); !owner.empty() && &find_variant(owner) == mixer)
+      layer[name.substr(owner.size() + 1)] = text;
+  if (mixer) setup.mixer_params = variant_params(*mixer, layer);
+  const int width = setup.settings.integer("width"), heads = setup.settings.integer("heads");
+  if (width % heads || (setup.settings.text("positions") == "rope" && width / heads % 2))
+    usage_error("train: heads must divide width" + std::string(width % heads ? "" : ", into even widths for rope"));
+  if (setup.settings.text("task") == "mqar" &&
+      setup.settings.integer("pairs") > setup.settings.integer("vocabulary") / 2)
+    usage_error("train: mqar has vocabulary / 2 keys, too few for its pairs");
+  return setup;
+}
+
+std::vector<Setup> setups(const Assignments &given) {
+  std::vector<Assignments> all{{}};
+  for (const auto &[name, text] : given) {
+    std::vector<Assignments> longer;
+    for (const Assignments &one : all)
+      for (const std::string &value : expand_values(text, "train: " + name)) {
+        longer.push_back(one);
+        longer.back()[name] = value;
+      }
+    all = std::move(longer);
+  }
+  std::vector<Setup> found;
+  for (const Assignments &one : all) found.push_back(resolve_setup(one));
+  return found;
+}
+
+} // namespace recollect::train

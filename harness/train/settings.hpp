@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model is made of and how it is trained: the parameters of one run, by name.
+#pragma once
+#include "harness/core/types.hpp"
+
+namespace recollect::train {
+
+/// Every setting with its default, range and meaning.
+const std::vector<ParamSpec> &settings();
+
+/// One run. `mixer_params` are those of the layer that the setting `mixer` names; none where it is "none".
+struct Setup {
+  Params settings, mixer_params;
+  std::string mixer() const { return settings.text("mixer"); }
+};
+
+/// The settings given as text, and "LAYER.name" for parameters of layers; those of layers that are not the mixer are left
+/// aside. Usage error for unknown names, bad values, a width that the heads do not divide.
+Setup resolve_setup(const Assignments &given);
+/// Every combination of the values given (sweep.hpp), in order of name.
+std::vector<Setup> setups(const Assignments &given);
+
+} // namespace recollect::train

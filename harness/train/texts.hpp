@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts that models are trained on.
+#pragma once
+#include "harness/core/params.hpp"
+#include <cstdint>
+
+namespace recollect::train {
+
+struct Texts {
+  int count = 0, length = 0;
+  std::vector<int> tokens, labels; // [count,length]; label -1: not asked
+};
+
+/// Batch `number` of a use of texts ("train", "evaluate"): the same for a seed whatever was drawn before.
+///   mqar  k1 v1 ... kn vn SEP, then the n keys in random order, each to be answered by its value (004 §5.2)
+///   copy  x1 ... xn SEP x1 ... xn, each but the last of the second half to be followed by the next, SEP by x1
+/// Keys are distinct tokens 0 ... V/2 - 1, values any of V/2 ... V - 2, SEP is V - 1. Shuffled labels are the same
+/// answers in random order.
+Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number);
+int text_length(const Params &settings);
+
+} // namespace recollect::train

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One model trained: AdamW, warm-up and cosine, clipping, a fresh batch at every step. The same setup and seed give the
+// same numbers, however often it is stopped and taken up again.
+#pragma once
+#include "harness/train/model.hpp"
+
+namespace recollect::train {
+
+/// Learning rate of `step` (from 0) relative to its peak: rises linearly over the warm-up, falls as a cosine to 0.
+double schedule(int step, int steps, double warmup);
+
+/// Of the steps since the last point: means over their batches.
+struct CurvePoint {
+  int step;
+  double loss, accuracy;
+};
+
+/// All that a run needs to go on.
+struct TrainingState {
+  int step = 0;                      // steps made
+  bool diverged = false;             // a loss or a gradient was not finite
+  Numbers parameters, first, second; // AdamW's moments
+  Numbers running{0, 0};             // sums of loss and accuracy since the last point
+  std::vector<CurvePoint> curve;
+};
+
+class Trainer {
+public:
+  Trainer(const Setup &setup, std::uint64_t seed);
+  const TrainingState &state() const { return state_; }
+  void restore(TrainingState state) { state_ = std::move(state); }
+  bool done() const { return state_.diverged || state_.step >= steps_; }
+  void step();
+  /// On held-out texts, answers never shuffled. Zero where it diverged.
+  Judged evaluate() const;
+
+private:
+  void update(Numbers &gradient);
+  Params settings_;
+  Model model_;
+  std::uint64_t seed_;
+  int steps_;
+  std::vector<char> decays_; // of every parameter
+  TrainingState state_;
+};
+
+} // namespace recollect::train

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/weights.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/train/texts.hpp"
+#include <cmath>
+
+namespace recollect::train {
+
+std::string in_block(int block, const std::string &name) { return std::to_string(block) + "." + name; }
+
+Weights::Weights(const Setup &setup) {
+  const Params &s = setup.settings;
+  const int d = s.integer("width"), ffn = s.integer("ffn");
+  const auto matrix = [&](const std::string &name, int inputs, int outputs) {
+    add(name, inputs, outputs, 0, 1 / std::sqrt(double(inputs)), true);
+  };
+  add("embedding", s.integer("vocabulary"), d, 0, 1 / std::sqrt(double(d)), true); // also reads the answers
+  if (s.text("positions") == "learned") add("positions", text_length(s), d, 0, 1 / std::sqrt(double(d)), true);
+  for (int block = 0; block < s.integer("layers"); ++block) {
+    const auto name = [&](const char *part) { return in_block(block, part); };
+    if (setup.mixer() != "none") {
+      add(name("mixer gain"), 1, d, 1, 0, false);
+      if (const int taps = s.integer("convolution"))
+        add(name("convolution"), taps, d, 0, 1 / std::sqrt(double(taps)), true);
+      for (const char *part : {"q", "k", "v", "o"}) matrix(name(part), d, d);
+      for (const Input &input : find_variant(setup.mixer()).inputs) {
+        const bool decay = facts_of(input.tensor()).decay;
+        const int outputs = input.per_step() ? s.integer("heads") : d;
+        matrix(name(input.name.c_str()), d, outputs);
+        if (input.name != "w") add(name((input.name + " bias").c_str()), 1, outputs, decay ? 3 : 0, 0, false);
+      }
+    }
+    if (ffn == 0) continue;
+    add(name("ffn gain"), 1, d, 1, 0, false);
+    matrix(name("ffn in"), d, ffn);
+    add(name("ffn bias"), 1, ffn, 0, 0, false);
+    matrix(name("ffn out"), ffn, d);
+  }
+  add("gain", 1, d, 1, 0, false);
+}
+
+void Weights::add(const std::string &name, int rows, int columns, double mean, double spread, bool decays) {
+  const size_t size = size_t(rows) * size_t(columns);
+  parts_[name] = {size_, size, mean, spread, decays};
+  size_ += size;
+}
+
+Numbers Weights::start(std::uint64_t seed) const {
+  Numbers all(size_);
+  for (const auto &[name, part] : parts_) {
+    const Numbers normals = Stream(seed, "train/weights/" + name).normals(part.size);
+    for (size_t i = 0; i < part.size; ++i) all[part.offset + i] = part.mean + part.spread * normals[i];
+  }
+  return all;
+}
+
+} // namespace recollect::train

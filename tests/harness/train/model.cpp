@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole model's gradient against central differences of its loss, with every kind of part in it.
+#include "harness/train/model.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect::train {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(train_model)
+
+Setup small(Assignments given) {
+  given.insert({{"width", "8"}, {"heads", "2"}, {"ffn", "12"}, {"vocabulary", "16"}, {"pairs", "3"}, {"batch", "3"}});
+  return resolve_setup(given);
+}
+
+/// For every part of the parameters, along a random direction of it: of fourth order with h = 1e-3, which errs by some
+/// 1e-10 of the loss' derivatives there, of which the fifth is larger.
+void against_differences(const Assignments &given) {
+  const Setup setup = small(given);
+  const Model model(setup);
+  const Texts texts = make_texts(setup.settings, 1, "train", 0);
+  const Numbers start = model.weights().start(1);
+  Numbers gradient;
+  const Judged judged = model.run(start, texts, &gradient);
+  BOOST_TEST((judged.asked == 9 && judged.loss == model.run(start, texts).loss));
+  for (const auto &[name, part] : model.weights().parts()) {
+    const Numbers direction = Stream(2, "model/" + name).normals(part.size);
+    double slope = 0, length = 0;
+    for (size_t i = 0; i < part.size; ++i)
+      slope += gradient[part.offset + i] * direction[i], length += direction[i] * direction[i];
+    const auto at = [&, offset = part.offset](double step) {
+      Numbers moved = start;
+      for (size_t i = 0; i < direction.size(); ++i) moved[offset + i] += step / std::sqrt(length) * direction[i];
+      return model.run(moved, texts).loss;
+    };
+    const double h = 1e-3, difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    slope /= std::sqrt(length);
+    BOOST_TEST_INFO(given.begin()->second << " " << name << ": " << slope << ", differences " << difference);
+    BOOST_TEST(std::fabs(slope - difference) <= 1e-7 * (1 + std::fabs(slope)));
+    BOOST_TEST(slope != 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
+  against_differences({{"mixer", "softmax"}, {"positions", "rope"}, {"convolution", "2"}, {"convolved", "all"}});
+  against_differences({{"mixer", "linear_elu"}, {"convolution", "2"}});
+  against_differences({{"mixer", "delta_net"}, {"keys", "unit"}, {"positions", "none"}, {"convolution", "3"}});
+  against_differences({{"mixer", "gated_delta_net"}, {"keys", "unit"}, {"positions", "rope"}});
+  against_differences({{"mixer", "vla"}, {"layers", "1"}});
+  against_differences({{"mixer", "gated_linear"}, {"layers", "1"}, {"ffn", "0"}}); // by gradient()
+}
+
+BOOST_AUTO_TEST_CASE(without_a_mixer_nothing_is_mixed) {
+  const Setup setup = small({{"mixer", "none"}, {"positions", "none"}});
+  const Model model(setup);
+  Texts texts = make_texts(setup.settings, 1, "train", 0);
+  const Numbers start = model.weights().start(1);
+  const double loss = model.run(start, texts).loss;
+  for (int text = 0; text < texts.count; ++text)
+    for (int t = 0; t < 6; ++t) texts.tokens[size_t(text * 10 + t)] = t; // the pairs
+  BOOST_TEST(model.run(start, texts).loss == loss);
+}
+
+BOOST_AUTO_TEST_CASE(uniform_answers_cost_the_logarithm_of_the_vocabulary) {
+  const Setup setup = small({{"mixer", "linear"}});
+  const Model model(setup);
+  Numbers start = model.weights().start(1);
+  const Weights::Part &gain = model.weights().part("gain");
+  std::fill_n(start.begin() + std::ptrdiff_t(gain.offset), gain.size, 0.0);
+  const Judged judged = model.run(start, make_texts(setup.settings, 1, "train", 0));
+  BOOST_TEST(std::fabs(judged.loss - std::log(16.0)) < 1e-12);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect::train

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/texts.hpp"
+#include "harness/train/settings.hpp"
+#include "tests/testing.hpp"
+#include <set>
+
+namespace recollect::train {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(train_texts)
+
+Params of(const Assignments &given) { return resolve(settings(), given, "train"); }
+
+BOOST_AUTO_TEST_CASE(mqar_asks_every_key_for_its_value) {
+  const Params p = of({{"pairs", "5"}, {"vocabulary", "20"}, {"batch", "30"}});
+  const Texts texts = make_texts(p, 1, "train", 4);
+  BOOST_TEST((texts.count == 30 && texts.length == 16 && text_length(p) == 16));
+  std::set<std::vector<int>> different;
+  for (int i = 0; i < texts.count; ++i) {
+    const int *x = &texts.tokens[size_t(i) * 16], *y = &texts.labels[size_t(i) * 16];
+    different.insert(std::vector<int>(x, x + 16));
+    std::map<int, int> value;
+    for (int pair = 0; pair < 5; ++pair) {
+      BOOST_TEST((x[2 * pair] < 10 && x[2 * pair + 1] >= 10 && x[2 * pair + 1] < 19));
+      value[x[2 * pair]] = x[2 * pair + 1];
+    }
+    BOOST_TEST(value.size() == 5u); // distinct keys
+    BOOST_TEST(x[10] == 19);
+    std::set<int> asked;
+    for (int t = 0; t < 16; ++t) {
+      BOOST_TEST((t < 11 ? y[t] == -1 : y[t] == value.at(x[t])));
+      if (t > 10) asked.insert(x[t]);
+    }
+    BOOST_TEST(asked.size() == 5u);
+  }
+  BOOST_TEST(different.size() == 30u);
+  BOOST_TEST((make_texts(p, 1, "train", 4).tokens == texts.tokens));
+  BOOST_TEST(
+      (make_texts(p, 1, "train", 5).tokens != texts.tokens && make_texts(p, 2, "train", 4).tokens != texts.tokens));
+}
+
+BOOST_AUTO_TEST_CASE(shuffled_answers_are_the_same_ones_in_training_alone) {
+  const Assignments base{{"pairs", "6"}, {"vocabulary", "64"}, {"batch", "20"}};
+  Assignments other = base;
+  other["labels"] = "shuffled";
+  const Texts right = make_texts(of(base), 1, "train", 0), shuffled = make_texts(of(other), 1, "train", 0);
+  BOOST_TEST((right.tokens == shuffled.tokens && right.labels != shuffled.labels));
+  for (int i = 0; i < right.count; ++i) {
+    const auto sorted = [&](std::vector<int> all) {
+      all = {all.begin() + i * 19, all.begin() + (i + 1) * 19};
+      std::sort(all.begin(), all.end());
+      return all;
+    };
+    BOOST_TEST((sorted(right.labels) == sorted(shuffled.labels)));
+  }
+  BOOST_TEST((make_texts(of(base), 1, "evaluate", 0).labels == make_texts(of(other), 1, "evaluate", 0).labels));
+}
+
+BOOST_AUTO_TEST_CASE(copy_asks_for_the_next_token) {
+  const Texts texts = make_texts(of({{"task", "copy"}, {"pairs", "3"}, {"batch", "2"}}), 1, "train", 0);
+  BOOST_TEST(texts.length == 7);
+  for (int i = 0; i < 2; ++i) {
+    const int *x = &texts.tokens[size_t(i) * 7], *y = &texts.labels[size_t(i) * 7];
+    for (int j = 0; j < 3; ++j) BOOST_TEST((x[4 + j] == x[j] && y[3 + j] == x[j] && y[j] == -1));
+    BOOST_TEST((x[3] == 127 && y[6] == -1));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect::train

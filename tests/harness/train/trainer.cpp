@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/trainer.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect::train {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(trainer)
+
+Setup small(Assignments given) {
+  given.insert({{"width", "8"},
+                {"heads", "2"},
+                {"ffn", "16"},
+                {"layers", "1"},
+                {"vocabulary", "8"},
+                {"pairs", "1"},
+                {"batch", "8"},
+                {"steps", "60"},
+                {"every", "20"},
+                {"mixer", "linear"},
+                {"evaluate", "4"}});
+  return resolve_setup(given);
+}
+
+TrainingState trained(const Setup &setup, std::uint64_t seed) {
+  Trainer t(setup, seed);
+  while (!t.done()) t.step();
+  return t.state();
+}
+
+BOOST_AUTO_TEST_CASE(the_rate_rises_and_falls) {
+  BOOST_TEST(schedule(0, 100, 0.1) == 0.1);
+  BOOST_TEST(schedule(8, 100, 0.1) == 0.9);
+  BOOST_TEST(schedule(10, 100, 0.1) == 1);
+  BOOST_TEST(std::fabs(schedule(55, 100, 0.1) - 0.5) < 1e-12);
+  BOOST_TEST(schedule(99, 100, 0.1) < 1e-3);
+  BOOST_TEST(schedule(0, 10, 0) == 1);
+  BOOST_TEST(schedule(9, 10, 1) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(one_step_of_adamw_by_hand) {
+  // The first step moves every number by the rate against its gradient's sign (m / sqrt v = 1), matrices decayed first.
+  const Setup setup = small({{"steps", "1"}, {"warmup", "0"}, {"lr", "0.01"}, {"decay", "0.5"}, {"clip", "1e-3"}});
+  const Model model(setup);
+  const Numbers start = model.weights().start(3);
+  Numbers gradient;
+  model.run(start, make_texts(setup.settings, 3, "train", 0), &gradient);
+  const Numbers after = trained(setup, 3).parameters;
+  const double scale = 1e-3 / std::sqrt(inner(gradient, gradient)); // of clipping
+  for (const auto &[name, part] : model.weights().parts())
+    for (size_t i = part.offset; i < part.offset + part.size; ++i) {
+      const double decayed = part.decays ? start[i] * (1 - 0.01 * 0.5) : start[i], g = scale * gradient[i];
+      BOOST_TEST(std::fabs(after[i] - (decayed - 0.01 * g / (std::fabs(g) + 1e-8))) < 1e-12);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_seed_decides_and_a_stop_changes_nothing) {
+  const Setup setup = small({});
+  const TrainingState whole = trained(setup, 1);
+  BOOST_TEST((whole.step == 60 && !whole.diverged && whole.curve.size() == 3u && whole.curve.back().step == 60));
+  BOOST_TEST((trained(setup, 1).parameters == whole.parameters));
+  BOOST_TEST((trained(setup, 2).parameters != whole.parameters));
+  Trainer first(setup, 1), second(setup, 1);
+  for (int i = 0; i < 33; ++i) first.step();
+  second.restore(first.state());
+  while (!second.done()) second.step();
+  BOOST_TEST((second.state().parameters == whole.parameters));
+  for (size_t i = 0; i < 3; ++i)
+    BOOST_TEST((second.state().curve[i].loss == whole.curve[i].loss && whole.curve[i].step == int(i + 1) * 20));
+}
+
+BOOST_AUTO_TEST_CASE(
+    one_pair_is_learned) { // the value stands before SEP and the key: where the answer is does not move
+  const Setup setup = small({{"steps", "300"}, {"lr", "0.01"}});
+  Trainer t(setup, 1);
+  const double untrained = t.evaluate().loss;
+  while (!t.done()) t.step();
+  BOOST_TEST((t.evaluate().accuracy() == 1 && t.evaluate().loss < untrained / 4));
+}
+
+BOOST_AUTO_TEST_CASE(what_diverges_says_so) {
+  // Raw keys and a step of 1 and more: the delta rule's state grows past every number.
+  Trainer t(small({{"mixer", "delta_net"}, {"lr", "1000"}, {"clip", "0"}, {"warmup", "0"}, {"steps", "400"}}), 1);
+  while (!t.done()) t.step();
+  BOOST_TEST((t.state().diverged && t.state().step < 400 && t.evaluate().accuracy() == 0));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect::train

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/weights.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect::train {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(train_weights)
+
+BOOST_AUTO_TEST_CASE(a_count_by_hand) {
+  // V 16, d 8, T 7 (pairs 2), H 2, ffn 12, one block of gated_delta_net behind two taps
+  const Weights w(resolve_setup({{"vocabulary", "16"},
+                                 {"width", "8"},
+                                 {"heads", "2"},
+                                 {"ffn", "12"},
+                                 {"layers", "1"},
+                                 {"pairs", "2"},
+                                 {"convolution", "2"},
+                                 {"mixer", "gated_delta_net"}}));
+  const size_t mixer = 8 + 2 * 8 + 4 * 64 + 2 * (8 * 2 + 2), mlp = 8 + 8 * 12 + 12 + 12 * 8;
+  BOOST_TEST(w.size() == 16 * 8 + 7 * 8 + mixer + mlp + 8);
+  size_t covered = 0;
+  for (const auto &[name, part] : w.parts()) covered += part.size;
+  BOOST_TEST(covered == w.size());
+  const Numbers start = w.start(1);
+  BOOST_TEST((start[w.part("gain").offset] == 1 && start[w.part("0.alpha bias").offset] == 3));
+  BOOST_TEST((w.part("0.k").decays && !w.part("0.ffn bias").decays));
+  BOOST_TEST((w.start(1) == start && w.start(2) != start));
+}
+
+BOOST_AUTO_TEST_CASE(matrices_start_with_outputs_of_the_size_of_inputs) {
+  const Weights w(resolve_setup({{"mixer", "none"}, {"layers", "1"}}));
+  BOOST_TEST(!w.has("0.q"));
+  const Numbers start = w.start(3);
+  const Weights::Part &in = w.part("0.ffn in"); // 128 x 256 numbers of variance 1/128
+  double square = 0;
+  for (size_t i = 0; i < in.size; ++i) square += start[in.offset + i] * start[in.offset + i];
+  BOOST_TEST(std::fabs(square / 256 - 1) < 6.47 * std::sqrt(2.0 / double(in.size)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect::train
