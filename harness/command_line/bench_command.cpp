@@ -4,8 +4,10 @@
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/peers.hpp"
+#include "harness/pipeline/plan.hpp"
 #include <algorithm>
 #include <iostream>
 
@@ -20,6 +22,7 @@ struct BenchFlags {
   std::uint64_t seed = 1;
   bool peers = false;
   EngineFlags engine;
+  AlongFlags along;
 
   BenchRequest request() const {
     BenchRequest r;
@@ -28,6 +31,7 @@ struct BenchFlags {
     r.settings = assignments(settings);
     r.without = without;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
+    if (along.asked()) r.along = along.carry;
     for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
     if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
     for (const std::string &sweep : sweeps) r.shapes = swept(r.shapes, sweep);
@@ -38,25 +42,41 @@ struct BenchFlags {
 int run_bench(const BenchFlags &flags, const Words &command_line) {
   refuse_overlap({flags.output, flags.json}, {});
   const BenchRequest request = flags.request();
+  ranks::join();
   const std::vector<BenchCase> plan = bench_plan(request);
   std::unique_ptr<OutputFile> file;
-  if (!flags.output.empty()) file.reset(new OutputFile(flags.output));
+  if (!flags.output.empty() && ranks::rank() == 0) file.reset(new OutputFile(flags.output));
   const Backend backend;
   const Facts meta = provenance(command_line, request.seed);
   const Ceilings ceilings = measure_ceilings();
-  print_ceilings(std::cout, ceilings);
+  if (ranks::rank() == 0) print_ceilings(std::cout, ceilings);
   std::vector<BenchResult> results;
-  Progress progress(plan.size());
+  Progress progress(plan.size(), ranks::rank() != 0);
   const auto keep = [&](BenchResult result) {
     results.push_back(std::move(result));
     if (file) file->checkpoint(bench_image(results, ceilings, meta));
     progress.done();
     print_bench(std::cout, results.back(), ceilings);
   };
-  for (const BenchCase &c : plan) {
+  const bool alone = ranks::size() == 1 || !request.along.empty();
+  std::vector<double> work;
+  for (const BenchCase &c : plan) work.push_back(alone ? 0 : work_of(*c.variant, c.shape, c.params));
+  const std::vector<size_t> order = longest_first(work);
+  ranks::Counter counter;
+  size_t taken = 0;
+  const auto draw = [&] { return request.along.empty() ? counter.next() : taken++; }; // one along ranks is everybody's
+  for (size_t next = draw(); next < order.size(); next = draw()) {
+    const BenchCase &c = plan[order[next]];
     progress.next(name_of(c));
-    keep(bench(c, request.min_seconds));
+    BenchResult result = bench(c, request.min_seconds);
+    if (request.along.empty() || ranks::rank() == 0) keep(std::move(result));
   }
+  const std::vector<std::string> parts = ranks::gathered(packed(results));
+  if (ranks::rank() != 0) return exit_ok;
+  for (size_t from = 1; from < parts.size(); ++from)
+    for (BenchResult &r : unpacked(parts[from], plan)) results.push_back(std::move(r));
+  std::sort(results.begin(), results.end(),
+            [](const BenchResult &a, const BenchResult &b) { return a.bench_case->index < b.bench_case->index; });
   if (flags.peers)
     for (BenchResult &peer : bench_peers(plan, request.min_seconds)) keep(std::move(peer));
   progress.done();
@@ -87,6 +107,7 @@ Action add_bench(CLI::App &app) {
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   flags->engine.add(c);
+  flags->along.add(c);
   c.add_option("--seed", flags->seed, "seed of the tensors")->capture_default_str();
   c.add_flag("--peers", flags->peers, "also time PyTorch's and fla's implementations on the same tensors");
   c.add_option("-o,--output", flags->output, "results file (HDF5)");

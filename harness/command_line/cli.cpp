@@ -5,6 +5,7 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/core/text.hpp"
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -84,13 +85,18 @@ void end_like_an_environment_failure() {
 }
 
 int finish(int status) {
+  ranks::leave(false, status);
   finished = true;
   return status;
 }
 
+/// A usage error is that of every rank, which have read the same command line: rank 0 says so and ends with the status.
 int finish_with(int status, const char *what) {
-  std::cerr << "recollect: " << one_line(what) << '\n';
-  return finish(status);
+  const bool of_all = status == exit_usage, mine = !of_all || ranks::rank() == 0;
+  if (mine) std::cerr << "recollect: " << one_line(what) << std::endl;
+  finished = true;
+  ranks::leave(!of_all, status);
+  return mine ? status : exit_ok;
 }
 
 } // namespace

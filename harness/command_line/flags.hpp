@@ -42,6 +42,21 @@ struct EngineFlags {
   Math get_math() const { return math == "exact" ? Math::exact : math == "tf32" ? Math::tf32 : Math::bf16; }
 };
 
+/// One sequence over all ranks of mpirun.
+struct AlongFlags {
+  std::string dimension, carry = "auto";
+  void add(CLI::App &c) {
+    CLI::Option *along =
+        c.add_option("--ranks-along", dimension, "T: cut one sequence into a segment for each rank of mpirun")
+            ->check(CLI::IsMember({"T"}));
+    c.add_option("--carry", carry, "how ranks pass the state on: auto, scan (at once) or chain (one after the other)")
+        ->check(CLI::IsMember({"auto", "scan", "chain"}))
+        ->needs(along)
+        ->capture_default_str();
+  }
+  bool asked() const { return !dimension.empty(); }
+};
+
 /// Which form, in which type and chunks, with which parameters.
 struct FormFlags {
   std::string form = "fast", dtype = "f64";

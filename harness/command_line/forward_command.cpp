@@ -2,8 +2,11 @@
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/pipeline/along_ranks.hpp"
 #include "harness/pipeline/divergence.hpp"
 #include "harness/pipeline/gradient.hpp"
 #include "harness/pipeline/provenance.hpp"
@@ -19,6 +22,7 @@ struct ForwardFlags {
   FormFlags form;
   ConventionFlags convention;
   EngineFlags engine;
+  AlongFlags along;
 };
 
 /// Of <do, o> + <dstate, final state>, as the input file has do and dstate. It is that of the definition in float64,
@@ -35,8 +39,20 @@ Sequence read_and_differentiate(const ForwardFlags &flags, const Variant &varian
   return found;
 }
 
+/// On rank 0 the whole of it; a pass that leaves its type's range has no other form to fall back to.
+Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run &run, const std::string &asked) {
+  const Steps own = steps_of_rank(whole.shape.T, run.chunk, ranks::rank(), ranks::size());
+  const Carry carry = carry_along(variant, whole, run, asked);
+  const Job job = prepare_along_ranks(variant, slice_steps(whole, own.begin, own.end), run, carry);
+  job.reset();
+  job.launch();
+  return joined(job.fetch(), whole.shape);
+}
+
 int run_forward(const ForwardFlags &flags, const Words &command_line) {
   refuse_overlap({flags.output}, {flags.input});
+  const bool along = flags.along.asked();
+  if (along) ranks::join();
   const Variant &variant = find_variant(flags.variant);
   const Form &form = find_form(variant, flags.form.form);
   const Params params = variant_params(variant, assignments(flags.form.settings));
@@ -46,8 +62,9 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const Backend backend;
   Run run{form.name, flags.form.real(), flags.form.chunk, params};
   run.schedule = flags.engine.get_schedule(), run.math = flags.engine.get_math();
-  Output output = forward(variant, sequence, run);
-  const std::string note = settle(variant, sequence, run, output);
+  Output output = along ? run_along_ranks(variant, sequence, run, flags.along.carry) : forward(variant, sequence, run);
+  if (along && ranks::rank() != 0) return exit_ok;
+  const std::string note = along ? diverged(output, sequence.shape, run.real) : settle(variant, sequence, run, output);
   if (!note.empty()) std::cerr << "note: " << note << '\n';
   const Sequence derivatives = flags.gradient ? read_and_differentiate(flags, variant, sequence, params) : Sequence{};
   write_output(flags.output, sequence, output, derivatives, flags.convention.get(), flags.form.real(),
@@ -69,6 +86,7 @@ Action add_forward(CLI::App &app) {
   flags->form.add(c);
   flags->convention.add(c);
   flags->engine.add(c);
+  flags->along.add(c);
   add_memory_flag(c);
   example(c, "recollect forward delta_net -i in.h5 -o out.h5 --form chunked --chunk 64");
   return [flags](const Words &command_line) { return run_forward(*flags, command_line); };

@@ -4,6 +4,7 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/recorder.hpp"
 #include "harness/pipeline/suite.hpp"
@@ -69,9 +70,33 @@ struct RunFlags {
   int warmup = 0, repetitions = 1;
 };
 
+/// This process's part of a plan, group by group: all of it in order, or what no other rank has begun.
+class Share {
+public:
+  explicit Share(const std::vector<Case> &plan)
+      : groups_(groups_of(plan)),
+        order_(longest_first(ranks::size() > 1 ? work_of(groups_) : std::vector<double>(groups_.size()))) {}
+  const Case *next() {
+    if (!group_ || at_ == group_->size()) {
+      const size_t drawn = counter_.next();
+      if (drawn >= order_.size()) return nullptr;
+      group_ = &groups_[order_[drawn]], at_ = 0;
+    }
+    return (*group_)[at_++];
+  }
+
+private:
+  std::vector<Group> groups_;
+  std::vector<size_t> order_;
+  ranks::Counter counter_;
+  const Group *group_ = nullptr;
+  size_t at_ = 0;
+};
+
 int run(RunFlags &flags, const Words &command_line) {
   flags.output.check();
   flags.shard.parse();
+  ranks::join();
   const std::vector<Experiment> experiments = flags.plan.experiments();
   const std::vector<Case> plan = PlanFlags::plan(experiments);
   if (!flags.output.path.empty()) OutputFile{flags.output.path}; // before minutes of work: can it be written at all?
@@ -80,12 +105,14 @@ int run(RunFlags &flags, const Words &command_line) {
   for (const Experiment &e : experiments)
     if (!e.request.experiment.empty()) start.describe(e.request.experiment, e.title, e.printed);
   Recorder recorder(flags.output.path, std::move(start), flags.output.resume);
-  Trials trials(plan, recorder.results().headlines());
+  Trials trials(plan, recorder.before().headlines());
   const bool quiet = flags.quiet.quiet;
-  Progress progress(plan.size(), quiet);
-  for (const Case &planned : plan) {
+  Progress progress(plan.size(), quiet || ranks::rank() != 0);
+  Share share(plan);
+  while (const Case *next = share.next()) {
+    const Case &planned = *next;
     progress.next(planned.task->name + " " + planned.variant->name);
-    if (!flags.shard.has(size_t(planned.group)) || recorder.results().has(size_t(planned.index))) continue;
+    if (!flags.shard.has(size_t(planned.group)) || recorder.before().has(size_t(planned.index))) continue;
     const auto [c, choice] = trials.settled(planned);
     Record record = run_case(c, flags.warmup, flags.repetitions);
     record.chosen = choice;
@@ -100,6 +127,7 @@ int run(RunFlags &flags, const Words &command_line) {
   }
   recorder.finish();
   progress.done();
+  if (ranks::rank() != 0) return exit_ok; // rank 0 has everything and speaks for all
   std::map<std::string, int> counts;
   for (const std::string &status : recorder.results().statuses()) ++counts[status];
   if (!quiet) print_cells(std::cout, recorder.results());

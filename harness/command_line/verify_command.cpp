@@ -3,6 +3,7 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/recorder.hpp"
@@ -36,6 +37,7 @@ struct VerifyFlags {
 int verify(VerifyFlags &flags, const Words &command_line) {
   flags.output.check();
   flags.shard.parse();
+  ranks::join();
   const VerifyRequest request = flags.request();
   refuse_overlap({flags.output.path, flags.json, flags.junit}, {request.suite.path});
   if (!flags.output.path.empty()) OutputFile{flags.output.path};
@@ -43,20 +45,19 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   const Backend backend;
   Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, request.seed)),
                     flags.output.resume);
-  Progress progress(plan.size(), flags.quiet.quiet);
-  std::vector<Finding> findings;
-  for (size_t i = 0; i < plan.size(); ++i) {
+  Progress progress(plan.size(), flags.quiet.quiet || ranks::rank() != 0);
+  ranks::Counter counter;
+  for (size_t i = counter.next(); i < plan.size(); i = counter.next()) {
     progress.next(plan[i].claim->id);
-    if (!flags.shard.has(i)) continue;
-    if (recorder.results().has(i)) {
-      findings.push_back(recorder.results().finding(i, *plan[i].claim));
-      continue;
-    }
-    findings.push_back(examine(*plan[i].claim, plan[i].protocol));
-    recorder.add([] {}, i, findings.back());
+    if (!flags.shard.has(i) || recorder.before().has(i)) continue;
+    recorder.add([] {}, i, examine(*plan[i].claim, plan[i].protocol));
   }
   recorder.finish();
   progress.done();
+  if (ranks::rank() != 0) return exit_ok;
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < plan.size(); ++i)
+    if (recorder.results().has(i)) findings.push_back(recorder.results().finding(i, *plan[i].claim));
   if (!flags.json.empty()) write_file(flags.json, findings_json(findings));
   if (!flags.junit.empty()) write_file(flags.junit, findings_junit(findings));
   print_findings(std::cout, findings, flags.every_point, flags.quiet.quiet);

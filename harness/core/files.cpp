@@ -165,7 +165,7 @@ void OutputFile::publish(std::string_view bytes) {
 }
 
 void OutputFile::abandon() {
-  if (held_ >= 0) unlink(partial_.c_str());
+  if (held_ >= 0) unlink(partial_.c_str()), unlink(temporary_.c_str()); // what a process died writing, too
   hold(-1);
 }
 

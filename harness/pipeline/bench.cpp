@@ -3,11 +3,13 @@
 #include "harness/core/cost.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/statistics.hpp"
+#include "harness/pipeline/along_ranks.hpp"
 #include "harness/pipeline/equivalence.hpp"
 #include <algorithm>
 #include <chrono>
@@ -40,13 +42,55 @@ Run run_of(const BenchCase &c) {
 /// How much coarser than float32's the arithmetic rounds: 11 or 8 bits in place of 24.
 double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }
 
+/// A pass that ranks share takes what the slowest of them takes, from when all are ready.
+struct Timed {
+  Job job;
+  bool shared;
+  double seconds() const {
+    job.reset();
+    flush_caches();
+    if (shared) ranks::largest(0);
+    const auto start = std::chrono::steady_clock::now();
+    job.launch();
+    const double own = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return shared ? ranks::largest(own) : own;
+  }
+};
+
+Timed timed(const BenchCase &c, const Sequence &sequence) {
+  if (c.along.empty()) return {prepare(*c.variant, sequence, run_of(c)), false};
+  return {prepare_along_ranks(*c.variant, sequence, run_of(c), carry_along(*c.variant, sequence, run_of(c), c.along)),
+          true};
+}
+
+/// Its own steps of a sequence that the ranks share, against the definition's.
+Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
+  const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
+  const Job job = timed(c, slice_steps(whole, own.begin, own.end)).job;
+  job.reset();
+  job.launch();
+  const Output found = job.fetch();
+  Sequence outputs;
+  outputs.shape = whole.shape, outputs.v = definition.output.o;
+  const bool last = own.end == whole.shape.T; // elsewhere there is no state to hold it to
+  const Output wanted{slice_steps(outputs, own.begin, own.end).v, last ? definition.output.state : found.state, {}};
+  const double own_deviation = deviation(found, wanted).largest();
+  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // NaN is no maximum
+          accumulated_terms(whole.shape, c.chunk) * epsilon_of(c.real) * definition.condition};
+}
+
 /// Holds the same layer on a short sequence, where its definition is quick, to that definition.
 void hold_to_definition(const BenchCase &c, BenchResult &result) {
-  if (!c.form->exact || c.form->name == "recurrent") return;
+  const bool along = !c.along.empty();
+  if (!along && (!c.form->exact || c.form->name == "recurrent")) return;
+  const int least = along ? ranks::size() : 1;
   BenchCase small = c;
-  small.shape.B = 1, small.shape.H = std::min(c.shape.H, 2), small.shape.T = std::min(c.shape.T, 2 * c.chunk + 17);
+  small.along.clear();
+  small.shape.B = 1, small.shape.H = std::min(c.shape.H, 2),
+  small.shape.T = std::min(c.shape.T, 2 * least * c.chunk + 17);
   const Sequence s = inputs_of(small);
-  const Equivalence e = equivalence(*c.variant, s, run_of(c), definition(*c.variant, s, c.params));
+  const Definition wanted = definition(*c.variant, s, c.params);
+  const Equivalence e = along ? own_equivalence(c, s, wanted) : equivalence(*c.variant, s, run_of(c), wanted);
   result.error = e.deviation;
   const double allowed = e.bound * coarseness(c.math);
   if (!(e.deviation <= allowed)) // nor NaN
@@ -57,30 +101,33 @@ double bytes_moved(const BenchCase &c, const Sequence &s) {
   const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads();
   size_t numbers = s.q.size() + s.k.size() + 2 * s.v.size() + 2 * state; // o is as large as v
   for (const auto *input : {&s.beta, &s.alpha, &s.lambda, &s.w}) numbers += input->size();
-  return double(numbers) * (c.real == Real::f32 ? 4 : 8);
-}
-
-double launch_seconds(const Job &job) {
-  job.reset();
-  flush_caches();
-  const auto start = std::chrono::steady_clock::now();
-  job.launch();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return double(numbers) * c.shape.T / s.shape.T * (c.real == Real::f32 ? 4 : 8); // a rank has its own steps only
 }
 
 /// Launches until two in a row take the same time to 5%.
-void warm_up(const Job &job) {
-  double last = launch_seconds(job);
+void warm_up(const Timed &job) {
+  double last = job.seconds();
   for (int i = 0; i < 10; ++i) {
-    const double now = launch_seconds(job);
+    const double now = job.seconds();
     if (std::fabs(now - last) < 0.05 * last) return;
     last = now;
   }
 }
 
+/// What of the case lies on this rank.
+BenchCase own_part(const BenchCase &c) {
+  BenchCase own = c;
+  if (c.along.empty()) return own;
+  const Steps steps = steps_of_rank(c.shape.T, c.chunk, ranks::rank(), ranks::size());
+  own.shape.T = steps.count(), own.seed += std::uint64_t(ranks::rank());
+  return own;
+}
+
 void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   if (c.variant->unsuitable) result.reason = c.variant->unsuitable(c.shape, c.params);
-  const std::uint64_t needed = memory_needed(*c.variant, c.shape, c.params, c.real);
+  if (!c.along.empty() && result.reason.empty()) result.reason = not_along(*c.variant, *c.form, c.shape, c.params);
+  const BenchCase own = own_part(c);
+  const std::uint64_t needed = memory_needed(*c.variant, own.shape, c.params, c.real);
   if (result.reason.empty() && needed > memory_limit())
     result.reason = "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(memory_limit());
   if (!result.reason.empty()) {
@@ -92,16 +139,16 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
     result.status = "wrong";
     return;
   }
-  const Sequence sequence = inputs_of(c);
+  const Sequence sequence = inputs_of(own);
   result.bytes = bytes_moved(c, sequence);
   result.flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
   result.peak_bytes = peak_bytes([&] {
-    const Job job = prepare(*c.variant, sequence, run_of(c));
+    const Timed job = timed(c, sequence);
     warm_up(job);
     constexpr size_t fewest = 5, most = 1000;
     double total = 0;
     while (result.seconds.size() < fewest || (total < min_seconds && result.seconds.size() < most)) {
-      result.seconds.push_back(launch_seconds(job));
+      result.seconds.push_back(job.seconds());
       total += result.seconds.back();
     }
   });
@@ -130,6 +177,7 @@ std::string name_of(const BenchCase &c) {
   if (c.math != Math::exact) name += c.math == Math::bf16 ? "/bf16" : "/tf32";
   if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
   for (const std::string &input : c.without) name += "/without:" + input;
+  if (!c.along.empty()) name += "/ranks_along_T:" + std::to_string(ranks::size());
   return name;
 }
 
@@ -177,7 +225,7 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
         for (const Shape &shape : request.shapes)
           plan.push_back({int(plan.size()), variant, &form, resolve(variant->params, own, variant->name), shape,
                           request.real, std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
-                          request.without});
+                          request.without, request.along});
       }
   return plan;
 }
@@ -190,6 +238,7 @@ BenchResult bench(const BenchCase &c, double min_seconds) {
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const std::exception &failure) {
+    if (!c.along.empty()) throw; // it may be this rank's alone
     result.status = "failed", result.reason = failure.what();
   }
   return result;

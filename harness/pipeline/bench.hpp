@@ -20,6 +20,7 @@ struct BenchRequest {
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
+  std::string along; // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": none is shared
 };
 
 struct BenchCase {
@@ -34,8 +35,9 @@ struct BenchCase {
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
   std::vector<std::string> without = {};
+  std::string along = ""; // as asked for
 };
-/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/tf32", "/streaming" and "/without:lambda" where asked for
+/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/tf32", "/streaming", "/without:lambda" and "/ranks_along_T:4" where asked for
 std::string name_of(const BenchCase &c);
 /// The tensors that a case is timed on: q, k, v and the inputs that its layer takes.
 Sequence inputs_of(const BenchCase &c);
@@ -67,11 +69,15 @@ std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sw
 /// "B,H,T,Dk,Dv"
 Shape parse_shape(const std::string &text);
 
-/// A case whose form is not its definition gets no time. Never throws, but for memory.
+/// A case whose form is not its definition gets no time. Never throws, but for memory, and where the other ranks wait.
 BenchResult bench(const BenchCase &c, double min_seconds);
 
 /// Cases with at least three different T and a time each.
 std::vector<Growth> growth(const std::vector<BenchResult> &results);
+
+/// Results of this plan for another process, and back.
+std::string packed(const std::vector<BenchResult> &results);
+std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<BenchCase> &plan);
 
 /// The HDF5 file: /bench, /bench_samples, /bench_growth, /ceilings.
 std::string bench_image(const std::vector<BenchResult> &results, const Ceilings &ceilings, const Facts &meta);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `bench` writes: HDF5 tables, and JSON after Google Benchmark's schema.
 #include "harness/core/child.hpp"
+#include "harness/core/packing.hpp"
 #include "harness/pipeline/bench.hpp"
 #include "harness/pipeline/results.hpp"
 #include <algorithm>
@@ -69,6 +70,26 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
 }
 
 } // namespace
+
+std::string packed(const std::vector<BenchResult> &results) {
+  Packer pack;
+  pack << std::uint64_t(results.size());
+  for (const BenchResult &r : results)
+    pack << r.bench_case->index << r.source << r.status << r.reason << r.seconds << r.bytes << r.flops << r.peak_bytes
+         << r.error;
+  return pack.bytes;
+}
+
+std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<BenchCase> &plan) {
+  Unpacker unpack(bytes);
+  std::vector<BenchResult> results(unpack.next<std::uint64_t>());
+  for (BenchResult &r : results) {
+    r.bench_case = &plan.at(size_t(unpack.next<int>()));
+    unpack >> r.source >> r.status >> r.reason >> r.seconds >> r.bytes >> r.flops >> r.peak_bytes >> r.error;
+    if (!r.seconds.empty()) r.timing = summarise(r.seconds);
+  }
+  return results;
+}
 
 std::string bench_image(const std::vector<BenchResult> &results, const Ceilings &ceilings, const Facts &meta) {
   const std::vector<Table> tables = tables_of(results, ceilings);

@@ -16,10 +16,14 @@ std::string divergence(const Output &output, const Shape &shape) {
   return std::any_of(output.state.begin(), output.state.end(), bad) ? "the final state" : "";
 }
 
+std::string diverged(const Output &output, const Shape &shape, Real real) {
+  const std::string where = divergence(output, shape);
+  return where.empty() ? "" : std::string("diverged in ") + name_of(real) + " at " + where;
+}
+
 std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output) {
-  const std::string where = divergence(output, sequence.shape);
-  if (where.empty()) return "";
-  const std::string said = std::string("diverged in ") + name_of(run.real) + " at " + where;
+  const std::string said = diverged(output, sequence.shape, run.real);
+  if (said.empty()) return "";
   const Form &form = find_form(variant, run.form);
   if (form.name == variant.forms[0].name || !form.exact) return said;
   Run definition = run;

@@ -10,6 +10,9 @@ namespace recollect {
 /// "" where all is finite. Heads count through the batch.
 std::string divergence(const Output &output, const Shape &shape);
 
+/// "diverged in f32 at step 41 of head 3", "" where it did not.
+std::string diverged(const Output &output, const Shape &shape, Real real);
+
 /// `output` is that of `run`. Where it diverges and the recurrent form in the same type does not, it becomes that one's.
 /// Returns what there is to know: "", "diverged in f32 at step 41 of head 3", or "recurrent in place of chunked, which
 /// diverged in f32 at step 41 of head 3".

@@ -35,30 +35,11 @@ void check_tensor(const Sequence &s, Tensor tensor) {
   check_array(name_of(tensor), s[tensor], letters_of(tensor), sizes_of(s, tensor));
 }
 
-template <class Real> std::vector<double> download(const Array<Real> &device) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
-  return std::vector<double>(host.data(), host.data() + host.extent(0));
-}
-
 template <class Real>
 Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
                   const std::function<void(const Call<Real> &)> &kernel) {
-  auto call = std::make_shared<Call<Real>>(make_call<Real>(variant, s, run, params));
-  const Array<Real> start = upload<Real>("initial state", initial_state(variant, s, params));
-  call->state = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "state"), start.extent(0));
-  Job job;
-  job.reset = [call, start] {
-    Kokkos::deep_copy(call->o, Real(std::nan(""))); // an output left unwritten cannot pass for a result
-    Kokkos::deep_copy(call->state, start);
-    Kokkos::fence();
-  };
-  job.launch = [call, kernel] {
-    call->arena->reset();
-    kernel(*call);
-    Kokkos::fence();
-  };
-  job.fetch = [call] { return Output{download(call->o), download(call->state), call->state_shape}; };
-  return job;
+  const auto call = std::make_shared<Call<Real>>(make_call<Real>(variant, s, run, params));
+  return job_of(call, upload<Real>("initial state", initial_state(variant, s, params)), kernel);
 }
 
 } // namespace

@@ -24,6 +24,11 @@ template <class Real> Array<Real> upload(const std::string &label, const std::ve
   return device;
 }
 
+template <class Real> std::vector<double> download(const Array<Real> &device) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
+  return std::vector<double>(host.data(), host.data() + host.extent(0));
+}
+
 /// The given state, or the variant's own in every head.
 inline std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
   if (!s.state.empty()) return s.state;
@@ -53,6 +58,26 @@ Call<Real> make_call(const Variant &variant, const Sequence &s, const Run &run, 
   }
   call.o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
   return call;
+}
+
+/// `kernel` on `call`, every time from `start`.
+template <class Real>
+Job job_of(const std::shared_ptr<Call<Real>> &call, const Array<Real> &start,
+           const std::function<void(const Call<Real> &)> &kernel) {
+  call->state = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "state"), start.extent(0));
+  Job job;
+  job.reset = [call, start] {
+    Kokkos::deep_copy(call->o, Real(std::nan(""))); // an output left unwritten cannot pass for a result
+    Kokkos::deep_copy(call->state, start);
+    Kokkos::fence();
+  };
+  job.launch = [call, kernel] {
+    call->arena->reset();
+    kernel(*call);
+    Kokkos::fence();
+  };
+  job.fetch = [call] { return Output{download(call->o), download(call->state), call->state_shape}; };
+  return job;
 }
 
 } // namespace recollect

@@ -5,6 +5,10 @@
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/pipeline/tune.hpp"
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 
 namespace recollect {
@@ -133,5 +137,44 @@ std::vector<Case> make_joint_plan(const std::vector<RunRequest> &requests) {
 }
 
 std::vector<Case> make_plan(const RunRequest &request) { return make_joint_plan({request}); }
+
+std::vector<Group> groups_of(const std::vector<Case> &plan) {
+  std::vector<Group> groups;
+  std::map<int, size_t> place;
+  for (const Case &c : plan) {
+    const auto [found, fresh] = place.emplace(c.group, groups.size());
+    if (fresh) groups.emplace_back();
+    groups[found->second].push_back(&c);
+  }
+  return groups;
+}
+
+double work_of(const Variant &variant, const Shape &n, const Params &params) {
+  return double(n.heads()) * n.T * (variant.cost.flops.at(n, params) + variant.cost.functions.at(n, params));
+}
+
+std::vector<double> work_of(const std::vector<Group> &groups) {
+  std::map<std::string, std::optional<Shape>> shapes; // a task's, whatever the seed
+  std::vector<double> work;
+  for (const Group &group : groups) {
+    work.push_back(0);
+    for (const Case *c : group) {
+      const auto [shape, fresh] = shapes.emplace(c->task->name + ";" + c->task_params.str(), std::nullopt);
+      try {
+        if (fresh) shape->second = c->task->generate(c->task_params, c->seed).sequence.shape;
+        if (shape->second) work.back() += work_of(*c->variant, *shape->second, c->variant_params);
+      } catch (const std::exception &) { // the case will say why
+      }
+    }
+  }
+  return work;
+}
+
+std::vector<size_t> longest_first(const std::vector<double> &work) {
+  std::vector<size_t> order(work.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return work[a] > work[b]; });
+  return order;
+}
 
 } // namespace recollect

@@ -2,6 +2,7 @@
 #include "harness/pipeline/provenance.hpp"
 #include "build_config.hpp"
 #include "git_state.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include <ctime>
@@ -38,6 +39,8 @@ Facts provenance(const std::vector<std::string> &command_line, std::uint64_t see
               {"compiler", RECOLLECT_COMPILER},
               {"build_type", RECOLLECT_BUILD_TYPE},
               {"blas", RECOLLECT_BLAS},
+              {"mpi", ranks::library()},
+              {"ranks", std::to_string(ranks::size())},
               {"hdf5_version", RECOLLECT_HDF5_VERSION},
               {"seed", std::to_string(seed)},
               {"environment", relevant_environment()},

@@ -10,24 +10,29 @@ namespace recollect {
 
 /// PATH.partial is a complete HDF5 file at every instant, and PATH appears when the run is done. What is added is on the
 /// disk before it is reported. Files are written whole: at most every half second,
-/// and never for more than a tenth of the time.
+/// and never for more than a tenth of the time. Where several ranks share the work, rank r > 0 keeps PATH.rank-r.partial
+/// until rank 0 has everything; what a dead run left of those is taken over by --resume.
 class Recorder {
 public:
   /// "" for PATH: nothing is written, and everything is reported at once. `resume`: completes what PATH.partial holds
   /// (or nothing, where PATH itself is complete); input error where that is of another plan, version or seed.
   Recorder(const std::string &path, Results start, bool resume);
 
+  /// On rank 0 everything once the run is finished; until then and elsewhere what this rank has.
   const Results &results() const { return results_; }
+  /// What an earlier run of whatever ranks has recorded, on every rank.
+  const Results &before() const { return before_; }
   /// `report` is called once the result is safe.
   template <class... What> void add(std::function<void()> report, const What &...what) {
     results_.add(what...);
     waiting_.push_back(std::move(report));
     if (!output_ || due()) save();
   }
-  /// PATH appears.
+  /// All ranks together: PATH appears.
   void finish();
 
 private:
+  void take_over_shards(const Results &start, const std::string &path, bool resume);
   bool due() const;
   void save();
   void report_all();
@@ -37,6 +42,7 @@ private:
   std::chrono::steady_clock::time_point saved_;
   std::chrono::duration<double> cost_{0};
   bool complete_ = false;
+  Results before_;
 };
 
 } // namespace recollect

@@ -217,13 +217,23 @@ Contents unpacked(const std::string &bytes) {
 } // namespace
 
 Results Results::read(const std::string &path) {
-  Contents contents = unpacked(reading_in_child(path, [&] { return packed(read_here(path)); }));
+  return unpacked(reading_in_child(path, [&] { return recollect::packed(read_here(path)); }));
+}
+
+std::string Results::packed() const { return recollect::packed({meta, tables_}); }
+
+Results Results::unpacked(const std::string &bytes) {
+  Contents contents = recollect::unpacked(bytes);
   Results r;
   r.meta = std::move(contents.meta), r.tables_ = std::move(contents.tables);
-  for (const auto &[name, key] : {std::pair("records", "case"), std::pair("claim_texts", "finding")})
-    if (const Table *t = r.find(name); t && t->find(key) >= 0)
-      for (size_t row = 0; row < t->rows.size(); ++row) r.done_.insert(size_t(t->get<std::int64_t>(row, key)));
+  r.find_done();
   return r;
+}
+
+void Results::find_done() {
+  for (const auto &[name, key] : {std::pair("records", "case"), std::pair("claim_texts", "finding")})
+    if (const Table *t = find(name); t && t->find(key) >= 0)
+      for (size_t row = 0; row < t->rows.size(); ++row) done_.insert(size_t(t->get<std::int64_t>(row, key)));
 }
 
 Results Results::merged(const std::vector<Results> &parts, const std::vector<std::string> &names) {
@@ -241,24 +251,35 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
       const auto [place, fresh] = owner.emplace(done, names[i]);
       if (!fresh)
         input_error("cannot merge " + place->second + " and " + names[i] + ": both have case " + std::to_string(done));
-      whole.done_.insert(done);
     }
-    for (const Table &part : parts[i].tables_) {
-      const char *const planned[] = {"plan", "parameters", "experiments", "claim_plan"};
-      if (std::find(std::begin(planned), std::end(planned), part.name) != std::end(planned)) continue;
-      if (!whole.find(part.name)) whole.tables_.push_back({part.name, part.columns, {}});
-      Table &into = whole.table(part.name);
-      if (!(into.columns == part.columns))
+    for (const Table &part : parts[i].tables_)
+      if (const Table *into = whole.find(part.name); into && !(into->columns == part.columns))
         input_error("cannot merge " + names[0] + " and " + names[i] + ": their tables " + part.name + " differ");
-      into.rows.insert(into.rows.end(), part.rows.begin(), part.rows.end());
-    }
+    whole.absorb(parts[i]);
   }
-  for (Table &t : whole.tables_)
+  whole.sort();
+  return whole;
+}
+
+void Results::absorb(const Results &other) {
+  for (const Table &part : other.tables_) {
+    const char *const planned[] = {"plan", "parameters", "experiments", "claim_plan"};
+    if (std::find(std::begin(planned), std::end(planned), part.name) != std::end(planned)) continue;
+    if (!find(part.name)) tables_.push_back({part.name, part.columns, {}});
+    Table &into = table(part.name);
+    for (const auto &row : part.rows)
+      if (!has(size_t(std::get<std::int64_t>(row[0])))) into.rows.push_back(row);
+  }
+  done_.insert(other.done_.begin(), other.done_.end());
+}
+
+/// The first column of every table but one is the case or the finding.
+void Results::sort() {
+  for (Table &t : tables_)
     if (t.name != "experiments")
       std::stable_sort(t.rows.begin(), t.rows.end(), [](const auto &a, const auto &b) {
         return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
       });
-  return whole;
 }
 
 void Results::add(const Record &record) {

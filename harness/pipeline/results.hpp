@@ -36,6 +36,14 @@ public:
   /// versions differ, or two files have the same case. `names` are the files'.
   static Results merged(const std::vector<Results> &parts, const std::vector<std::string> &names);
 
+  /// The same results as bytes, for another process of this program.
+  std::string packed() const;
+  static Results unpacked(const std::string &bytes);
+  /// Takes over what these results lack of another's of the same plan.
+  void absorb(const Results &other);
+  /// Rows into the order of the plan, whatever order they were added in.
+  void sort();
+
   void add(const Record &record);
   /// `index` into the plan of measurements.
   void add(size_t index, const Finding &finding);
@@ -56,6 +64,7 @@ public:
   std::string differs_from(const Results &other) const;
 
 private:
+  void find_done();
   Table &table(const std::string &name);
   const Table *find(const std::string &name) const;
   std::vector<Table> tables_;

@@ -51,6 +51,21 @@ BOOST_AUTO_TEST_CASE(the_tables_hold_every_sample_and_rates_of_the_median) {
   BOOST_TEST(file.table("ceilings").get<double>(2, "value") == 3e9);
 }
 
+BOOST_AUTO_TEST_CASE(results_reach_another_rank_whole) {
+  BenchRequest request;
+  request.variants = {"linear", "softmax"}, request.shapes = {{1, 1, 8, 2, 2}};
+  const std::vector<BenchCase> plan = bench_plan(request);
+  BenchResult r;
+  r.bench_case = &plan.at(1), r.status = "skipped", r.reason = "why", r.seconds = {1, 2, 4};
+  r.bytes = 5, r.flops = 6, r.peak_bytes = 7, r.error = 8;
+  const std::vector<BenchResult> found = unpacked(packed({r, r}), plan);
+  BOOST_TEST_REQUIRE(found.size() == 2u);
+  BOOST_TEST((found[1].bench_case == &plan[1] && found[1].status == "skipped" && found[1].reason == "why"));
+  BOOST_TEST((found[1].seconds == r.seconds && found[1].timing.median == 2 && found[1].bytes == 5));
+  BOOST_TEST(
+      (found[1].flops == 6 && found[1].peak_bytes == 7 && found[1].error == 8 && found[1].source == "recollect"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -42,6 +42,22 @@ BOOST_AUTO_TEST_CASE(lists_of_values_give_every_combination_once) {
   BOOST_TEST(make_plan(request).size() == 6u + 2u);
 }
 
+BOOST_AUTO_TEST_CASE(the_most_work_is_begun_first_and_groups_stay_together) {
+  BOOST_TEST((longest_first({1, 3, 2, 3}) == std::vector<size_t>{1, 3, 2, 0}));
+  BOOST_TEST((longest_first({0, 0, 0}) == std::vector<size_t>{0, 1, 2}));
+  RunRequest request;
+  request.variants = {"linear"}, request.tasks = {"recall"}, request.seeds = 2,
+  request.settings = {{"recall.n", "16,64"}};
+  std::vector<Case> plan = make_plan(request);
+  const std::vector<double> work = work_of(groups_of(plan));
+  BOOST_TEST_REQUIRE(work.size() == 4u);
+  BOOST_TEST((work[0] == work[1] && work[2] == work[3] && work[0] > 0 && work[0] < work[2]));
+  for (Case &c : plan) c.group = 7;
+  const std::vector<Group> one = groups_of(plan);
+  BOOST_TEST_REQUIRE(one.size() == 1u);
+  for (size_t i = 0; i < plan.size(); ++i) BOOST_TEST(one[0].at(i) == &plan[i]);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -56,6 +56,25 @@ BOOST_AUTO_TEST_CASE(without_a_file_everything_is_said_at_once) {
   BOOST_TEST(reported == 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_other_ranks_left_is_taken_over) {
+  const Folder folder;
+  const std::string path = folder / "r.h5", shard = path + ".rank-1.partial";
+  Results other = plan_of_two();
+  other.add(record_of(1));
+  OutputFile(path + ".rank-1").checkpoint(other.image());
+  BOOST_CHECK_THROW(Recorder(path, plan_of_two(), false), Error);
+  Recorder recorder(path, plan_of_two(), true);
+  BOOST_TEST((!recorder.before().has(0) && recorder.before().has(1)));
+  BOOST_TEST(!std::filesystem::exists(shard));
+  BOOST_TEST(Results::read(path + ".partial").has(1)); // before the shard went
+  recorder.add([] {}, record_of(0));
+  recorder.finish();
+  const Results whole = Results::read(path);
+  BOOST_TEST(whole.missing() == 0u);
+  for (const Table &t : whole.tables())
+    if (t.name == "records") BOOST_TEST((std::get<std::int64_t>(t.rows.at(0).at(0)) == 0)); // in the plan's order
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

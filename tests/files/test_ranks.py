@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several processes on one plan: the ranks of mpirun, a dead one among them, and shards without MPI."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import h5py
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+TABLES = ("plan", "parameters", "records", "metrics", "series/mse_by_step")
+PLAN = ("--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "6")
+facts = subprocess.run([PROGRAM, "info"], capture_output=True, text=True).stdout
+has_mpi = re.search(r"^mpi +(?!none$)", facts, re.M) and shutil.which("mpirun")
+
+
+def rows(path, table):
+    with h5py.File(path, locking=False) as f:  # a rank may hold it
+        return [tuple(x.tobytes() if hasattr(x, "tobytes") else x for x in row) for row in f[table][:]]
+
+
+class Processes(unittest.TestCase):
+    """One thread each: results are equal bit for bit at equal concurrency."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = dict(os.environ, OMP_NUM_THREADS="1", RECOLLECT=PROGRAM)
+
+    def path(self, name):
+        return str(self.folder / name)
+
+    def call(self, *words, status=0, **options):
+        """Its exit status is asserted. What it printed."""
+        done = subprocess.run(words, capture_output=True, text=True, env=dict(self.environment, **options), timeout=300)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def same(self, one, other, tables=TABLES):
+        for table in tables:
+            self.assertEqual(rows(one, table), rows(other, table), table)
+
+
+@unittest.skipUnless(has_mpi, "no mpirun, or a program without MPI")
+class Ranks(Processes):
+    def mpirun(self, ranks):
+        return ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), PROGRAM)
+
+    def whole(self):
+        self.call(PROGRAM, "run", *PLAN, "-o", self.path("whole.h5"))
+        return self.path("whole.h5")
+
+    def test_three_ranks_give_what_one_process_gives(self):
+        out = self.path("r.h5")
+        done = self.call(*self.mpirun(3), "run", *PLAN, "-o", out)
+        self.assertIn("72 ok, 0 meaningless, 0 failed\n", done.stdout)
+        self.assertEqual(len(re.findall(r" s\)$", done.stdout, re.M)), 72)
+        self.same(out, self.whole())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["r.h5", "whole.h5"])
+
+    def test_a_killed_rank_costs_its_case(self):
+        whole = self.whole()
+        for resumed_by in (self.mpirun(2), (PROGRAM,), self.mpirun(4)):
+            out = self.path("r.h5")
+            process = subprocess.Popen([*self.mpirun(3), "run", *PLAN, "--repetitions", "200", "-o", out], env=self.environment,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+            seen, limit = 0, time.monotonic() + 60
+            while seen < 10 and time.monotonic() < limit:
+                time.sleep(0.02)
+                seen = sum(len(rows(p, "records")) for p in self.folder.glob("r.h5*partial"))
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            os.kill(int(children[1]), signal.SIGKILL)
+            self.assertNotEqual(process.wait(timeout=60), 0)
+            self.assertFalse(os.path.exists(out))
+            kept = sum(len(rows(p, "records")) for p in self.folder.glob("r.h5*partial"))
+            self.assertGreaterEqual(kept, seen)
+            self.call(PROGRAM, "run", *PLAN, "--repetitions", "200", "-o", out, status=3)  # not without --resume
+            done = self.call(*resumed_by, "run", *PLAN, "--repetitions", "200", "-o", out, "--resume")
+            self.assertEqual(len(re.findall(r" s\)$", done.stdout, re.M)), 72 - kept)
+            self.same(out, whole)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["r.h5", "whole.h5"])
+            os.remove(out)
+
+    def test_ranks_share_a_suite(self):
+        claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent", "theorem*")
+        one = self.call(PROGRAM, *claims, "-o", self.path("one.h5"), "--json", self.path("one.json"))
+        two = self.call(*self.mpirun(2), *claims, "-o", self.path("two.h5"), "--json", self.path("two.json"))
+        self.assertEqual(one.stdout.splitlines()[-1], two.stdout.splitlines()[-1])
+        self.same(self.path("one.h5"), self.path("two.h5"), ("claim_plan", "claims", "claim_parameters"))
+
+    def test_ranks_share_a_bench(self):
+        cases = ("bench", "--variants", "linear,softmax,delta_net", "--shape", "1,1,64,8,8", "--min-time", "0")
+        self.call(*self.mpirun(2), *cases, "-o", self.path("b.h5"))
+        names = [row["name"] for row in h5py.File(self.path("b.h5"))["bench"][:]]
+        plain = self.call(PROGRAM, *cases, "-o", self.path("c.h5"))
+        self.assertEqual(names, [row["name"] for row in h5py.File(self.path("c.h5"))["bench"][:]], plain.stdout)
+
+    def test_one_sequence_is_cut_along_its_steps(self):
+        """Against the definition, within what rounding allows; bit for bit where the state is only handed over."""
+        scanned, chained = ("linear", "gated_delta_net", "lru"), ("mamba", "titans", "mlstm", "mesa")
+        source, out, whole = self.path("in.h5"), self.path("out.h5"), self.path("whole.h5")
+        for name, ranks in zip(scanned + chained, (2, 3, 3, 2, 3, 2, 3)):
+            self.call(PROGRAM, "sample", name, "--shape", "2,3,150,6,5", "-o", source)
+            form = ("--form", "recurrent" if name == "titans" else "fast", "--chunk", "16")
+            for carry in ("scan", "chain") if name in scanned else ("auto",):
+                self.call(*self.mpirun(ranks), "forward", name, "-i", source, "-o", out, *form, "--ranks-along", "T",
+                          "--carry", carry)  # fmt: skip
+                self.call(PROGRAM, "check", name, "-i", source, "-c", out)
+            self.call(PROGRAM, "forward", name, "-i", source, "-o", whole, "--form", "recurrent")
+            self.call(*self.mpirun(ranks), "forward", name, "-i", source, "-o", out, "--form", "recurrent",
+                      "--ranks-along", "T", "--carry", "chain")  # fmt: skip
+            with h5py.File(out) as f, h5py.File(whole) as g:
+                self.assertEqual(f["o"][:].tobytes(), g["o"][:].tobytes(), name)
+                self.assertEqual(f["state"][:].tobytes(), g["state"][:].tobytes(), name)
+
+    def test_what_cannot_be_cut_is_refused(self):
+        source, out = self.path("in.h5"), self.path("out.h5")
+        for name, length, status, message in (("softmax", 20, 2, "keeps no state"), ("linear", 2, 3, "needs a step a rank")):
+            self.call(PROGRAM, "sample", name, "--shape", f"1,1,{length},4,4", "-o", source)
+            done = self.call(*self.mpirun(3), "forward", name, "-i", source, "-o", out, "--ranks-along", "T", status=status)
+            self.assertIn(message, done.stderr)
+            self.assertFalse(os.path.exists(out))
+
+    def test_a_bench_of_one_sequence_over_ranks(self):
+        self.call(*self.mpirun(3), "bench", "--variants", "delta_net,mamba,softmax", "--shape", "1,2,500,8,8", "--min-time",
+                  "0", "--ranks-along", "T", "-o", self.path("b.h5"))  # fmt: skip
+        with h5py.File(self.path("b.h5")) as f:
+            found = {row["name"].decode(): row["status"].decode() for row in f["bench"][:]}
+        self.assertEqual(sorted(found.values()), ["ok", "ok", "skipped"], found)
+        self.assertTrue(all(name.endswith("/ranks_along_T:3") for name in found), found)
+
+    def test_an_error_ends_all_ranks(self):
+        done = subprocess.run([*self.mpirun(3), "run", *PLAN, "-o", self.path("no/such/r.h5")], capture_output=True, text=True,
+                              env=self.environment, timeout=60)  # fmt: skip
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is missing or not writable", done.stderr)
+        done = subprocess.run([*self.mpirun(2), "run", "--variants", "nobody"], capture_output=True, text=True,
+                              env=self.environment, timeout=60)  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr.count("no variant matches")), (2, 1))
+
+
+class Shards(Processes):
+    def test_the_slurm_example(self):
+        out, script = self.path("results"), str(ROOT / "ci/examples/slurm_array.sh")
+        plan = dict(VARIANTS="linear,delta_net,softmax", TASKS="recall,copy,mqar,overwrite", SEEDS="6")
+        parts = [subprocess.Popen([script, out], stdout=subprocess.DEVNULL, env=dict(
+            self.environment, SLURM_ARRAY_TASK_ID=str(i), SLURM_ARRAY_TASK_COUNT="2", SLURM_CPUS_PER_TASK="1", **plan))
+            for i in (1, 2)]  # fmt: skip
+        self.assertEqual([part.wait() for part in parts], [0, 0])
+        self.call(script, out, "--merge", **plan)
+        self.call(PROGRAM, "run", *PLAN, "-o", self.path("whole.h5"))
+        self.same(out + "/results.h5", self.path("whole.h5"))
+
+    def test_the_github_example(self):
+        text = (ROOT / "ci/examples/github_matrix.yml").read_text()
+        commands = [c.replace("build/recollect", f"'{PROGRAM}'") for c in re.findall(r"run: (build/recollect .*)", text)]
+        self.assertEqual(len(commands), 3)
+        for part in re.search(r"part: \[(.*)\]", text)[1].split(", "):
+            small = commands[0].replace("--variants all --tasks all", "--variants linear --tasks all")
+            self.call("sh", "-c", f"cd '{self.folder}' && " + small.replace("${{ matrix.part }}", part))
+        for command in commands[1:]:
+            self.call("sh", "-c", f"cd '{self.folder}' && {command}")
+        self.assertTrue((self.folder / "page/index.html").exists())
+        self.call(PROGRAM, "info", self.path("results.h5"))
+
+
+if __name__ == "__main__":
+    unittest.main()
