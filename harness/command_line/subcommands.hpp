@@ -22,6 +22,7 @@ Action add_plan(CLI::App &app);
 Action add_run(CLI::App &app);
 Action add_verify(CLI::App &app);
 Action add_bench(CLI::App &app);
+Action add_train(CLI::App &app);
 Action add_forward(CLI::App &app);
 Action add_sample(CLI::App &app);
 Action add_check(CLI::App &app);

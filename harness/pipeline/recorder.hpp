@@ -31,9 +31,11 @@ public:
   /// All ranks together: PATH appears.
   void finish();
 
+  /// Whether what is added now goes to the disk at once.
+  bool due() const;
+
 private:
   void take_over_shards(const Results &start, const std::string &path, bool resume);
-  bool due() const;
   void save();
   void report_all();
   std::unique_ptr<OutputFile> output_;

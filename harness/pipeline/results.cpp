@@ -239,7 +239,7 @@ void Results::find_done() {
 Results Results::merged(const std::vector<Results> &parts, const std::vector<std::string> &names) {
   for (size_t i = 0; i < parts.size(); ++i) // the first column of every table is the case or the finding
     for (const Table &t : parts[i].tables_)
-      if (t.name != "experiments" && (t.columns.empty() || t.columns[0].kind != integer))
+      if (t.name == "training_plan" || (t.name != "experiments" && (t.columns.empty() || t.columns[0].kind != integer)))
         input_error("cannot merge " + names[i] + ": it was not written by run or verify");
   Results whole = parts.at(0);
   std::map<size_t, std::string> owner;
@@ -312,6 +312,16 @@ void Results::add(size_t index, const Finding &f) {
     for (const auto &[name, value] : p.params)
       table("claim_parameters").add(index, c.id, i, name, value.number, value.text);
   }
+}
+
+Results Results::of(std::vector<Table> tables, Facts meta) {
+  Results r;
+  r.meta = std::move(meta), r.tables_ = std::move(tables);
+  return r;
+}
+
+void Results::add(const std::vector<Table> &whole) {
+  for (const Table &one : whole) table(one.name) = one;
 }
 
 size_t Results::missing() const {
@@ -388,7 +398,7 @@ std::string Results::differs_from(const Results &other) const {
   for (const char *name : {"seed", "version", "git_commit", "git_dirty"})
     if (fact(meta, name) != fact(other.meta, name))
       return std::string(name) + " " + fact(meta, name) + " there, " + fact(other.meta, name) + " here";
-  for (const char *name : {"plan", "parameters", "claim_plan"}) {
+  for (const char *name : {"plan", "parameters", "claim_plan", "training_plan", "training_parameters"}) {
     const Table *mine = find(name), *theirs = other.find(name);
     if (!mine != !theirs || (mine && !(*mine == *theirs))) return "another plan";
   }

@@ -29,6 +29,8 @@ public:
   /// Says of an experiment of the plan what it is for.
   void describe(const std::string &experiment, const std::string &title, const std::string &printed);
   static Results planned(const std::vector<Measurement> &plan, Facts meta);
+  /// Of tables that others keep.
+  static Results of(std::vector<Table> tables, Facts meta);
   /// Those in a file; input error where it is no results file, or of a later schema.
   static Results read(const std::string &path);
 
@@ -47,6 +49,8 @@ public:
   void add(const Record &record);
   /// `index` into the plan of measurements.
   void add(size_t index, const Finding &finding);
+  /// Each takes the place of the table of its name.
+  void add(const std::vector<Table> &whole);
 
   bool has(size_t index) const { return done_.count(index) != 0; } // the case or finding at this place of the plan
   size_t missing() const;                                          // planned, not there

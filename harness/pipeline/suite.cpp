@@ -37,7 +37,10 @@ std::vector<std::string> texts(const toml::node &value, const std::string &where
   return all;
 }
 
-Experiment experiment_from(const toml::table &table, const std::string &where) {
+/// `kind` is run or train; the latter has no layers and tasks beside its settings.
+Experiment experiment_from(const toml::table &table, const std::string &where, const std::string &kind) {
+  std::vector<std::string> known{"name", "title", "printed", "seeds", "set"};
+  if (kind == "run") known.insert(known.end(), {"variants", "tasks", "form", "dtype", "chunk", "tune"});
   Experiment e;
   RunRequest &r = e.request;
   r.seeds = 5;
@@ -48,6 +51,10 @@ Experiment experiment_from(const toml::table &table, const std::string &where) {
       if (!(given >= 1 && given <= 1e6) || given != std::floor(given)) usage_error(here + " needs a whole number");
       return int(given);
     };
+    const auto refuse = [&] {
+      usage_error(here + ": not a key of [[" + kind + "]], or of the wrong type" + suggestion(key, known));
+    };
+    if (std::find(known.begin(), known.end(), key) == known.end()) refuse();
     if (key == "name")
       r.experiment = scalar_text(value, here);
     else if (key == "title")
@@ -72,11 +79,9 @@ Experiment experiment_from(const toml::table &table, const std::string &where) {
       for (const auto &[name, given] : *value.as_table())
         r.settings[std::string(name.str())] = join(texts(given, here), ",");
     else
-      usage_error(here + ": not a key of [[run]], or of the wrong type" +
-                  suggestion(key, {"name", "title", "printed", "variants", "tasks", "form", "dtype", "chunk", "seeds",
-                                   "tune", "set"}));
+      refuse();
   }
-  if (r.experiment.empty()) usage_error(where + ": every [[run]] has a name");
+  if (r.experiment.empty()) usage_error(where + ": every [[" + kind + "]] has a name");
   return e;
 }
 
@@ -92,9 +97,9 @@ Suite from_table(const toml::table &table, const std::string &path) {
       suite.effort = effort_of(scalar_text(value, where), path);
     } else if (key == "seed" && value.is_integer()) {
       suite.seed = std::uint64_t(value.as_integer()->get());
-    } else if (key == "run" && value.is_array_of_tables()) {
+    } else if ((key == "run" || key == "train") && value.is_array_of_tables()) {
       for (const auto &entry : *value.as_array())
-        suite.experiments.push_back(experiment_from(*entry.as_table(), where));
+        (key == "run" ? suite.experiments : suite.trainings).push_back(experiment_from(*entry.as_table(), where, key));
     } else if (key == "point" && value.is_array_of_tables()) {
       for (const auto &entry : *value.as_array()) {
         Suite::UserPoint point;
@@ -110,7 +115,7 @@ Suite from_table(const toml::table &table, const std::string &path) {
       }
     } else {
       usage_error(path + ": '" + key + "' is not a suite key, or has the wrong type" +
-                  suggestion(key, {"claims", "effort", "seed", "point", "run"}));
+                  suggestion(key, {"claims", "effort", "seed", "point", "run", "train"}));
     }
   }
   return suite;

@@ -20,13 +20,18 @@
 //   form = "fast"
 //   dtype = "f64"
 //
-// `verify` takes the claims of a file, `run` its runs.
+//   [[train]]                            # what `train --suite` trains; also title and printed
+//   name = "mqar"
+//   set = { mixer = ["softmax", "vla"], steps = 500 }
+//   seeds = 5
+//
+// `verify` takes the claims of a file, `run` its runs, `train` its trainings.
 #pragma once
 #include "harness/pipeline/results.hpp"
 
 namespace recollect {
 
-/// One [[run]].
+/// One [[run]] or [[train]].
 struct Experiment {
   RunRequest request; // its `experiment` is the name
   std::string title, printed;
@@ -42,7 +47,7 @@ struct Suite {
     Assignments parameters;
   };
   std::vector<UserPoint> points;
-  std::vector<Experiment> experiments;
+  std::vector<Experiment> experiments, trainings; // a training's request has settings and seeds alone
 };
 
 /// Usage error for unknown keys or values; input error for a file that is missing or no TOML.

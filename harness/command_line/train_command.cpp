@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// train: small models with any layer as their mixer.
+#include "harness/command_line/flags.hpp"
+#include "harness/command_line/progress.hpp"
+#include "harness/command_line/subcommands.hpp"
+#include "harness/core/ranks.hpp"
+#include "harness/device/backend.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "harness/pipeline/provenance.hpp"
+#include "harness/train/training_record.hpp"
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <set>
+
+namespace recollect {
+namespace {
+
+using namespace train;
+
+struct TrainFlags {
+  std::vector<std::string> settings;
+  std::string suite;
+  std::uint64_t seed = 1;
+  int seeds = 1;
+  OutputFlags output;
+  QuietFlag quiet;
+  CLI::Option *seeds_option = nullptr;
+
+  std::vector<Experiment> experiments() const {
+    if (suite.empty()) {
+      Experiment one;
+      one.request.settings = assignments(settings), one.request.seeds = seeds;
+      return {one};
+    }
+    std::vector<Experiment> all = load_suite(suite).trainings;
+    if (all.empty()) input_error(suite + " has no [[train]]");
+    for (Experiment &e : all)
+      if (seeds_option->count()) e.request.seeds = seeds;
+    return all;
+  }
+};
+
+/// Every setting and parameter of a run's layer, as texts.
+Assignments described(const TrainingRun &run) {
+  Assignments all;
+  const auto put = [&](const std::string &prefix, const Params &params) {
+    for (const auto &[name, value] : params)
+      all[prefix + name] = value.text.empty() ? number(value.number) : value.text;
+  };
+  put("", run.setup.settings), put(run.setup.mixer() + ".", run.setup.mixer_params);
+  return all;
+}
+
+/// What tells the runs apart, besides their seeds.
+std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const TrainingRun &run : plan)
+    for (const auto &[name, value] : described(run)) values[name].insert(value);
+  std::vector<std::string> labels;
+  for (const TrainingRun &run : plan) {
+    std::vector<std::string> parts{run.setup.mixer()};
+    if (!run.experiment.empty()) parts.insert(parts.begin(), run.experiment);
+    for (const auto &[name, value] : described(run))
+      if (name != "mixer" && values[name].size() > 1) parts.push_back(name + "=" + value);
+    labels.push_back(join(parts, " "));
+  }
+  return labels;
+}
+
+Trained train_one(size_t index, const TrainingRun &run, const std::string &label, TrainingRecord &record,
+                  Progress &progress) {
+  const auto start = std::chrono::steady_clock::now();
+  Trainer trainer(run.setup, run.seed);
+  if (auto kept = record.kept(index)) trainer.restore(std::move(*kept));
+  while (!trainer.done()) {
+    const std::vector<CurvePoint> &curve = trainer.state().curve;
+    progress.next(label + " seed " + std::to_string(run.seed) +
+                  (curve.empty() ? "" : ", loss " + number(std::round(1e3 * curve.back().loss) / 1e3)));
+    trainer.step();
+    if (!trainer.done()) record.keep(index, trainer.state());
+  }
+  const Judged judged = trainer.evaluate();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const bool mqar = run.setup.settings.text("task") == "mqar";
+  const Trained trained{trainer.state().diverged, judged.loss, judged.accuracy(),
+                        1 / run.setup.settings.real(mqar ? "pairs" : "vocabulary"), passed.count()};
+  record.add(index, trainer.state(), trained);
+  return trained;
+}
+
+std::string rounded(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", x);
+  return text;
+}
+
+/// Accuracies over seeds: mean and standard error.
+void print_summary(const std::vector<std::string> &labels, const TrainingRecord &record) {
+  for (size_t i = 0; i < labels.size();) {
+    std::vector<double> accuracies;
+    int diverged = 0;
+    const double chance = record.trained(i)->chance;
+    const std::string &label = labels[i];
+    for (; i < labels.size() && labels[i] == label; ++i) {
+      const Trained one = *record.trained(i);
+      accuracies.push_back(one.accuracy), diverged += one.diverged;
+    }
+    const Mean mean = mean_of(accuracies);
+    std::cout << label << ": accuracy " << rounded(mean.mean);
+    if (accuracies.size() > 1) std::cout << " +- " << rounded(mean.standard_error);
+    std::cout << " over " << accuracies.size() << (accuracies.size() > 1 ? " seeds" : " seed") << ", chance "
+              << rounded(chance);
+    if (diverged) std::cout << ", " << diverged << " diverged";
+    std::cout << '\n';
+  }
+}
+
+int run_train(const TrainFlags &flags, const Words &command_line) {
+  if (ranks::size() > 1) usage_error("train runs in one process: start it without mpirun");
+  flags.output.check();
+  const std::vector<Experiment> experiments = flags.experiments();
+  const std::vector<TrainingRun> plan = training_plan(experiments, flags.seed);
+  if (!flags.output.path.empty()) OutputFile{flags.output.path};
+  const Backend backend;
+  TrainingRecord record(flags.output.path, plan, experiments, provenance(command_line, flags.seed),
+                        flags.output.resume);
+  const std::vector<std::string> labels = labels_of(plan);
+  size_t steps = 0;
+  for (size_t i = 0; i < plan.size(); ++i)
+    if (!record.trained(i)) steps += size_t(plan[i].setup.settings.integer("steps"));
+  Progress progress(steps, flags.quiet.quiet);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    if (record.trained(i)) continue;
+    const Trained trained = train_one(i, plan[i], labels[i], record, progress);
+    if (flags.quiet.quiet) continue;
+    progress.done();
+    std::cout << labels[i] << ", seed " << plan[i].seed << ": ";
+    if (trained.diverged)
+      std::cout << "diverged\n";
+    else
+      std::cout << "accuracy " << rounded(trained.accuracy) << ", loss " << rounded(trained.loss) << ", "
+                << rounded(trained.seconds) << " s" << std::endl;
+  }
+  progress.done();
+  record.finish();
+  print_summary(labels, record);
+  return exit_ok;
+}
+
+std::string settings_help() {
+  std::string text = "Settings:\n";
+  for (const ParamSpec &spec : settings())
+    text += "  " + spec.name + " [" + spec.default_text() + "]: " + spec.meaning +
+            (spec.kind == ParamSpec::choice && spec.name != "mixer" ? " (" + join(spec.choices, ", ") + ")" : "") +
+            "\n";
+  return text +
+         "Example: recollect train --set mixer=softmax,vla --set convolution=0,2 --set pairs=8 --seeds 5 -o t.h5";
+}
+
+} // namespace
+
+Action add_train(CLI::App &app) {
+  const auto flags = std::make_shared<TrainFlags>();
+  CLI::App &c = *app.add_subcommand("train", "train small models with a layer as their mixer, on key-value recall");
+  c.add_option("--set", flags->settings,
+               "name=values of a setting, or LAYER.name=values of a layer's parameter, values as 64, 0.2,0.5 or "
+               "16:512:*2 (repeatable)")
+      ->expected(1)
+      ->take_all();
+  c.add_option("--suite", flags->suite, "the [[train]] entries of this TOML file (see ci/suites) instead")
+      ->excludes("--set");
+  c.add_option("--seed", flags->seed, "first seed")->capture_default_str();
+  flags->seeds_option =
+      c.add_option("--seeds", flags->seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
+  flags->output.add(c);
+  flags->quiet.add(c);
+  c.footer(settings_help());
+  return [flags](const Words &command_line) { return run_train(*flags, command_line); };
+}
+
+} // namespace recollect

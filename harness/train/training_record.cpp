@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/training_record.hpp"
+
+namespace recollect::train {
+namespace {
+
+constexpr Kind whole = Kind::whole, integer = Kind::integer, real = Kind::real, text = Kind::text;
+
+std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments) {
+  Table runs{"training_plan", {{"run", integer}, {"experiment", text}, {"mixer", text}, {"seed", whole}}, {}},
+      parameters{"training_parameters",
+                 {{"run", integer}, {"owner", text}, {"name", text}, {"value", real}, {"text", text}},
+                 {}},
+      titles{"experiments", {{"experiment", text}, {"title", text}, {"printed", text}}, {}};
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const Setup &setup = plan[i].setup;
+    runs.add(i, plan[i].experiment, setup.mixer(), plan[i].seed);
+    for (const auto &[name, value] : setup.settings) parameters.add(i, "train", name, value.number, value.text);
+    for (const auto &[name, value] : setup.mixer_params)
+      parameters.add(i, setup.mixer(), name, value.number, value.text);
+  }
+  for (const Experiment &e : experiments)
+    if (!e.request.experiment.empty()) titles.add(e.request.experiment, e.title, e.printed);
+  return {
+      runs,
+      parameters,
+      titles,
+      {"trained",
+       {{"run", integer}, {"status", text}, {"loss", real}, {"accuracy", real}, {"chance", real}, {"seconds", real}},
+       {}},
+      {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
+      // Of the run under way. Row 0 holds the steps made and the sums since the last point of its curve.
+      {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
+}
+
+void add_curve(Table &curves, size_t run, const std::vector<CurvePoint> &curve) {
+  const auto ours = [&](const auto &row) { return std::get<std::int64_t>(row[0]) == std::int64_t(run); };
+  curves.rows.erase(std::remove_if(curves.rows.begin(), curves.rows.end(), ours), curves.rows.end());
+  for (const CurvePoint &p : curve) curves.add(run, p.step, p.loss, p.accuracy);
+}
+
+} // namespace
+
+std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed) {
+  std::vector<TrainingRun> plan;
+  for (const Experiment &e : experiments)
+    for (const Setup &setup : setups(e.request.settings))
+      for (int i = 0; i < e.request.seeds; ++i) plan.push_back({e.request.experiment, setup, seed + std::uint64_t(i)});
+  return plan;
+}
+
+TrainingRecord::TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
+                               const std::vector<Experiment> &experiments, Facts meta, bool resume)
+    : recorder_(path, Results::of(tables_of(plan, experiments), std::move(meta)), resume) {}
+
+std::optional<Trained> TrainingRecord::trained(size_t run) const {
+  const Table &table = recorder_.results().table("trained");
+  for (size_t row = 0; row < table.rows.size(); ++row)
+    if (table.get<std::int64_t>(row, "run") == std::int64_t(run))
+      return Trained{table.get<std::string>(row, "status") == "diverged", table.get<double>(row, "loss"),
+                     table.get<double>(row, "accuracy"), table.get<double>(row, "chance"),
+                     table.get<double>(row, "seconds")};
+  return std::nullopt;
+}
+
+std::optional<TrainingState> TrainingRecord::kept(size_t run) const {
+  const Table &table = recorder_.results().table("training_state"),
+              &curves = recorder_.results().table("training_curves");
+  if (table.rows.empty() || table.get<std::int64_t>(0, "run") != std::int64_t(run)) return std::nullopt;
+  TrainingState state;
+  state.step = int(table.get<double>(0, "value"));
+  state.running = {table.get<double>(0, "first"), table.get<double>(0, "second")};
+  for (size_t row = 1; row < table.rows.size(); ++row) {
+    state.parameters.push_back(table.get<double>(row, "value"));
+    state.first.push_back(table.get<double>(row, "first"));
+    state.second.push_back(table.get<double>(row, "second"));
+  }
+  for (size_t row = 0; row < curves.rows.size(); ++row)
+    if (curves.get<std::int64_t>(row, "run") == std::int64_t(run))
+      state.curve.push_back({int(curves.get<std::int64_t>(row, "step")), curves.get<double>(row, "loss"),
+                             curves.get<double>(row, "accuracy")});
+  return state;
+}
+
+void TrainingRecord::keep(size_t run, const TrainingState &state) {
+  if (!recorder_.due()) return;
+  Table table = recorder_.results().table("training_state"), curves = recorder_.results().table("training_curves");
+  table.rows.clear();
+  table.add(run, state.step, state.running[0], state.running[1]);
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    table.add(run, state.parameters[i], state.first[i], state.second[i]);
+  add_curve(curves, run, state.curve);
+  recorder_.add([] {}, std::vector<Table>{table, curves});
+}
+
+void TrainingRecord::add(size_t run, const TrainingState &state, const Trained &trained) {
+  const Results &now = recorder_.results();
+  Table table = now.table("trained"), curves = now.table("training_curves"), under_way = now.table("training_state");
+  table.add(run, trained.diverged ? "diverged" : "ok", trained.loss, trained.accuracy, trained.chance, trained.seconds);
+  add_curve(curves, run, state.curve);
+  under_way.rows.clear();
+  recorder_.add([] {}, std::vector<Table>{table, curves, under_way});
+}
+
+} // namespace recollect::train

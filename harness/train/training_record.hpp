@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was trained, in results.h5: /training_plan, /training_parameters, /trained, /training_curves, and while a run is
+// under way /training_state, from which it goes on to the same numbers.
+#pragma once
+#include "harness/pipeline/recorder.hpp"
+#include "harness/pipeline/suite.hpp"
+#include "harness/train/trainer.hpp"
+#include <optional>
+
+namespace recollect::train {
+
+struct TrainingRun {
+  std::string experiment; // of a suite, or ""
+  Setup setup;
+  std::uint64_t seed;
+};
+
+struct Trained {
+  bool diverged;
+  double loss, accuracy; // on held-out texts
+  double chance;         // accuracy of answering any of the text's values
+  double seconds;
+};
+
+/// Every setup of every experiment's settings with every seed from `seed` on.
+std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed);
+
+class TrainingRecord {
+public:
+  /// As Recorder's.
+  TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
+                 const std::vector<Experiment> &experiments, Facts meta, bool resume);
+  std::optional<Trained> trained(size_t run) const;
+  /// Where it was when it was kept, or nothing.
+  std::optional<TrainingState> kept(size_t run) const;
+  /// Where the recorder has the time.
+  void keep(size_t run, const TrainingState &state);
+  void add(size_t run, const TrainingState &state, const Trained &trained);
+  void finish() { recorder_.finish(); }
+
+private:
+  Recorder recorder_;
+};
+
+} // namespace recollect::train

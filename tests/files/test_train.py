@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`recollect train`: a killed run goes on to the same numbers, and the file is what README says."""
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+SMALL = ["--set", "width=16", "--set", "heads=2", "--set", "ffn=32", "--set", "vocabulary=16", "--set", "pairs=2",
+         "--set", "batch=16", "--set", "every=25", "--set", "evaluate=4", "--set", "convolution=2"]
+
+
+class Train(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def command(self, name, *flags):
+        return [PROGRAM, "train", *flags, *SMALL, "-o", self.path(name)]
+
+    def train(self, name, *flags):
+        done = subprocess.run(self.command(name, *flags), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def tables(self, name):
+        with h5py.File(self.path(name)) as f:
+            return {table: f[table][()] for table in f if table != "meta"}
+
+    def test_a_killed_run_resumes_to_the_same_numbers(self):
+        flags = ["--set", "mixer=delta_net", "--set", "keys=unit", "--set", "steps=6000"]
+        whole = subprocess.Popen(self.command("whole.h5", *flags), stdout=subprocess.DEVNULL)
+        killed = subprocess.Popen(self.command("killed.h5", *flags), stdout=subprocess.DEVNULL)
+        partial = self.path("killed.h5.partial")
+        while killed.poll() is None and not (os.path.exists(partial) and os.path.getsize(partial) > 100_000):
+            time.sleep(0.05)  # the parameters and their moments are 160 kB
+        self.assertIsNone(killed.poll(), "it finished before it was kept: raise its steps")
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        with h5py.File(partial) as f:
+            self.assertTrue(0 < f["training_state"][0]["value"] < 6000)
+        self.train("killed.h5", *flags, "--resume")
+        self.assertEqual(whole.wait(), 0)
+        a, b = self.tables("whole.h5"), self.tables("killed.h5")
+        np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
+        self.assertEqual(a["training_curves"]["step"].tolist(), list(range(25, 6001, 25)))
+        for column in "run", "status", "loss", "accuracy", "chance":
+            self.assertEqual(a["trained"][column].tolist(), b["trained"][column].tolist())
+
+    def test_a_suite_names_its_experiments(self):
+        with open(self.path("s.toml"), "w") as f:
+            f.write('[[train]]\nname = "pairs"\ntitle = "Two pairs"\nseeds = 2\n'
+                    'set = { mixer = ["linear", "none"], width = 16, heads = 2, ffn = 0, vocabulary = 16, pairs = 2, '
+                    'batch = 4, steps = 10, every = 10, evaluate = 1 }\n')
+        done = subprocess.run([PROGRAM, "train", "--suite", self.path("s.toml"), "-o", self.path("s.h5"), "--quiet"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("\n"), 2)
+        tables = self.tables("s.h5")
+        self.assertEqual(tables["experiments"]["title"].tolist(), [b"Two pairs"])
+        self.assertEqual(tables["training_plan"]["mixer"].tolist(), [b"linear"] * 2 + [b"none"] * 2)
+        self.assertEqual(tables["training_plan"]["seed"].tolist(), [1, 2, 1, 2])
+        parameters = {(row["run"], row["name"]): row["value"] for row in tables["training_parameters"]}
+        self.assertEqual((parameters[1, b"steps"], parameters[0, b"scale"]), (10, 1))
+        with open(self.path("s.toml"), "a") as f:
+            f.write("tasks = 3\n")
+        done = subprocess.run([PROGRAM, "train", "--suite", self.path("s.toml")], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("tasks: not a key of [[train]]", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/training_record.hpp"
+#include "harness/core/error.hpp"
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+#include <thread>
+
+namespace recollect::train {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(training_record)
+
+std::vector<Experiment> experiments() {
+  Experiment e;
+  e.request.settings = {{"mixer", "linear,none"}, {"width", "8"}, {"heads", "2"}, {"vocabulary", "8"}, {"pairs", "1"}};
+  e.request.seeds = 2, e.request.experiment = "small", e.title = "a title";
+  return {e};
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_has_every_setup_with_every_seed) {
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 7);
+  BOOST_TEST_REQUIRE(plan.size() == 4u);
+  BOOST_TEST((plan[1].seed == 8 && plan[1].setup.mixer() == "linear" && plan[2].setup.mixer() == "none"));
+  BOOST_TEST(plan[0].experiment == "small");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_trained_is_read_again) {
+  const Folder folder;
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
+  TrainingState state;
+  state.curve = {{50, 2.5, 0.25}, {100, 1.5, 0.5}};
+  {
+    TrainingRecord record(folder / "t.h5", plan, experiments(), {{"seed", "1"}}, false);
+    BOOST_TEST((!record.trained(1) && !record.kept(1)));
+    record.add(1, state, {false, 1.25, 0.75, 0.125, 2});
+    record.add(0, state, {true, 0, 0, 0.125, 1});
+    record.finish();
+  }
+  const TrainingRecord again(folder / "t.h5", plan, experiments(), {{"seed", "1"}}, true);
+  BOOST_TEST((again.trained(1)->accuracy == 0.75 && again.trained(1)->loss == 1.25 && !again.trained(1)->diverged));
+  BOOST_TEST((again.trained(0)->diverged && !again.trained(2)));
+  const Results results = Results::read(folder / "t.h5");
+  const Table &curves = results.table("training_curves");
+  BOOST_TEST_REQUIRE(curves.rows.size() == 4u);
+  BOOST_CHECK_THROW(Results::merged({results, results}, {"a", "b"}), Error); // one run, one process
+  BOOST_TEST((curves.get<std::int64_t>(1, "step") == 100 && curves.get<double>(1, "loss") == 1.5));
+  BOOST_CHECK_THROW(
+      TrainingRecord(folder / "t.h5", training_plan(experiments(), 2), experiments(), {{"seed", "1"}}, true),
+      Error); // other seeds
+}
+
+BOOST_AUTO_TEST_CASE(a_run_under_way_comes_back_to_the_last_bit) {
+  const Folder folder;
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
+  Trainer trainer(plan[0].setup, 1);
+  for (int i = 0; i < 60; ++i) trainer.step();
+  {
+    TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false);
+    record.keep(0, trainer.state()); // too soon after the file began
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    record.keep(0, trainer.state());
+  }
+  const TrainingRecord again(folder / "t.h5", plan, experiments(), {}, true);
+  BOOST_TEST(!again.kept(1));
+  BOOST_TEST_REQUIRE(again.kept(0).has_value());
+  const TrainingState kept = *again.kept(0), &was = trainer.state();
+  BOOST_TEST((kept.step == 60 && kept.parameters == was.parameters && kept.first == was.first));
+  BOOST_TEST((kept.second == was.second && kept.running == was.running && kept.curve.size() == 1u));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect::train
