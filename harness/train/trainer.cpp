@@ -61,14 +61,18 @@ void Trainer::update(Numbers &gradient) {
   }
 }
 
+std::vector<Judged> Trainer::evaluate_batches() const {
+  std::vector<Judged> all;
+  for (int i = 0; i < settings_.integer("evaluate") && !state_.diverged; ++i)
+    all.push_back(model_.run(state_.parameters, make_texts(settings_, seed_, "evaluate", std::uint64_t(i))));
+  return all;
+}
+
 Judged Trainer::evaluate() const {
+  const std::vector<Judged> batches = evaluate_batches();
   Judged all;
-  if (state_.diverged) return all;
-  const int batches = settings_.integer("evaluate");
-  for (int i = 0; i < batches; ++i) {
-    const Judged one = model_.run(state_.parameters, make_texts(settings_, seed_, "evaluate", std::uint64_t(i)));
-    all.loss += one.loss / batches, all.right += one.right, all.asked += one.asked;
-  }
+  for (const Judged &one : batches)
+    all.loss += one.loss / double(batches.size()), all.right += one.right, all.asked += one.asked;
   return all;
 }
 

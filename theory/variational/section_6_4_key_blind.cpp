@@ -2,6 +2,7 @@
 // 004 §6.4-6.5, the baselines: what a model scores that answers with one of the context's values whatever the key, and which
 // single layers can tell that a value stood after its key.
 #include "theory/support/sampling.hpp"
+#include "theory/variational/key_blind.hpp"
 #include "theory/variational/recall.hpp"
 #include <numeric>
 
@@ -26,27 +27,6 @@ Guesses guesses(int n, int V, const Stream &pick, size_t first, size_t draws) {
   }
   return g;
 }
-double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
-
-/// E of the largest count / n: P(no count exceeds m) = n! / V^n [x^n] (sum_{j <= m} x^j / j!)^V.
-double frequent_law(int n, int V) {
-  double mean = 0;
-  for (int m = 0; m < n; ++m) {
-    Vector power(n + 1, 0.0); // coefficients times j!, over V^j: the chance that the values so far fill j places
-    power[0] = 1;
-    Vector factorial(n + 1, 1.0);
-    for (int j = 1; j <= n; ++j) factorial[j] = factorial[j - 1] * j;
-    for (int value = 0; value < V; ++value) {
-      Vector next(n + 1, 0.0);
-      for (int filled = 0; filled <= n; ++filled)
-        for (int j = 0; j <= std::min(m, n - filled); ++j) next[filled + j] += power[filled] / factorial[j];
-      power = next;
-    }
-    mean += 1 - power[n] * factorial[n] / std::pow(V, n);
-  }
-  return mean / n;
-}
-
 Params place(int n, int V) { return labels({{"n", num(n)}, {"V", num(V)}}); }
 const std::vector<ParamSpec> context{integer_param("n", 24, 3, 96, "pairs"),
                                      integer_param("V", 128, 8, 1024, "vocabulary")};

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What answering with one of a context's values scores, whatever the key: n values drawn with replacement from V.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace recollect::theory {
+
+/// A random one of them.
+inline double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
+
+/// E of the largest count / n: P(no count exceeds m) = n! / V^n [x^n] (sum_{j <= m} x^j / j!)^V.
+inline double frequent_law(int n, int V) {
+  double mean = 0;
+  for (int m = 0; m < n; ++m) {
+    std::vector<double> power(n + 1,
+                              0.0); // coefficients times j!, over V^j: the chance that the values so far fill j places
+    power[0] = 1;
+    std::vector<double> factorial(n + 1, 1.0);
+    for (int j = 1; j <= n; ++j) factorial[j] = factorial[j - 1] * j;
+    for (int value = 0; value < V; ++value) {
+      std::vector<double> next(n + 1, 0.0);
+      for (int filled = 0; filled <= n; ++filled)
+        for (int j = 0; j <= std::min(m, n - filled); ++j) next[filled + j] += power[filled] / factorial[j];
+      power = next;
+    }
+    mean += 1 - power[n] * factorial[n] / std::pow(V, n);
+  }
+  return mean / n;
+}
+
+} // namespace recollect::theory
