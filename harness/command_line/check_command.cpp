@@ -7,6 +7,7 @@
 #include "harness/core/files.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/numerics/random.hpp"
 #include "harness/pipeline/bench.hpp"
 #include "harness/pipeline/check_gradient.hpp"
 #include "harness/pipeline/equivalence.hpp"
@@ -24,15 +25,22 @@ using json = nlohmann::ordered_json;
 struct SampleFlags {
   std::string variant, shape, kind = "random", dtype = "f64", output;
   std::uint64_t seed = 1;
+  bool gradient = false;
   ConventionFlags convention;
 };
 
 int write_sample(const SampleFlags &flags, const Words &command_line) {
   const Variant &variant = find_variant(flags.variant);
   const Sequence s = sample(variant, parse_shape(flags.shape), flags.kind, flags.seed);
+  const StateShape state = variant.state_shape(s.shape, variant_params(variant));
+  Output weights;
+  if (flags.gradient) {
+    weights.o = Stream(flags.seed, "sample/do").normals(s.v.size());
+    weights.state = Stream(flags.seed, "sample/dstate").normals(s.shape.heads() * state.size());
+  }
   const Backend backend;
-  write_sequence(flags.output, s, flags.convention.get(), flags.dtype == "f32" ? Real::f32 : Real::f64, {},
-                 provenance(command_line, flags.seed));
+  write_sequence(flags.output, s, flags.convention.get(), flags.dtype == "f32" ? Real::f32 : Real::f64, state,
+                 provenance(command_line, flags.seed), weights);
   return exit_ok;
 }
 
@@ -209,6 +217,7 @@ Action add_sample(CLI::App &app) {
   CLI::App &c = *app.add_subcommand("sample", "write inputs for a kernel of your own");
   c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
   c.add_option("--shape", flags->shape, "B,H,T,Dk,Dv")->required();
+  c.add_flag("--grad", flags->gradient, "do and, where there is a final state, dstate as well, for `check --grad`");
   c.add_option("--kind", flags->kind, join(sample_kinds(), ", "))->capture_default_str();
   c.add_option("--dtype", flags->dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
   c.add_option("--seed", flags->seed, "seed of every number")->capture_default_str();

@@ -126,14 +126,16 @@ Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs
 }
 
 void write_sequence(const std::string &path, const Sequence &s, Convention c, Real real, const StateShape &state,
-                    const Facts &meta) {
+                    const Facts &meta, const Output &weights) {
   Arrays arrays;
   const auto put = [&](const std::string &name, const std::vector<double> &data, int width) {
     if (!data.empty()) arrays[name] = over_steps(data, name, s.shape, width, c);
   };
   put("q", s.q, s.shape.Dk), put("k", s.k, s.shape.Dk), put("v", s.v, s.shape.Dv);
   put("beta", s.beta, 0), put("alpha", s.alpha, 0), put("lambda", s.lambda, s.shape.Dk), put("w", s.w, s.shape.Dk);
+  put("do", weights.o, s.shape.Dv);
   if (!s.state.empty()) arrays["state"] = as_state(s.state, s.shape, state);
+  if (!weights.state.empty()) arrays["dstate"] = as_state(weights.state, s.shape, state);
   write_arrays(path, arrays, real, meta);
 }
 

@@ -15,8 +15,9 @@ struct Convention {
 /// q, k [B,H,T,Dk], v [B,H,T,Dv] and, where present, the variant's own `inputs` (beta, alpha [B,H,T], lambda, w
 /// [B,H,T,Dk]) and state [B,H,rows,columns]. Arrays that the variant does not use are not looked at.
 Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs, Convention convention = {});
+/// What is there of a sequence, whose states have the shape `state`, and of weights of its outputs: do and dstate.
 void write_sequence(const std::string &path, const Sequence &sequence, Convention convention, Real real,
-                    const StateShape &state, const Facts &meta);
+                    const StateShape &state, const Facts &meta, const Output &weights = {});
 
 /// o [B,H,T,Dv] and, where there is one, state; in `real`. A gradient that is not empty stands beside them: dq, dk, dv
 /// and what else it has of dbeta, dalpha, dlambda, dw and dstate, each of its tensor's shape.

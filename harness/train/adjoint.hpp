@@ -10,8 +10,8 @@ namespace recollect::train {
 /// Derivatives of sum(weights * o) in q, k, v and what else the sequence gives, from the layer's own initial state.
 using Adjoint = Sequence (*)(const Sequence &sequence, const Params &params, const std::vector<double> &weights);
 
-/// Null where gradient() has to serve. softmax, linear, linear_elu, delta_net, gated_delta_net, scalar_gated_delta and
-/// vla have one.
+/// Null where gradient() has to serve. softmax, linear, linear_elu, delta_net, gated_delta_net, scalar_gated_delta,
+/// rls and vla have one.
 Adjoint find_adjoint(const std::string &variant);
 
 /// By the layer's own adjoint, or by gradient().
@@ -36,6 +36,7 @@ Sequence linear_elu_adjoint(const Sequence &, const Params &, const std::vector<
 Sequence delta_net_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 Sequence gated_delta_net_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 Sequence scalar_gated_delta_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+Sequence rls_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 Sequence vla_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 
 } // namespace recollect::train

@@ -7,6 +7,8 @@
     r.claims    # one row a claim
     r.points    # one row a point or rival, its parameters as columns
     r.bench     # one row a timed case
+    r.trained   # one row a trained model: settings as columns, "train.steps", "vla.lambda0"
+    r.curves    # one row a point of a training's curve
     r.meta      # version, commit, seed, ... as a dictionary
 """
 from __future__ import annotations
@@ -32,6 +34,8 @@ class Results:
     claims: pd.DataFrame = field(default_factory=pd.DataFrame)
     points: pd.DataFrame = field(default_factory=pd.DataFrame)
     bench: pd.DataFrame = field(default_factory=pd.DataFrame)
+    trained: pd.DataFrame = field(default_factory=pd.DataFrame)
+    curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     meta: Dict[str, str] = field(default_factory=dict)
 
 
@@ -99,8 +103,17 @@ def _points(file: h5py.File) -> pd.DataFrame:
     return points.join(wide, on=key) if not wide.empty else points
 
 
+def _trained(file: h5py.File) -> pd.DataFrame:
+    plan = _table(file, "training_plan")
+    if plan.empty:
+        return plan
+    frame = plan.set_index("run").join(_table(file, "trained").set_index("run"))
+    owned = _table(file, "training_parameters")
+    return frame.join(_wide(owned, ["run"], owned["owner"] + "." + owned["name"])).reset_index()
+
+
 def load(path: str | PathLike[str]) -> Results:
-    """Every table of a file written by `recollect run`, `verify` or `bench`. ValueError for any other file."""
+    """Every table of a file written by `recollect run`, `verify`, `bench` or `train`. ValueError for any other file."""
     with h5py.File(fspath(path), "r") as file:
         schema = file.attrs.get("schema", b"")
         if (schema.decode() if isinstance(schema, bytes) else str(schema)) != "recollect results":
@@ -111,4 +124,4 @@ def load(path: str | PathLike[str]) -> Results:
             claims["passed"] = claims["passed"].astype(bool)
             for lists in {"covers", "variants"} & set(claims.columns):
                 claims[lists] = claims[lists].str.split()
-        return Results(_runs(file), _series(file), _table(file, "samples"), claims, _points(file), _table(file, "bench"), meta)
+        return Results(_runs(file), _series(file), _table(file, "samples"), claims, _points(file), _table(file, "bench"), _trained(file), _table(file, "training_curves"), meta)  # fmt: skip

@@ -80,6 +80,14 @@ try recollect explain snr_lin
         self.assertTrue(loaded.claims["passed"].dtype == bool and loaded.claims["variants"].iloc[0] == ["linear", "relu_kernel"])
         self.assertTrue((loaded.points["at.d"].dropna() >= 2).all())
         self.assertEqual(loaded.meta["seed"], "1")
+        models = os.path.join(self.folder.name, "t.h5")
+        words = "train --set mixer=linear,none --set width=8 --set heads=2 --set ffn=8 --set steps=20 --set every=10 --set pairs=2"
+        subprocess.run([self.program, *words.split(), "-o", models], check=True, capture_output=True)
+        loaded = recollect.load(models)
+        self.assertEqual(list(loaded.trained["mixer"]), ["linear", "none"])
+        self.assertEqual((list(loaded.trained["train.steps"]), loaded.trained["linear.scale"].dropna().tolist()), ([20, 20], [1]))
+        self.assertTrue((loaded.trained["accuracy"] <= 1).all())
+        self.assertEqual(list(loaded.curves["step"]), [10, 20, 10, 20])
         with self.assertRaises((ValueError, OSError)):
             recollect.load(__file__)
 

@@ -56,6 +56,16 @@ class Train(unittest.TestCase):
         for column in "run", "status", "loss", "accuracy", "chance":
             self.assertEqual(a["trained"][column].tolist(), b["trained"][column].tolist())
 
+    def test_threads_do_not_matter(self):
+        flags = ["--set", "mixer=vla,softmax,gated_linear", "--set", "steps=30"]
+        for threads in "1", "3":
+            done = subprocess.run(self.command(threads + ".h5", *flags), capture_output=True, text=True,
+                                  env={**os.environ, "OMP_NUM_THREADS": threads})
+            self.assertEqual(done.returncode, 0, done.stderr)
+        one, three = self.tables("1.h5"), self.tables("3.h5")
+        np.testing.assert_array_equal(one["training_curves"], three["training_curves"])
+        self.assertEqual(one["trained"]["loss"].tolist(), three["trained"]["loss"].tolist())
+
     def test_a_suite_names_its_experiments(self):
         with open(self.path("s.toml"), "w") as f:
             f.write('[[train]]\nname = "pairs"\ntitle = "Two pairs"\nseeds = 2\n'
