@@ -11,6 +11,9 @@ struct OutputWeights {
   std::vector<double> o, state;
 };
 
+/// Whether there are any: only where kernels run on the host.
+bool takes_gradients();
+
 /// Derivatives of sum(weights.o * o) + sum(weights.state * state) in every input: q, k, v, those of beta, alpha, lambda
 /// and w that the sequence gives (a w that is not given is the key, and counts there), and the initial state, of a layer
 /// that has one. A layer with a state goes through the sequence in stretches, last to first, from the states at their

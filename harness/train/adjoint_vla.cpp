@@ -45,8 +45,8 @@ void through_length(double factor, const double *unit, double size, const double
 /// What a step leaves for the way back.
 struct Step {
   Numbers A, S, c, f, p, x, u, z, a, r;
-  double size_f, size_w, size_b, D, n;
-  bool clamped;
+  double size_f = 0, size_w = 0, size_b = 0, D = 1, n = 1;
+  bool clamped = false;
 };
 
 class Head {

@@ -181,8 +181,9 @@ private:
       double *row = &logits[i * size_t(V)];
       const int label = texts_.labels[asked[i]], best = int(std::max_element(row, row + V) - row);
       const double largest = row[best];
-      double sum = 0;
-      for (int j = 0; j < V; ++j) sum += std::exp(row[j] - largest);
+      double sum = 1; // of exp(row - largest): 1 for the largest
+      for (int j = 0; j < V; ++j)
+        if (j != best) sum += std::exp(row[j] - largest);
       judged.loss += (largest + std::log(sum) - row[label]) / N;
       judged.right += best == label;
       for (int j = 0; j < V; ++j)

@@ -139,12 +139,14 @@ std::vector<Point> chosen_runs(const Protocol &p) {
     const int d = at.integer("d"), T = 8 * d; // any unit a: past the polynomial ceiling by then
     const double units = step_units(T, d, lambda0), rounding = units * epsilon_of(Real::f64);
     const Inputs chosen = adversary(d, T, lambda0, false, p.seed);
-    const double flow = gradient_ratio(chosen, lambda0);
     const Growth own = growth_of(chosen, lambda0), free = growth_of(adversary(d, T, lambda0, true, p.seed), lambda0);
+    if (takes_gradients()) {
+      const double flow = gradient_ratio(chosen, lambda0);
+      append(points, {as_statement(at_most_point(flow, 1, rounding), at, "|dL/dS_0| <= |dL/dS_T|"),
+                      as_obligation(exact_point(flow, own.chains.back(), units), at, "|dL/dS_0| / |dL/dS_T| = |P_T|"),
+                      rival_law(exact_point(flow, 1 / own.chains.back(), units), at, "1 / |P_T|")});
+    }
     append(points, {as_statement(at_most_point(max_abs(own.chains), 1, rounding), at, "chain <= 1"),
-                    as_statement(at_most_point(flow, 1, rounding), at, "|dL/dS_0| <= |dL/dS_T|"),
-                    as_obligation(exact_point(flow, own.chains.back(), units), at, "|dL/dS_0| / |dL/dS_T| = |P_T|"),
-                    rival_law(exact_point(flow, 1 / own.chains.back(), units), at, "1 / |P_T|"),
                     as_obligation(exact_point(own.steps, own.angles, units), at, "|J_t| from a_t.k_t"),
                     rival_law(exact_point(own.steps, Vector(own.steps.size(), 1.0), units), at, "|J_t| = 1"),
                     as_obligation(at_most_point(own.over_ceiling, 1, rounding), at, "chain / sqrt(det M_t / det M_0)"),
