@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the naive PyTorch references of flash-linear-attention to the definitions:
+
+    fla_references.py RECOLLECT CHECKOUT      # of fla-org/flash-linear-attention; prints a verdict a reference
+
+The references scale queries by 1/sqrt(Dk) and keep their state as [Dk,Dv]; the definitions have neither, so queries go in
+multiplied by sqrt(Dk) and states come back transposed. Exit 1 where one parts from its definition."""
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import types
+
+import numpy as np
+import torch
+
+PROGRAM, CHECKOUT = sys.argv[1:]
+
+
+def rearrange(x, pattern, c=None):
+    """What the references ask of einops, where that is not installed: chunks split off, or put together."""
+    return x.unflatten(2, (-1, c)) if "(n c)" in pattern.split("->")[0] else x.flatten(2, 3)
+
+
+if not importlib.util.find_spec("einops"):
+    sys.modules["einops"] = types.ModuleType("einops")
+    sys.modules["einops"].rearrange = rearrange
+
+
+def naive(path):
+    spec = importlib.util.spec_from_file_location("naive", os.path.join(CHECKOUT, "fla", "ops", path, "naive.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+delta, gated, gla = naive("delta_rule"), naive("gated_delta_rule"), naive("gla")
+dplr = naive("generalized_delta_rule/dplr")
+
+
+def rwkv7(f):
+    def call(x):
+        unit = x["w"] / x["w"].norm(dim=-1, keepdim=True)
+        return f(x["q"], x["k"], x["v"], unit, -x["beta"][..., None] * unit, x["lambda"])
+
+    return call
+
+
+BHTD, BTHD = ["--log-gates"], ["--log-gates", "--layout", "bthd"]
+CASES = [
+    ("delta_rule_recurrence", "delta_net", BHTD, lambda x: delta.delta_rule_recurrence(x["q"], x["k"], x["v"], x["beta"])),
+    ("delta_rule_chunkwise", "delta_net", BHTD, lambda x: delta.delta_rule_chunkwise(x["q"], x["k"], x["v"], x["beta"])),
+    ("delta_rule_parallel", "delta_net", BHTD,
+     lambda x: (delta.delta_rule_parallel(x["q"], x["k"], x["v"], x["beta"])[0], None)),
+    ("naive_recurrent_gated_delta_rule", "gated_delta_net", BTHD,
+     lambda x: gated.naive_recurrent_gated_delta_rule(x["q"], x["k"], x["v"], x["beta"], x["alpha"], output_final_state=True)),
+    ("naive_chunk_gated_delta_rule", "gated_delta_net", BTHD,
+     lambda x: gated.naive_chunk_gated_delta_rule(x["q"], x["k"], x["v"], x["alpha"], x["beta"], output_final_state=True)),
+    ("naive_recurrent_gla", "gla", BTHD,
+     lambda x: gla.naive_recurrent_gla(x["q"], x["k"], x["v"], x["lambda"] + x["alpha"][..., None], output_final_state=True)),
+    ("dplr_recurrence", "rwkv7", BHTD, rwkv7(dplr.dplr_recurrence)),
+    ("dplr_chunkwise", "rwkv7", BHTD, rwkv7(dplr.dplr_chunkwise)),
+]  # fmt: skip
+
+
+def check(variant, flags, reference, folder, kind):
+    given, computed = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
+    sample = [PROGRAM, "sample", variant, "--shape", "2,3,128,32,16", "--kind", kind, "--dtype", "f32", "-o", given, *flags]
+    subprocess.run(sample, check=True, capture_output=True)
+    x = {name: torch.tensor(array) for name, array in np.load(given).items()}
+    x["q"] = x["q"] * x["q"].shape[-1] ** 0.5
+    o, state = reference(x)
+    np.savez(computed, o=o, **({} if state is None else {"state": state.transpose(-1, -2)}))
+    done = subprocess.run([PROGRAM, "check", variant, "-i", given, "-c", computed, *flags], capture_output=True, text=True)
+    return done.returncode, " ".join((done.stdout + done.stderr).split("\n")[:3])
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, variant, flags, reference in CASES:
+            for kind in "random", "repeated-keys", "tiny-gates":
+                status, said = check(variant, flags, reference, folder, kind)
+                failed += status != 0
+                print(f"{name} as {variant}, {kind}: {'ok' if status == 0 else said}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
