@@ -29,7 +29,8 @@ BOOST_AUTO_TEST_CASE(a_file_says_what_how_hard_and_where) {
 
 BOOST_AUTO_TEST_CASE(what_breaks_the_parsers_own_assertions_is_refused) {
   const Folder folder;
-  for (const std::string &bad : {std::string("[[\0point]]\n", 11), std::string("[~[point]]\n")}) {
+  for (const std::string &bad :
+       {std::string("[[\0point]]\n", 11), std::string("[~[point]]\n"), std::string("seed = \u00c7\n")}) {
     std::ofstream(folder / "s.toml") << bad;
     BOOST_CHECK_THROW(load_suite(folder / "s.toml"), Error);
   }
