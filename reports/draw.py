@@ -10,6 +10,7 @@ import figures
 import run_figures
 import speed_figures
 import style
+import trainings
 import workers
 
 # page -> (name, how it is drawn from the results, caption)
@@ -114,8 +115,11 @@ def jobs_of(results, folder):
         caption = "Every layer's headline against what it costs; bars: 95% interval over seeds. Layers that nothing beats at less cost are named."
         jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption, f"{task}: accuracy against cost", folder, True))
     for name, described in results["experiments"].items():
-        mine = [c for c in results["cells"] if c["experiment"] == name]
+        mine = [c for c in results["cells"] if c["experiment"] == name]  # of a training there are none
         jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))
+    for i, e in enumerate(trainings.experiments(results)):
+        caption = "Accuracy on the training's own batches, the mean over seeds; bands: two standard errors."
+        jobs.append((f"training_{i}", trainings.curves, e, caption, f"{e['title']}: accuracy against steps", folder, True))
     jobs += [
         (f"claim_{c['id']}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, False)
         for c in results["claims"]

@@ -7,6 +7,8 @@ import re
 import h5py
 import numpy as np
 
+import trainings
+
 SCHEMA, VERSIONS = "recollect results", (1, 2, 3, 4)
 
 
@@ -165,6 +167,7 @@ def read_file(path):
                 "cases": read_cases(file),
                 "claims": read_claims(file),
                 "experiments": {file_name(r["experiment"]): r for r in rows_of(file, "experiments")},
+                "trainings": trainings.read(rows_of, file),
                 "bench": read_bench(file),
                 "growth": rows_of(file, "bench_growth"),
                 "ceilings": {r["name"]: r["value"] for r in rows_of(file, "ceilings")},
@@ -187,6 +190,7 @@ def read(paths):
         "cases": [dict(c, file=i) for i, f in enumerate(files) for c in f["cases"]],
         "claims": list(claims.values()),
         "experiments": experiments,
+        "trainings": [dict(t, file=i) for i, f in enumerate(files) for t in f["trainings"]],
         "bench": [b for f in files for b in f["bench"]],
         "growth": [g for f in files for g in f["growth"]],
         "ceilings": next((f["ceilings"] for f in reversed(files) if f["ceilings"]), {}),

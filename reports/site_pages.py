@@ -11,6 +11,7 @@ import jinja2
 import matrix as matrices
 import papers
 import speed_figures
+import trainings
 from draw import FIGURES
 from findings import FOUND, outcome, paper_of, strain
 from style import number, params_text, words
@@ -19,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MARKS = dict(holds="●", holds_asymptotically="◐", refuted="○", boundary="◌", typo="¶", untrained="△", not_tested="–", failed="✗")  # fmt: skip
 MENU = [
     ("ledger.html", "Ledger"), ("layers.html", "Layers"), ("tasks.html", "Tasks"), ("noise.html", "Noise"),
-    ("explorer.html", "Explorer"), ("speed.html", "Speed"), ("provenance.html", "Provenance"),
+    ("explorer.html", "Explorer"), ("training.html", "Training"), ("speed.html", "Speed"), ("provenance.html", "Provenance"),
 ]  # fmt: skip
 MOST_POINTS = 200
 
@@ -124,6 +125,8 @@ class Site:
         yield "speed.html", self.render("speed.html", "figures.html", title="Speed", ratios=speed_figures.ratios(self.results), sections=[
             self.section("Time against length, and the roofline", "speed", "No file holds timings over at least three lengths.", "recollect bench --sweep T=1024:16384:*2 -o bench.h5"),
         ])  # fmt: skip
+        trained = [dict(e, picture=self.pictures.get(f"training_{i}")) for i, e in enumerate(trainings.experiments(self.results))]
+        yield "training.html", self.render("training.html", "training.html", experiments=trained)
         yield "provenance.html", self.render("provenance.html", "provenance.html", files=self.results["files"])
         for claim in self.claims:
             yield f"claims/{claim['id']}.html", self.claim_page(claim)
@@ -277,6 +280,7 @@ class Site:
         experiments = [
             dict(e, cells=[c for c in self.cells if c["experiment"] == n], picture=self.pictures.get("experiment_" + n))
             for n, e in self.results["experiments"].items()
+            if any(c["experiment"] == n for c in self.cells)
         ]
         pictures = [self.pictures[n] for n, _, _ in FIGURES["sequences"] if n in self.pictures]
         return self.render("tasks.html", "tasks.html", tasks=known, experiments=experiments, pictures=pictures)

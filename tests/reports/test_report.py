@@ -26,6 +26,7 @@ import site_pages  # noqa: E402
 import speed_figures  # noqa: E402
 import style  # noqa: E402
 import synthetic  # noqa: E402
+import trainings  # noqa: E402
 
 FIGURES = ["snr_curves", "paper_error", "swap_accuracy", "regression_loss", "equivalence", "bound_used", "pulls", "power", "capacity", "cost_recall"]
 
@@ -180,6 +181,7 @@ class Report(unittest.TestCase):
         self.says(self.page("ledger.html"), "No file holds verdicts. recollect verify -o v.h5")
         self.says(self.page("noise.html"), "No file holds the claims snr_*")
         self.says(self.page("speed.html"), "recollect bench --sweep")
+        self.says(self.page("training.html"), "No file holds trained models. recollect train")
         self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "snr_curves.png")))
         synthetic.write_claims(self.verdicts, variants[:2], count=8, kernels=[])
         self.written(self.verdicts)  # replaces the earlier report, figures and all
@@ -321,6 +323,27 @@ class Report(unittest.TestCase):
         self.says(self.page("tasks/recall.html"), "chance 0.0312, a perfect memory 1")
         for name in ("time_against_length", "roofline", "cost_recall"):
             self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
+
+    def test_trained_models(self):
+        suite, trained = os.path.join(self.folder, "s.toml"), os.path.join(self.folder, "t.h5")
+        with open(suite, "w", encoding="utf-8") as f:
+            f.write('[[train]]\nname = "small"\ntitle = "Pairs & <keys>"\nprinted = "1.000"\nseeds = 2\nset = { mixer = ["linear", "none"], '
+                    "convolution = [0, 2], width = 8, heads = 2, ffn = 8, vocabulary = 16, pairs = 2, batch = 4, steps = 30, every = 10, "
+                    "evaluate = 2 }\n")  # fmt: skip
+        subprocess.run([os.environ["RECOLLECT_PROGRAM"], "train", "--suite", suite, "-o", trained], capture_output=True, check=True)
+        (experiment,) = trainings.experiments(report.load([trained]))
+        self.assertEqual([(r["mixer"], r["shown"], r["count"]) for r in experiment["rows"]],
+                         [(m, f"convolution = {c}", 2) for c in (0, 2) for m in ("linear", "none")])  # fmt: skip
+        for row in experiment["rows"]:
+            self.assertAlmostEqual(row["mean"], sum(r["accuracy"] for r in row["runs"]) / 2)
+            self.assertEqual(row["chance"], 0.5)
+            self.assertEqual([step for step, _, _ in row["runs"][0]["curve"]], [10, 20, 30])
+        self.written(trained)
+        page = self.page("training.html")
+        self.says(page, "Pairs & <keys>")
+        self.says(page, "Printed. 1.000")
+        self.assertTrue(os.path.exists(os.path.join(self.out, "figures", "training_0.svg")))
+        self.assertNotIn("Pairs", self.page("tasks.html").text)
 
     def test_first_edition(self):
         """Files of schema version 1 keep their verdicts; tiers become roles, and the control a rival."""
