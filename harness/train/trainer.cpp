@@ -20,6 +20,14 @@ Trainer::Trainer(const Setup &setup, std::uint64_t seed)
     std::fill_n(decays_.begin() + std::ptrdiff_t(part.offset), part.size, char(part.decays));
 }
 
+void Trainer::restore(TrainingState state) {
+  const size_t size = state_.parameters.size();
+  if (state.parameters.size() != size || state.first.size() != size || state.second.size() != size ||
+      state.running.size() != 2 || state.step < 0 || state.step > steps_)
+    input_error("what was kept of the training is of another model: start it anew, without --resume");
+  state_ = std::move(state);
+}
+
 void Trainer::step() {
   Numbers gradient;
   Judged judged;

@@ -28,7 +28,8 @@ class Trainer {
 public:
   Trainer(const Setup &setup, std::uint64_t seed);
   const TrainingState &state() const { return state_; }
-  void restore(TrainingState state) { state_ = std::move(state); }
+  /// Input error where the state is that of another model.
+  void restore(TrainingState state);
   bool done() const { return state_.diverged || state_.step >= steps_; }
   void step();
   /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/trainer.hpp"
+#include "harness/core/error.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 
@@ -69,8 +70,14 @@ BOOST_AUTO_TEST_CASE(a_seed_decides_and_a_stop_changes_nothing) {
     BOOST_TEST((second.state().curve[i].loss == whole.curve[i].loss && whole.curve[i].step == int(i + 1) * 20));
 }
 
-BOOST_AUTO_TEST_CASE(
-    one_pair_is_learned) { // the value stands before SEP and the key: where the answer is does not move
+BOOST_AUTO_TEST_CASE(another_model_is_not_taken_up) {
+  Trainer t(small({}), 1), longer(small({{"steps", "90"}}), 1), wider(small({{"ffn", "24"}}), 1);
+  for (int i = 0; i < 61; ++i) longer.step();
+  BOOST_CHECK_THROW(t.restore(wider.state()), Error);
+  BOOST_CHECK_THROW(t.restore(longer.state()), Error); // step 61 of 60
+}
+
+BOOST_AUTO_TEST_CASE(one_pair_is_learned) { // the value stands before SEP and the key, always at the same place
   const Setup setup = small({{"steps", "300"}, {"lr", "0.01"}});
   Trainer t(setup, 1);
   const double untrained = t.evaluate().loss;
