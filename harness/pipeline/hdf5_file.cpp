@@ -124,7 +124,9 @@ Field field_of(hid_t row, unsigned index, size_t offset, const std::string &wher
     return number(H5Tget_sign(type) == H5T_SGN_NONE ? Kind::whole : Kind::integer);
   case H5T_FLOAT:
     return number(Kind::real);
-  case H5T_STRING:
+  case H5T_STRING: // other readers refuse what is neither ASCII nor UTF-8
+    if (const H5T_cset_t set = H5Tget_cset(type); set != H5T_CSET_ASCII && set != H5T_CSET_UTF8)
+      input_error(where + " has a text of no known encoding: the file is damaged");
     if (H5Tis_variable_str(type) > 0) return {Kind::text, text_type(), sizeof(char *), offset};
     return {Kind::text, Handle(H5Tcopy(type), no_memory), H5Tget_size(type), offset};
   default:
