@@ -3,10 +3,12 @@
 #include "build_config.hpp"
 #include "harness/core/error.hpp"
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <initializer_list>
 #include <limits>
+#include <thread>
 #if RECOLLECT_MPI
 #define OMPI_SKIP_MPICXX 1 // not the C++ bindings that MPI gave up, nor their library
 #define MPICH_SKIP_MPICXX 1
@@ -63,20 +65,22 @@ void leave(bool failed, int status) {
   joined = false;
 }
 
+namespace {
 /// Counts of MPI are ints: `pass` gets as many bytes at a time as they take.
 template <class Pass> void in_pieces(std::string &bytes, const Pass &pass) {
   constexpr std::size_t most = 1u << 30;
   for (std::size_t at = 0; at < bytes.size(); at += most) pass(&bytes[at], int(std::min(most, bytes.size() - at)));
 }
 
-std::string shared(std::string bytes) {
-  if (!joined) return bytes;
-  std::uint64_t length = bytes.size();
-  MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  bytes.resize(length);
-  in_pieces(bytes, [](char *at, int n) { MPI_Bcast(at, n, MPI_BYTE, 0, MPI_COMM_WORLD); });
-  return bytes;
+/// MPI waits by asking all the time: a wait of minutes would take the processor from the ranks that still work.
+void await(int from) {
+  for (int here = 0;;) {
+    MPI_Iprobe(from, 0, MPI_COMM_WORLD, &here, MPI_STATUS_IGNORE);
+    if (here) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
 }
+} // namespace
 
 void send(std::string bytes, int to) {
   const std::uint64_t length = bytes.size();
@@ -85,6 +89,7 @@ void send(std::string bytes, int to) {
 }
 
 std::string received(int from) {
+  await(from);
   std::uint64_t length = 0;
   MPI_Recv(&length, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   std::string bytes(length, '\0');
@@ -92,11 +97,22 @@ std::string received(int from) {
   return bytes;
 }
 
+std::string shared(std::string bytes) {
+  if (!joined) return bytes;
+  if (rank() != 0) return received(0);
+  for (int to = 1; to < size(); ++to) send(bytes, to);
+  return bytes;
+}
+
 std::vector<std::string> gathered(const std::string &bytes) {
   if (!joined) return {bytes};
-  if (rank() != 0) return send(bytes, 0), std::vector<std::string>();
+  if (rank() != 0) { // a send waits too, until the receiver is there: not before rank 0 has asked
+    received(0);
+    send(bytes, 0);
+    return {};
+  }
   std::vector<std::string> all{bytes};
-  for (int from = 1; from < size(); ++from) all.push_back(received(from));
+  for (int from = 1; from < size(); ++from) send("", from), all.push_back(received(from));
   return all;
 }
 
