@@ -182,7 +182,8 @@ def one_row_a_point(points, rank):
         )
     set_scale(ax, [v for p in shown for v in (p["measured"], p["predicted"])])
     ax.set_ylim(len(shown) - 0.6, -0.85)
-    ax.set_yticks([])
+    ax.minorticks_off()
+    ax.yaxis.set_visible(False)
     ax.spines["left"].set_visible(False)
     more = f"\n{len(points) - len(shown)} more points in the file" if len(points) > len(shown) else ""
     ax.set_xlabel("dots: sampled, ± 1 s.e.; diamonds: without sampling; hollow: refuted;\nbars: predicted; triangles: bounds" + more, fontsize=7.5)

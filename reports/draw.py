@@ -12,6 +12,7 @@ import speed_figures
 import style
 import trainings
 import workers
+from progress import Progress
 
 # page -> (name, how it is drawn from the results, caption)
 FIGURES = {
@@ -140,9 +141,14 @@ def drawn(job):
     return {"name": name, "width": width, "height": height, "caption": caption, "alt": alt, "png": png}
 
 
-def draw(results, folder):
-    """Every figure that the data allow, saved in folder: name -> {name, width, height, caption, alt}. All cores work."""
+def draw(results, folder, descriptor=None):
+    """Every figure that the data allow, saved in folder: name -> {name, width, height, caption, alt}. All cores work;
+    `descriptor` is told how far they are."""
     os.makedirs(folder)
-    jobs = jobs_of(results, folder)
-    workers.spread(draw_one, jobs)
+    jobs = sorted(jobs_of(results, folder), key=lambda job: not job[-1])  # pictures of many panels first
+    progress = Progress("figures", len(jobs), descriptor)
+    try:
+        workers.spread(draw_one, jobs, progress.advance)
+    finally:
+        progress.end()
     return {picture["name"]: picture for picture in map(drawn, jobs) if picture}

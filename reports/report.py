@@ -12,8 +12,10 @@ import signal
 import sys
 import tempfile
 
-import read
-import workers
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process a core draws: NumPy's threads would only wait for one another
+
+import read  # noqa: E402
+import workers  # noqa: E402
 
 OURS = ("figures", "claims", "layers", "tasks")  # folders; with them every *.html, site.css and *.js
 
@@ -74,11 +76,11 @@ def load(paths):
     return results
 
 
-def write_site(results, new, catalogue):
+def write_site(results, new, catalogue, descriptor):
     import draw  # the drawing library takes seconds to load: a refusal does not wait for it
     import site_pages
 
-    pictures = draw.draw(results, os.path.join(new, "figures"))
+    pictures = draw.draw(results, os.path.join(new, "figures"), descriptor)
     for folder in OURS[1:]:
         os.makedirs(os.path.join(new, folder))
     for path, html in site_pages.Site(results, pictures, catalogue).pages():
@@ -110,7 +112,7 @@ def write(arguments):
     new = tempfile.mkdtemp(prefix=".report-", dir=parent)
     signal.signal(signal.SIGTERM, lambda *_: give_up(new))
     try:
-        write_site(results, new, catalogue)
+        write_site(results, new, catalogue, arguments.progress)
         publish(new, folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
@@ -122,6 +124,7 @@ def main():
     parser.add_argument("-o", "--output", required=True, metavar="DIR")
     parser.add_argument("--format", choices=("site", "md"), default="site")
     parser.add_argument("--csv", action="store_true", help="tables as CSV instead of pages")
+    parser.add_argument("--progress", type=int, metavar="FD", help="say there how far the work is")
     parser.add_argument("--catalogue", help="what the program knows of layers and tasks, as JSON")
     try:
         write(parser.parse_args())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of runs: accuracy against load with theory, against cost with its Pareto front, capacities, any sweep."""
 import math
+import textwrap
 
 import cells as cells_
 import numpy as np
@@ -88,10 +89,13 @@ def against_cost(cells):
         front = cells_.pareto(points, direction)
         ax.plot([points[i][0] for i in front], [points[i][1] for i in front], color=CYCLE[1], drawstyle="steps-post",
                 linewidth=1.3, label="Pareto front")  # fmt: skip
-        for i in front:
-            ax.annotate(mine[i]["variant"], points[i], textcoords="offset points", xytext=(4, 5 * direction),
-                        fontsize=7, color=CYCLE[1], rotation=18, va="bottom" if direction > 0 else "top")  # fmt: skip
-        logarithmic = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
+        for number, i in enumerate(front, 1):  # named below the axis, where names have room
+            ax.annotate(str(number), points[i], textcoords="offset points", xytext=(-3, 4 * direction), fontsize=7.5,
+                        color=CYCLE[1], ha="right", va="bottom" if direction > 0 else "top")  # fmt: skip
+        named = textwrap.fill(",  ".join(f"{n} {mine[i]['variant']}" for n, i in enumerate(front, 1)), 56)
+        share = mine[0]["ceiling"] == 1  # of right answers: from 0 to 1
+        positive = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
+        logarithmic = positive and not share
         if logarithmic:
             ax.set_yscale("log")
         for end, name in ((mine[0]["chance"], "chance"), (mine[0]["ceiling"], "best")):
@@ -100,7 +104,7 @@ def against_cost(cells):
                 ax.annotate(name, (1, end), xycoords=("axes fraction", "data"), fontsize=7, color=MUTED, ha="right",
                             va="bottom")  # fmt: skip
         ax.set_xscale("log")
-        ax.set_xlabel(label)
+        ax.set_xlabel(f"{label}\n{named}")
         ax.set_ylabel(style.words(headline))
         ax.margins(x=0.12, y=0.12)
     return figure

@@ -186,6 +186,7 @@ class Site:
             "index.html", "index.html", claims=self.claims, tested=tested, untested=untested, untested_tally=tally,
             passed=sum(c["passed"] for c in tested), rivals=number(sum(len(c["rivals"]) for c in self.claims)),
             counts=findings.counts(self.claims), papers=self.paper_list(), news=self.news(), best=self.best(),
+            tuned=any(c["setting"] == "tuned" for c in self.results["matrix_cells"]),
             failed=[c for c in self.claims if outcome(c) == "failed"],
             failed_runs=[c for c in self.cells if c["status"] == "failed"],
             runs=counted and dict(ok=counted.get("ok", 0), failed=counted.get("failed", 0), all=sum(counted.values())),

@@ -10,6 +10,8 @@ import zlib
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import Formatter, LogFormatterMathtext
+from matplotlib.transforms import Bbox, TransformedBbox
 
 INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
 CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69F00", "#3B3B8F"]
@@ -111,9 +113,43 @@ def below(ax, **legend):
     )
 
 
+class Powers(Formatter):
+    """What a formatter of log axes says, in plain characters: setting a tick as mathematics costs as much as the rest."""
+
+    TEX = re.compile(r"\$\\mathdefault\{(-?)(?:([\d.]+)\\times ?)?10\^\{(-?\d+)\}\}\$")
+
+    def __init__(self, of):
+        self.of = of
+
+    def set_axis(self, axis):
+        super().set_axis(axis)
+        self.of.set_axis(axis)
+
+    def set_locs(self, locs):
+        super().set_locs(locs)
+        self.of.set_locs(locs)
+
+    def __call__(self, x, pos=None):
+        return self.TEX.sub(
+            lambda m: (m[1] and "−") + (m[2] + "×" if m[2] else "") + "10" + m[3].translate(RAISED), self.of(x, pos)
+        ).replace(r"$\mathdefault{0}$", "0")
+
+
+def box_of(figure):
+    """What the drawing covers, in inches. (The figure's own method measures every panel twice.)"""
+    renderer = figure.canvas.get_renderer()
+    parts = [a for a in (*figure.axes, *figure.texts, *figure.legends) if a.get_visible()]
+    return TransformedBbox(Bbox.union([a.get_tightbbox(renderer) for a in parts]), figure.dpi_scale_trans.inverted())
+
+
 def save(figure, folder, name, png=True):
     """NAME.svg (and NAME.png) in folder, cropped to the drawing."""
-    box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.08)
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+            axis.set_major_formatter(Powers(axis.get_major_formatter()))
+        if isinstance(axis.get_minor_formatter(), LogFormatterMathtext):
+            axis.set_minor_formatter(Powers(axis.get_minor_formatter()))
+    box = box_of(figure).padded(0.08)
     if png:
         figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
     text = io.StringIO()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Work in forked processes. Nothing lies between them and their parent that either could wait for in vain: what a worker
-makes are files, what it says is at most one message, and its end is its exit status."""
+makes are files, what it says is a byte an item and at most one message, and its end is its exit status."""
 import ctypes
 import os
 import signal
@@ -8,7 +8,7 @@ import signal
 running = []  # process ids
 
 
-def live(parent, work, items, errors):
+def live(parent, work, items, finished, errors):
     """A worker's whole life."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive its parent
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -19,6 +19,7 @@ def live(parent, work, items, errors):
     try:
         for item in items:
             work(item)
+            os.write(finished, b".")
         status = 0
     except BaseException as failure:
         os.write(errors, f"{type(failure).__name__}: {failure}".encode()[:4000])  # less than a pipe holds: never waits
@@ -34,18 +35,20 @@ def end():
         os.waitpid(pid, 0)
 
 
-def spread(work, items):
-    """work(item) for every item, on all cores. OSError where a worker fails or dies."""
+def spread(work, items, advance=lambda count: None):
+    """work(item) for every item, on all cores; advance(how many were finished since). OSError where a worker fails or dies."""
     count = min(len(os.sched_getaffinity(0)), len(items))
-    parent, (said, errors) = os.getpid(), os.pipe()
+    parent, (said, errors), (heard, finished) = os.getpid(), os.pipe(), os.pipe()
     try:
         for first in range(count):
             pid = os.fork()
             if pid == 0:
-                live(parent, work, items[first::count], errors)
+                live(parent, work, items[first::count], finished, errors)
             running.append(pid)
-        os.close(errors)
-        errors = None
+        os.close(errors), os.close(finished)
+        errors = finished = None
+        while some := os.read(heard, 4096):  # nothing once the last worker has ended, however it did
+            advance(len(some))
         while running:
             _, status = os.waitpid(running[0], 0)
             running.pop(0)
@@ -54,6 +57,6 @@ def spread(work, items):
                 raise OSError(message or "a process that drew figures died: was it killed, or did memory run out?")
     finally:
         end()
-        for descriptor in (said, errors):
+        for descriptor in (said, errors, heard, finished):
             if descriptor is not None:
                 os.close(descriptor)

@@ -20,6 +20,7 @@ struct ReportFlags {
   std::vector<std::string> results;
   std::string folder, format = "site";
   bool csv = false;
+  QuietFlag quiet;
 };
 
 std::string last_line(const std::string &text) {
@@ -74,8 +75,12 @@ int report(const ReportFlags &flags) {
   words.insert(words.end(), flags.results.begin(), flags.results.end());
   words.insert(words.end(), {"-o", flags.folder, "--format", flags.format, "--catalogue", catalogue.path()});
   if (flags.csv) words.push_back("--csv");
+  const int progress =
+      flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // what it says on its own standard error is kept for errors
+  if (progress >= 0) words.insert(words.end(), {"--progress", std::to_string(progress)});
   std::string said;
   const int status = run_program(words, said);
+  if (progress >= 0) close(progress);
   if (status == exit_ok) return exit_ok;
   const std::string prefix = "recollect report: ", last = last_line(said);
   if (status == exit_input && last.rfind(prefix, 0) == 0) input_error(last.substr(prefix.size()));
@@ -93,6 +98,7 @@ Action add_report(CLI::App &app) {
       ->check(CLI::IsMember({"site", "md"}))
       ->capture_default_str();
   c.add_flag("--csv", flags->csv, "tables as CSV: claims, points, cells");
+  flags->quiet.add(c);
   example(c, "recollect report r.h5 v.h5 -o out");
   return [flags](const Words &) { return report(*flags); };
 }

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the work is: "[i/N] what, time remaining", in place on a terminal, a line a minute elsewhere."""
+import os
+import time
+
+
+class Progress:
+    """Speaks to a file descriptor; to none where it is given None."""
+
+    def __init__(self, what, total, descriptor=None):
+        self.what, self.total, self.done, self.descriptor = what, total, 0, descriptor
+        self.terminal = descriptor is not None and os.isatty(descriptor)
+        self.start = self.told = time.monotonic()
+
+    def say(self, text):
+        os.write(self.descriptor, text.encode())
+
+    def advance(self, by):
+        self.done += by
+        now = time.monotonic()
+        if self.descriptor is None or not self.terminal and now - self.told < 60:
+            return
+        self.told = now
+        left = int((now - self.start) / self.done * (self.total - self.done) + 0.5)
+        line = f"[{self.done}/{self.total}] {self.what}, {left // 60}:{left % 60:02} remaining"
+        self.say(f"\r\033[K{line}" if self.terminal else line + "\n")
+
+    def end(self):
+        if self.terminal:
+            self.say("\r\033[K")
