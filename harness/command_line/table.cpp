@@ -45,12 +45,12 @@ std::vector<std::string> lines_of(const std::string &text, size_t width) {
   return lines;
 }
 
-/// The widest columns give way until the row fits, but none below 12.
+/// The widest columns give way until the row fits, but none below 8.
 void fit(std::vector<size_t> &widths, size_t most) {
   const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), 2 * widths.size()) - 2; };
   while (!widths.empty() && total() > most) {
     size_t &widest = *std::max_element(widths.begin(), widths.end());
-    if (widest <= 12) return;
+    if (widest <= 8) return;
     --widest;
   }
 }
