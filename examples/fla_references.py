@@ -73,7 +73,7 @@ def check(variant, flags, reference, folder, kind):
     o, state = reference(x)
     np.savez(computed, o=o, **({} if state is None else {"state": state.transpose(-1, -2)}))
     done = subprocess.run([PROGRAM, "check", variant, "-i", given, "-c", computed, *flags], capture_output=True, text=True)
-    return done.returncode, " ".join((done.stdout + done.stderr).split("\n")[:3])
+    return done.returncode, "; ".join((done.stdout + done.stderr).split("\n")[:3])
 
 
 def main():
@@ -83,7 +83,7 @@ def main():
             for kind in "random", "repeated-keys", "tiny-gates":
                 status, said = check(variant, flags, reference, folder, kind)
                 failed += status != 0
-                print(f"{name} as {variant}, {kind}: {'ok' if status == 0 else said}", flush=True)
+                print(f"{name}, {kind}: {said}", flush=True)
     return 1 if failed else 0
 
 
