@@ -91,7 +91,7 @@ Claim ranking() {
                                "the most frequent value of the context.",
                                as_printed),
                     {"vla", "linear_elu", "scalar_gated_delta"});
-  c.covers = {};
+  c.covers = {}, c.suite = Effort::full; // it trains for half a minute
   return explained(
       c,
       "At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 "
@@ -127,7 +127,7 @@ Claim binding() {
                           "linear attention, the delta rule on unit keys and VLA all recall, in 300 steps.",
                           with_taps),
               {"vla", "softmax", "linear_elu", "delta_net"});
-  c.covers = {};
+  c.covers = {}, c.suite = Effort::full;
   return explained(c, "The value's step then carries the token before it as its key, which is what 003 §6 uses the "
                       "convolution for. What the tables rank is which layer forms the pair without one.");
 }
