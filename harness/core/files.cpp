@@ -122,7 +122,9 @@ int OutputFile::fresh(std::string_view bytes) const {
   int descriptor = create();
   if (descriptor < 0 && errno == EEXIST) { // alive, or left by a process that died between writing and renaming
     const int other = open(temporary_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    const bool alive = other >= 0 && flock(other, LOCK_EX | LOCK_NB) != 0;
+    // It died between link and unlink: the file is the PATH.partial that is held here.
+    const bool ours = held_ >= 0 && identity_of(temporary_) == identity_of(partial_);
+    const bool alive = !ours && other >= 0 && flock(other, LOCK_EX | LOCK_NB) != 0;
     if (other >= 0) close(other);
     if (alive) refuse("another process is writing it");
     unlink(temporary_.c_str());

@@ -51,6 +51,21 @@ BOOST_AUTO_TEST_CASE(a_second_writer_is_refused_and_a_dead_one_is_not_in_the_way
   BOOST_TEST(!OutputFile(path).adopt());
 }
 
+BOOST_AUTO_TEST_CASE(who_dies_between_link_and_unlink_can_be_taken_over) {
+  const Folder folder;
+  const std::string path = folder / "r.h5";
+  OutputFile(path).checkpoint("half");
+  fs::create_hard_link(path + ".partial", path + ".partial.new");
+  OutputFile other(path);
+  BOOST_TEST(other.adopt());
+  other.checkpoint("more");
+  BOOST_TEST(read_file(path + ".partial") == "more");
+  other.publish("whole");
+  BOOST_TEST(read_file(path) == "whole");
+  BOOST_TEST(!fs::exists(path + ".partial"));
+  BOOST_TEST(!fs::exists(path + ".partial.new"));
+}
+
 BOOST_AUTO_TEST_CASE(links_are_followed_and_partials_are_not) {
   const Folder folder;
   fs::create_directory(folder / "there");
