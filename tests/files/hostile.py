@@ -18,9 +18,6 @@ import sys
 import tempfile
 import time
 
-import h5py
-import numpy as np
-
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent / "fuzz" / "corpus"
 SECONDS, BYTES = 60, 1 << 30

@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import tempfile
 import unittest
 
 import h5py
 import numpy as np
+from in_folder import InFolder
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 
@@ -60,15 +60,7 @@ def gated_delta_gradient(x, do, dstate=0, dk_sign=1, state_gate=True):
     return {**g, "dstate": dS}
 
 
-class Check(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Check(InFolder):
     def run_program(self, *arguments, status=0):
         done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)

@@ -7,11 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import h5py
+from in_folder import InFolder
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 SHIM = os.path.join(os.path.dirname(PROGRAM), "libfaults.so")
@@ -24,15 +24,7 @@ def rows(path, table):
         return [tuple(x.tobytes() if hasattr(x, "tobytes") else x for x in row) for row in f[table][:]]
 
 
-class Durability(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Durability(InFolder):
     def run_program(self, *arguments, **options):
         options = {"capture_output": True, "text": True, "timeout": 120, **options}
         return subprocess.run([PROGRAM, *arguments], **options)

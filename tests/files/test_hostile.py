@@ -4,7 +4,6 @@ import os
 import pathlib
 import struct
 import sys
-import tempfile
 import unittest
 import zipfile
 
@@ -15,21 +14,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "reports")]
 import hostile  # noqa: E402
 import synthetic  # noqa: E402
+from in_folder import InFolder  # noqa: E402
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 COUNT = int(os.environ.get("RECOLLECT_DAMAGED", "25"))  # a command; by hand: 4000
 SHAPE = (1, 1, 3, 2)
 
 
-class Hostile(unittest.TestCase):
+class Hostile(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.input, self.output, self.results = (self.path(n) for n in ("x.h5", "o.h5", "r.h5"))
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def call(self, *words):
         done = hostile.run(PROGRAM, *words)

@@ -3,27 +3,19 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
 import h5py
 import numpy as np
+from in_folder import InFolder
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 SMALL = ["--set", "width=16", "--set", "heads=2", "--set", "ffn=32", "--set", "vocabulary=16", "--set", "pairs=2",
          "--set", "batch=16", "--set", "every=25", "--set", "evaluate=4", "--set", "convolution=2"]
 
 
-class Train(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Train(InFolder):
     def command(self, name, *flags):
         return [PROGRAM, "train", *flags, *SMALL, "-o", self.path(name)]
 
