@@ -114,7 +114,7 @@ def jobs_of(results, folder):
     for task in sorted({c["task"] for c in results["matrix_cells"]}):
         mine = [c for c in results["matrix_cells"] if c["task"] == task]
         caption = "Every layer's headline against what it costs; bars: 95% interval over seeds. Layers that nothing beats at less cost are named."
-        jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption, f"{task}: accuracy against cost", folder, False))
+        jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption, f"{task}: accuracy against cost", folder, True))
     for name, described in results["experiments"].items():
         mine = [c for c in results["cells"] if c["experiment"] == name]  # of a training there are none
         jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))
