@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process a core draws: NumPy's threads would only wait for one another
+os.environ["OMP_NUM_THREADS"] = "1"  # a process a core draws: NumPy's threads would only wait for one another
 
 import read  # noqa: E402
 import workers  # noqa: E402

@@ -148,7 +148,11 @@ class Hostile(InFolder):
         def repeated(f):  # a million rows that point to one text of a megabyte
             del f["claims"]
             kind = np.dtype([("claim", h5py.string_dtype())])
-            f.create_dataset("claims", (1 << 20,), kind, chunks=(1 << 10,), compression="gzip", fillvalue=np.array(("x" * (1 << 16),), kind))
+            creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)  # create_dataset would read the text back before it is on disk
+            creation.set_chunk((1 << 10,))
+            creation.set_fill_value(np.array(("x" * (1 << 16),), kind))
+            space = h5py.h5s.create_simple((1 << 20,))
+            h5py.h5d.create(f.id, b"claims", h5py.h5t.py_create(kind, logical=True), space, creation)
 
         changed(repeated, report)
 
