@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <new>
 
 namespace recollect {
 using namespace hdf5;
@@ -83,8 +85,8 @@ std::string read_text(hid_t object, const char *name) {
   if (H5Aexists(object, name) <= 0) return "";
   const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
   if (attribute < 0) return "";
-  const Handle open(attribute, ""), type(H5Aget_type(attribute), "");
-  if (H5Tget_class(type) != H5T_STRING) return "";
+  const Handle open(attribute, ""), type(H5Aget_type(attribute), ""), space(H5Aget_space(attribute), "");
+  if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return "";
   if (H5Tis_variable_str(type) > 0) {
     char *text = nullptr;
     if (H5Aread(attribute, text_type(), &text) < 0 || !text) return "";
@@ -106,6 +108,26 @@ std::uint64_t read_whole(hid_t object, const char *name) {
   const bool readable = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_INTEGER;
   return readable && H5Aread(attribute, H5T_NATIVE_UINT64, &value) >= 0 ? value : 0;
 }
+
+/// Where HDF5 puts texts of any length while a table is read. As a writer stores each text once, a table has no more of
+/// them than bytes in the file; rows made to point at one long text would else unfold without bound.
+struct Texts {
+  std::uint64_t left;
+  std::vector<std::unique_ptr<char[]>> kept;
+
+  static void *allocate(size_t bytes, void *self) {
+    Texts &texts = *static_cast<Texts *>(self);
+    if (bytes > texts.left) return nullptr;
+    texts.left -= bytes;
+    try {
+      texts.kept.push_back(std::make_unique<char[]>(bytes));
+    } catch (const std::bad_alloc &) { // no exception may cross the library
+      return nullptr;
+    }
+    return texts.kept.back().get();
+  }
+  static void free(void *, void *) {} // they go with `kept`
+};
 
 /// One field of a table as it is read: the kind, and the type in memory.
 struct Field {
@@ -228,15 +250,16 @@ Table Hdf5File::table(const std::string &name) const {
   for (size_t c = 0; c < fields.size(); ++c)
     require(H5Tinsert(row, table.columns[c].name.c_str(), fields[c].offset, fields[c].type), no_memory);
   std::vector<char> buffer(d.count * width);
-  const Handle space(H5Dget_space(d.set), where + " has no readable shape");
-  if (H5Dread(d.set, row, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer.data()) < 0)
+  Texts texts{contents_->size + d.count * fields.size(), {}}; // each text with its final zero
+  const Handle transfer(H5Pcreate(H5P_DATASET_XFER), no_memory);
+  require(H5Pset_vlen_mem_manager(transfer, Texts::allocate, &texts, Texts::free, nullptr), no_memory);
+  if (H5Dread(d.set, row, H5S_ALL, H5S_ALL, transfer, buffer.data()) < 0)
     input_error(where + " cannot be read: the file is damaged");
   table.rows.reserve(d.count);
   for (std::uint64_t r = 0; r < d.count; ++r) {
     table.rows.emplace_back();
     for (const Field &field : fields) table.rows.back().push_back(read_cell(field, &buffer[r * width + field.offset]));
   }
-  H5Dvlen_reclaim(row, space, H5P_DEFAULT, buffer.data());
   return table;
 }
 
