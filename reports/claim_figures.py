@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plot of one claim, from its points alone: curves where a parameter sweeps, one row a point elsewhere."""
-import math
-
+import rows
 import style
 from findings import outcome, strain
 from style import INK, MARKERS, MUTED, ROLES, number
@@ -20,13 +19,12 @@ def shared_params(points):
     return dict(set.intersection(*[set(p["params"].items()) for p in points])) if points else {}
 
 
-def name_of(role, label, params, leave_out=(), most=66):
+def name_of(role, label, params, leave_out=()):
     """A short name: the role, what is measured, and the parameters that tell it from its neighbours."""
     said = [label, *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
     said.append(style.params_text(params, (*leave_out, *NAMING)))
     text = ", ".join(x for x in said if x)
-    text = f"{role}: {text}" if text else role
-    return style.label(style.wrapped(text, most))
+    return f"{role}: {text}" if text else role
 
 
 def sweep(points):
@@ -89,7 +87,7 @@ def swept(points, x):
             fmt=MARKERS[i % len(MARKERS)],
             color=colour,
             capsize=2.5,
-            label=name_of(role, label, dict(telling), same),
+            label=style.label(style.wrapped(name_of(role, label, dict(telling), same), 66)),
             markerfacecolor="white" if role == "statement" else colour,
         )
         exact = [p for p in mine if not p["standard_error"]]
@@ -113,28 +111,6 @@ def swept(points, x):
     return figure
 
 
-def symmetric_ticks(values, largest):
-    """Zero, and on each side in use two powers of ten well away from it: labels near zero would print over it."""
-    top = math.floor(math.log10(largest))
-    powers = [10.0**top, 10.0 ** (top - 2)]
-    negative = [-p for p in powers] if any(v < 0 for v in values) else []
-    return sorted([0.0, *negative, *(powers if any(v > 0 for v in values) else [])])
-
-
-def set_scale(ax, values):
-    """An x axis on which values of very different size can all be seen."""
-    sizes = sorted(abs(v) for v in values if v)
-    if not sizes or sizes[-1] / sizes[0] <= 300:
-        return
-    if all(v > 0 for v in values):
-        ax.set_xscale("log")
-    else:
-        ax.set_xscale(
-            "symlog", linthresh=10.0 ** max(math.floor(math.log10(sizes[0])), math.ceil(math.log10(sizes[-1])) - 6)
-        )
-        ax.set_xticks(symmetric_ticks(values, sizes[-1]), minor=False)
-
-
 def by_role(point):
     role = ("statement", "limit", "obligation", "rival").index(point["role"])
     return (role, point["verdict"] == "holds", -min(strain(point)[2], 1e300))
@@ -145,53 +121,18 @@ def by_failure(point):
 
 
 def one_row_a_point(points, rank):
-    """Each point's label stands above its row, so that long labels cost no width."""
+    """Each point's name stands above its marks, so that long names cost no width."""
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}
-    figure = style.new_figure(WIDTH, 0.35 + 0.5 * len(shown))
-    ax = figure.subplots()
-    for row, p in enumerate(shown):
-        colour = ROLES[p["role"]]
-        ax.plot([p["predicted"], p["measured"]], [row, row], color=colour, linewidth=1, alpha=0.5)
-        ax.plot(
-            p["predicted"],
-            row,
-            {"equal": "|", "at_most": "<", "at_least": ">"}[p["relation"]],
-            color=INK,
-            markersize=8,
-            markeredgewidth=1.5,
-        )
-        ax.errorbar(
-            p["measured"],
-            row,
-            xerr=p["standard_error"] or None,
-            fmt="o" if p["standard_error"] else "D",
-            color=colour,
-            capsize=2.5,
-            markersize=4.5 if p["standard_error"] else 4,
-            markerfacecolor="white" if p["verdict"] == "refuted" else colour,
-        )
-        ax.text(
-            0,
-            row - 0.25,
-            name_of(p["role"], p["label"], p["params"], same, most=92),
-            transform=ax.get_yaxis_transform(),
-            fontsize=7.5,
-            va="bottom",
-        )
-    set_scale(ax, [v for p in shown for v in (p["measured"], p["predicted"])])
-    ax.set_ylim(len(shown) - 0.6, -0.85)
-    ax.minorticks_off()
-    ax.yaxis.set_visible(False)
-    ax.spines["left"].set_visible(False)
+    names = [style.wrapped(name_of(p["role"], p["label"], p["params"], same), 98) for p in shown]
     more = f"\n{len(points) - len(shown)} more points in the file" if len(points) > len(shown) else ""
-    ax.set_xlabel("dots: sampled, ± 1 s.e.; diamonds: without sampling; hollow: refuted;\nbars: predicted; triangles: bounds" + more, fontsize=7.5)
-    return figure
+    marks = "dots: sampled, ± 1 s.e.; diamonds: without sampling; hollow: refuted;\nbars: predicted; triangles: bounds"
+    return rows.rows(shown, names, marks + more)
 
 
 def claim_figure(claim):
-    """The claim's plot, or None without a single finite point."""
+    """The claim's plot: a figure, or SVG; None without a single finite point."""
     points, rivals = (
         [p for p in claim[key] if style.finite(p["measured"], p["predicted"], p["standard_error"])]
         for key in ("points", "rivals")

@@ -6,11 +6,12 @@ import os
 import re
 import textwrap
 import zlib
+from html import escape
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import Formatter, LogFormatterMathtext
+from matplotlib.ticker import Formatter, LogFormatterMathtext, NullLocator
 from matplotlib.transforms import Bbox, TransformedBbox
 
 INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
@@ -142,20 +143,28 @@ def box_of(figure):
     return TransformedBbox(Bbox.union([a.get_tightbbox(renderer) for a in parts]), figure.dpi_scale_trans.inverted())
 
 
-def save(figure, folder, name, png=True):
-    """NAME.svg (and NAME.png) in folder, cropped to the drawing."""
+def rendered(figure, png=None):
+    """The figure as SVG, cropped to the drawing; also as the file `png`, where it is given."""
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
             axis.set_major_formatter(Powers(axis.get_major_formatter()))
         if isinstance(axis.get_minor_formatter(), LogFormatterMathtext):
             axis.set_minor_formatter(Powers(axis.get_minor_formatter()))
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log" and high > 1e3 * low:
+            axis.set_minor_locator(NullLocator())  # so many that they are a blur, and each a costly object
     box = box_of(figure).padded(0.08)
     if png:
-        figure.savefig(os.path.join(folder, name + ".png"), dpi=130, facecolor="white", bbox_inches=box)
+        figure.savefig(png, dpi=130, facecolor="white", bbox_inches=box)
     text = io.StringIO()
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(text, format="svg", facecolor="white", bbox_inches=box, metadata=metadata)
-    svg = text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    return text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+
+
+def save(figure, folder, name, png=True):
+    """NAME.svg (and NAME.png) in folder; a figure may be SVG already."""
+    svg = figure if isinstance(figure, str) else rendered(figure, os.path.join(folder, name + ".png") if png else None)
     with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
         f.write(svg)
 
@@ -164,11 +173,21 @@ RAISED = str.maketrans("-0123456789nTd", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ⁿᵀ�
 LOWERED = str.maketrans("-0123456789ijktn", "₋₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₜₙ")
 
 
+def scripted(text):
+    """Text from a file with its short scripts lowered and raised."""
+    text = re.sub(r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})", lambda m: m[1] + m[2].strip("{}").translate(LOWERED), str(text))  # fmt: skip
+    text = re.sub(r"\^(-?[0-9]+|[nTd]\b)", lambda m: m[1].translate(RAISED), text)
+    return text.replace("<=", "≤").replace(">=", "≥")
+
+
 def label(text):
-    """Text from a file as a label: $ is no mathematics in it, and short scripts are raised and lowered."""
-    text = re.sub(r"\^(-?[0-9]+|[nTd]\b)", lambda m: m[1].translate(RAISED), str(text))
-    text = re.sub(r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})", lambda m: m[1] + m[2].strip("{}").translate(LOWERED), text)  # fmt: skip
-    return text.replace("<=", "≤").replace(">=", "≥").replace("$", r"\$")
+    """Text from a file as a label of the drawing library: $ is no mathematics in it."""
+    return scripted(text).replace("$", r"\$")
+
+
+def escaped(text):
+    """Text from a file as text of an SVG."""
+    return escape("".join(c if c.isprintable() else " " for c in scripted(text)), quote=False)
 
 
 def number(x, digits=4):

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Axes of the plots that are written as SVG: where values lie between 0 and 1, and the ticks that fit."""
+import math
+
+from style import RAISED, number
+
+MOST_LABELS = 80  # characters of tick labels that one axis has room for
+
+
+class Linear:
+    def __init__(self, values):
+        self.unit = max(map(abs, values)) or 1.0  # differences of what floating point can hold may be more than it can
+        low, high = min(values) / self.unit, max(values) / self.unit
+        if high - low < 1e-12:  # rounding is no spread
+            low, high = low - 0.5, high + 0.5
+        edge = 0.04 * (high - low)
+        self.low, self.high = low - edge, high + edge
+
+    def place(self, value):
+        return (value / self.unit - self.low) / (self.high - self.low)
+
+    def ticks(self):
+        """(value, label) at multiples of 1, 2, 2.5 or 5 times a power of ten: as many, up to 8, as their labels have room."""
+        for most in range(8, 0, -1):
+            raw = (self.high - self.low) / most
+            power = 10.0 ** math.floor(math.log10(raw * self.unit) + 1e-9) / self.unit
+            step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= raw * (1 - 1e-9))
+            at = [i * step for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+            digits = 2 + math.ceil(math.log10(max(1.0, max(map(abs, at), default=1.0) / step)))
+            shown = [(x * self.unit, number(x * self.unit, digits)) for x in at]
+            if sum(len(label) + 2 for _, label in shown) <= MOST_LABELS:
+                return shown
+        return []
+
+
+class Log:
+    def __init__(self, values):
+        low, high = math.log10(min(values)), math.log10(max(values))
+        edge = 0.04 * (high - low)
+        self.low, self.high = low - edge, high + edge
+
+    def place(self, value):
+        return (math.log10(value) - self.low) / (self.high - self.low) if value > 0 else 0.0
+
+    def ticks(self):
+        """Powers of ten, at most eight."""
+        first, last = math.ceil(self.low), math.floor(self.high)
+        return [(10.0**p, number_of_power(p)) for p in range(first, last + 1, -(-(last - first + 1) // 8) or 1)]
+
+
+class Symmetric:
+    """Linear up to `near`, logarithmic beyond, of either sign."""
+
+    def __init__(self, values):
+        sizes = sorted(abs(v) for v in values if v)
+        self.near = 10.0 ** max(math.floor(math.log10(sizes[0])), math.ceil(math.log10(sizes[-1])) - 6)
+        self.largest = {sign: max((sign * v for v in values), default=0.0) for sign in (-1, 1)}
+        low, high = self.bent(min(values)), self.bent(max(values))
+        edge = 0.04 * (high - low)
+        self.low, self.high = low - edge, high + edge
+
+    def bent(self, value):
+        size = abs(value) / self.near
+        return math.copysign(size if size < 1 else 1 + math.log10(size), value)
+
+    def place(self, value):
+        return (self.bent(value) - self.low) / (self.high - self.low)
+
+    def ticks(self):
+        """Zero, and on each side two powers of ten well away from it: labels near zero would print over it."""
+        around_zero = min(self.largest.values()) >= 0
+        shown = [(0.0, "0")] if around_zero else []
+        for sign, largest in self.largest.items():
+            top = math.floor(math.log10(largest)) if largest > 0 else 0
+            for power in range(top, top - 3, -2 if around_zero else -1):
+                if self.near * (1 - 1e-9) <= 10.0**power <= largest * (1 + 1e-9):
+                    shown.append((sign * 10.0**power, ("−" if sign < 0 else "") + number_of_power(power)))
+        return sorted(t for t in shown if 0 <= self.place(t[0]) <= 1)
+
+
+def number_of_power(p):
+    return "1" if p == 0 else "10" + str(p).translate(RAISED)
+
+
+def scale(values):
+    """The axis on which values of very different size can all be seen."""
+    sizes = sorted(abs(v) for v in values if v)
+    if not sizes or sizes[-1] / sizes[0] <= 300:
+        return Linear(values)
+    return Log(values) if min(values) > 0 else Symmetric(values)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plots that are written as SVG: well-formed whatever the points, marks where the axis says, ticks that are readable."""
+import math
+import os
+import re
+import sys
+import unittest
+import xml.dom.minidom
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "reports")]
+import claim_figures  # noqa: E402
+import rows  # noqa: E402
+import scales  # noqa: E402
+import synthetic  # noqa: E402
+
+
+def point(measured, predicted, **changes):
+    return dict(synthetic.point("statement", {"d": 2}, measured, predicted), **changes)
+
+
+class Rows(unittest.TestCase):
+    def test_a_mark_lies_where_the_ticks_say(self):
+        for values in ([0.1, 0.9], [-3, 40], [1e-9, 2.0, 5e4], [-1e3, 1e-4, 7.0], [-33.0, -9990.0], [0.0, 1e-9, 3e4], [2e307, -1e308], [5e-324, 1.0], [1e12, 1e12 + 7]):
+            axis = scales.scale(values)
+            at = [axis.place(v) for v in sorted(values)]
+            self.assertTrue(0 <= at[0] < at[-1] <= 1 and at == sorted(at), values)
+            ticks = axis.ticks()
+            self.assertGreater(len(ticks), 1, values)
+            self.assertEqual(len({label for _, label in ticks}), len(ticks), ticks)
+            self.assertLess(sum(len(label) + 2 for _, label in ticks), scales.MOST_LABELS + 1)
+            self.assertTrue(all(0 <= axis.place(v) <= 1 for v, _ in ticks), ticks)
+            self.assertEqual(sorted(axis.place(v) for v, _ in ticks), [axis.place(v) for v, _ in ticks])
+            for value, label in ticks:
+                if re.fullmatch(r"−?[\d.]+", label):
+                    self.assertTrue(math.isclose(float(label.replace("−", "-")), value, rel_tol=1e-9, abs_tol=1e-300), (label, value))
+        self.assertEqual([label for _, label in scales.scale([0.1, 0.9]).ticks()], ["0.2", "0.4", "0.6", "0.8"])
+        self.assertEqual([label for _, label in scales.scale([1e-3, 1e3]).ticks()], ["10⁻³", "10⁻²", "10⁻¹", "1", "10¹", "10²", "10³"])
+        self.assertEqual([label for _, label in scales.scale([-1e3, 0, 1e-4]).ticks()], ["−10³", "−10¹", "0"])
+        self.assertEqual([label for _, label in scales.scale([-1e-3, -1e3]).ticks()], ["−10³", "−10²", "−10¹"])
+        for one in ([0.0], [3.0, 3.0], [1.0, 1.0 + 2e-16]):  # no spread, or rounding's
+            self.assertGreater(len(scales.scale(one).ticks()), 2)
+
+    def test_any_points_are_a_drawing(self):
+        sets = [
+            [point(1.0, 1.0)],
+            [point(0.0, 0.0), point(5e-324, 1e308, relation="at_most"), point(-1e308, 1.0, relation="at_least")],
+            [point(0.5, 0.6, standard_error=0.1, verdict="refuted"), point(1e-9, 1e9, standard_error=1.0)],
+        ]
+        for points in sets:
+            names = [f"<b> & $x$ \x00 \x1b k_t^T\nsecond line {i}" for i in range(len(points))]
+            svg = rows.rows(points, names, "below\nthe axis")
+            drawing = xml.dom.minidom.parseString(svg).documentElement
+            said = [t.firstChild.data for t in drawing.getElementsByTagName("text")]
+            self.assertEqual(sum(s.startswith("second line") for s in said), len(points))
+            self.assertEqual(said.count("<b> & $x$     kₜᵀ"), len(points))
+            self.assertNotIn("nan", svg)
+            wide, high = (float(drawing.getAttribute(a).removesuffix("pt")) for a in ("width", "height"))
+            for x, y in re.findall(r'd="M([\d.]+) ([\d.]+)', svg):
+                self.assertTrue(0 <= float(x) <= wide and 0 <= float(y) <= high, (x, y))
+
+    def test_bounds_sampled_and_refuted_points_look_different(self):
+        def marks(p):
+            return re.sub(r"[\d.]+", "0", rows.rows([p], ["name"], "").split("name</text>")[1].split("\n\n")[0])
+
+        plain = point(0.5, 0.6)
+        others = [dict(plain, standard_error=0.1), dict(plain, verdict="refuted"), dict(plain, relation="at_most"),
+                  dict(plain, relation="at_least")]  # fmt: skip
+        self.assertEqual(len({marks(p) for p in [plain, *others]}), 5)
+
+    def test_a_claim_of_many_points_says_how_many_are_not_shown(self):
+        points = [point(1.0 + i, 2.0, label=f"case {i}", params={}) for i in range(13)]
+        claim = dict(points=points, rivals=[], reason="", passed=True, scope="", verdict="holds")
+        self.assertIn("3 more points in the file", claim_figures.claim_figure(claim))
+        self.assertIsNone(claim_figures.claim_figure(dict(claim, points=[point(float("nan"), 1.0)])))
+
+
+if __name__ == "__main__":
+    unittest.main()
