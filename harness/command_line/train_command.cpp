@@ -82,9 +82,8 @@ Trained train_one(size_t index, const TrainingRun &run, const std::string &label
   }
   const Judged judged = trainer.evaluate();
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  const bool mqar = run.setup.settings.text("task") == "mqar";
-  const Trained trained{trainer.state().diverged, judged.loss, judged.accuracy(),
-                        1 / run.setup.settings.real(mqar ? "pairs" : "vocabulary"), passed.count()};
+  const Trained trained{trainer.state().diverged, judged.loss, judged.accuracy(), chance(run.setup.settings),
+                        passed.count()};
   record.add(index, trainer.state(), trained);
   return trained;
 }

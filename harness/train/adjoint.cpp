@@ -12,6 +12,7 @@ Adjoint find_adjoint(const std::string &variant) {
                                                   {"gated_delta_net", gated_delta_net_adjoint},
                                                   {"scalar_gated_delta", scalar_gated_delta_adjoint},
                                                   {"rls", rls_adjoint},
+                                                  {"delta_former", delta_former_adjoint},
                                                   {"vla", vla_adjoint}};
   const auto found = all.find(variant);
   return found == all.end() ? nullptr : found->second;

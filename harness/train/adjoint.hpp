@@ -11,7 +11,7 @@ namespace recollect::train {
 using Adjoint = Sequence (*)(const Sequence &sequence, const Params &params, const std::vector<double> &weights);
 
 /// Null where gradient() has to serve. softmax, linear, linear_elu, delta_net, gated_delta_net, scalar_gated_delta,
-/// rls and vla have one.
+/// rls, vla and delta_former have one.
 Adjoint find_adjoint(const std::string &variant);
 
 /// By the layer's own adjoint, or by gradient().
@@ -37,6 +37,8 @@ Sequence delta_net_adjoint(const Sequence &, const Params &, const std::vector<d
 Sequence gated_delta_net_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 Sequence scalar_gated_delta_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 Sequence rls_adjoint(const Sequence &, const Params &, const std::vector<double> &);
+/// With a slope of 1 through a rounding (straight-through), as 000's listing trains it.
+Sequence delta_former_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 Sequence vla_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 
 } // namespace recollect::train

@@ -29,7 +29,40 @@ void scaled_backward(const double *x, const double *dy, int n, double s, double 
   for (int j = 0; j < n; ++j) dx[j] = s * dy[j] - s * s * s / divisor * along * x[j];
 }
 
-constexpr double rms_floor = 1e-6, unit_floor = 1e-12;
+constexpr double rms_floor = 1e-6, layer_floor = 1e-5, unit_floor = 1e-12;
+
+/// Rows less their means: its own backward.
+Numbers centred(Numbers X, int width) {
+  for (size_t row = 0; row < X.size(); row += size_t(width)) {
+    double mean = 0;
+    for (int j = 0; j < width; ++j) mean += X[row + size_t(j)] / width;
+    for (int j = 0; j < width; ++j) X[row + size_t(j)] -= mean;
+  }
+  return X;
+}
+
+Numbers scaled_forward(const Numbers &X, const double *gain, int width, double floor) {
+  Numbers Y(X.size());
+  for (size_t row = 0; row < X.size(); row += size_t(width)) {
+    const double s = 1 / std::sqrt(mean_square(&X[row], width) + floor);
+    for (int j = 0; j < width; ++j) Y[row + size_t(j)] = gain[j] * s * X[row + size_t(j)];
+  }
+  return Y;
+}
+
+Numbers scaled_backward(const Numbers &X, const double *gain, int width, double floor, const Numbers &dY,
+                        double *dgain) {
+  Numbers dX(X.size()), inside(static_cast<size_t>(width));
+  for (size_t row = 0; row < X.size(); row += size_t(width)) {
+    const double s = 1 / std::sqrt(mean_square(&X[row], width) + floor);
+    for (int j = 0; j < width; ++j) {
+      dgain[j] += s * X[row + size_t(j)] * dY[row + size_t(j)];
+      inside[size_t(j)] = gain[j] * dY[row + size_t(j)];
+    }
+    scaled_backward(&X[row], inside.data(), width, s, width, &dX[row]);
+  }
+  return dX;
+}
 
 } // namespace
 
@@ -49,25 +82,21 @@ Numbers linear_backward(const Numbers &X, const double *W, int m, int n, const N
 }
 
 Numbers rms_forward(const Numbers &X, const double *gain, int width) {
-  Numbers Y(X.size());
-  for (size_t row = 0; row < X.size(); row += size_t(width)) {
-    const double s = 1 / std::sqrt(mean_square(&X[row], width) + rms_floor);
-    for (int j = 0; j < width; ++j) Y[row + size_t(j)] = gain[j] * s * X[row + size_t(j)];
-  }
-  return Y;
+  return scaled_forward(X, gain, width, rms_floor);
+}
+Numbers rms_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain) {
+  return scaled_backward(X, gain, width, rms_floor, dY, dgain);
 }
 
-Numbers rms_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain) {
-  Numbers dX(X.size()), inside(static_cast<size_t>(width));
-  for (size_t row = 0; row < X.size(); row += size_t(width)) {
-    const double s = 1 / std::sqrt(mean_square(&X[row], width) + rms_floor);
-    for (int j = 0; j < width; ++j) {
-      dgain[j] += s * X[row + size_t(j)] * dY[row + size_t(j)];
-      inside[size_t(j)] = gain[j] * dY[row + size_t(j)];
-    }
-    scaled_backward(&X[row], inside.data(), width, s, width, &dX[row]);
-  }
-  return dX;
+Numbers layer_forward(const Numbers &X, const double *gain, const double *shift, int width) {
+  Numbers Y = scaled_forward(centred(X, width), gain, width, layer_floor);
+  for (size_t i = 0; i < Y.size(); ++i) Y[i] += shift[i % size_t(width)];
+  return Y;
+}
+Numbers layer_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain,
+                       double *dshift) {
+  for (size_t i = 0; i < dY.size(); ++i) dshift[i % size_t(width)] += dY[i];
+  return centred(scaled_backward(centred(X, width), gain, width, layer_floor, dY, dgain), width);
 }
 
 Numbers convolution_forward(const Numbers &X, const double *c, int taps, int width, int T) {

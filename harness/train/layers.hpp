@@ -18,6 +18,11 @@ Numbers linear_backward(const Numbers &X, const double *W, int m, int n, const N
 Numbers rms_forward(const Numbers &X, const double *gain, int width);
 Numbers rms_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain);
 
+/// y = gain (x - mean) / sqrt(variance + 1e-5) + shift.
+Numbers layer_forward(const Numbers &X, const double *gain, const double *shift, int width);
+Numbers layer_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain,
+                       double *dshift);
+
 /// y_t = sum_j c_j * x_{t-j} by channel, c [taps,width], within texts of T rows.
 Numbers convolution_forward(const Numbers &X, const double *c, int taps, int width, int T);
 Numbers convolution_backward(const Numbers &X, const double *c, int taps, int width, int T, const Numbers &dY,

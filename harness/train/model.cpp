@@ -53,6 +53,22 @@ private:
   double *slot(const std::string &name) const { return &(*g_)[m_.weights_.part(name).offset]; }
   size_t steps() const { return size_t(B_) * size_t(T_); }
 
+  /// The norm at `place`: "3.mixer ", "3.ffn " or "", before the answers.
+  Numbers norm_forward(const Numbers &x, const std::string &place) const {
+    const std::string &kind = s_.text("norm");
+    if (kind == "none") return x;
+    const double *gain = at(place + "gain");
+    return kind == "layer" ? layer_forward(x, gain, at(place + "shift"), d_) : rms_forward(x, gain, d_);
+  }
+  Numbers norm_backward(const Numbers &x, const std::string &place, const Numbers &d) const {
+    const std::string &kind = s_.text("norm");
+    if (kind == "none") return d;
+    const double *gain = at(place + "gain");
+    double *dgain = slot(place + "gain");
+    return kind == "layer" ? layer_backward(x, gain, d_, d, dgain, slot(place + "shift"))
+                           : rms_backward(x, gain, d_, d, dgain);
+  }
+
   Numbers embedded() const {
     const double *table = at("embedding"), *positions = m_.weights_.has("positions") ? at("positions") : nullptr;
     Numbers x(steps() * size_t(d_));
@@ -79,7 +95,7 @@ private:
     }
     b.middle = x;
     if (ffn_ == 0) return;
-    b.normed = rms_forward(x, at(name("ffn gain")), d_);
+    b.normed = norm_forward(x, name("ffn "));
     b.hidden = linear_forward(b.normed, at(name("ffn in")), d_, ffn_);
     const double *bias = at(name("ffn bias"));
     for (size_t row = 0; row < steps(); ++row) add(1, bias, &b.hidden[row * size_t(ffn_)], ffn_);
@@ -94,7 +110,7 @@ private:
       d = gelu_backward(b.hidden, d);
       add_rows(d, ffn_, slot(name("ffn bias")));
       d = linear_backward(b.normed, at(name("ffn in")), d_, ffn_, d, slot(name("ffn in")));
-      add_to(dx, rms_backward(b.middle, at(name("ffn gain")), d_, d, slot(name("ffn gain"))));
+      add_to(dx, norm_backward(b.middle, name("ffn "), d));
     }
     if (m_.mixer_) {
       const Numbers d = linear_backward(b.mixing.read, at(name("o")), d_, d_, dx, slot(name("o")));
@@ -122,7 +138,7 @@ private:
 
   void mix(int i, const Numbers &x, Mixing &m) {
     const auto name = [&](const std::string &part) { return in_block(i, part); };
-    m.normed = rms_forward(x, at(name("mixer gain")), d_);
+    m.normed = norm_forward(x, name("mixer "));
     const int taps = s_.integer("convolution"), D = d_ / H_;
     if (taps) m.convolved = convolution_forward(m.normed, at(name("convolution")), taps, d_, T_);
     m.sequence.shape = {B_, H_, T_, D, D};
@@ -160,7 +176,7 @@ private:
     if (taps)
       add_to(dnormed, convolution_backward(m.normed, at(name("convolution")), taps, d_, T_, dconvolved,
                                            slot(name("convolution"))));
-    return rms_backward(x, at(name("mixer gain")), d_, dnormed, slot(name("mixer gain")));
+    return norm_backward(x, name("mixer "), dnormed);
   }
 
   /// Cross-entropy at the labels; dx is the derivative in x where there is a gradient to be had.
@@ -171,10 +187,11 @@ private:
       if (texts_.labels[i] >= 0) asked.push_back(i);
     Numbers picked(asked.size() * size_t(d_));
     for (size_t i = 0; i < asked.size(); ++i) std::copy_n(&x[asked[i] * size_t(d_)], d_, &picked[i * size_t(d_)]);
-    const Numbers normed = rms_forward(picked, at("gain"), d_);
+    const Numbers normed = norm_forward(picked, "");
+    const std::string head = s_.text("head") == "own" ? "head" : "embedding";
     Numbers logits(asked.size() * size_t(V));
     const int N = int(asked.size());
-    product(N, V, d_, rows(normed.data(), d_), transposed(at("embedding"), d_), 0, logits.data());
+    product(N, V, d_, rows(normed.data(), d_), transposed(at(head), d_), 0, logits.data());
     Judged judged;
     judged.asked = N;
     for (size_t i = 0; i < asked.size(); ++i) {
@@ -191,9 +208,9 @@ private:
     }
     if (!g_) return judged;
     Numbers dnormed(normed.size());
-    product(N, d_, V, rows(logits.data(), V), rows(at("embedding"), d_), 0, dnormed.data());
-    product(V, d_, N, transposed(logits.data(), V), rows(normed.data(), d_), 1, slot("embedding"));
-    const Numbers dpicked = rms_backward(picked, at("gain"), d_, dnormed, slot("gain"));
+    product(N, d_, V, rows(logits.data(), V), rows(at(head), d_), 0, dnormed.data());
+    product(V, d_, N, transposed(logits.data(), V), rows(normed.data(), d_), 1, slot(head));
+    const Numbers dpicked = norm_backward(picked, "", dnormed);
     dx.assign(x.size(), 0.0);
     for (size_t i = 0; i < asked.size(); ++i) std::copy_n(&dpicked[i * size_t(d_)], d_, &dx[asked[i] * size_t(d_)]);
     return judged;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small language model: token embedding (which also reads the answers), blocks of x += mixer(norm x), x += MLP(norm x)
-// with RMS norms, and cross-entropy at the positions that are asked. The mixer is the registry's layer, in its definition.
+// A small language model: token embedding, blocks of x += mixer(norm x), x += MLP(norm x), a head that reads the answers
+// off norm x, and cross-entropy at the positions that are asked. The mixer is the registry's layer, in its definition.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"

@@ -5,6 +5,7 @@
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/pipeline/forward.hpp"
+#include "harness/train/texts.hpp"
 
 namespace recollect::train {
 namespace {
@@ -26,9 +27,14 @@ std::string owner_of(const std::string &name) {
 
 const std::vector<ParamSpec> &settings() {
   static const std::vector<ParamSpec> all{
-      choice_param("task", {"mqar", "copy"}, "key-value recall (004 §5.2), or the first half repeated"),
+      choice_param("task", {"mqar", "copy", "bigrams", "swaps"},
+                   "key-value recall (004 §5.2), the first half repeated, recall in running text (003 §6), or which of "
+                   "the elements comes first after each swap (000 §3.2)"),
       integer_param("pairs", 8, 1, 4096,
-                    "of mqar: n, in texts of 3 n + 1 tokens; of copy: tokens to repeat, of 2 n + 1"),
+                    "of mqar: n, in texts of 3 n + 1 tokens; of copy: tokens to repeat, of 2 n + 1; of bigrams: cues "
+                    "with a response; of swaps: swaps"),
+      integer_param("context", 16, 1, 1 << 20, "of bigrams: L cues and responses written, in texts of 2 L + 1 tokens"),
+      integer_param("elements", 5, 2, 256, "of swaps: n elements, n (n - 1) / 2 swaps as tokens"),
       integer_param("vocabulary", 128, 8, 1 << 20, "tokens: keys of the lower half, values of the upper, a separator"),
       choice_param("labels", {"right", "shuffled"}, "shuffled: a text's answers in random order, to train with"),
       choice_param("mixer", mixers(), "the layer, or none"),
@@ -36,11 +42,17 @@ const std::vector<ParamSpec> &settings() {
       integer_param("width", 128, 1, 65536, "of the residual stream"),
       integer_param("heads", 4, 1, 1024, "heads of width / heads channels"),
       integer_param("ffn", 256, 0, 1 << 20, "hidden width of the MLP, 0: no MLP"),
+      choice_param("norm", {"rms", "layer", "none"}, "before the mixer, the MLP and the answers"),
+      choice_param("head", {"tied", "own"}, "what reads the answers: the embedding, or a matrix of its own"),
       choice_param("positions", {"learned", "none", "rope"}, "how a token knows where it is"),
       integer_param("convolution", 0, 0, 64, "taps of a causal convolution before the keys' projection, 0: none"),
       choice_param("convolved", {"keys", "all"}, "what sees the convolution: keys, or queries, keys and values"),
       choice_param("keys", {"raw", "unit"}, "unit: keys of every head scaled to length 1"),
       integer_param("batch", 64, 1, 1e6, "texts a step, drawn anew at each"),
+      real_param(
+          "curriculum", 0, 0, 1,
+          "accuracy of a point of the curve at which the pairs double until they are all; 0: all from the start"),
+      integer_param("start", 1, 1, 4096, "pairs to begin with under a curriculum"),
       integer_param("steps", 2000, 1, 1e9, "of the optimiser"),
       real_param("lr", 1e-3, 0, 1e3, "peak learning rate"),
       real_param("warmup", 0.1, 0, 1, "part of the steps in which the rate rises; then it falls as a cosine to 0"),
@@ -65,9 +77,7 @@ Setup resolve_setup(const Assignments &given) {
   const int width = setup.settings.integer("width"), heads = setup.settings.integer("heads");
   if (width % heads || (setup.settings.text("positions") == "rope" && width / heads % 2))
     usage_error("train: heads must divide width" + std::string(width % heads ? "" : ", into even widths for rope"));
-  if (setup.settings.text("task") == "mqar" &&
-      setup.settings.integer("pairs") > setup.settings.integer("vocabulary") / 2)
-    usage_error("train: mqar has vocabulary / 2 keys, too few for its pairs");
+  check_texts(setup.settings);
   return setup;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/texts.hpp"
+#include "harness/core/error.hpp"
 #include "harness/numerics/random.hpp"
+#include <algorithm>
 
 namespace recollect::train {
 namespace {
@@ -17,7 +19,9 @@ std::vector<int> distinct(int count, int n, const Stream &draw, std::uint64_t fi
 
 struct Drawn { // one text's random numbers, a stream of its own
   Stream stream;
-  int n, V;
+  const Params &settings;
+  bool training;
+  int n = settings.integer("pairs"), V = settings.integer("vocabulary");
 };
 
 void write_mqar(const Drawn &d, int *tokens, int *labels) {
@@ -40,6 +44,37 @@ void write_copy(const Drawn &d, int *tokens, int *labels) {
   tokens[d.n] = d.V - 1;
 }
 
+void write_bigrams(const Drawn &d, int *tokens, int *labels) {
+  const int L = d.settings.integer("context");
+  const std::uint64_t n = std::uint64_t(d.n);
+  const std::vector<int> cues = distinct(d.n, d.V / 2, d.stream, 0), responses = distinct(d.n, d.V / 2, d.stream, n);
+  std::vector<int> drawn;
+  std::vector<char> before(cues.size());
+  for (int i = 0; i <= L; ++i) {
+    const std::uint64_t draw = 2 * n + std::uint64_t(i);
+    const int pair = i < L ? int(d.stream.below(draw, n)) : drawn[d.stream.below(draw, std::uint64_t(L))];
+    drawn.push_back(pair);
+    tokens[2 * i] = cues[size_t(pair)];
+    const int response = d.V / 2 + responses[size_t(pair)];
+    if (i < L) tokens[2 * i + 1] = response;
+    if (before[size_t(pair)] && (d.training || i == L)) labels[2 * i] = response;
+    before[size_t(pair)] = 1;
+  }
+}
+
+void write_swaps(const Drawn &d, int *tokens, int *labels) {
+  const int elements = d.settings.integer("elements");
+  std::vector<int> held;
+  for (int i = 0; i < elements; ++i) held.push_back(i);
+  for (int t = 0; t < d.n; ++t) {
+    tokens[t] = int(d.stream.below(std::uint64_t(t), std::uint64_t(elements * (elements - 1) / 2)));
+    int i = 0, rest = tokens[t]; // tokens count (0,1), (0,2), ..., (1,2), ...
+    while (rest >= elements - 1 - i) rest -= elements - 1 - i, ++i;
+    std::swap(held[size_t(i)], held[size_t(i + 1 + rest)]);
+    labels[t] = held[0];
+  }
+}
+
 void shuffle(const Drawn &d, int *labels, int length) {
   std::vector<int> asked;
   for (int t = 0; t < length; ++t)
@@ -53,7 +88,25 @@ void shuffle(const Drawn &d, int *labels, int length) {
 
 int text_length(const Params &settings) {
   const int n = settings.integer("pairs");
-  return settings.text("task") == "mqar" ? 3 * n + 1 : 2 * n + 1;
+  const std::string &task = settings.text("task");
+  return task == "mqar"    ? 3 * n + 1
+         : task == "copy"  ? 2 * n + 1
+         : task == "swaps" ? n
+                           : 2 * settings.integer("context") + 1;
+}
+
+double chance(const Params &settings) {
+  const std::string &task = settings.text("task");
+  return 1 / settings.real(task == "copy" ? "vocabulary" : task == "swaps" ? "elements" : "pairs");
+}
+
+void check_texts(const Params &settings) {
+  const std::string &task = settings.text("task");
+  const int V = settings.integer("vocabulary"), n = settings.integer("elements");
+  if ((task == "mqar" || task == "bigrams") && settings.integer("pairs") > V / 2)
+    usage_error("train: " + task + " has vocabulary / 2 keys, too few for its pairs");
+  if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)
+    usage_error("train: the swaps of " + std::to_string(n) + " elements need a vocabulary of n (n - 1) / 2");
 }
 
 Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number) {
@@ -61,14 +114,19 @@ Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &
   texts.count = settings.integer("batch"), texts.length = text_length(settings);
   texts.tokens.assign(size_t(texts.count) * size_t(texts.length), 0);
   texts.labels.assign(texts.tokens.size(), -1);
-  const bool mqar = settings.text("task") == "mqar", shuffled = settings.text("labels") == "shuffled" && use == "train";
+  const std::string &task = settings.text("task");
+  const bool training = use == "train";
+  const auto write = task == "mqar"      ? write_mqar
+                     : task == "copy"    ? write_copy
+                     : task == "bigrams" ? write_bigrams
+                                         : write_swaps;
   for (int i = 0; i < texts.count; ++i) {
     const Drawn drawn{Stream(seed, "train/texts/" + use, number * std::uint64_t(texts.count) + std::uint64_t(i)),
-                      settings.integer("pairs"), settings.integer("vocabulary")};
+                      settings, training};
     int *tokens = &texts.tokens[size_t(i) * size_t(texts.length)],
         *labels = &texts.labels[size_t(i) * size_t(texts.length)];
-    mqar ? write_mqar(drawn, tokens, labels) : write_copy(drawn, tokens, labels);
-    if (shuffled) shuffle(drawn, labels, texts.length);
+    write(drawn, tokens, labels);
+    if (training && settings.text("labels") == "shuffled") shuffle(drawn, labels, texts.length);
   }
   return texts;
 }

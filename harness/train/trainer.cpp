@@ -28,12 +28,23 @@ void Trainer::restore(TrainingState state) {
   state_ = std::move(state);
 }
 
+int Trainer::pairs() const {
+  const int all = settings_.integer("pairs");
+  const double wanted = settings_.real("curriculum");
+  if (wanted == 0) return all;
+  int pairs = std::min(all, settings_.integer("start"));
+  for (const CurvePoint &point : state_.curve)
+    if (point.accuracy >= wanted) pairs = std::min(all, 2 * pairs);
+  return pairs;
+}
+
 void Trainer::step() {
+  Params now = settings_;
+  now.set("pairs", pairs());
   Numbers gradient;
   Judged judged;
   try {
-    judged =
-        model_.run(state_.parameters, make_texts(settings_, seed_, "train", std::uint64_t(state_.step)), &gradient);
+    judged = model_.run(state_.parameters, make_texts(now, seed_, "train", std::uint64_t(state_.step)), &gradient);
   } catch (const Error &) { // the mixer refuses numbers that are not finite
     judged.loss = std::nan("");
   }

@@ -30,6 +30,9 @@ public:
   const TrainingState &state() const { return state_; }
   /// Input error where the state is that of another model.
   void restore(TrainingState state);
+  /// Pairs of a text at this step: under a curriculum those of its start, doubled for every point of the curve so far that
+  /// reached its accuracy.
+  int pairs() const;
   bool done() const { return state_.diverged || state_.step >= steps_; }
   void step();
   /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.

@@ -15,12 +15,17 @@ Weights::Weights(const Setup &setup) {
   const auto matrix = [&](const std::string &name, int inputs, int outputs) {
     add(name, inputs, outputs, 0, 1 / std::sqrt(double(inputs)), true);
   };
-  add("embedding", s.integer("vocabulary"), d, 0, 1 / std::sqrt(double(d)), true); // also reads the answers
+  const auto norm = [&](const std::string &place) {
+    if (s.text("norm") != "none") add(place + "gain", 1, d, 1, 0, false);
+    if (s.text("norm") == "layer") add(place + "shift", 1, d, 0, 0, false);
+  };
+  add("embedding", s.integer("vocabulary"), d, 0, 1 / std::sqrt(double(d)), true);
+  if (s.text("head") == "own") add("head", s.integer("vocabulary"), d, 0, 1 / std::sqrt(double(d)), true);
   if (s.text("positions") == "learned") add("positions", text_length(s), d, 0, 1 / std::sqrt(double(d)), true);
   for (int block = 0; block < s.integer("layers"); ++block) {
     const auto name = [&](const char *part) { return in_block(block, part); };
     if (setup.mixer() != "none") {
-      add(name("mixer gain"), 1, d, 1, 0, false);
+      norm(name("mixer "));
       if (const int taps = s.integer("convolution"))
         add(name("convolution"), taps, d, 0, 1 / std::sqrt(double(taps)), true);
       for (const char *part : {"q", "k", "v", "o"}) matrix(name(part), d, d);
@@ -32,12 +37,12 @@ Weights::Weights(const Setup &setup) {
       }
     }
     if (ffn == 0) continue;
-    add(name("ffn gain"), 1, d, 1, 0, false);
+    norm(name("ffn "));
     matrix(name("ffn in"), d, ffn);
     add(name("ffn bias"), 1, ffn, 0, 0, false);
     matrix(name("ffn out"), ffn, d);
   }
-  add("gain", 1, d, 1, 0, false);
+  norm("");
 }
 
 void Weights::add(const std::string &name, int rows, int columns, double mean, double spread, bool decays) {

@@ -28,25 +28,39 @@ class Train(InFolder):
         with h5py.File(self.path(name)) as f:
             return {table: f[table][()] for table in f if table != "meta"}
 
-    def test_a_killed_run_resumes_to_the_same_numbers(self):
-        flags = ["--set", "mixer=delta_net", "--set", "keys=unit", "--set", "steps=6000"]
-        whole = subprocess.Popen(self.command("whole.h5", *flags), stdout=subprocess.DEVNULL)
-        killed = subprocess.Popen(self.command("killed.h5", *flags), stdout=subprocess.DEVNULL)
-        partial = self.path("killed.h5.partial")
+    def train_killed(self, name, steps, flags):
+        """Killed once its state has been kept, and resumed."""
+        killed = subprocess.Popen(self.command(name, *flags), stdout=subprocess.DEVNULL)
+        partial = self.path(name + ".partial")
         while killed.poll() is None and not (os.path.exists(partial) and os.path.getsize(partial) > 100_000):
             time.sleep(0.05)  # the parameters and their moments are 160 kB
         self.assertIsNone(killed.poll(), "it finished before it was kept: raise its steps")
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         with h5py.File(partial) as f:
-            self.assertTrue(0 < f["training_state"][0]["value"] < 6000)
-        self.train("killed.h5", *flags, "--resume")
+            self.assertTrue(0 < f["training_state"][0]["value"] < steps)
+        self.train(name, *flags, "--resume")
+
+    def test_a_killed_run_resumes_to_the_same_numbers(self):
+        flags = ["--set", "mixer=delta_net", "--set", "keys=unit", "--set", "steps=6000"]
+        whole = subprocess.Popen(self.command("whole.h5", *flags), stdout=subprocess.DEVNULL)
+        self.train_killed("killed.h5", 6000, flags)
         self.assertEqual(whole.wait(), 0)
         a, b = self.tables("whole.h5"), self.tables("killed.h5")
         np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
         self.assertEqual(a["training_curves"]["step"].tolist(), list(range(25, 6001, 25)))
         for column in "run", "status", "loss", "accuracy", "chance":
             self.assertEqual(a["trained"][column].tolist(), b["trained"][column].tolist())
+
+    def test_a_killed_curriculum_resumes_to_the_same_numbers(self):
+        flags = ["--set", "mixer=delta_former", "--set", "task=copy", "--set", "curriculum=0.5", "--set", "steps=6000",
+                 "--set", "lr=0.01"]
+        whole = subprocess.Popen(self.command("whole.h5", *flags), stdout=subprocess.DEVNULL)
+        self.train_killed("killed.h5", 6000, flags)
+        self.assertEqual(whole.wait(), 0)
+        a, b = self.tables("whole.h5"), self.tables("killed.h5")
+        np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
+        self.assertEqual(a["trained"]["loss"].tolist(), b["trained"]["loss"].tolist())
 
     def test_threads_do_not_matter(self):
         flags = ["--set", "mixer=vla,softmax,gated_linear", "--set", "steps=30"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`recollect train` against PyTorch, step by step, from the same weights and texts: torch_training.py computes all of it
-a second time. Where PyTorch is missing its committed losses stand in."""
+"""`recollect train` against PyTorch, step by step, from the same weights and texts: torch_training.py computes them a
+second time. Where PyTorch is missing its committed losses stand in."""
 import csv
 import subprocess
 import sys

@@ -18,11 +18,13 @@ except ImportError:
 TRACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_losses.csv")
 SEED, STEPS = 3, 200
 SMALL = dict(width=16, heads=2, ffn=24, layers=2, vocabulary=16, pairs=3, batch=8, steps=STEPS, lr=0.01, decay=0.1,
-             warmup=0.1, clip=0.5)
+             warmup=0.1, clip=0.5, norm="rms", head="tied")
 CASES = {
     "softmax": dict(SMALL, mixer="softmax", positions="learned", convolution=2, convolved="keys", keys="raw"),
     "linear": dict(SMALL, mixer="linear", positions="rope", convolution=3, convolved="all", keys="raw"),
     "delta_net": dict(SMALL, mixer="delta_net", positions="none", convolution=2, convolved="keys", keys="unit"),
+    "layer norm and a head": dict(SMALL, mixer="softmax", positions="learned", convolution=2, convolved="keys",
+                                  keys="raw", norm="layer", head="own"),
 }
 NUDGE = 1e-9
 RIVALS = ("decay in the gradient", "epsilon 1e-7", "no bias correction", "warm-up from 0", "gelu by tanh")
@@ -33,7 +35,7 @@ def length(s):
 
 
 def texts(s, step):
-    """Pairs, separator and queries of key-value recall: tokens and labels [batch, length], -1 where nothing is asked."""
+    """Pairs, separator and queries of key-value recall: tokens, and labels (-1: not asked), both [batch, length]."""
     n, V, tokens, labels = s["pairs"], s["vocabulary"], [], []
     for i in range(s["batch"]):
         draws = Stream(SEED, f"train/texts/train#{step * s['batch'] + i}").below(
@@ -59,6 +61,8 @@ def parameters(s):
         parts[name] = torch.full((size,), float(value), dtype=torch.float64, requires_grad=True)
 
     matrix("embedding", s["vocabulary"], d, d ** -0.5)
+    if s["head"] == "own":
+        matrix("head", s["vocabulary"], d, d ** -0.5)
     if s["positions"] == "learned":
         matrix("positions", length(s), d, d ** -0.5)
     for block in range(s["layers"]):
@@ -72,14 +76,17 @@ def parameters(s):
         matrix(name("ffn in"), d, ffn, d ** -0.5)
         matrix(name("ffn out"), ffn, d, ffn ** -0.5)
         vector(name("ffn bias"), ffn, 0)
-        vector(name("mixer gain"), d, 1)
-        vector(name("ffn gain"), d, 1)
-    vector("gain", d, 1)
+    for place in ["", *(f"{block}.{part} " for block in range(s["layers"]) for part in ("mixer", "ffn"))]:
+        vector(place + "gain", d, 1)
+        if s["norm"] == "layer":
+            vector(place + "shift", d, 0)
     return parts
 
 
-def rms_norm(x, gain):
-    return gain * x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+def norm(s, p, place, x):
+    if s["norm"] == "layer":
+        return torch.nn.functional.layer_norm(x, x.shape[-1:], p[place + "gain"], p[place + "shift"], eps=1e-5)
+    return p[place + "gain"] * x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
 
 
 def convolution(x, taps):
@@ -123,7 +130,7 @@ def loss_of(s, p, tokens, labels, gelu):
         x = x + p["positions"]
     for block in range(s["layers"]):
         part = lambda name: p[f"{block}.{name}"]
-        normed = rms_norm(x, part("mixer gain"))
+        normed = norm(s, p, f"{block}.mixer ", x)
         seen = convolution(normed, part("convolution"))
         q, k, v = (((seen if name == "k" or s["convolved"] == "all" else normed) @ part(name)).reshape(B, T, H, -1)
                    for name in "qkv")
@@ -133,8 +140,8 @@ def loss_of(s, p, tokens, labels, gelu):
             k = k / (k.square().sum(-1, keepdim=True) + 1e-12).sqrt()
         beta = torch.sigmoid(normed @ part("beta") + part("beta bias")) if s["mixer"] == "delta_net" else None
         x = x + mixed(s, q, k, v, beta).reshape(B, T, -1) @ part("o")
-        x = x + gelu(rms_norm(x, part("ffn gain")) @ part("ffn in") + part("ffn bias")) @ part("ffn out")
-    logits = rms_norm(x, p["gain"]) @ p["embedding"].T
+        x = x + gelu(norm(s, p, f"{block}.ffn ", x) @ part("ffn in") + part("ffn bias")) @ part("ffn out")
+    logits = norm(s, p, "", x) @ p["head" if s["head"] == "own" else "embedding"].T
     return torch.nn.functional.cross_entropy(logits[labels >= 0], labels[labels >= 0])
 
 
@@ -154,9 +161,9 @@ def losses(s, rival="", nudge=0.0):
         adam.zero_grad()
         loss = loss_of(s, p, *texts(s, step), gelu)
         loss.backward()
-        norm = torch.sqrt(sum(x.grad.square().sum() for x in p.values()))
+        size = torch.sqrt(sum(x.grad.square().sum() for x in p.values()))
         for x in p.values():
-            x.grad *= min(1, s["clip"] / float(norm))
+            x.grad *= min(1, s["clip"] / float(size))
         passed = step + (rival != "warm-up from 0")
         rate = s["lr"] * (passed / rising if passed < rising else
                           (1 + math.cos(math.pi * (step - rising) / (s["steps"] - rising))) / 2)

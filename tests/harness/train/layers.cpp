@@ -57,6 +57,19 @@ BOOST_AUTO_TEST_CASE(norms) {
   against_differences(
       draw("x", 4 * 6), draw("w", 6), [](const Numbers &x, const double *g) { return rms_forward(x, g, 6); },
       [](const Numbers &x, const double *g, const Numbers &dy, double *dg) { return rms_backward(x, g, 6, dy, dg); });
+  check_close(layer_forward({3, 5}, Numbers{1, 2}.data(), Numbers{10, 20}.data(), 2), {9, 22}, 2e-5); // variance 1
+  const Numbers gain = draw("w", 6), shift = draw("shift", 6);
+  Numbers other(6, 0.0);
+  against_differences(
+      draw("x", 4 * 6), gain, [&](const Numbers &x, const double *g) { return layer_forward(x, g, shift.data(), 6); },
+      [&](const Numbers &x, const double *g, const Numbers &dy, double *dg) {
+        return layer_backward(x, g, 6, dy, dg, other.data());
+      });
+  against_differences(
+      draw("x", 4 * 6), shift, [&](const Numbers &x, const double *b) { return layer_forward(x, gain.data(), b, 6); },
+      [&](const Numbers &x, const double *, const Numbers &dy, double *db) {
+        return layer_backward(x, gain.data(), 6, dy, other.data(), db);
+      });
   check_close(unit_forward({3, 4}, 2), {0.6, 0.8}, 1e-12);
   const Numbers x = draw("x", 12);
   against_differences(

@@ -17,11 +17,16 @@ BOOST_AUTO_TEST_CASE(values_make_every_combination) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
-  const std::vector<Assignments> wrong{
-      {{"mixer", "softmaks"}},    {{"layres", "2"}},
-      {{"steps", "0"}},           {{"heads", "3"}},
-      {{"pairs", "65"}},          {{"vla.lambda0", "1"}, {"mixer", "vla"}, {"vla.eta", "x"}},
-      {{"nothing.lambda0", "1"}}, {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}}};
+  const std::vector<Assignments> wrong{{{"mixer", "softmaks"}},
+                                       {{"layres", "2"}},
+                                       {{"steps", "0"}},
+                                       {{"heads", "3"}},
+                                       {{"pairs", "65"}},
+                                       {{"vla.lambda0", "1"}, {"mixer", "vla"}, {"vla.eta", "x"}},
+                                       {{"task", "bigrams"}, {"pairs", "65"}},
+                                       {{"task", "swaps"}, {"vocabulary", "9"}},
+                                       {{"nothing.lambda0", "1"}},
+                                       {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}}};
   for (const Assignments &given : wrong) BOOST_CHECK_THROW(setups(given), Error);
 }
 

@@ -55,6 +55,51 @@ BOOST_AUTO_TEST_CASE(shuffled_answers_are_the_same_ones_in_training_alone) {
   BOOST_TEST((make_texts(of(base), 1, "evaluate", 0).labels == make_texts(of(other), 1, "evaluate", 0).labels));
 }
 
+BOOST_AUTO_TEST_CASE(bigrams_ask_every_cue_that_came_before) {
+  const Params p = of({{"task", "bigrams"}, {"pairs", "6"}, {"context", "9"}, {"vocabulary", "20"}, {"batch", "40"}});
+  const Texts texts = make_texts(p, 1, "train", 2), held_out = make_texts(p, 1, "evaluate", 2);
+  BOOST_TEST((texts.length == 19 && text_length(p) == 19 && chance(p) == 1.0 / 6));
+  std::set<std::map<int, int>> maps;
+  for (int i = 0; i < texts.count; ++i) {
+    const int *x = &texts.tokens[size_t(i) * 19], *y = &texts.labels[size_t(i) * 19];
+    std::map<int, int> response;
+    std::set<int> responses;
+    for (int t = 0; t < 19; ++t) {
+      const bool cue = t % 2 == 0;
+      BOOST_TEST((x[t] < 10) == cue);
+      BOOST_TEST(y[t] == (cue && response.count(x[t]) ? response[x[t]] : -1));
+      if (cue && t < 18) {
+        BOOST_TEST((!response.count(x[t]) || response[x[t]] == x[t + 1]));
+        response[x[t]] = x[t + 1], responses.insert(x[t + 1]);
+      }
+    }
+    BOOST_TEST((y[18] >= 0 && response.size() == responses.size() && response.size() <= 6u));
+    maps.insert(response);
+    const int *z = &held_out.labels[size_t(i) * 19];
+    BOOST_TEST((std::count(z, z + 18, -1) == 18 && z[18] >= 10));
+  }
+  BOOST_TEST(maps.size() == 40u);
+}
+
+BOOST_AUTO_TEST_CASE(swaps_ask_for_the_first_element) {
+  const Params p = of({{"task", "swaps"}, {"elements", "4"}, {"pairs", "12"}, {"vocabulary", "10"}, {"batch", "5"}});
+  const Texts texts = make_texts(p, 1, "train", 0);
+  BOOST_TEST((texts.length == 12 && chance(p) == 0.25));
+  const std::pair<int, int> places[] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+  std::set<int> seen;
+  for (int i = 0; i < 5; ++i) {
+    std::vector<int> held{0, 1, 2, 3};
+    for (int t = 0; t < 12; ++t) {
+      const int token = texts.tokens[size_t(i * 12 + t)];
+      BOOST_TEST_REQUIRE((token >= 0 && token < 6));
+      seen.insert(token);
+      std::swap(held[size_t(places[token].first)], held[size_t(places[token].second)]);
+      BOOST_TEST(texts.labels[size_t(i * 12 + t)] == held[0]);
+    }
+  }
+  BOOST_TEST(seen.size() == 6u);
+}
+
 BOOST_AUTO_TEST_CASE(copy_asks_for_the_next_token) {
   const Texts texts = make_texts(of({{"task", "copy"}, {"pairs", "3"}, {"batch", "2"}}), 1, "train", 0);
   BOOST_TEST(texts.length == 7);

@@ -70,6 +70,35 @@ BOOST_AUTO_TEST_CASE(a_seed_decides_and_a_stop_changes_nothing) {
     BOOST_TEST((second.state().curve[i].loss == whole.curve[i].loss && whole.curve[i].step == int(i + 1) * 20));
 }
 
+BOOST_AUTO_TEST_CASE(texts_double_at_an_accuracy) {
+  const Setup setup = small({{"task", "copy"},
+                             {"pairs", "6"},
+                             {"start", "1"},
+                             {"curriculum", "0.4"},
+                             {"mixer", "softmax"},
+                             {"steps", "400"},
+                             {"every", "20"},
+                             {"lr", "0.02"}});
+  Trainer whole(setup, 1), first(setup, 1), second(setup, 1);
+  std::vector<int> pairs;
+  while (!whole.done()) {
+    if (pairs.empty() || whole.pairs() != pairs.back()) {
+      BOOST_TEST(whole.state().step % 20 == 0);
+      BOOST_TEST((pairs.empty() || whole.state().curve.back().accuracy >= 0.4));
+      pairs.push_back(whole.pairs());
+    }
+    whole.step();
+  }
+  BOOST_TEST((pairs == std::vector<int>{1, 2, 4, 6}));
+  while (first.pairs() < 4) first.step();
+  for (int i = 0; i < 7; ++i) first.step(); // between two points of the curve
+  second.restore(first.state());
+  while (!second.done()) second.step();
+  BOOST_TEST((second.state().parameters == whole.state().parameters));
+  Trainer plain(small({{"task", "copy"}, {"pairs", "6"}}), 1);
+  BOOST_TEST(plain.pairs() == 6);
+}
+
 BOOST_AUTO_TEST_CASE(another_model_is_not_taken_up) {
   Trainer t(small({}), 1), longer(small({{"steps", "90"}}), 1), wider(small({{"ffn", "24"}}), 1);
   for (int i = 0; i < 61; ++i) longer.step();

@@ -27,6 +27,19 @@ BOOST_AUTO_TEST_CASE(a_count_by_hand) {
   BOOST_TEST((w.start(1) == start && w.start(2) != start));
 }
 
+BOOST_AUTO_TEST_CASE(norms_and_heads_have_their_own) {
+  const Assignments base{{"vocabulary", "16"}, {"width", "8"}, {"heads", "2"}, {"mixer", "linear"}};
+  const auto size = [&](const std::string &name, const std::string &value) {
+    Assignments all = base;
+    all[name] = value;
+    return Weights(resolve_setup(all)).size();
+  };
+  const size_t norms = 2 * 2 + 1, plain = size("norm", "rms");
+  BOOST_TEST(size("norm", "layer") == plain + norms * 8);
+  BOOST_TEST(size("norm", "none") == plain - norms * 8);
+  BOOST_TEST(size("head", "own") == plain + 16 * 8);
+}
+
 BOOST_AUTO_TEST_CASE(matrices_start_with_outputs_of_the_size_of_inputs) {
   const Weights w(resolve_setup({{"mixer", "none"}, {"layers", "1"}}));
   BOOST_TEST(!w.has("0.q"));
