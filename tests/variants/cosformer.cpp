@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/error.hpp"
-#include "tests/variants/long_testing.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
@@ -46,11 +47,6 @@ BOOST_AUTO_TEST_CASE(refuses_more_steps_than_its_length) {
                           return e.code == exit_input &&
                                  std::string(e.what()).find("--set length=5") != std::string::npos;
                         });
-}
-
-BOOST_AUTO_TEST_CASE(a_length_of_65536_is_walked_in_chunks) {
-  const Variant &variant = find_variant("cosformer");
-  check_chunked(variant, variant_params(variant, {{"length", "65536"}}), random_sequence(long_shape, 5), "no gates");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

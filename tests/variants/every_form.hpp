@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of all variants share: every form in both real types at odd sizes, and the bound on its rounding.
+// What the tests of all variants share: every form in both real types at odd sizes, and the bounds on its rounding.
 #pragma once
 #include "tests/testing.hpp"
+#include <limits>
 
 namespace recollect {
 
@@ -21,6 +22,18 @@ template <class F> void every_form(const F &f, bool approximate = true) {
 
 inline double bound(const Variant &variant, const Params &params, const Sequence &s, Real real) {
   return accumulated_terms(s.shape, 8) * epsilon_of(real) * input_condition(variant, s, params, 2);
+}
+
+/// Relative to the largest; where the type underflows, an operation a step and term may round by its least number.
+inline bool within(const std::vector<double> &measured, const std::vector<double> &reference, double allowed,
+                   double terms, Real real) {
+  const double least = real == Real::f32 ? std::numeric_limits<float>::denorm_min() : 5e-324;
+  return max_difference(measured, reference) <= allowed * max_abs(reference) + terms * least;
+}
+
+inline bool within(const Output &measured, const Output &reference, double allowed, double terms, Real real) {
+  return within(measured.o, reference.o, allowed, terms, real) &&
+         within(measured.state, reference.state, allowed, terms, real);
 }
 
 inline std::string label(const Variant &variant, const Form &form, Real real) {

@@ -1,30 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// 65,536 steps through every chunked linear state, with gates as small as 1e-8 where the layer decays: nothing
-// overflows, and the chunked form is the definition still.
+// 65,536 steps through every state, with gates as small as 1e-8 where the layer decays: nothing overflows, and every form
+// is the definition still. LONG_STEPS in the environment is another number of steps, and --log_level=message prints the
+// errors: BENCHMARKS.md has a million.
+#include "harness/core/text.hpp"
 #include "tests/gates.hpp"
-#include "tests/variants/long_testing.hpp"
+#include "tests/variants/every_form.hpp"
+#include <algorithm>
+#include <cstdlib>
 
 namespace recollect {
 namespace {
+
+int steps() {
+  const char *given = std::getenv("LONG_STEPS");
+  return given ? std::atoi(given) : 65536;
+}
+
+const Shape long_shape{1, 1, steps(), 3, 4};
+
+bool finite(const Output &out) {
+  const auto all = [](const std::vector<double> &x) {
+    return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
+  };
+  return all(out.o) && all(out.state);
+}
+
+/// Parameters with which the layer takes so many steps.
+Params long_params(const Variant &variant) {
+  for (const ParamSpec &spec : variant.params)
+    if (spec.name == "length") return variant_params(variant, {{"length", std::to_string(long_shape.T)}});
+  return variant_params(variant);
+}
+
+/// The definition of one layer over a long sequence, and how far other forms may lie from it.
+struct LongReference {
+  const Variant &variant;
+  const Params &params;
+  const Sequence &s;
+  Output output = forward(variant, s, {"recurrent", Real::f64, 1, params});
+  double kappa = input_condition(variant, s, params, 1);
+
+  void check(const Form &form, Real real, const char *gates) const {
+    const Output out = forward(variant, s, {form.name, real, 64, params});
+    const double terms = accumulated_terms(s.shape, 64), allowed = terms * epsilon_of(real) * kappa;
+    const std::string found = label(variant, form, real) + ", " + gates + ": error " +
+                              number(deviation(out, output).outputs) + ", allowed " + number(allowed);
+    BOOST_TEST_MESSAGE(found);
+    BOOST_TEST_INFO(found);
+    BOOST_TEST((finite(out) && (!form.exact || within(out, output, allowed, terms, real))));
+    BOOST_TEST((real == Real::f32 || !form.exact || allowed < 1e-3));
+  }
+};
 
 bool takes(const Variant &variant, const std::string &input) {
   return std::any_of(variant.inputs.begin(), variant.inputs.end(), [&](const Input &i) { return i.name == input; });
 }
 
-/// The layers with a chunked linear state, with parameters that take so many steps.
-template <class F> void every_chunked(const F &f) {
+template <class F> void every_state(const F &f) {
   for (const Variant &variant : all_variants()) {
-    const Params params = variant_params(variant);
-    if (!variant.find_form("chunked") || variant.state_shape(long_shape, params).size() == 0) continue;
-    if (!variant.unsuitable || variant.unsuitable(long_shape, params).empty()) f(variant, params);
+    const Params params = long_params(variant);
+    if (variant.state_shape(long_shape, params).size() > 0) f(variant, params);
   }
+}
+
+/// Every form in both real types, but the definition itself.
+template <class F> void every_other_form(const Variant &variant, const F &f) {
+  for (const Form &form : variant.forms)
+    for (Real real : {Real::f32, Real::f64})
+      if (form.name != "recurrent" || real == Real::f32) f(form, real);
 }
 
 /// Largest difference of the outputs of steps [begin, end), in units of the largest `reference` of all.
 double error_within(const Output &out, const Output &reference, int begin, int end) {
   double worst = 0;
   for (size_t i = size_t(begin) * long_shape.Dv; i < size_t(end) * long_shape.Dv; ++i)
-    worst = std::max(worst, std::fabs(out.o[i] - reference.o[i]));
+    worst = std::max(worst, std::isfinite(out.o[i]) ? std::fabs(out.o[i] - reference.o[i]) : HUGE_VAL);
   return worst / max_abs(reference.o);
 }
 
@@ -33,9 +83,12 @@ double error_within(const Output &out, const Output &reference, int begin, int e
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(long_sequences)
 
-BOOST_AUTO_TEST_CASE(every_linear_state) {
+BOOST_AUTO_TEST_CASE(tame_gates) {
   const Sequence s = random_sequence(long_shape, 5);
-  every_chunked([&](const Variant &variant, const Params &params) { check_chunked(variant, params, s, "tame gates"); });
+  every_state([&](const Variant &variant, const Params &params) {
+    const LongReference reference{variant, params, s};
+    every_other_form(variant, [&](const Form &form, Real real) { reference.check(form, real, "tame gates"); });
+  });
 }
 
 BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then) {
@@ -44,10 +97,14 @@ BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then) {
     Sequence s = random_sequence(long_shape, 5), by_beta = s;
     const auto tiny = [every](size_t count) { return every ? std::vector<double>(count, 1e-8) : harsh_gates(count); };
     s.alpha = tiny(s.alpha.size()), s.lambda = tiny(s.lambda.size()), by_beta.beta = tiny(s.beta.size());
-    every_chunked([&](const Variant &variant, const Params &params) {
+    every_state([&](const Variant &variant, const Params &params) {
       if (!variant.traits.stable) return; // weighted_rls winds up, and says so
-      if (takes(variant, "alpha") || takes(variant, "lambda")) check_chunked(variant, params, s, gates);
-      if (takes(variant, "beta")) check_chunked(variant, params, by_beta, gates);
+      for (const auto &[taken, with] : {std::pair{takes(variant, "alpha") || takes(variant, "lambda"), &s},
+                                        std::pair{takes(variant, "beta"), &by_beta}}) {
+        if (!taken) continue;
+        const LongReference reference{variant, params, *with};
+        every_other_form(variant, [&](const Form &form, Real real) { reference.check(form, real, gates); });
+      }
     });
   }
 }
@@ -61,18 +118,22 @@ BOOST_AUTO_TEST_CASE(layers_that_forget_do_not_drift) {
   Sequence other = s;
   for (size_t i = 0; i < other.v.size() / 2; ++i) other.v[i] = -other.v[i];
   int forgetful = 0;
-  every_chunked([&](const Variant &variant, const Params &params) {
+  every_state([&](const Variant &variant, const Params &params) {
     if (!variant.traits.stable) return;
     const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}),
                  changed = forward(variant, other, {"recurrent", Real::f64, 1, params});
-    if (!(error_within(changed, reference, T - window, T) <= 1e-12)) return;
-    ++forgetful;
-    for (const char *form : {"recurrent", "chunked"}) {
-      const Output out = forward(variant, s, {form, Real::f32, 64, params});
+    const bool forgets = error_within(changed, reference, T - window, T) <= 1e-12;
+    forgetful += forgets;
+    for (const Form &form : variant.forms) {
+      if (!form.exact) continue;
+      const Output out = forward(variant, s, {form.name, Real::f32, 64, params});
       const double early = error_within(out, reference, window, 2 * window),
                    late = error_within(out, reference, T - window, T);
-      BOOST_TEST_INFO(variant.name << " " << form << ": error " << early << " early, " << late << " late");
-      BOOST_TEST((late <= 4 * early && late < 1e-3));
+      const std::string found = variant.name + " " + form.name + (forgets ? ", forgets" : "") + ": error " +
+                                number(early) + " early, " + number(late) + " late";
+      BOOST_TEST_MESSAGE(found);
+      BOOST_TEST_INFO(found);
+      BOOST_TEST((!forgets || (late <= 4 * early && late < 1e-3)));
     }
   });
   BOOST_TEST(forgetful > 8);
