@@ -213,8 +213,9 @@ template <class Real> struct Decays {
         const int b = (tau - 1) / sub;
         const Real inside = d.inside[tau - 1], *until = d.until + size_t(b) * d.n,
                    *same = d.same + (tau - 1) * size_t(sub);
-        for (int i = begin; i < b * sub; i += step) row[i] *= inside * until[i];
-        for (int i = b * sub + begin; i < tau; i += step) row[i] *= same[i - b * sub];
+        int i = begin; // from here on an element stays with one thread: nobody waits for another
+        for (; i < b * sub; i += step) row[i] *= inside * until[i];
+        for (; i < tau; i += step) row[i] *= same[i - b * sub];
       }
       if (factor)
         for (int i = begin; i < tau; i += step) row[i] *= factor[i];
