@@ -20,7 +20,8 @@ std::vector<Claim> training_experiments() {
           "reaches 100 % with one layer; more Transformer layers do not help.",
           "Left open: the list of kappa_1, width, heads, optimiser, learning rate, batch, steps, layers of the "
           "baseline, position embedding, seeds, accuracies (curves only).",
-          "At fixed keys: fig4_kappa1_ranking, fig4_random_keys_order. The listing of E.4 is called reference code "
+          "At fixed keys: fig4_kappa1_ranking, fig4_random_keys_order. Trained in a reduced form: "
+          "fig4_reduced_tracking, fig4_reduced_kernels. The listing of E.4 is called reference code "
           "of the toy experiment; its settings are under fig8_training."),
       experiment("fig5-training", "000 §3.2 stress test, Fig 5",
                  "With d = 128, n = 128, 256, 512 elements, training lengths 256, 512, 1024, keys and values set to "

@@ -20,9 +20,9 @@ Claim mqar_p128_d64() {
           "cannot be orthogonal in 64 dimensions; unweighted RLS improves on it by accounting for the key "
           "covariance and solves MQAR regardless of the text's length.",
           "Trained embeddings decide it."),
-      "Four rows beside this one measure what holds without training, among them an embedding on which RLS is exact "
-      "and "
-      "linear attention fails, so that the trained claim is possible.");
+      "Trained in a reduced form: mqar_fig3_reduced. Four rows beside this one measure what holds without training, "
+      "among "
+      "them an embedding on which RLS is exact and linear attention fails, so that the trained claim is possible.");
 }
 
 Claim mqar_fig3_setup() {

@@ -2,8 +2,8 @@
 // 004 §6.4, Fig 5, Tables 9 to 12, in a reduced form that trains in seconds: 6 pairs of 16 tokens, two layers of width 32.
 // The rows of the tables themselves stay open (section_6_trained.cpp); this asks what their ranking is about.
 #include "harness/core/registry.hpp"
-#include "harness/train/trainer.hpp"
 #include "theory/support/claims.hpp"
+#include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
 
 namespace recollect::theory {
@@ -21,28 +21,23 @@ struct Variation {
   std::string labels = "right", keys = "raw";
 };
 
-/// Accuracy on held-out texts, and the standard error of their draw: that of a model, not of all models. Seeds are those
-/// of the training, 1 and on, whatever the protocol's: that training succeeds is seen, not sampled.
+/// Seeds are those of the training, 1 and on, whatever the protocol's: that training succeeds is seen, not sampled.
 Mean trained(const Variation &x, std::uint64_t seed) {
-  train::Trainer trainer(train::resolve_setup({{"mixer", x.mixer},
-                                               {"convolution", number(x.taps)},
-                                               {"labels", x.labels},
-                                               {"keys", x.keys},
-                                               {"positions", "none"},
-                                               {"pairs", number(pairs)},
-                                               {"vocabulary", number(vocabulary)},
-                                               {"width", "32"},
-                                               {"heads", "2"},
-                                               {"ffn", "64"},
-                                               {"batch", "16"},
-                                               {"steps", number(x.steps)},
-                                               {"lr", "0.01"},
-                                               {"evaluate", "60"}}),
-                         seed);
-  while (!trainer.done()) trainer.step();
-  std::vector<double> accuracies;
-  for (const train::Judged &batch : trainer.evaluate_batches()) accuracies.push_back(batch.accuracy());
-  return mean_of(accuracies);
+  return trained_accuracy({{"mixer", x.mixer},
+                           {"convolution", number(x.taps)},
+                           {"labels", x.labels},
+                           {"keys", x.keys},
+                           {"positions", "none"},
+                           {"pairs", number(pairs)},
+                           {"vocabulary", number(vocabulary)},
+                           {"width", "32"},
+                           {"heads", "2"},
+                           {"ffn", "64"},
+                           {"batch", "16"},
+                           {"steps", number(x.steps)},
+                           {"lr", "0.01"},
+                           {"evaluate", "60"}},
+                          seed);
 }
 
 int seeds(const Protocol &p) { return p.full() ? 2 : 1; }

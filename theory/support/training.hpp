@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that claims train for themselves, in seconds.
+#pragma once
+#include "harness/numerics/statistics.hpp"
+#include "harness/train/trainer.hpp"
+
+namespace recollect::theory {
+
+/// Accuracy on held-out texts, and the standard error of their draw: that of a model, not of all models.
+inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
+  train::Trainer trainer(train::resolve_setup(settings), seed);
+  while (!trainer.done()) trainer.step();
+  std::vector<double> accuracies;
+  for (const train::Judged &batch : trainer.evaluate_batches()) accuracies.push_back(batch.accuracy());
+  return mean_of(accuracies);
+}
+
+} // namespace recollect::theory
