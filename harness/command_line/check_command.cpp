@@ -4,6 +4,7 @@
 #include "harness/command_line/junit.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
+#include "harness/command_line/table.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace recollect {
 namespace {
@@ -102,9 +104,10 @@ std::string place(const std::vector<long> &index) {
 }
 
 void print_errors(const std::string &what, const Errors &e, double bound) {
-  std::cout << what << ": worst " << e.worst << ", RMS " << e.rms << ", allowed " << bound;
-  if (!e.first_bad.empty()) std::cout << "; first wrong at " << place(e.first_bad);
-  std::cout << '\n';
+  std::ostringstream line;
+  line << what << ": worst " << e.worst << ", RMS " << e.rms << ", allowed " << bound;
+  if (!e.first_bad.empty()) line << "; first wrong at " << place(e.first_bad);
+  std::cout << folded(line.str()) << '\n';
 }
 
 std::string one_line_command(const CheckFlags &f) {
@@ -150,9 +153,9 @@ int check_candidate(const CheckFlags &flags) {
   for (const CheckedGradient::Part &part : found.gradient.parts)
     print_errors(part.name + (part.name == "dstate" ? ", [b,h,row,column]" : ", [b,h,t,channel]"), part.errors,
                  part.bound);
-  if (!diagnosis.empty()) std::cout << "diagnosis: " << diagnosis << '\n';
+  if (!diagnosis.empty()) std::cout << folded("diagnosis: " + diagnosis) << '\n';
   if (!found.right() && diagnosis.empty()) std::cout << "diagnosis: none of the known mistakes gives these numbers\n";
-  std::cout << command << '\n';
+  std::cout << command << '\n'; // in one line, however long: it is there to be copied
   if (!flags.json.empty()) write_file(flags.json, checked_json(flags, found, command).dump(2) + "\n");
   if (!flags.junit.empty()) {
     JUnit suite("recollect check", "kernels");
@@ -198,7 +201,7 @@ int check_self(const CheckFlags &flags) {
             const std::string said =
                 "deviates by " + number(e.deviation) + " from its definition, rounding allows " + number(e.bound);
             progress.done();
-            std::cout << name << ": " << said << '\n';
+            std::cout << folded(name + ": " + said) << '\n';
             suite.failed(name, 0, said, "recollect check --self " + v->name);
           }
         }

@@ -3,6 +3,7 @@
 #include "harness/command_line/cli.hpp"
 #include "build_config.hpp"
 #include "harness/command_line/subcommands.hpp"
+#include "harness/command_line/table.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/ranks.hpp"
@@ -26,6 +27,13 @@ const Subcommand subcommands[] = {{"list", add_list},       {"plan", add_plan}, 
                                   {"forward", add_forward}, {"sample", add_sample},   {"check", add_check},
                                   {"report", add_report},   {"explain", add_explain}, {"diff", add_diff},
                                   {"merge", add_merge},     {"info", add_info}};
+
+/// Help of the terminal's width.
+struct FoldedHelp : CLI::Formatter {
+  std::string make_help(const CLI::App *app, std::string name, CLI::AppFormatMode mode) const override {
+    return folded(CLI::Formatter::make_help(app, name, mode));
+  }
+};
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -53,6 +61,7 @@ void check_words(int argc, char **argv, CLI::App &app) {
 
 int parse_and_run(int argc, char **argv) {
   CLI::App app{"recollect: associative memory in sequence models, benchmarked and held against theory", "recollect"};
+  app.formatter(std::make_shared<FoldedHelp>());
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
   std::vector<Action> actions;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iomanip>
 #include <ostream>
+#include <sstream>
 
 namespace recollect {
 namespace {
@@ -152,18 +153,21 @@ void print_plan(std::ostream &out, const std::vector<Case> &plan) {
 }
 
 void print_record(std::ostream &out, const Case &c, const Record &record) {
-  out << std::left << std::setw(20) << c.task->name << ' ' << std::setw(22) << c.variant->name << ' ' << std::setw(10)
-      << c.form->name << ' ';
-  if (!record.reason.empty()) out << record.status << ": " << record.reason << ' ';
-  for (const auto &[name, value] : record.score.metrics) out << name << '=' << brief(value) << ' ';
+  std::ostringstream said;
+  said << std::left << std::setw(20) << c.task->name << ' ' << std::setw(22) << c.variant->name << ' ' << std::setw(10)
+       << c.form->name << ' ';
+  if (!record.reason.empty()) said << record.status << ": " << record.reason << ' ';
+  for (const auto &[name, value] : record.score.metrics) said << name << '=' << brief(value) << ' ';
   if (!record.seconds.empty())
-    out << '(' << brief(*std::min_element(record.seconds.begin(), record.seconds.end())) << " s)";
-  out << std::endl;
+    said << '(' << brief(*std::min_element(record.seconds.begin(), record.seconds.end())) << " s)";
+  out << folded(said.str()) << std::endl;
 }
 
 void print_facts(std::ostream &out, const Facts &facts) {
-  for (const auto &[name, value] : facts)
-    out << std::left << std::setw(24) << printable(name) << printable(value) << '\n';
+  for (const auto &[name, value] : facts) {
+    const std::string shown = printable(name);
+    out << folded(shown + std::string(shown.size() < 23 ? 24 - shown.size() : 2, ' ') + printable(value)) << '\n';
+  }
 }
 
 } // namespace recollect

@@ -79,11 +79,11 @@ void explain(std::ostream &out, const Claim &c, const Finding *finding, const Fa
   if (finding) print_rivals(out, *finding);
   const std::string full = c.suite == Effort::full ? " --suite full" : "";
   paragraph(out, "repeat", "recollect verify " + c.id + full + " --seed " + fact(meta, "seed") + " --points");
-  out << "cite        @misc{recollect_" << c.id << ", author = {{The recollect developers}},\n"
-      << "              title = {" << c.id << ": " << c.source << ", " << verdict << "},\n"
-      << "              howpublished = {recollect " << fact(meta, "version") << ", commit "
-      << fact(meta, "git_commit").substr(0, 12) << ", seed " << fact(meta, "seed") << "}, year = {"
-      << fact(meta, "start_utc").substr(0, 4) << "}}\n";
+  out << folded("cite        @misc{recollect_" + c.id + ",\n              author = {{The recollect developers}},\n" +
+                "              title = {" + c.id + ": " + c.source + ", " + verdict + "},\n" +
+                "              howpublished = {recollect " + fact(meta, "version") + ", commit " +
+                fact(meta, "git_commit").substr(0, 12) + ", seed " + fact(meta, "seed") + "},\n" +
+                "              year = {" + fact(meta, "start_utc").substr(0, 4) + "}}\n");
 }
 
 void explain_claims(std::ostream &out, const Variant &variant) {

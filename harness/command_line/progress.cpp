@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/progress.hpp"
+#include "harness/command_line/table.hpp"
 #include <cstdio>
 #include <iostream>
 #include <unistd.h>
@@ -27,9 +28,11 @@ void Progress::next(const std::string &name) {
   if (quiet_ || (!terminal_ && now - told_ < std::chrono::minutes(1))) return;
   told_ = now;
   const double passed = std::chrono::duration<double>(now - start_).count();
-  std::string line = "[" + std::to_string(begun_) + "/" + std::to_string(total_) + "] " + name;
+  std::string line = "[" + std::to_string(begun_) + "/" + std::to_string(total_) + "] ", left;
   if (finished && total_ > finished)
-    line += ", " + clock_text(passed / double(finished) * double(total_ - finished)) + " remaining";
+    left = ", " + clock_text(passed / double(finished) * double(total_ - finished)) + " remaining";
+  const size_t room = terminal_width(STDERR_FILENO) - 1, taken = line.size() + left.size();
+  line += name.substr(0, room > taken ? room - taken : 0) + left; // a second line would stay on the terminal
   std::cerr << (terminal_ ? "\r\033[K" : "") << line << (terminal_ ? "" : "\n") << std::flush;
   shown_ = terminal_;
 }

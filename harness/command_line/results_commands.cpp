@@ -3,6 +3,7 @@
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/subcommands.hpp"
+#include "harness/command_line/table.hpp"
 #include "harness/core/files.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/diff.hpp"
@@ -60,7 +61,7 @@ struct DiffFlags {
 
 int run_diff(const DiffFlags &flags) {
   const Difference d = diff(Results::read(flags.old_path), Results::read(flags.new_path), flags.resolution);
-  std::cout << (flags.format == "md" ? as_markdown(d) : as_text(d));
+  std::cout << (flags.format == "md" ? as_markdown(d) : folded(as_text(d)));
   return flags.gate && d.worse() ? exit_failed : exit_ok;
 }
 

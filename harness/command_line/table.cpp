@@ -17,7 +17,10 @@ size_t columns_of(const std::string &text) {
   return size_t(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// Lines of at most that many columns, each indented as the text is.
 std::vector<std::string> lines_of(const std::string &text, size_t width) {
+  const size_t start = std::min(text.find_first_not_of(' '), text.size());
+  width -= std::min(start, width - 1);
   std::vector<std::string> lines;
   std::string line, word;
   const auto end_word = [&] {
@@ -32,8 +35,7 @@ std::vector<std::string> lines_of(const std::string &text, size_t width) {
     line += (line.empty() ? "" : " ") + word;
     word.clear();
   };
-  const size_t start = text.find_first_not_of(' ');
-  for (char c : start == std::string::npos ? std::string() : text.substr(start)) {
+  for (char c : text.substr(start)) {
     if (c == ' ')
       end_word();
     else
@@ -41,7 +43,7 @@ std::vector<std::string> lines_of(const std::string &text, size_t width) {
   }
   end_word();
   lines.push_back(line);
-  lines.front() = std::string(start == std::string::npos ? 0 : start, ' ') + lines.front();
+  for (std::string &one : lines) one.insert(0, start, ' ');
   return lines;
 }
 
@@ -55,12 +57,26 @@ void fit(std::vector<size_t> &widths, size_t most) {
   }
 }
 
+std::string folded_line(const std::string &line, size_t width) {
+  if (columns_of(line) <= width) return line;
+  const size_t first = std::min(line.find_first_not_of(' '), line.size());
+  size_t rest = line.find_first_not_of(' ', line.find("  ", first)), indent;
+  if (rest != std::string::npos && columns_of(line.substr(0, rest)) <= width / 2)
+    indent = columns_of(line.substr(0, rest));
+  else
+    rest = first, indent = first < 8 ? first + 4 : std::min(first, width / 2);
+  std::string out = line.substr(0, rest);
+  for (const std::string &part : lines_of(line.substr(rest), width - indent))
+    out += (out.size() > rest ? "\n" + std::string(indent, ' ') : "") + part;
+  return out;
+}
+
 } // namespace
 
-size_t terminal_width() {
+size_t terminal_width(int descriptor) {
   if (const char *set = std::getenv("COLUMNS"); set && std::atoi(set) >= 40) return size_t(std::atoi(set));
   winsize size{};
-  const bool terminal = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  const bool terminal = isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0;
   return terminal ? std::max<size_t>(size.ws_col, 40) : size_t(1) << 30;
 }
 
@@ -68,6 +84,16 @@ std::string wrapped(const std::string &text, const std::string &name, size_t ind
   std::string out = name + std::string(name.size() < indent ? indent - name.size() : 1, ' ');
   const std::vector<std::string> lines = lines_of(text, terminal_width() - indent);
   for (size_t i = 0; i < lines.size(); ++i) out += (i ? "\n" + std::string(indent, ' ') : "") + lines[i];
+  return out;
+}
+
+std::string folded(const std::string &text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out += folded_line(text.substr(at, end - at), terminal_width()) + (end < text.size() ? "\n" : "");
+    at = end + 1;
+  }
   return out;
 }
 

@@ -13,11 +13,15 @@ using Rows = std::vector<std::vector<std::string>>;
 /// table would be wider than the terminal.
 void print_table(std::ostream &out, const Rows &rows);
 
-/// Columns of the terminal that standard output is, or that COLUMNS says; without end elsewhere, so that a pipe has one
-/// line a row.
-size_t terminal_width();
+/// Columns of the terminal that a descriptor is (standard output), or that COLUMNS says; without end elsewhere, so that a
+/// pipe has one line a row.
+size_t terminal_width(int descriptor = 1);
 /// "name        text ...": lines of at most the terminal's width, the later ones indented by `indent`.
 std::string wrapped(const std::string &text, const std::string &name, size_t indent);
+
+/// Each line of the text in lines of at most the terminal's width: the later ones stand under what follows the first gap of
+/// two spaces, else a little further right than the first.
+std::string folded(const std::string &text);
 
 /// Six significant digits.
 std::string brief(double value);

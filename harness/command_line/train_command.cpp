@@ -3,6 +3,7 @@
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
+#include "harness/command_line/table.hpp"
 #include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/statistics.hpp"
@@ -106,12 +107,12 @@ void print_summary(const std::vector<std::string> &labels, const TrainingRecord 
       accuracies.push_back(one.accuracy), diverged += one.diverged;
     }
     const Mean mean = mean_of(accuracies);
-    std::cout << label << ": accuracy " << rounded(mean.mean);
-    if (accuracies.size() > 1) std::cout << " +- " << rounded(mean.standard_error);
-    std::cout << " over " << accuracies.size() << (accuracies.size() > 1 ? " seeds" : " seed") << ", chance "
-              << rounded(chance);
-    if (diverged) std::cout << ", " << diverged << " diverged";
-    std::cout << '\n';
+    std::string line = label + ": accuracy " + rounded(mean.mean);
+    if (accuracies.size() > 1) line += " +- " + rounded(mean.standard_error);
+    line += " over " + std::to_string(accuracies.size()) + (accuracies.size() > 1 ? " seeds" : " seed") + ", chance " +
+            rounded(chance);
+    if (diverged) line += ", " + std::to_string(diverged) + " diverged";
+    std::cout << folded(line) << '\n';
   }
 }
 
@@ -134,12 +135,10 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
     const Trained trained = train_one(i, plan[i], labels[i], record, progress);
     if (flags.quiet.quiet) continue;
     progress.done();
-    std::cout << labels[i] << ", seed " << plan[i].seed << ": ";
-    if (trained.diverged)
-      std::cout << "diverged\n";
-    else
-      std::cout << "accuracy " << rounded(trained.accuracy) << ", loss " << rounded(trained.loss) << ", "
-                << rounded(trained.seconds) << " s" << std::endl;
+    const std::string found = trained.diverged ? "diverged"
+                                               : "accuracy " + rounded(trained.accuracy) + ", loss " +
+                                                     rounded(trained.loss) + ", " + rounded(trained.seconds) + " s";
+    std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
   }
   progress.done();
   record.finish();

@@ -32,6 +32,27 @@ BOOST_AUTO_TEST_CASE(wide_tables_break_their_widest_columns) {
              "name  one two three four five six seven\n      eight nine");
 }
 
+BOOST_AUTO_TEST_CASE(lines_fold_under_what_follows_their_first_gap) {
+  const std::string plain = "name    one two three four five six seven eight\nshort\n";
+  BOOST_TEST(folded(plain) == plain); // no terminal
+  const Columns forty("40");
+  BOOST_TEST(folded(plain) == "name    one two three four five six\n        seven eight\nshort\n");
+  BOOST_TEST(folded("one two three four five six seven eight nine") ==
+             "one two three four five six seven\n    eight nine");
+  BOOST_TEST(folded(std::string(14, ' ') + "title = {one two three four five}") ==
+             std::string(14, ' ') + "title = {one two three\n" + std::string(14, ' ') + "four five}");
+  BOOST_TEST(folded("\n\n") == "\n\n");
+  BOOST_TEST(folded(std::string(90, 'x')) ==
+             std::string(36, 'x') + "\n    " + std::string(36, 'x') + "\n    " + std::string(18, 'x'));
+}
+
+BOOST_AUTO_TEST_CASE(an_indented_cell_is_indented_in_every_line) {
+  const Columns forty("40");
+  std::ostringstream out;
+  print_table(out, {{"  one two three four five", "one two three four five six"}});
+  BOOST_TEST(out.str() == "  one two three      one two three four\n  four five          five six\n");
+}
+
 BOOST_AUTO_TEST_CASE(numbers_have_six_digits) {
   BOOST_TEST(brief(1.0 / 3) == "0.333333");
   BOOST_TEST(brief(1234567) == "1.23457e+06");

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people read fits a terminal of 80 columns; a pipe has one line a row, and what programs read is as it was."""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import struct
+import subprocess
+import tempfile
+import termios
+import unittest
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+# In this order: later commands read what earlier ones wrote. (words, exit status)
+COMMANDS = [
+    ("list variants", 0), ("list tasks", 0), ("list claims", 0), ("list variants delta_net", 0), ("list tasks recall", 0),
+    ("list claims snr_exp", 0), ("plan --variants all --tasks all", 0),
+    ("run --variants linear,delta_net,ffn_swiglu,scalar_gated_delta --tasks all --seeds 2 -o r.h5", 0),
+    ("run --variants softmax,mesa --tasks recall --tune --seeds 2 --set n=4,8 -o rt.h5", 0),
+    ("verify snr_exp vla-cor* deltanet_converges_gaussian -o v.h5", 0), ("verify snr_linear --points -o w.h5", 0),
+    ("train --set mixer=softmax,vla --set width=8 --set steps=5 --set heads=2 --seeds 2 -o t.h5", 0),
+    ("bench --variants delta_net --sweep T=64:256:*2 --shape 1,1,64,8,8 --min-time 0.001 -o b.h5", 0),
+    ("info", 0), ("info r.h5", 0), ("info v.h5", 0), ("info t.h5", 0), ("info b.h5", 0),
+    ("explain delta_net", 0), ("explain snr_exp", 0), ("explain recall", 0), ("explain vla_nokhat_overflow", 0),
+    ("sample delta_net --shape 1,2,24,8,8 -o in.h5", 0), ("forward delta_net -i in.h5 -o o.h5", 0),
+    ("check delta_net -i in.h5 -c o.h5 --dtype f32", 0), ("check delta_net -i in.h5 -c wrong.h5 --dtype f32", 1),
+    ("check --self linear", 0), ("diff r.h5 rt.h5", 0), ("diff v.h5 w.h5", 0),
+]  # fmt: skip
+
+
+class Width(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.plain = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def said(self, words, status=0, **environment):
+        command = [PROGRAM, *words.split()]
+        done = subprocess.run(command, cwd=self.folder.name, env={**self.plain, **environment}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, words + "\n" + done.stdout[-1000:] + done.stderr)
+        return done.stdout
+
+    def fits(self, text, words, columns=80):
+        for line in text.splitlines():
+            if not line.startswith("recollect check "):  # a command to be copied stays in one line
+                self.assertLessEqual(len(line), columns, f"{words}: {line}")
+
+    def test_80_columns(self):
+        self.said("sample delta_net --shape 1,2,24,8,8 --seed 2 -o other.h5")
+        self.said("forward delta_net -i other.h5 -o wrong.h5")
+        for words, status in COMMANDS:
+            text = self.said(words, status, COLUMNS="80")
+            self.fits(text, words)
+            self.assertTrue(text or words.split()[0] in ("sample", "forward"), words)
+
+    def test_help(self):
+        text = self.said("--help", COLUMNS="80")
+        self.fits(text, "--help")
+        names = [line.split()[0] for line in text.split("Subcommands:\n")[1].splitlines() if line[:2] == "  " != line[2:4] and line[2] != " "]
+        self.assertGreater(len(names), 12)
+        for name in names:
+            text = self.said(name + " --help", COLUMNS="80")
+            self.fits(text, name)
+            self.assertIn(f"Example: recollect {name} ", " ".join(text.split()))
+
+    def test_a_terminal_is_asked_for_its_width(self):
+        controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 66, 0, 0))
+        process = subprocess.Popen([PROGRAM, "list", "tasks"], env=self.plain, stdout=terminal, stderr=terminal)
+        os.close(terminal)
+        text = b""
+        try:
+            while some := os.read(controller, 65536):
+                text += some
+        except OSError:  # the other end is closed
+            pass
+        os.close(controller)
+        self.assertEqual(process.wait(), 0)
+        self.fits(text.decode(), "on a terminal", 66)
+        self.assertGreater(len(text), 2000)
+
+    def test_a_pipe_has_one_line_a_row(self):
+        rows = json.loads(self.said("list variants --json"))
+        self.assertEqual(len(self.said("list variants").splitlines()), len(rows) + 1)
+        self.assertGreater(max(map(len, self.said("info").splitlines())), 80)
+
+    def test_what_programs_read_is_not_folded(self):
+        self.said("verify snr_linear -o a.h5")
+        for words in ("list claims --json", "plan --variants linear --tasks all --json", "info --json", "diff a.h5 a.h5 --format md"):
+            self.assertEqual(self.said(words, COLUMNS="40"), self.said(words), words)
+
+
+if __name__ == "__main__":
+    unittest.main()
