@@ -145,7 +145,7 @@ int check_candidate(const CheckFlags &flags) {
     });
   const Checked &c = found.outputs;
   const std::string command = one_line_command(flags), diagnosis = found.diagnosis();
-  std::cout << flags.variant << ": " << (found.right() ? "right" : "WRONG") << '\n';
+  std::cout << flags.variant << alarmed(found.right() ? ": right" : ": WRONG") << '\n';
   print_errors("o, [b,h,t,channel]", c.outputs, c.bound);
   if (c.has_state) print_errors("state, [b,h,row,column]", c.state, c.bound);
   for (const auto &[first, last, worst] : c.by_step)

@@ -70,7 +70,8 @@ void explain(std::ostream &out, const Claim &c, const Finding *finding, const Fa
   paragraph(out, "statement", c.statement);
   const std::string qualified = qualifier(c).empty() ? "" : " (" + qualifier(c) + ")";
   const std::string verdict = finding ? name_of(finding->verdict) : name_of(c.expected);
-  paragraph(out, "verdict", verdict + qualified + (!finding ? "" : finding->passed ? ", as expected" : ", FAILED"));
+  const std::string passed = !finding ? "" : finding->passed ? ", as expected" : ", FAILED";
+  out << alarmed(wrapped(verdict + qualified + passed, "verdict", 12)) << '\n';
   paragraph(out, c.expected == Verdict::refuted ? "instead" : "exact", c.exact);
   paragraph(out, "why", c.explanation);
   if (finding) print_counter_example(out, *finding);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <ostream>
+#include <sstream>
 
 namespace recollect {
 namespace {
@@ -124,7 +125,8 @@ void print_found(std::ostream &out, const std::vector<Finding> &findings) {
 
 } // namespace
 
-void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet) {
+void print_findings(std::ostream &terminal, const std::vector<Finding> &findings, bool every_point, bool quiet) {
+  std::ostringstream out;
   if (!quiet) print_found(out, findings);
   Rows rows{{"id", "measured", "predicted", "std.err", "verdict", "expected", ""}};
   int passed = 0, failed = 0;
@@ -134,6 +136,7 @@ void print_findings(std::ostream &out, const std::vector<Finding> &findings, boo
   }
   if (rows.size() > 1) print_table(out, rows);
   out << passed << " passed, " << failed << " failed\n";
+  terminal << alarmed(out.str());
 }
 
 } // namespace recollect

@@ -8,7 +8,8 @@ namespace recollect {
 
 class Progress {
 public:
-  explicit Progress(size_t total, bool quiet = false);
+  using Clock = std::chrono::steady_clock;
+  explicit Progress(size_t total, bool quiet = false, Clock::duration every = std::chrono::minutes(1));
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
@@ -18,9 +19,9 @@ public:
   void done();
 
 private:
-  using Clock = std::chrono::steady_clock;
   size_t total_, begun_ = 0;
   bool quiet_, terminal_, shown_ = false;
+  Clock::duration every_; // in a pipe
   Clock::time_point start_ = Clock::now(), told_ = start_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <ostream>
+#include <regex>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -121,6 +122,12 @@ void print_table(std::ostream &out, const Rows &rows) {
       out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
     }
   }
+}
+
+std::string alarmed(const std::string &text) {
+  const char *plain = std::getenv("NO_COLOR"); // no-color.org: set and not empty
+  if (!isatty(STDOUT_FILENO) || (plain && *plain)) return text;
+  return std::regex_replace(text, std::regex("FAILED|WRONG"), "\033[1;31m$&\033[0m");
 }
 
 std::string brief(double value) {

@@ -23,6 +23,9 @@ std::string wrapped(const std::string &text, const std::string &name, size_t ind
 /// two spaces, else a little further right than the first.
 std::string folded(const std::string &text);
 
+/// The text with FAILED and WRONG in red where standard output is a terminal and NO_COLOR is not set.
+std::string alarmed(const std::string &text);
+
 /// Six significant digits.
 std::string brief(double value);
 

@@ -75,7 +75,10 @@ size_t edit_distance(const std::string &a, const std::string &b) {
 
 std::string suggestion(const std::string &name, const std::vector<std::string> &known) {
   if (known.empty()) return "";
-  const auto distance = [&](const std::string &other) { return edit_distance(canonical(name), canonical(other)); };
+  const auto distance = [&](const std::string &other) { // the beginning of a name is nearly the name
+    const bool begun = name.size() >= 3 && canonical(other).rfind(canonical(name), 0) == 0;
+    return begun ? 1 : edit_distance(canonical(name), canonical(other));
+  };
   const auto nearest = std::min_element(known.begin(), known.end(),
                                         [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
   if (distance(*nearest) <= std::max<size_t>(2, name.size() / 2)) return ", did you mean '" + *nearest + "'?";

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import h5py
 
@@ -19,6 +20,7 @@ import explain  # noqa: E402
 import findings  # noqa: E402
 import maths  # noqa: E402
 import matrix  # noqa: E402
+import progress  # noqa: E402
 import read  # noqa: E402
 import report  # noqa: E402
 import run_figures  # noqa: E402
@@ -473,6 +475,18 @@ class Report(unittest.TestCase):
         said = "Its rival “n for n-1” was not refuted, so the check cannot tell the two apart."
         self.assertEqual(explain.why_failed(undecided), [said])
         self.assertIn("samples are too few", explain.why_failed(claim(passed=False, verdict="inconclusive"))[0])
+
+    def test_progress_is_a_line_a_minute_in_a_pipe(self):
+        heard, said = os.pipe()
+        self.addCleanup(os.close, heard)
+        now = 0.0
+        with unittest.mock.patch("progress.time.monotonic", lambda: now):
+            shown = progress.Progress("figures", 100, said)
+            for now in (1, 59, 61, 90, 120, 122):
+                shown.advance(10)
+            shown.end()
+        os.close(said)
+        self.assertEqual(os.read(heard, 4096).decode(), "[30/100] figures, 2:22 remaining\n[60/100] figures, 1:21 remaining\n")
 
     def test_numbers(self):
         shown = {

@@ -2,6 +2,9 @@
 #include "harness/command_line/progress.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
+#include <iostream>
+#include <sstream>
+#include <thread>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -26,6 +29,21 @@ BOOST_AUTO_TEST_CASE(a_terminal_shows_what_runs_and_what_remains) {
 BOOST_AUTO_TEST_CASE(a_pipe_stays_quiet_for_a_minute) {
   const Outcome o = run_program("bench --variants linear --shape 1,1,64,8,8 --min-time 0");
   BOOST_TEST((o.status == 0 && o.err.empty()));
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_gets_a_line_each_time_that_is_over, *boost::unit_test::precondition([](auto) {
+                       return boost::test_tools::assertion_result(!isatty(STDERR_FILENO)); // else it is no pipe
+                     })) {
+  std::ostringstream said;
+  std::streambuf *const before = std::cerr.rdbuf(said.rdbuf());
+  {
+    Progress progress(3, false, std::chrono::milliseconds(20)), quiet(1, true, std::chrono::seconds(0));
+    progress.next("at once"), quiet.next("quiet");
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    progress.next("later"), progress.next("at once again");
+  }
+  std::cerr.rdbuf(before);
+  BOOST_TEST(said.str() == "[2/3] later, 0:00 remaining\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people read fits a terminal of 80 columns; a pipe has one line a row, and what programs read is as it was."""
+"""What people read: it fits 80 columns, says how far it is, and has colour on a terminal alone. A pipe has one line a row, and
+what programs read is as it was."""
 import fcntl
 import json
 import os
-import pathlib
 import pty
+import re
 import struct
 import subprocess
 import tempfile
@@ -29,11 +30,11 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-class Width(unittest.TestCase):
+class Terminal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.plain = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+        cls.plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
 
     @classmethod
     def tearDownClass(cls):
@@ -44,6 +45,23 @@ class Width(unittest.TestCase):
         done = subprocess.run(command, cwd=self.folder.name, env={**self.plain, **environment}, capture_output=True, text=True)
         self.assertEqual(done.returncode, status, words + "\n" + done.stdout[-1000:] + done.stderr)
         return done.stdout
+
+    def on_a_terminal(self, words, status=0, columns=80, program=PROGRAM, **environment):
+        """What stands on a terminal after the command, progress included."""
+        controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([program, *words.split()], cwd=self.folder.name, env={**self.plain, **environment},
+                                   stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal)  # fmt: skip
+        os.close(terminal)
+        text = b""
+        try:
+            while some := os.read(controller, 65536):
+                text += some
+        except OSError:  # the other end is closed
+            pass
+        os.close(controller)
+        self.assertEqual(process.wait(), status, words + text.decode())
+        return text.decode().replace("\r\n", "\n")
 
     def fits(self, text, words, columns=80):
         for line in text.splitlines():
@@ -69,20 +87,38 @@ class Width(unittest.TestCase):
             self.assertIn(f"Example: recollect {name} ", " ".join(text.split()))
 
     def test_a_terminal_is_asked_for_its_width(self):
-        controller, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 66, 0, 0))
-        process = subprocess.Popen([PROGRAM, "list", "tasks"], env=self.plain, stdout=terminal, stderr=terminal)
-        os.close(terminal)
-        text = b""
-        try:
-            while some := os.read(controller, 65536):
-                text += some
-        except OSError:  # the other end is closed
-            pass
-        os.close(controller)
-        self.assertEqual(process.wait(), 0)
-        self.fits(text.decode(), "on a terminal", 66)
+        text = self.on_a_terminal("list tasks", columns=66)
+        self.fits(text, "on a terminal", 66)
         self.assertGreater(len(text), 2000)
+
+    def test_progress(self):
+        """[i/N] name, remaining time: in place on a terminal, nothing in a pipe within the first minute, none where quiet."""
+        for words in (
+            "run --variants linear,softmax,scalar_gated_delta --tasks long_mqar --seeds 3 -o p.h5",
+            "verify snr_linear snr_exp -o q.h5",
+            "report p.h5 q.h5 -o page",
+        ):
+            text = self.on_a_terminal(words, columns=60)
+            told = re.findall(r"\r\033\[K(\[\d+/\d+\] [^\r\n]+)", text)
+            self.assertTrue(any(re.search(r"\d+:\d\d remaining$", line) for line in told), (words, text[-2000:]))
+            self.assertTrue(all(len(line) < 60 for line in told), told)
+            name = "figures" if words.startswith("report") else words.split()[1] if words.startswith("verify") else "long_mqar"
+            self.assertTrue(any(name in line for line in told), (name, told))
+            piped = subprocess.run([PROGRAM, *words.split()], cwd=self.folder.name, env=self.plain, capture_output=True, text=True)
+            self.assertEqual((piped.returncode, piped.stderr), (0, ""), words)
+            quiet = self.on_a_terminal(words + " --quiet")
+            self.assertNotIn("remaining", quiet)
+            self.assertLessEqual(len(quiet.splitlines()), 1, quiet)
+
+    def test_failures_are_red_on_a_terminal_alone(self):
+        wrong = os.path.join(os.path.dirname(PROGRAM), "recollect_wrong")  # a sign of one layer is flipped
+        words = "verify chunk-equals-recurrent"
+        self.assertIn("\033[1;31mFAILED\033[0m", self.on_a_terminal(words, 1, program=wrong))
+        for text in (self.on_a_terminal(words, 1, program=wrong, NO_COLOR="1"),
+                     subprocess.run([wrong, *words.split()], capture_output=True, text=True, env=self.plain).stdout):  # fmt: skip
+            self.assertIn("FAILED", text)
+            self.assertNotRegex(text, r"\033\[[\d;]*m")
+        self.assertNotRegex(self.on_a_terminal("verify snr_linear"), r"\033\[[\d;]*m")
 
     def test_a_pipe_has_one_line_a_row(self):
         rows = json.loads(self.said("list variants --json"))
