@@ -3,6 +3,7 @@
 run in a folder of their own, with stand-ins for the programs that they call."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -106,6 +107,21 @@ class Scripts(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertIn("MiB", done.stderr)
         self.assertFalse((self.folder / "apt.log").exists())
+
+    def test_the_examples_name_what_is_there(self):
+        """A GitHub Action and a GitLab job: the scripts that they call, and the files that those leave."""
+        left = (ROOT / "ci/verify.sh").read_text()
+        for name, files in ("github.yml", {"verdicts.h5"}), ("gitlab.yml", {"verdicts.xml"}):
+            text = (ROOT / "ci/examples" / name).read_text()
+            self.assertTrue(os.access(ROOT / re.search(r"^ *- (?:run: )?(\.ci/run)$", text, re.M)[1], os.X_OK))
+            self.assertEqual(set(re.findall(r"build/gate/([\w.]+)", text)), files)
+            self.assertTrue(all(f'"$out/{file}"' in left for file in files) and "out=build/gate" in left, name)
+        (command,) = re.findall(r"(build/recollect .*?) >>", (ROOT / "ci/examples/github.yml").read_text())
+        program = os.environ["RECOLLECT_PROGRAM"]
+        words = command.replace("build/recollect", program).replace("build/gate/verdicts.h5", "ci/baseline.h5").split()
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith("**"), done.stdout)  # the summary of a Markdown page
 
 
 if __name__ == "__main__":

@@ -137,6 +137,36 @@ found = { linear, exp: said(), curves: document.querySelectorAll("#plot polyline
         self.assertEqual(found["curves"], 2)
         self.assertGreater(found["marks"], 3)
 
+    def test_the_explorer_says_what_the_program_says(self):
+        """Printed and exact forms of all four similarities, at the point where the program measures them."""
+        names = ["snr_linear", "snr_relu", "snr_exp", "snr_solu"]
+        written = os.path.join(self.folder.name, "snr.json")
+        subprocess.run([os.environ["RECOLLECT_PROGRAM"], "verify", *names, "--json", written], check=True, capture_output=True)
+        with open(written, encoding="utf-8") as f:
+            claims = json.load(f)["claims"]
+        wanted = []
+        for claim in claims:
+            printed, exact = claim["points"][:2]
+            self.assertEqual((printed["label"], exact["label"]), ("mean over the probe, as printed", "mean over the probe"))
+            at = {k: v for k, v in printed["params"].items() if k in ("d", "n", "dv", "tau")}
+            self.assertEqual(at, {k: v for k, v in exact["params"].items() if k in at})
+            wanted.append((claim["id"].split("_")[1], at, printed["predicted"], exact["predicted"]))
+        script = """
+const form = document.getElementById("explorer"); form.root.checked = false; found = [];
+for (const [kernel, at] of %s) {
+  form.kernel.value = kernel;
+  for (const name in at) form[name].value = at[name];
+  form.dispatchEvent(new Event("input")); found.push(document.getElementById("reading").textContent);
+}
+"""
+        found = self.asked("explorer.html", script % json.dumps([w[:2] for w in wanted]))
+        self.assertEqual(sorted(w[0] for w in wanted), ["exp", "linear", "relu", "solu"])
+        for (kernel, _, printed, exact), said in zip(wanted, found):
+            numbers = [float(x) for x in re.findall(r"= ([\d.e+-]+)[;.](?: |$)", said)]
+            self.assertEqual(len(numbers), 3, said)
+            self.assertLess(abs(numbers[0] / printed - 1), 6e-4, (kernel, said))  # four digits
+            self.assertLess(abs(numbers[1] / exact - 1), 6e-4, (kernel, said))
+
     def test_contrast_is_aa_in_light_and_dark(self):
         for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "layers/additive_1.html", "tasks/recall.html"):  # fmt: skip
             for dark in (False, True):
