@@ -143,6 +143,8 @@ class Check(InFolder):
         found = self.check("gated_delta_net", arrays, status=1)
         self.assertEqual(found["outputs"]["first_bad"], [1, 0, 41, 3])
         self.assertEqual(found["outputs"]["worst"], "inf")
+        bad = [part for part in found["by_step"] if part["worst"] == "inf" or part["worst"] > 1e-3]  # error against t
+        self.assertEqual([any(part["from"] <= t < part["to"] for part in bad) for t in (0, 41, 60)], [False, True, True])
         self.assertEqual(found["diagnosis"], "")
         arrays = gated_delta(x)
         arrays["state"][1, 1, 2, 5] += 0.01

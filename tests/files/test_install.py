@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed tree: program, report, completions, man page, Python module, and a program built against it."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +37,11 @@ class Install(unittest.TestCase):
         self.assertTrue(os.path.exists(self.at("share", "recollect", "reports", "templates", "base.html")))
 
     def test_man_page_and_completions(self):
-        self.assertTrue(os.path.exists(self.at("share", "man", "man1", "recollect.1")))
+        offered = subprocess.run([self.program, "--help"], capture_output=True, text=True).stdout.split("Subcommands:")[1]
+        with open(self.at("share", "man", "man1", "recollect.1"), encoding="utf-8") as f:
+            page = f.read()
+        for command in re.findall(r"^  ([a-z]+) ", offered, re.M):
+            self.assertIn(f"\n.B {command}", page)
         self.assertTrue(os.path.exists(self.at("share", "zsh", "site-functions", "_recollect")))
         self.assertTrue(os.path.exists(self.at("share", "fish", "vendor_completions.d", "recollect.fish")))
         script = f"""

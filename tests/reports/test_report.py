@@ -137,6 +137,8 @@ class Report(unittest.TestCase):
         self.says(pages["claims/claim_7.html"], "recollect verify claim_7 --seed 1 --points")
         self.says(pages["claims/claim_7.html"], "@misc{recollect_claim_7")
         self.says(index, "with uncommitted changes")
+        self.assertEqual([w in index.text for w in ("Expected", "Found", "New: where the text")], [True] * 3)
+        self.assertTrue(1 <= index.source.split('<ol class="news">')[1].split("</ol>")[0].count("<li>") <= 5)
         delta = next(row for row in ledger.rows if row["id"] == "claim-claim_7")
         self.assertIn("delta_net", delta["data-key"])  # claims are found by the layers that they speak of
         self.assertIn("variational linear attention", delta["data-key"])  # and by their paper's name
@@ -321,6 +323,21 @@ class Report(unittest.TestCase):
         self.says(layer, "6 Dk Dv flops")
         self.says(layer, "Also calledgla")
         self.assertIn("<math>", layer.source)
+        self.says(self.page("layers/softmax.html"), "what stands free")
+        linear = self.page("layers/linear.html")
+        for part in ("Inputsq, k, v", "Cost a token", "State", "Traits", "Parameters", "Accuracy against stored pairs",
+                     "On the tasks", "Fast forms against the definition", "Speed", "tokens a second", "Claims that run it", "snr_linear"):  # fmt: skip
+            self.says(linear, part)
+        self.assertIn('<svg class="curve"', linear.source)
+        claim = self.page("claims/snr_linear.html")
+        for part in ("Statement (paraphrase)", "Exact form, or condition", "apart (tolerances)", "recollect verify snr_linear --seed 1 --points",
+                     "@misc{recollect_snr_linear", "commit", "seed 1"):  # fmt: skip
+            self.says(claim, part)
+        self.assertTrue(any(r.startswith("https://arxiv.org/") for r in claim.references))
+        self.assertEqual([i["src"] for i in claim.images], ["../figures/claim_snr_linear.svg"])
+        task = self.page("tasks/recall.html")
+        for part in ("accuracy", "softmax", "tuned: scale"):
+            self.says(task, part)
         self.assertIn("layers/mamba.html", self.pages())  # also of layers that no file ran
         self.says(self.page("tasks/recall.html"), "chance 0.0312, a perfect memory 1")
         for name in ("time_against_length", "roofline", "cost_recall"):
