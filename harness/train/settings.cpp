@@ -27,14 +27,15 @@ std::string owner_of(const std::string &name) {
 
 const std::vector<ParamSpec> &settings() {
   static const std::vector<ParamSpec> all{
-      choice_param("task", {"mqar", "copy", "bigrams", "swaps"},
-                   "key-value recall (004 §5.2), the first half repeated, recall in running text (003 §6), or which of "
-                   "the elements comes first after each swap (000 §3.2)"),
+      choice_param(
+          "task", {"mqar", "copy", "bigrams", "swaps", "trees"},
+          "key-value recall (004 §5.2), the first half repeated, recall in running text (003 §6), which of the "
+          "elements comes first after each swap (000 §3.2), or which nodes the first one reaches (000 §3.3)"),
       integer_param("pairs", 8, 1, 4096,
                     "of mqar: n, in texts of 3 n + 1 tokens; of copy: tokens to repeat, of 2 n + 1; of bigrams: cues "
                     "with a response; of swaps: swaps"),
       integer_param("context", 16, 1, 1 << 20, "of bigrams: L cues and responses written, in texts of 2 L + 1 tokens"),
-      integer_param("elements", 5, 2, 256, "of swaps: n elements, n (n - 1) / 2 swaps as tokens"),
+      integer_param("elements", 5, 2, 256, "of swaps: n elements, n (n - 1) / 2 swaps as tokens; of trees: nodes"),
       integer_param("vocabulary", 128, 8, 1 << 20, "tokens: keys of the lower half, values of the upper, a separator"),
       choice_param("labels", {"right", "shuffled"}, "shuffled: a text's answers in random order, to train with"),
       choice_param("mixer", mixers(), "the layer, or none"),

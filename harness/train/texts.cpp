@@ -75,6 +75,21 @@ void write_swaps(const Drawn &d, int *tokens, int *labels) {
   }
 }
 
+void write_trees(const Drawn &d, int *tokens, int *labels) {
+  const int nodes = d.settings.integer("elements");
+  std::vector<int> trees[2];
+  std::vector<char> first(static_cast<size_t>(nodes));
+  first[0] = 1;
+  for (int node : distinct(nodes / 2 - 1, nodes - 1, d.stream, 0)) first[size_t(node + 1)] = 1;
+  for (int node = 0; node < nodes; ++node) {
+    std::vector<int> &tree = trees[first[size_t(node)] ? 0 : 1];
+    const std::uint64_t draw = std::uint64_t(nodes + node);
+    tokens[node] = tree.empty() ? node : tree[d.stream.below(draw, tree.size())];
+    labels[node] = first[size_t(node)];
+    tree.push_back(node);
+  }
+}
+
 void shuffle(const Drawn &d, int *labels, int length) {
   std::vector<int> asked;
   for (int t = 0; t < length; ++t)
@@ -89,14 +104,15 @@ void shuffle(const Drawn &d, int *labels, int length) {
 int text_length(const Params &settings) {
   const int n = settings.integer("pairs");
   const std::string &task = settings.text("task");
-  return task == "mqar"    ? 3 * n + 1
-         : task == "copy"  ? 2 * n + 1
-         : task == "swaps" ? n
-                           : 2 * settings.integer("context") + 1;
+  if (task == "mqar") return 3 * n + 1;
+  if (task == "copy") return 2 * n + 1;
+  if (task == "swaps") return n;
+  return task == "trees" ? settings.integer("elements") : 2 * settings.integer("context") + 1;
 }
 
 double chance(const Params &settings) {
   const std::string &task = settings.text("task");
+  if (task == "trees") return 0.5;
   return 1 / settings.real(task == "copy" ? "vocabulary" : task == "swaps" ? "elements" : "pairs");
 }
 
@@ -105,6 +121,8 @@ void check_texts(const Params &settings) {
   const int V = settings.integer("vocabulary"), n = settings.integer("elements");
   if ((task == "mqar" || task == "bigrams") && settings.integer("pairs") > V / 2)
     usage_error("train: " + task + " has vocabulary / 2 keys, too few for its pairs");
+  if (task == "trees" && (n % 2 || n > V))
+    usage_error("train: two trees have an even number of nodes, and the vocabulary a token for each");
   if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)
     usage_error("train: the swaps of " + std::to_string(n) + " elements need a vocabulary of n (n - 1) / 2");
 }
@@ -119,7 +137,8 @@ Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &
   const auto write = task == "mqar"      ? write_mqar
                      : task == "copy"    ? write_copy
                      : task == "bigrams" ? write_bigrams
-                                         : write_swaps;
+                     : task == "swaps"   ? write_swaps
+                                         : write_trees;
   for (int i = 0; i < texts.count; ++i) {
     const Drawn drawn{Stream(seed, "train/texts/" + use, number * std::uint64_t(texts.count) + std::uint64_t(i)),
                       settings, training};

@@ -18,6 +18,8 @@ struct Texts {
 ///            came before; asked for its response is each cue that came before, held out the last alone (003 §6)
 ///   swaps the n (n - 1) / 2 swaps of two of the places 0 ... n - 1, each to be followed by the element then at place 0 of
 ///         what began in order (000 §3.2, E.4)
+///   trees n nodes in topological order, half of them in the tree that node 0 begins, half in another, each the token of its
+///         parent, a root its own; asked, 1 or 0, is whether node 0 reaches it (000 §3.3)
 /// Keys are distinct tokens 0 ... V/2 - 1, values any of V/2 ... V - 2, SEP is V - 1. Cues are of the lower half, responses
 /// distinct tokens of the upper. Shuffled labels are the same answers in random order.
 Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number);

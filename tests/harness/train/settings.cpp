@@ -25,6 +25,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
                                        {{"vla.lambda0", "1"}, {"mixer", "vla"}, {"vla.eta", "x"}},
                                        {{"task", "bigrams"}, {"pairs", "65"}},
                                        {{"task", "swaps"}, {"vocabulary", "9"}},
+                                       {{"task", "trees"}, {"elements", "7"}},
                                        {{"nothing.lambda0", "1"}},
                                        {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}}};
   for (const Assignments &given : wrong) BOOST_CHECK_THROW(setups(given), Error);

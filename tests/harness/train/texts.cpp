@@ -100,6 +100,29 @@ BOOST_AUTO_TEST_CASE(swaps_ask_for_the_first_element) {
   BOOST_TEST(seen.size() == 6u);
 }
 
+BOOST_AUTO_TEST_CASE(trees_ask_what_the_first_node_reaches) {
+  const Params p = of({{"task", "trees"}, {"elements", "12"}, {"batch", "30"}});
+  const Texts texts = make_texts(p, 1, "train", 0);
+  BOOST_TEST((texts.length == 12 && chance(p) == 0.5));
+  std::set<std::vector<int>> different;
+  for (int i = 0; i < texts.count; ++i) {
+    const int *parent = &texts.tokens[size_t(i) * 12], *y = &texts.labels[size_t(i) * 12];
+    different.insert(std::vector<int>(parent, parent + 12));
+    int reached = 0, roots = 0;
+    for (int node = 0; node < 12; ++node) {
+      int at = node;
+      while (parent[at] != at) {
+        BOOST_TEST_REQUIRE(parent[at] < at);
+        at = parent[at];
+      }
+      BOOST_TEST(y[node] == int(at == 0));
+      reached += y[node], roots += parent[node] == node;
+    }
+    BOOST_TEST((reached == 6 && roots == 2));
+  }
+  BOOST_TEST(different.size() == 30u);
+}
+
 BOOST_AUTO_TEST_CASE(copy_asks_for_the_next_token) {
   const Texts texts = make_texts(of({{"task", "copy"}, {"pairs", "3"}, {"batch", "2"}}), 1, "train", 0);
   BOOST_TEST(texts.length == 7);
