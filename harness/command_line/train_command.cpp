@@ -13,9 +13,6 @@
 #include <cstdio>
 #include <iostream>
 #include <set>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 namespace recollect {
 namespace {
@@ -117,14 +114,6 @@ void print_summary(const std::vector<std::string> &labels, const TrainingRecord 
     if (diverged) line += ", " + std::to_string(diverged) + " diverged";
     std::cout << folded(line) << '\n';
   }
-}
-
-/// A step asks for what the one before it freed: handing the pages back and faulting them in again took half the time of
-/// a small one.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20), mallopt(M_TRIM_THRESHOLD, 1 << 30), mallopt(M_TOP_PAD, 64 << 20);
-#endif
 }
 
 int run_train(const TrainFlags &flags, const Words &command_line) {

@@ -8,6 +8,7 @@ namespace recollect::theory {
 
 /// Accuracy on held-out texts, and the standard error of their draw: that of a model, not of all models.
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
+  train::keep_freed_memory();
   train::Trainer trainer(train::resolve_setup(settings), seed);
   while (!trainer.done()) trainer.step();
   std::vector<double> accuracies;
