@@ -32,7 +32,7 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
       const double argument = sign * gram(n + int(p), l), ideal = std::nearbyint(argument);
       lemma.left.push_back(f(argument));
       lemma.right.push_back(f(gram(i, l)) - f(gram(j, l)));
-      if (ideal < -1) continue; // not among the four
+      if (ideal < -1 || ideal > 2) continue; // not among the four: the keys are no premise of the lemma
       double &strayed = lemma.strayed[ideal < 0 ? 2 : ideal == 2 ? 3 : int(ideal)];
       strayed = std::max(strayed, std::fabs(argument - ideal) / eps);
     }
