@@ -28,9 +28,9 @@ Texts embedded(const Texts &plain, const Dense &embedding) {
     const size_t each = rows->size() / heads / tokens; // rows of one text
     std::vector<double> replaced;
     for (size_t text = 0; text < heads; ++text) {
-      const Dense basis(
-          tokens, tokens,
-          {&plain.problem.candidates[text * tokens * tokens], &plain.problem.candidates[(text + 1) * tokens * tokens]}),
+      const Dense basis(tokens, tokens,
+                        {&plain.problem.candidates[text * tokens * tokens],
+                         &plain.problem.candidates[text * tokens * tokens] + tokens * tokens}),
           own(int(each), tokens, {rows->begin() + text * each * tokens, rows->begin() + (text + 1) * each * tokens});
       const Dense image = own * transpose(basis) * embedding;
       replaced.insert(replaced.end(), image.data.begin(), image.data.end());

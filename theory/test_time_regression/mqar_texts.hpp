@@ -40,7 +40,7 @@ struct Texts {
     const int d = problem.sequence.shape.Dk;
     std::vector<double> rows;
     for (int t = first; t < problem.sequence.shape.T; ++t)
-      if (is_asked(problem, 0, t)) rows.insert(rows.end(), &array[size_t(t) * d], &array[size_t(t + 1) * d]);
+      if (is_asked(problem, 0, t)) rows.insert(rows.end(), &array[size_t(t) * d], &array[size_t(t) * d] + d);
     return rows;
   }
   /// n_j v_j at those steps: the response times the number of times that its cue was written, plus `more`.

@@ -32,7 +32,7 @@ std::vector<double> shifted(const Dense &x, const Dense &W, int i, double factor
   std::vector<double> rows;
   for (int t = 0; t < x.rows; ++t) {
     std::vector<double> token(x.columns, 0.0);
-    if (t >= i) token.assign(&x.data[size_t(t - i) * x.columns], &x.data[size_t(t - i + 1) * x.columns]);
+    if (t >= i) std::copy_n(&x.data[size_t(t - i) * x.columns], x.columns, token.begin());
     for (double y : times(W, token)) rows.push_back(factor * y);
   }
   return rows;

@@ -154,7 +154,7 @@ Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Re
   Deltas seen;
   int done = 0;
   for (int t : looks) {
-    if (t > done) memory.update_inverse({&U[size_t(done) * d], &U[size_t(t) * d]});
+    if (t > done) memory.update_inverse({&U[size_t(done) * d], &U[0] + size_t(t) * d});
     done = t;
     seen.last = layer_delta(memory.A, row(U, t, d), real), seen.least = std::min(seen.least, seen.last);
   }
