@@ -15,7 +15,7 @@ namespace recollect {
 namespace {
 
 struct PlanFlags {
-  std::vector<std::string> variants{"all"}, tasks{"all"};
+  std::vector<std::string> variants{"all"}, tasks{"all"}, shapes;
   FormFlags form;
   EngineFlags engine;
   std::uint64_t seed = 1;
@@ -31,18 +31,21 @@ struct PlanFlags {
     engine.add(c);
     c.get_option("--set")->description(
         "name=values or owner.name=values, values as 64, 0.2,0.5 or 16:512:*2 (repeatable)");
+    c.add_option("--shape", shapes, "d,dv, the widths of keys and values (repeatable): pairs, not every combination")
+        ->expected(1)
+        ->take_all();
     c.add_option("--seed", seed, "first seed")->capture_default_str();
     seeds_option =
         c.add_option("--seeds", seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
     c.add_flag("--tune", tune, "choose what is free in a layer (temperature, ridge, gates) on seeds of its own first");
     c.add_option("--suite", suite, "the [[run]] entries of this TOML file (see ci/suites), instead of the flags above")
-        ->excludes("--variants", "--tasks", "--set");
+        ->excludes("--variants", "--tasks", "--set", "--shape");
   }
   RunRequest request() const {
     RunRequest r;
     r.variants = variants, r.tasks = tasks, r.form = form.form, r.real = form.real(), r.chunk = form.chunk;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
-    r.seed = seed, r.seeds = seeds, r.tune = tune, r.settings = assignments(form.settings);
+    r.seed = seed, r.seeds = seeds, r.tune = tune, r.settings = assignments(form.settings), r.shapes = shapes;
     return r;
   }
   std::vector<Experiment> experiments() const {

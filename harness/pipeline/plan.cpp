@@ -57,10 +57,24 @@ void refuse_unused(const RunRequest &request, const std::vector<const Variant *>
 
 namespace {
 
-/// Every combination of the values that each setting lists.
-std::vector<Assignments> combinations(const Assignments &settings) {
-  std::vector<Assignments> all{{}};
-  for (const auto &[key, text] : settings) {
+/// The widths that `shapes` list; where there are none, nothing is set.
+std::vector<Assignments> widths(const RunRequest &request) {
+  if (request.shapes.empty()) return {{}};
+  std::vector<Assignments> all;
+  for (const std::string &shape : request.shapes) {
+    const std::vector<std::string> parts = split(shape, ',');
+    if (parts.size() != 2) usage_error("--shape is d,dv, got '" + shape + "'");
+    all.push_back({{"d", parts[0]}, {"dv", parts[1]}});
+  }
+  for (const char *name : {"d", "dv"})
+    if (request.settings.count(name)) usage_error("--shape and --set " + std::string(name) + " exclude each other");
+  return all;
+}
+
+/// Every combination of the values that each setting lists, at every shape.
+std::vector<Assignments> combinations(const RunRequest &request) {
+  std::vector<Assignments> all = widths(request);
+  for (const auto &[key, text] : request.settings) {
     std::vector<Assignments> longer;
     for (const Assignments &known : all)
       for (const std::string &value : expand_values(text, "--set " + key)) {
@@ -114,7 +128,7 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
       std::set<std::string> seen; // a setting that neither of the two has does not repeat their case
-      for (const Assignments &settings : combinations(request.settings)) {
+      for (const Assignments &settings : combinations(request)) {
         const Assignments of_variant = settings_for(*variant, settings), of_task = settings_for(*task, settings);
         Case c;
         c.variant = variant, c.task = task;

@@ -20,6 +20,7 @@ struct RunRequest {
   /// "name" for every selected variant and task that has it, "owner.name" for one; lists and ranges of values
   /// (sweep.hpp) give every combination.
   Assignments settings;
+  std::vector<std::string> shapes; // "d,dv" for every selected task that has them: pairs, each with all of `settings`
   int warmup = 0, repetitions = 1;
 };
 

@@ -42,6 +42,27 @@ BOOST_AUTO_TEST_CASE(lists_of_values_give_every_combination_once) {
   BOOST_TEST(make_plan(request).size() == 6u + 2u);
 }
 
+BOOST_AUTO_TEST_CASE(shapes_are_pairs_at_every_setting) {
+  RunRequest request;
+  request.variants = {"linear"}, request.tasks = {"recall", "copy"}; // copy has no dv: 16 comes once
+  request.settings = {{"recall.n", "4,8"}}, request.shapes = {"16,8", "16,32", "64,64"};
+  std::vector<std::string> met;
+  for (const Case &c : make_plan(request)) {
+    const auto of = [&](const char *name) { return std::to_string(c.task_params.integer(name)); };
+    met.push_back(c.task->name + " " + of("d") + (c.task->name == "recall" ? "," + of("dv") + " n " + of("n") : ""));
+  }
+  const std::vector<std::string> expected{"copy 16",          "copy 64",          "recall 16,8 n 4",
+                                          "recall 16,8 n 8",  "recall 16,32 n 4", "recall 16,32 n 8",
+                                          "recall 64,64 n 4", "recall 64,64 n 8"};
+  BOOST_TEST(met == expected, boost::test_tools::per_element());
+  for (const char *wrong : {"16", "16,8,4", "16,x", "0,4"}) {
+    request.shapes = {wrong};
+    BOOST_CHECK_THROW(make_plan(request), Error);
+  }
+  request.shapes = {"16,8"}, request.settings["dv"] = "4";
+  BOOST_CHECK_THROW(make_plan(request), Error);
+}
+
 BOOST_AUTO_TEST_CASE(the_most_work_is_begun_first_and_groups_stay_together) {
   BOOST_TEST((longest_first({1, 3, 2, 3}) == std::vector<size_t>{1, 3, 2, 0}));
   BOOST_TEST((longest_first({0, 0, 0}) == std::vector<size_t>{0, 1, 2}));
