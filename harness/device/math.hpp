@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #if KOKKOS_VERSION < 30700
 #include <Kokkos_MathematicalFunctions.hpp>
 #endif
@@ -62,7 +63,8 @@ template <class Real> inline Real exp(Real x) {
   const Real whole = K::whole;
   std::memcpy(&bits, &shifted, sizeof bits), std::memcpy(&offset, &whole, sizeof offset);
   const Integer power = bits - offset, half = power >> 1;
-  const Integer first = (half + K::bias) << K::mantissa, second = (power - half + K::bias) << K::mantissa;
+  using Word = std::make_unsigned_t<Integer>; // of NaN the power is anything: shifts of negative numbers are undefined
+  const Word first = Word(half + K::bias) << K::mantissa, second = Word(power - half + K::bias) << K::mantissa;
   Real one, other;
   std::memcpy(&one, &first, sizeof one), std::memcpy(&other, &second, sizeof other);
   return sum * one * other;
