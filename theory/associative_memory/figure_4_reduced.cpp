@@ -5,7 +5,6 @@
 // (training_experiments.cpp).
 #include "theory/support/claims.hpp"
 #include "theory/support/training.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
@@ -101,10 +100,6 @@ Claim tracking() {
 }
 
 // ---- Kernels -----------------------------------------------------------------------------------------------------------
-
-Mean difference(const Mean &a, const Mean &b) {
-  return {a.mean - b.mean, std::hypot(a.standard_error, b.standard_error)};
-}
 
 std::vector<Point> ordered(const Protocol &p) {
   const Variation exp{"delta_former", "exp"}, softmax{"delta_former", "softmax"};

@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/numerics/statistics.hpp"
 #include "harness/train/trainer.hpp"
+#include <cmath>
 
 namespace recollect::theory {
 
@@ -14,6 +15,11 @@ inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
   std::vector<double> accuracies;
   for (const train::Judged &batch : trainer.evaluate_batches()) accuracies.push_back(batch.accuracy());
   return mean_of(accuracies);
+}
+
+/// Of independent means.
+inline Mean difference(const Mean &a, const Mean &b) {
+  return {a.mean - b.mean, std::hypot(a.standard_error, b.standard_error)};
 }
 
 } // namespace recollect::theory
