@@ -241,11 +241,11 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
     for (const Table &t : parts[i].tables_)
       if (t.name == "training_plan" || (t.name != "experiments" && (t.columns.empty() || t.columns[0].kind != integer)))
         input_error("cannot merge " + names[i] + ": it was not written by run or verify");
-  Results whole = parts.at(0);
+  Results together = parts.at(0);
   std::map<size_t, std::string> owner;
-  for (size_t done : whole.done_) owner[done] = names[0];
+  for (size_t done : together.done_) owner[done] = names[0];
   for (size_t i = 1; i < parts.size(); ++i) {
-    const std::string difference = whole.differs_from(parts[i]);
+    const std::string difference = together.differs_from(parts[i]);
     if (!difference.empty()) input_error("cannot merge " + names[0] + " and " + names[i] + ": " + difference);
     for (size_t done : parts[i].done_) {
       const auto [place, fresh] = owner.emplace(done, names[i]);
@@ -253,12 +253,12 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
         input_error("cannot merge " + place->second + " and " + names[i] + ": both have case " + std::to_string(done));
     }
     for (const Table &part : parts[i].tables_)
-      if (const Table *into = whole.find(part.name); into && !(into->columns == part.columns))
+      if (const Table *into = together.find(part.name); into && !(into->columns == part.columns))
         input_error("cannot merge " + names[0] + " and " + names[i] + ": their tables " + part.name + " differ");
-    whole.absorb(parts[i]);
+    together.absorb(parts[i]);
   }
-  whole.sort();
-  return whole;
+  together.sort();
+  return together;
 }
 
 void Results::absorb(const Results &other) {
@@ -320,8 +320,8 @@ Results Results::of(std::vector<Table> tables, Facts meta) {
   return r;
 }
 
-void Results::add(const std::vector<Table> &whole) {
-  for (const Table &one : whole) table(one.name) = one;
+void Results::add(const std::vector<Table> &tables) {
+  for (const Table &one : tables) table(one.name) = one;
 }
 
 size_t Results::missing() const {

@@ -50,7 +50,7 @@ public:
   /// `index` into the plan of measurements.
   void add(size_t index, const Finding &finding);
   /// Each takes the place of the table of its name.
-  void add(const std::vector<Table> &whole);
+  void add(const std::vector<Table> &tables);
 
   bool has(size_t index) const { return done_.count(index) != 0; } // the case or finding at this place of the plan
   size_t missing() const;                                          // planned, not there
