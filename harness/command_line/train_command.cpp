@@ -75,17 +75,17 @@ Trained train_one(size_t index, const TrainingRun &run, const std::string &label
   Trainer trainer(run.setup, run.seed);
   if (auto kept = record.kept(index)) trainer.restore(std::move(*kept));
   while (!trainer.done()) {
-    const std::vector<CurvePoint> &curve = trainer.state().curve;
+    const std::vector<CurvePoint> &curve = trainer.progressed().curve;
     progress.next(label + " seed " + std::to_string(run.seed) +
                   (curve.empty() ? "" : ", loss " + number(std::round(1e3 * curve.back().loss) / 1e3)));
     trainer.step();
-    if (!trainer.done()) record.keep(index, trainer.state());
+    if (!trainer.done() && record.due()) record.keep(index, trainer.state());
   }
   const Judged judged = trainer.evaluate();
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  const Trained trained{trainer.state().diverged, judged.loss, judged.accuracy(), chance(run.setup.settings),
+  const Trained trained{trainer.progressed().diverged, judged.loss, judged.accuracy(), chance(run.setup.settings),
                         passed.count()};
-  record.add(index, trainer.state(), trained);
+  record.add(index, trainer.progressed(), trained);
   return trained;
 }
 

@@ -1,186 +1,305 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/layers.hpp"
-#include "harness/train/parallel.hpp"
+#include "harness/device/math.hpp"
+#include "harness/device/product.hpp"
 #include <cmath>
 
 namespace recollect::train {
 namespace {
 
-int rows_of(const Numbers &X, int width) { return int(X.size() / size_t(width)); }
-
-double normal_part(double x) { return std::erfc(-x * M_SQRT1_2) / 2; }
-
-template <class F> Numbers each(const Numbers &X, const F &f) {
-  Numbers Y(X.size());
-  for (size_t i = 0; i < X.size(); ++i) Y[i] = f(X[i]);
-  return Y;
-}
-
-double mean_square(const double *x, int n) {
-  double sum = 0;
-  for (int j = 0; j < n; ++j) sum += x[j] * x[j];
-  return sum / n;
-}
-
-/// The derivative of y = x s(|x|^2), s = (|x|^2 / n + small)^(-1/2): dx = s dy - s^3 / n (x.dy) x.
-void scaled_backward(const double *x, const double *dy, int n, double s, double divisor, double *dx) {
-  double along = 0;
-  for (int j = 0; j < n; ++j) along += x[j] * dy[j];
-  for (int j = 0; j < n; ++j) dx[j] = s * dy[j] - s * s * s / divisor * along * x[j];
-}
+using tile::rows;
+using tile::transposed;
 
 constexpr double rms_floor = 1e-6, layer_floor = 1e-5, unit_floor = 1e-12;
 
-/// Rows less their means: its own backward.
-Numbers centred(Numbers X, int width) {
-  for (size_t row = 0; row < X.size(); row += size_t(width)) {
-    double mean = 0;
-    for (int j = 0; j < width; ++j) mean += X[row + size_t(j)] / width;
-    for (int j = 0; j < width; ++j) X[row + size_t(j)] -= mean;
-  }
-  return X;
+template <class Real> int rows_of(const Array<Real> &X, int width) { return int(X.extent(0) / size_t(width)); }
+
+struct Plus {
+  template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
+};
+
+/// s of every row: 1 / sqrt(|x|^2 / divisor + floor).
+template <class Real> Array<Real> scales(Arena &arena, const Array<Real> &X, int width, Real divisor, Real floor) {
+  const int N = rows_of(X, width);
+  const Array<Real> s = arena.take<Real>(size_t(N));
+  each_row(
+      "train::scales", N, width, KOKKOS_LAMBDA(int row, int first, int side) {
+        const Real *x = X.data() + size_t(row) * size_t(width);
+        Real square = 0;
+        for (int j = first; j < width; j += side) square += x[j] * x[j];
+        square = across_row(square, Plus());
+        if (first == 0) s[size_t(row)] = 1 / math::sqrt(square / divisor + floor);
+      });
+  return s;
 }
 
-Numbers scaled_forward(const Numbers &X, const double *gain, int width, double floor) {
-  Numbers Y(X.size());
-  for (size_t row = 0; row < X.size(); row += size_t(width)) {
-    const double s = 1 / std::sqrt(mean_square(&X[row], width) + floor);
-    for (int j = 0; j < width; ++j) Y[row + size_t(j)] = gain[j] * s * X[row + size_t(j)];
-  }
+/// y = gain s x, without a gain 1.
+template <class Real>
+Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &s,
+                           int width) {
+  const Array<Real> Y = arena.take<Real>(X.extent(0));
+  const bool gains = gain.extent(0) > 0;
+  each_index(
+      "train::scaled", X.extent(0),
+      KOKKOS_LAMBDA(size_t i) { Y[i] = (gains ? gain[i % size_t(width)] : Real(1)) * s[i / size_t(width)] * X[i]; });
   return Y;
 }
 
-Numbers scaled_backward(const Numbers &X, const double *gain, int width, double floor, const Numbers &dY,
-                        double *dgain) {
-  Numbers dX(X.size()), inside(static_cast<size_t>(width));
-  for (size_t row = 0; row < X.size(); row += size_t(width)) {
-    const double s = 1 / std::sqrt(mean_square(&X[row], width) + floor);
-    for (int j = 0; j < width; ++j) {
-      dgain[j] += s * X[row + size_t(j)] * dY[row + size_t(j)];
-      inside[size_t(j)] = gain[j] * dY[row + size_t(j)];
-    }
-    scaled_backward(&X[row], inside.data(), width, s, width, &dX[row]);
-  }
+/// The derivative of y = gain x s(|x|^2): dx = s g - s^3 / divisor (x.g) x with g = gain dy.
+template <class Real>
+Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &s,
+                            int width, Real divisor, const Array<Real> &dY, const Array<Real> &dgain) {
+  const Array<Real> dX = arena.take<Real>(X.extent(0));
+  const bool gains = gain.extent(0) > 0;
+  each_row(
+      "train::scaled_backward", rows_of(X, width), width, KOKKOS_LAMBDA(int row, int first, int side) {
+        const size_t at = size_t(row) * size_t(width);
+        const Real *x = X.data() + at, *dy = dY.data() + at, scale = s[size_t(row)];
+        Real along = 0;
+        for (int j = first; j < width; j += side) along += x[j] * (gains ? gain[size_t(j)] : Real(1)) * dy[j];
+        along = across_row(along, Plus());
+        const Real back = scale * scale * scale / divisor * along;
+        for (int j = first; j < width; j += side)
+          dX[at + size_t(j)] = scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * x[j];
+      });
+  if (gains)
+    add_column_sums(
+        arena, "train::gains", rows_of(X, width), width, dgain.data(), KOKKOS_LAMBDA(int row, int j) {
+          const size_t i = size_t(row) * size_t(width) + size_t(j);
+          return s[size_t(row)] * X[i] * dY[i];
+        });
   return dX;
+}
+
+/// Rows less their means: its own backward.
+template <class Real> Array<Real> centred(Arena &arena, const Array<Real> &X, int width) {
+  const Array<Real> Y = arena.take<Real>(X.extent(0));
+  each_row(
+      "train::centred", rows_of(X, width), width, KOKKOS_LAMBDA(int row, int first, int side) {
+        const size_t at = size_t(row) * size_t(width);
+        Real mean = 0;
+        for (int j = first; j < width; j += side) mean += X[at + size_t(j)] / Real(width);
+        mean = across_row(mean, Plus());
+        for (int j = first; j < width; j += side) Y[at + size_t(j)] = X[at + size_t(j)] - mean;
+      });
+  return Y;
+}
+
+template <class Real> KOKKOS_FUNCTION Real normal_part(Real x) {
+  return Real(0.5) * (1 + math::erf(x * Real(M_SQRT1_2)));
 }
 
 } // namespace
 
-Numbers linear_forward(const Numbers &X, const double *W, int m, int n) {
+template <class Real>
+Array<Real> linear_forward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n) {
   const int N = rows_of(X, m);
-  Numbers Y(size_t(N) * size_t(n));
-  product(N, n, m, rows(X.data(), m), rows(W, n), 0, Y.data());
+  const Array<Real> Y = arena.take<Real>(size_t(N) * size_t(n));
+  product<Real>(N, n, m, rows<Real>(X.data(), m), rows<Real>(W.data(), n), 0, Y.data());
   return Y;
 }
-
-Numbers linear_backward(const Numbers &X, const double *W, int m, int n, const Numbers &dY, double *dW) {
+template <class Real>
+Array<Real> linear_backward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n,
+                            const Array<Real> &dY, const Array<Real> &dW) {
   const int N = rows_of(X, m);
-  Numbers dX(X.size());
-  product(N, m, n, rows(dY.data(), n), transposed(W, n), 0, dX.data());
-  product(m, n, N, transposed(X.data(), m), rows(dY.data(), n), 1, dW);
+  const Array<Real> dX = arena.take<Real>(X.extent(0));
+  product<Real>(N, m, n, rows<Real>(dY.data(), n), transposed<Real>(W.data(), n), 0, dX.data());
+  product<Real>(m, n, N, transposed<Real>(X.data(), m), rows<Real>(dY.data(), n), 1, dW.data());
   return dX;
 }
-
-Numbers rms_forward(const Numbers &X, const double *gain, int width) {
-  return scaled_forward(X, gain, width, rms_floor);
+template <class Real> void bias_forward(const Array<Real> &X, const Array<Real> &bias) {
+  each_index(
+      "train::bias", X.extent(0), KOKKOS_LAMBDA(size_t i) { X[i] += bias[i % bias.extent(0)]; });
 }
-Numbers rms_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain) {
-  return scaled_backward(X, gain, width, rms_floor, dY, dgain);
+template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, const Array<Real> &dbias) {
+  const int width = int(dbias.extent(0));
+  add_column_sums(
+      arena, "train::bias_backward", rows_of(dX, width), width, dbias.data(),
+      KOKKOS_LAMBDA(int row, int j) { return dX[size_t(row) * size_t(width) + size_t(j)]; });
 }
 
-Numbers layer_forward(const Numbers &X, const double *gain, const double *shift, int width) {
-  Numbers Y = scaled_forward(centred(X, width), gain, width, layer_floor);
-  for (size_t i = 0; i < Y.size(); ++i) Y[i] += shift[i % size_t(width)];
+template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain) {
+  const int width = int(gain.extent(0));
+  return scaled_forward(arena, X, gain, scales(arena, X, width, Real(width), Real(rms_floor)), width);
+}
+template <class Real>
+Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                         const Array<Real> &dgain) {
+  const int width = int(gain.extent(0));
+  const Array<Real> s = scales(arena, X, width, Real(width), Real(rms_floor));
+  return scaled_backward(arena, X, gain, s, width, Real(width), dY, dgain);
+}
+
+template <class Real>
+Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &shift) {
+  const int width = int(gain.extent(0));
+  const Array<Real> C = centred(arena, X, width),
+                    Y = scaled_forward(arena, C, gain, scales(arena, C, width, Real(width), Real(layer_floor)), width);
+  bias_forward(Y, shift);
   return Y;
 }
-Numbers layer_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain,
-                       double *dshift) {
-  for (size_t i = 0; i < dY.size(); ++i) dshift[i % size_t(width)] += dY[i];
-  return centred(scaled_backward(centred(X, width), gain, width, layer_floor, dY, dgain), width);
+template <class Real>
+Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                           const Array<Real> &dgain, const Array<Real> &dshift) {
+  const int width = int(gain.extent(0));
+  bias_backward(arena, dY, dshift);
+  const Array<Real> C = centred(arena, X, width), s = scales(arena, C, width, Real(width), Real(layer_floor));
+  return centred(arena, scaled_backward(arena, C, gain, s, width, Real(width), dY, dgain), width);
 }
 
-Numbers convolution_forward(const Numbers &X, const double *c, int taps, int width, int T) {
-  Numbers Y(X.size(), 0.0);
-  for (int row = 0; row < rows_of(X, width); ++row)
-    for (int tap = 0; tap < taps && tap <= row % T; ++tap)
-      for (int j = 0; j < width; ++j)
-        Y[size_t(row) * size_t(width) + size_t(j)] +=
-            c[tap * width + j] * X[size_t(row - tap) * size_t(width) + size_t(j)];
+template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width) {
+  return scaled_forward(arena, X, {}, scales(arena, X, width, Real(1), Real(unit_floor)), width);
+}
+template <class Real> Array<Real> unit_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY) {
+  const Array<Real> s = scales(arena, X, width, Real(1), Real(unit_floor));
+  return scaled_backward(arena, X, {}, s, width, Real(1), dY, {});
+}
+
+template <class Real>
+Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T) {
+  const Array<Real> Y = arena.take<Real>(X.extent(0));
+  const int taps = rows_of(c, width);
+  each_index(
+      "train::convolution", X.extent(0),
+      KOKKOS_LAMBDA(size_t i) {
+        const int row = int(i / size_t(width)), j = int(i % size_t(width)), t = row % T;
+        Real sum = 0;
+        for (int tap = 0; tap < taps && tap <= t; ++tap)
+          sum += c[size_t(tap * width + j)] * X[i - size_t(tap) * size_t(width)];
+        Y[i] = sum;
+      },
+      size_t(taps));
+  return Y;
+}
+template <class Real>
+Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T,
+                                 const Array<Real> &dY, const Array<Real> &dc) {
+  const Array<Real> dX = arena.take<Real>(X.extent(0));
+  const int taps = rows_of(c, width);
+  each_index(
+      "train::convolution_backward", X.extent(0),
+      KOKKOS_LAMBDA(size_t i) {
+        const int row = int(i / size_t(width)), j = int(i % size_t(width)), t = row % T;
+        Real sum = 0;
+        for (int tap = 0; tap < taps && t + tap < T; ++tap)
+          sum += c[size_t(tap * width + j)] * dY[i + size_t(tap) * size_t(width)];
+        dX[i] = sum;
+      },
+      size_t(taps));
+  add_column_sums(
+      arena, "train::taps", rows_of(X, width), taps * width, dc.data(), KOKKOS_LAMBDA(int row, int i) {
+        const int tap = i / width, j = i % width;
+        return tap <= row % T
+                   ? X[size_t(row - tap) * size_t(width) + size_t(j)] * dY[size_t(row) * size_t(width) + size_t(j)]
+                   : Real(0);
+      });
+  return dX;
+}
+
+template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X) {
+  const Array<Real> Y = arena.take<Real>(X.extent(0));
+  each_index(
+      "train::gelu", X.extent(0), KOKKOS_LAMBDA(size_t i) { Y[i] = X[i] * normal_part(X[i]); }, 16);
+  return Y;
+}
+template <class Real> Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &dY) {
+  const Array<Real> dX = arena.take<Real>(X.extent(0));
+  each_index(
+      "train::gelu_backward", X.extent(0),
+      KOKKOS_LAMBDA(size_t i) {
+        const Real x = X[i], density = math::exp(-x * x / 2) * Real(M_2_SQRTPI * M_SQRT1_2 / 2);
+        dX[i] = dY[i] * (normal_part(x) + x * density);
+      },
+      16);
+  return dX;
+}
+template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X) {
+  const Array<Real> Y = arena.take<Real>(X.extent(0));
+  each_index(
+      "train::sigmoid", X.extent(0), KOKKOS_LAMBDA(size_t i) { Y[i] = math::sigmoid(X[i]); });
+  return Y;
+}
+template <class Real> Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY) {
+  const Array<Real> dX = arena.take<Real>(Y.extent(0));
+  each_index(
+      "train::sigmoid_backward", Y.extent(0), KOKKOS_LAMBDA(size_t i) { dX[i] = dY[i] * Y[i] * (1 - Y[i]); });
+  return dX;
+}
+
+template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int width, int D, int T, int sign) {
+  const int half = D / 2;
+  const Array<Real> turns = arena.take<Real>(size_t(2 * T * half)), Y = arena.take<Real>(X.extent(0));
+  each_index(
+      "train::turns", size_t(T * half),
+      KOKKOS_LAMBDA(size_t i) { // in double: an angle of many turns has no digits to spare
+        const double angle = double(int(i) / half) * math::pow(10000.0, -2.0 * double(int(i) % half) / D);
+        turns[2 * i] = Real(math::cos(angle)), turns[2 * i + 1] = Real(sign * math::sin(angle));
+      },
+      64);
+  each_index(
+      "train::rope", X.extent(0), KOKKOS_LAMBDA(size_t i) {
+        const int row = int(i / size_t(width)), j = int(i % size_t(width)) % D, pair = j % half;
+        if (j >= 2 * half) { // of an odd width the last stays
+          Y[i] = X[i];
+          return;
+        }
+        const size_t at = 2 * size_t(row % T * half + pair);
+        const Real c = turns[at], s = turns[at + 1];
+        Y[i] = j < half ? c * X[i] - s * X[i + size_t(half)] : s * X[i - size_t(half)] + c * X[i];
+      });
   return Y;
 }
 
-Numbers convolution_backward(const Numbers &X, const double *c, int taps, int width, int T, const Numbers &dY,
-                             double *dc) {
-  Numbers dX(X.size(), 0.0);
-  for (int row = 0; row < rows_of(X, width); ++row)
-    for (int tap = 0; tap < taps && tap <= row % T; ++tap)
-      for (int j = 0; j < width; ++j) {
-        const size_t from = size_t(row - tap) * size_t(width) + size_t(j);
-        const double d = dY[size_t(row) * size_t(width) + size_t(j)];
-        dX[from] += c[tap * width + j] * d, dc[tap * width + j] += X[from] * d;
-      }
-  return dX;
-}
-
-Numbers gelu_forward(const Numbers &X) {
-  return each(X, [](double x) { return x * normal_part(x); });
-}
-Numbers gelu_backward(const Numbers &X, const Numbers &dY) {
-  Numbers dX(X.size());
-  for (size_t i = 0; i < X.size(); ++i)
-    dX[i] = dY[i] * (normal_part(X[i]) + X[i] * std::exp(-X[i] * X[i] / 2) * M_2_SQRTPI * M_SQRT1_2 / 2);
-  return dX;
-}
-Numbers sigmoid_forward(const Numbers &X) {
-  return each(X, [](double x) { return 1 / (1 + std::exp(-x)); });
-}
-Numbers sigmoid_backward(const Numbers &Y, const Numbers &dY) {
-  Numbers dX(Y.size());
-  for (size_t i = 0; i < Y.size(); ++i) dX[i] = dY[i] * Y[i] * (1 - Y[i]);
-  return dX;
-}
-
-Numbers unit_forward(const Numbers &X, int width) {
-  Numbers Y(X.size());
-  for (size_t row = 0; row < X.size(); row += size_t(width)) {
-    const double s = 1 / std::sqrt(width * mean_square(&X[row], width) + unit_floor);
-    for (int j = 0; j < width; ++j) Y[row + size_t(j)] = s * X[row + size_t(j)];
-  }
-  return Y;
-}
-Numbers unit_backward(const Numbers &X, int width, const Numbers &dY) {
-  Numbers dX(X.size());
-  for (size_t row = 0; row < X.size(); row += size_t(width))
-    scaled_backward(&X[row], &dY[row], width, 1 / std::sqrt(width * mean_square(&X[row], width) + unit_floor), 1,
-                    &dX[row]);
-  return dX;
-}
-
-Numbers rope(Numbers X, int width, int D, int T, double sign) {
-  for (int row = 0; row < rows_of(X, width); ++row)
-    for (int j = 0; j < D / 2; ++j) {
-      const double angle = sign * (row % T) * std::pow(10000, -2.0 * j / D), c = std::cos(angle), s = std::sin(angle);
-      for (int head = 0; head < width; head += D) {
-        double &x = X[size_t(row) * size_t(width) + size_t(head + j)], &y = (&x)[D / 2];
-        const double turned = c * x - s * y;
-        y = s * x + c * y, x = turned;
-      }
-    }
-  return X;
-}
-
-Numbers exchanged(const Numbers &X, int B, int T, int H, int D) {
-  Numbers Y(X.size());
-  for (int b = 0; b < B; ++b)
-    for (int t = 0; t < T; ++t)
-      for (int h = 0; h < H; ++h)
-        std::copy_n(&X[((size_t(b) * size_t(T) + size_t(t)) * size_t(H) + size_t(h)) * size_t(D)], D,
-                    &Y[((size_t(b) * size_t(H) + size_t(h)) * size_t(T) + size_t(t)) * size_t(D)]);
+template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, int T, int H, int D) {
+  const Array<Real> Y = arena.take<Real>(X.extent(0));
+  each_index(
+      "train::exchanged", X.extent(0) / size_t(D),
+      KOKKOS_LAMBDA(size_t i) {
+        const size_t t = i % size_t(T), h = i / size_t(T) % size_t(H), b = i / (size_t(T) * size_t(H));
+        const Real *from = X.data() + ((b * size_t(T) + t) * size_t(H) + h) * size_t(D);
+        for (int j = 0; j < D; ++j) Y[i * size_t(D) + size_t(j)] = from[j];
+      },
+      size_t(D));
   return Y;
 }
 
-void add_to(Numbers &sum, const Numbers &more) {
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+template <class Real> void add_to(const Array<Real> &sum, const Array<Real> &more) {
+  each_index(
+      "train::add", sum.extent(0), KOKKOS_LAMBDA(size_t i) { sum[i] += more[i]; });
 }
+template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
+  const Array<Real> all = arena.take<Real>(count);
+  Kokkos::deep_copy(all, Real(0));
+  return all;
+}
+
+#define RECOLLECT_LAYERS(Real)                                                                                         \
+  template Array<Real> linear_forward(Arena &, const Array<Real> &, const Array<Real> &, int, int);                    \
+  template Array<Real> linear_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,                    \
+                                       const Array<Real> &, const Array<Real> &);                                      \
+  template void bias_forward(const Array<Real> &, const Array<Real> &);                                                \
+  template void bias_backward(Arena &, const Array<Real> &, const Array<Real> &);                                      \
+  template Array<Real> rms_forward(Arena &, const Array<Real> &, const Array<Real> &);                                 \
+  template Array<Real> rms_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,            \
+                                    const Array<Real> &);                                                              \
+  template Array<Real> layer_forward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &);          \
+  template Array<Real> layer_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,          \
+                                      const Array<Real> &, const Array<Real> &);                                       \
+  template Array<Real> unit_forward(Arena &, const Array<Real> &, int);                                                \
+  template Array<Real> unit_backward(Arena &, const Array<Real> &, int, const Array<Real> &);                          \
+  template Array<Real> convolution_forward(Arena &, const Array<Real> &, const Array<Real> &, int, int);               \
+  template Array<Real> convolution_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,               \
+                                            const Array<Real> &, const Array<Real> &);                                 \
+  template Array<Real> gelu_forward(Arena &, const Array<Real> &);                                                     \
+  template Array<Real> gelu_backward(Arena &, const Array<Real> &, const Array<Real> &);                               \
+  template Array<Real> sigmoid_forward(Arena &, const Array<Real> &);                                                  \
+  template Array<Real> sigmoid_backward(Arena &, const Array<Real> &, const Array<Real> &);                            \
+  template Array<Real> rope(Arena &, const Array<Real> &, int, int, int, int);                                         \
+  template Array<Real> exchanged(Arena &, const Array<Real> &, int, int, int);                                         \
+  template void add_to(const Array<Real> &, const Array<Real> &);                                                      \
+  template Array<Real> zeros(Arena &, size_t)
+RECOLLECT_LAYERS(float);
+RECOLLECT_LAYERS(double);
+#undef RECOLLECT_LAYERS
 
 } // namespace recollect::train

@@ -1,51 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of a model besides its mixer, forward and backward, on rows [N, width]. A backward adds to the gradient of
-// parameters and writes that of its input.
+// The pieces of a model besides its mixer, forward and backward, on rows [N,width] in device memory. What they return lies in
+// the arena. A backward returns the gradient of its input and adds to that of parameters.
 #pragma once
-#include <cstddef>
-#include <vector>
+#include "harness/device/each_index.hpp"
 
 namespace recollect::train {
 
-using Numbers = std::vector<double>;
-
 /// Y = X W, X [N,m], W [m,n].
-Numbers linear_forward(const Numbers &X, const double *W, int m, int n);
+template <class Real>
+Array<Real> linear_forward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n);
 /// dX, and dW += X^T dY.
-Numbers linear_backward(const Numbers &X, const double *W, int m, int n, const Numbers &dY, double *dW);
+template <class Real>
+Array<Real> linear_backward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n,
+                            const Array<Real> &dY, const Array<Real> &dW);
+/// X += bias in every row, and dbias += the rows of dX.
+template <class Real> void bias_forward(const Array<Real> &X, const Array<Real> &bias);
+template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, const Array<Real> &dbias);
 
 /// y = gain x / sqrt(mean x^2 + 1e-6).
-Numbers rms_forward(const Numbers &X, const double *gain, int width);
-Numbers rms_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain);
+template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain);
+template <class Real>
+Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                         const Array<Real> &dgain);
 
 /// y = gain (x - mean) / sqrt(variance + 1e-5) + shift.
-Numbers layer_forward(const Numbers &X, const double *gain, const double *shift, int width);
-Numbers layer_backward(const Numbers &X, const double *gain, int width, const Numbers &dY, double *dgain,
-                       double *dshift);
-
-/// y_t = sum_j c_j * x_{t-j} by channel, c [taps,width], within texts of T rows.
-Numbers convolution_forward(const Numbers &X, const double *c, int taps, int width, int T);
-Numbers convolution_backward(const Numbers &X, const double *c, int taps, int width, int T, const Numbers &dY,
-                             double *dc);
-
-/// x Phi(x), Phi the normal distribution's.
-Numbers gelu_forward(const Numbers &X);
-Numbers gelu_backward(const Numbers &X, const Numbers &dY);
-Numbers sigmoid_forward(const Numbers &X);
-/// From the outputs.
-Numbers sigmoid_backward(const Numbers &Y, const Numbers &dY);
+template <class Real>
+Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &shift);
+template <class Real>
+Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                           const Array<Real> &dgain, const Array<Real> &dshift);
 
 /// Rows of `width` to length 1: x / sqrt(|x|^2 + 1e-12).
-Numbers unit_forward(const Numbers &X, int width);
-Numbers unit_backward(const Numbers &X, int width, const Numbers &dY);
+template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width);
+template <class Real> Array<Real> unit_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY);
+
+/// y_t = sum_j c_j * x_{t-j} by channel, c [taps,width], within texts of T rows.
+template <class Real>
+Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T);
+template <class Real>
+Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T,
+                                 const Array<Real> &dY, const Array<Real> &dc);
+
+/// x Phi(x), Phi the normal distribution's.
+template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X);
+template <class Real> Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &dY);
+template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X);
+/// From the outputs.
+template <class Real> Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY);
 
 /// Turns the pairs of channels (j, j + D/2) of every head of width D by t 10000^(-2j/D); `sign` -1 turns them back, which
 /// is the backward.
-Numbers rope(Numbers X, int width, int D, int T, double sign);
+template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int width, int D, int T, int sign);
 
-/// [B,T,H,D] to [B,H,T,D], and back with H and T exchanged.
-Numbers exchanged(const Numbers &X, int B, int T, int H, int D);
+/// [...,T,H,D] to [...,H,T,D], and back with H and T exchanged.
+template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, int T, int H, int D);
 
-void add_to(Numbers &sum, const Numbers &more);
+template <class Real> void add_to(const Array<Real> &sum, const Array<Real> &more);
+template <class Real> Array<Real> zeros(Arena &arena, size_t count);
 
 } // namespace recollect::train

@@ -60,6 +60,9 @@ const std::vector<ParamSpec> &settings() {
       real_param("clip", 1, 0, no_limit, "largest norm of the gradient, 0: any"),
       real_param("decay", 0.01, 0, 1e3, "AdamW's weight decay, of matrices"),
       integer_param("evaluate", 15, 1, 1e6, "batches of held-out texts that decide the accuracy"),
+      choice_param(
+          "dtype", {"f64", "f32"},
+          "f64: layers by their definitions, the reference; f32: single precision, layers by their fast forms"),
       integer_param("every", 50, 1, 1e9, "steps between two points of the curves")};
   return all;
 }

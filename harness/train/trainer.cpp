@@ -21,20 +21,18 @@ double schedule(int step, int steps, double warmup) {
 }
 
 Trainer::Trainer(const Setup &setup, std::uint64_t seed)
-    : settings_(setup.settings), model_(setup), seed_(seed), steps_(settings_.integer("steps")),
-      decays_(model_.weights().size()) {
-  state_.parameters = model_.weights().start(seed);
-  state_.first.assign(state_.parameters.size(), 0.0), state_.second = state_.first;
-  for (const auto &[name, part] : model_.weights().parts())
-    std::fill_n(decays_.begin() + std::ptrdiff_t(part.offset), part.size, char(part.decays));
+    : settings_(setup.settings), model_(setup), seed_(seed), steps_(settings_.integer("steps")) {
+  const Numbers none(model_.weights().size(), 0.0);
+  model_.set({model_.weights().start(seed), none, none});
 }
 
 void Trainer::restore(TrainingState state) {
-  const size_t size = state_.parameters.size();
-  if (state.parameters.size() != size || state.first.size() != size || state.second.size() != size ||
-      state.running.size() != 2 || state.step < 0 || state.step > steps_)
+  if (state.parameters.size() != model_.weights().size() || state.first.size() != state.parameters.size() ||
+      state.second.size() != state.parameters.size() || state.running.size() != 2 || state.step < 0 ||
+      state.step > steps_)
     input_error("what was kept of the training is of another model: start it anew, without --resume");
-  state_ = std::move(state);
+  model_.set(state);
+  at_ = std::move(state);
 }
 
 int Trainer::pairs() const {
@@ -42,7 +40,7 @@ int Trainer::pairs() const {
   const double wanted = settings_.real("curriculum");
   if (wanted == 0) return all;
   int pairs = std::min(all, settings_.integer("start"));
-  for (const CurvePoint &point : state_.curve)
+  for (const CurvePoint &point : at_.curve)
     if (point.accuracy >= wanted) pairs = std::min(all, 2 * pairs);
   return pairs;
 }
@@ -50,53 +48,37 @@ int Trainer::pairs() const {
 void Trainer::step() {
   Params now = settings_;
   now.set("pairs", pairs());
-  Numbers gradient;
   Judged judged;
   try {
-    judged = model_.run(state_.parameters, make_texts(now, seed_, "train", std::uint64_t(state_.step)), &gradient);
+    judged = model_.differentiate(make_texts(now, seed_, "train", std::uint64_t(at_.step)));
   } catch (const Error &) { // the mixer refuses numbers that are not finite
     judged.loss = std::nan("");
   }
-  double square = 0;
-  for (double g : gradient) square += g * g;
+  const double square = model_.gradient_square();
   if (!std::isfinite(judged.loss) || !std::isfinite(square)) {
-    state_.diverged = true;
+    at_.diverged = true;
     return;
   }
   const double norm = std::sqrt(square), clip = settings_.real("clip");
-  if (clip > 0 && norm > clip)
-    for (double &g : gradient) g *= clip / norm;
-  update(gradient);
-  state_.running[0] += judged.loss, state_.running[1] += judged.accuracy();
-  const int every = settings_.integer("every"), last = state_.curve.empty() ? 0 : state_.curve.back().step;
-  if (++state_.step % every == 0 || state_.step == steps_) {
-    const double made = state_.step - last;
-    state_.curve.push_back({state_.step, state_.running[0] / made, state_.running[1] / made});
-    state_.running = {0, 0};
+  model_.update(at_.step + 1, settings_.real("lr") * schedule(at_.step, steps_, settings_.real("warmup")),
+                settings_.real("decay"), clip > 0 && norm > clip ? clip / norm : 1);
+  at_.running[0] += judged.loss, at_.running[1] += judged.accuracy();
+  const int every = settings_.integer("every"), last = at_.curve.empty() ? 0 : at_.curve.back().step;
+  if (++at_.step % every == 0 || at_.step == steps_) {
+    const double made = at_.step - last;
+    at_.curve.push_back({at_.step, at_.running[0] / made, at_.running[1] / made});
+    at_.running = {0, 0};
   }
 }
 
-void Trainer::update(Numbers &gradient) {
-  constexpr double beta1 = 0.9, beta2 = 0.999, small = 1e-8;
-  const double rate = settings_.real("lr") * schedule(state_.step, steps_, settings_.real("warmup")),
-               decay = rate * settings_.real("decay"), count = state_.step + 1.0;
-  const double whole1 = 1 - std::pow(beta1, count), whole2 = 1 - std::pow(beta2, count);
-  for (size_t i = 0; i < gradient.size(); ++i) {
-    double &m = state_.first[i], &v = state_.second[i], &w = state_.parameters[i];
-    m = beta1 * m + (1 - beta1) * gradient[i], v = beta2 * v + (1 - beta2) * gradient[i] * gradient[i];
-    if (decays_[i]) w -= decay * w;
-    w -= rate * (m / whole1) / (std::sqrt(v / whole2) + small);
-  }
-}
-
-std::vector<Judged> Trainer::evaluate_batches() const {
+std::vector<Judged> Trainer::evaluate_batches() {
   std::vector<Judged> all;
-  for (int i = 0; i < settings_.integer("evaluate") && !state_.diverged; ++i)
-    all.push_back(model_.run(state_.parameters, make_texts(settings_, seed_, "evaluate", std::uint64_t(i))));
+  for (int i = 0; i < settings_.integer("evaluate") && !at_.diverged; ++i)
+    all.push_back(model_.judge(make_texts(settings_, seed_, "evaluate", std::uint64_t(i))));
   return all;
 }
 
-Judged Trainer::evaluate() const {
+Judged Trainer::evaluate() {
   const std::vector<Judged> batches = evaluate_batches();
   Judged all;
   for (const Judged &one : batches)

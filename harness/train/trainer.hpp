@@ -19,38 +19,38 @@ struct CurvePoint {
   double loss, accuracy;
 };
 
-/// All that a run needs to go on.
-struct TrainingState {
-  int step = 0;                      // steps made
-  bool diverged = false;             // a loss or a gradient was not finite
-  Numbers parameters, first, second; // AdamW's moments
-  Numbers running{0, 0};             // sums of loss and accuracy since the last point
+/// Where a run stands.
+struct Progressed {
+  int step = 0;          // steps made
+  bool diverged = false; // a loss or a gradient was not finite
+  Numbers running{0, 0}; // sums of loss and accuracy since the last point
   std::vector<CurvePoint> curve;
 };
+/// All that a run needs to go on.
+struct TrainingState : Progressed, Learned {};
 
 class Trainer {
 public:
   Trainer(const Setup &setup, std::uint64_t seed);
-  const TrainingState &state() const { return state_; }
+  const Progressed &progressed() const { return at_; }
+  TrainingState state() const { return {at_, model_.get()}; }
   /// Input error where the state is that of another model.
   void restore(TrainingState state);
   /// Pairs of a text at this step: under a curriculum those of its start, doubled for every point of the curve so far that
   /// reached its accuracy.
   int pairs() const;
-  bool done() const { return state_.diverged || state_.step >= steps_; }
+  bool done() const { return at_.diverged || at_.step >= steps_; }
   void step();
   /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.
-  std::vector<Judged> evaluate_batches() const;
-  Judged evaluate() const;
+  std::vector<Judged> evaluate_batches();
+  Judged evaluate();
 
 private:
-  void update(Numbers &gradient);
   Params settings_;
   Model model_;
   std::uint64_t seed_;
   int steps_;
-  std::vector<char> decays_; // of every parameter
-  TrainingState state_;
+  Progressed at_;
 };
 
 } // namespace recollect::train

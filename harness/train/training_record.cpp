@@ -83,7 +83,6 @@ std::optional<TrainingState> TrainingRecord::kept(size_t run) const {
 }
 
 void TrainingRecord::keep(size_t run, const TrainingState &state) {
-  if (!recorder_.due()) return;
   Table table = recorder_.results().table("training_state"), curves = recorder_.results().table("training_curves");
   table.rows.clear();
   table.add(run, state.step, state.running[0], state.running[1]);
@@ -93,11 +92,11 @@ void TrainingRecord::keep(size_t run, const TrainingState &state) {
   recorder_.add([] {}, std::vector<Table>{table, curves});
 }
 
-void TrainingRecord::add(size_t run, const TrainingState &state, const Trained &trained) {
+void TrainingRecord::add(size_t run, const Progressed &progressed, const Trained &trained) {
   const Results &now = recorder_.results();
   Table table = now.table("trained"), curves = now.table("training_curves"), under_way = now.table("training_state");
   table.add(run, trained.diverged ? "diverged" : "ok", trained.loss, trained.accuracy, trained.chance, trained.seconds);
-  add_curve(curves, run, state.curve);
+  add_curve(curves, run, progressed.curve);
   under_way.rows.clear();
   recorder_.add([] {}, std::vector<Table>{table, curves, under_way});
 }

@@ -33,9 +33,9 @@ public:
   std::optional<Trained> trained(size_t run) const;
   /// Where it was when it was kept, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
-  /// Where the recorder has the time.
+  bool due() const { return recorder_.due(); } // whether it is time to keep something
   void keep(size_t run, const TrainingState &state);
-  void add(size_t run, const TrainingState &state, const Trained &trained);
+  void add(size_t run, const Progressed &progressed, const Trained &trained);
   void finish() { recorder_.finish(); }
 
 private:

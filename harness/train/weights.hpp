@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // All parameters of a model in one array, with names: what is optimised, saved and differentiated as a whole.
 #pragma once
-#include "harness/train/layers.hpp"
 #include "harness/train/settings.hpp"
+#include <cstdint>
+#include <vector>
 
 namespace recollect::train {
+
+using Numbers = std::vector<double>;
 
 class Weights {
 public:

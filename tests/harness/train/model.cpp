@@ -14,16 +14,24 @@ Setup small(Assignments given) {
   return resolve_setup(given);
 }
 
+Judged run(Model &model, const Numbers &parameters, const Texts &texts, Numbers *gradient = nullptr) {
+  const Numbers none(parameters.size(), 0.0);
+  model.set({parameters, none, none});
+  const Judged judged = gradient ? model.differentiate(texts) : model.judge(texts);
+  if (gradient) *gradient = model.gradient();
+  return judged;
+}
+
 /// For every part of the parameters, along a random direction of it: of fourth order with h = 1e-3, which errs by some
 /// 1e-10 of the loss' derivatives there, of which the fifth is larger.
 void against_differences(const Assignments &given) {
   const Setup setup = small(given);
-  const Model model(setup);
+  Model model(setup);
   const Texts texts = make_texts(setup.settings, 1, "train", 0);
   const Numbers start = model.weights().start(1);
   Numbers gradient;
-  const Judged judged = model.run(start, texts, &gradient);
-  BOOST_TEST((judged.asked == 9 && judged.loss == model.run(start, texts).loss));
+  const Judged judged = run(model, start, texts, &gradient);
+  BOOST_TEST((judged.asked == 9 && judged.loss == run(model, start, texts).loss));
   for (const auto &[name, part] : model.weights().parts()) {
     const Numbers direction = Stream(2, "model/" + name).normals(part.size);
     double slope = 0, length = 0;
@@ -32,7 +40,7 @@ void against_differences(const Assignments &given) {
     const auto at = [&, offset = part.offset](double step) {
       Numbers moved = start;
       for (size_t i = 0; i < direction.size(); ++i) moved[offset + i] += step / std::sqrt(length) * direction[i];
-      return model.run(moved, texts).loss;
+      return run(model, moved, texts).loss;
     };
     const double h = 1e-3, difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
     slope /= std::sqrt(length);
@@ -54,24 +62,43 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
   against_differences({{"mixer", "gated_linear"}, {"layers", "1"}, {"ffn", "0"}}); // by gradient()
 }
 
+/// Sums of a hundred terms and more, each within a few roundings: 1e4 of them of the largest number.
+BOOST_AUTO_TEST_CASE(single_precision_is_the_same_model) {
+  for (const char *mixer : {"softmax", "linear_elu", "gated_delta_net", "vla", "gated_linear"}) {
+    const Assignments given{{"mixer", mixer}, {"keys", "unit"}, {"convolution", "2"}, {"positions", "rope"}};
+    Assignments single = given;
+    single["dtype"] = "f32";
+    const Setup setup = small(given), other = small(single);
+    Model exact(setup), rounded(other);
+    const Texts texts = make_texts(setup.settings, 1, "train", 0);
+    Numbers expected, found;
+    const Numbers start = exact.weights().start(1);
+    const Judged a = run(exact, start, texts, &expected), b = run(rounded, start, texts, &found);
+    BOOST_TEST_INFO(mixer);
+    BOOST_TEST((a.loss != b.loss && std::fabs(a.loss - b.loss) < 1e-5));
+    check_close(found, expected, 1e4 * epsilon_of(Real::f32) * max_abs(expected));
+    BOOST_TEST(std::fabs(rounded.gradient_square() - inner(found, found)) <= 1e-12 * inner(found, found));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(without_a_mixer_nothing_is_mixed) {
   const Setup setup = small({{"mixer", "none"}, {"positions", "none"}});
-  const Model model(setup);
+  Model model(setup);
   Texts texts = make_texts(setup.settings, 1, "train", 0);
   const Numbers start = model.weights().start(1);
-  const double loss = model.run(start, texts).loss;
+  const double loss = run(model, start, texts).loss;
   for (int text = 0; text < texts.count; ++text)
     for (int t = 0; t < 6; ++t) texts.tokens[size_t(text * 10 + t)] = t; // the pairs
-  BOOST_TEST(model.run(start, texts).loss == loss);
+  BOOST_TEST(run(model, start, texts).loss == loss);
 }
 
 BOOST_AUTO_TEST_CASE(uniform_answers_cost_the_logarithm_of_the_vocabulary) {
   const Setup setup = small({{"mixer", "linear"}});
-  const Model model(setup);
+  Model model(setup);
   Numbers start = model.weights().start(1);
   const Weights::Part &gain = model.weights().part("gain");
   std::fill_n(start.begin() + std::ptrdiff_t(gain.offset), gain.size, 0.0);
-  const Judged judged = model.run(start, make_texts(setup.settings, 1, "train", 0));
+  const Judged judged = run(model, start, make_texts(setup.settings, 1, "train", 0));
   BOOST_TEST(std::fabs(judged.loss - std::log(16.0)) < 1e-12);
 }
 

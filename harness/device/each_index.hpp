@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over whole arrays, as small kernels of their own.
+#pragma once
+#include "harness/device/arena.hpp"
+#include "harness/device/team.hpp"
+
+namespace recollect {
+
+/// f(i) for i < n, each on its own; `cost` is that of one i in numbers read and written. Few are done at once by the
+/// thread that asks: on the host a parallel region costs microseconds.
+template <class F> void each_index(const char *label, size_t n, const F &f, size_t cost = 1) {
+  if constexpr (on_host)
+    if (n * cost < size_t(1) << 14) {
+      for (size_t i = 0; i < n; ++i) f(i);
+      return;
+    }
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Execution>(0, n), f);
+}
+
+/// f(row, first, side): elements first, first + side ... of the row are the thread's own, and across_row joins what the
+/// threads of a row found.
+template <class F> struct OfRows {
+  F f;
+  static constexpr int side = on_host ? 1 : 32;
+  KOKKOS_FUNCTION void operator()(size_t i) const { f(int(i / side), int(i % side), side); }
+};
+template <class F> void each_row(const char *label, int rows, int width, const F &f) {
+  each_index(label, size_t(rows) * OfRows<F>::side, OfRows<F>{f}, size_t(width));
+}
+
+/// into[j] += f(0, j) + ... + f(rows - 1, j), by blocks of rows whose sums are added in order: the number of threads
+/// changes nothing.
+template <class Real, class F> struct BlockSums {
+  static constexpr int block = 64;
+  F f;
+  int rows, width;
+  Real *sums; // [blocks,width]
+  KOKKOS_FUNCTION int end(int b) const { return (b + 1) * block < rows ? (b + 1) * block : rows; }
+  KOKKOS_FUNCTION void operator()(size_t i) const {
+    if constexpr (on_host) { // a block, along its rows
+      const int b = int(i);
+      Real *const own = sums + size_t(b) * size_t(width);
+      for (int j = 0; j < width; ++j) own[j] = 0;
+      for (int row = b * block; row < end(b); ++row)
+        for (int j = 0; j < width; ++j) own[j] += f(row, j);
+    } else { // one column of it
+      const int b = int(i / size_t(width)), j = int(i % size_t(width));
+      Real sum = 0;
+      for (int row = b * block; row < end(b); ++row) sum += f(row, j);
+      sums[i] = sum;
+    }
+  }
+};
+template <class Real> struct AddBlocks {
+  const Real *sums;
+  Real *into;
+  int blocks, width;
+  KOKKOS_FUNCTION void operator()(size_t j) const {
+    for (int b = 0; b < blocks; ++b) into[j] += sums[size_t(b) * size_t(width) + j];
+  }
+};
+template <class Real, class F>
+void add_column_sums(Arena &arena, const char *label, int rows, int width, Real *into, const F &f) {
+  using Sums = BlockSums<Real, F>;
+  const int blocks = (rows - 1) / Sums::block + 1;
+  const size_t mark = arena.mark(), all = size_t(blocks) * size_t(width);
+  Real *const sums = arena.take<Real>(all).data();
+  if constexpr (on_host)
+    each_index(label, size_t(blocks), Sums{f, rows, width, sums}, size_t(Sums::block) * size_t(width));
+  else
+    each_index(label, all, Sums{f, rows, width, sums});
+  each_index(label, size_t(width), AddBlocks<Real>{sums, into, blocks, width}, size_t(blocks));
+  arena.release(mark);
+}
+
+} // namespace recollect

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of whole matrices in device memory: Kokkos Kernels' on a GPU; on the host block by block of rows, so that what
+// they come to does not depend on the number of threads.
+#pragma once
+#include "harness/device/matrix.hpp"
+
+namespace recollect {
+
+/// C[m,n] = A[m,k] B[k,n] + keep C, C row-major; A and B whole matrices, as they are stored or transposed.
+template <class Real>
+void product(int m, int n, int k, const tile::Matrix<Real> &A, const tile::Matrix<Real> &B, Real keep, Real *C);
+
+} // namespace recollect

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer of a block, forward and backward on tensors that lie in device memory.
+#pragma once
+#include "harness/device/device.hpp"
+
+namespace recollect::train {
+
+/// The layer's inputs of one batch, every optional one given, and its outputs.
+template <class Real> class Mixing {
+public:
+  Mixing(const Variant &variant, const Params &params, const Shape &shape);
+  Array<Real> &operator[](Tensor tensor) { return call_[tensor]; }
+
+  /// o, from the layer's own initial state: in float64 by the definition, in float32 by the fast form. What the form
+  /// needs besides comes from `scratch`, which starts anew.
+  Array<Real> forward(Arena &arena, const std::shared_ptr<Arena> &scratch);
+  /// The gradient of every input, from that of o: by the layer's adjoint (adjoint.hpp) or by gradient().
+  /// Input error where a number is not finite.
+  void backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const;
+
+private:
+  const Variant &variant_;
+  Call<Real> call_;
+};
+
+} // namespace recollect::train

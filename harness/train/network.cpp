@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/train/network.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/device/math.hpp"
+#include "harness/device/product.hpp"
+#include "harness/pipeline/make_call.hpp"
+#include "harness/train/layers.hpp"
+#include "harness/train/mixer.hpp"
+
+namespace recollect::train {
+namespace {
+
+/// One tensor that the mixer reads: rows through its projection, and where it is one, through what keeps it a gate, a
+/// unit key or a turned query.
+template <class Real> struct Projected {
+  Tensor tensor;
+  std::string weights;
+  bool convolved, gate;
+  int width;              // of all heads together
+  Array<Real> raw, given; // before and after
+};
+
+/// What a block leaves for the way back.
+template <class Real> struct Block {
+  Array<Real> x, middle, normed, hidden, active; // x before the mixer, and before the MLP
+  Array<Real> mixed, convolved, read;            // the mixer's norm of x, its convolution, its output [N,d]
+  std::vector<Projected<Real>> projected;
+  std::unique_ptr<Mixing<Real>> mixing;
+};
+
+/// Whole numbers of a batch, on the device.
+struct Indices {
+  Array<int> all;
+  size_t used = 0;
+  explicit Indices(Arena &arena, size_t most) : all(arena.take<int>(most)) {}
+  Array<int> put(const std::vector<int> &numbers) {
+    const Array<int> part(all.data() + used, numbers.size());
+    used += numbers.size();
+    Kokkos::deep_copy(part, Kokkos::View<const int *, Kokkos::HostSpace>(numbers.data(), numbers.size()));
+    return part;
+  }
+};
+
+/// Where each token stands: those of token i are places[begin[i]] ... places[begin[i + 1] - 1].
+struct Places {
+  std::vector<int> begin, places;
+  Places(const std::vector<int> &tokens, int vocabulary)
+      : begin(static_cast<size_t>(vocabulary) + 1), places(tokens.size()) {
+    for (int token : tokens) ++begin[size_t(token) + 1];
+    for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+    std::vector<int> next = begin;
+    for (size_t i = 0; i < tokens.size(); ++i) places[size_t(next[size_t(tokens[i])]++)] = int(i);
+  }
+};
+
+struct Larger {
+  template <class Number> KOKKOS_FUNCTION Number operator()(Number a, Number b) const { return a < b ? b : a; }
+};
+struct Smaller {
+  template <class Number> KOKKOS_FUNCTION Number operator()(Number a, Number b) const { return b < a ? b : a; }
+};
+struct Sum {
+  template <class Number> KOKKOS_FUNCTION Number operator()(Number a, Number b) const { return a + b; }
+};
+
+/// Turns a row of logits into the derivative of the mean cross-entropy of `rows` rows in it; leaves its own cross-entropy
+/// and whether the label, or an equal before it, is largest.
+template <class Real> struct CrossEntropy {
+  int rows, width;
+  Array<int> labels;
+  Array<Real> logits, loss;
+  Array<int> right;
+  KOKKOS_FUNCTION void operator()(int row, int first, int side) const {
+    Real *x = logits.data() + size_t(row) * size_t(width);
+    Real largest = -HUGE_VAL;
+    for (int j = first; j < width; j += side) largest = Larger()(largest, x[j]);
+    largest = across_row(largest, Larger());
+    int best = width;
+    Real sum = 0;
+    for (int j = first; j < width; j += side) {
+      if (x[j] == largest && j < best) best = j;
+      sum += math::exp(x[j] - largest);
+    }
+    best = across_row(best, Smaller()), sum = across_row(sum, Sum());
+    const int label = labels[size_t(row)];
+    if (first == 0) loss[size_t(row)] = largest + math::log(sum) - x[label], right[size_t(row)] = best == label;
+    row_barrier();
+    for (int j = first; j < width; j += side) x[j] = (math::exp(x[j] - largest) / sum - Real(j == label)) / Real(rows);
+  }
+};
+
+/// One batch, there and back.
+template <class Real> class Pass {
+public:
+  using Rows = Array<Real>;
+  Pass(const Setup &setup, const Weights &weights, const Rows &parameters, const Texts &texts, const Rows &gradient,
+       Arena &arena, std::shared_ptr<Arena> scratch)
+      : s_(setup.settings), setup_(setup), weights_(weights), w_(parameters), g_(gradient), texts_(texts),
+        mixer_(setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer())), arena_(arena),
+        scratch_(std::move(scratch)), indices_(arena, 4 * texts.tokens.size() + size_t(s_.integer("vocabulary")) + 1),
+        B_(texts.count), T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), ffn_(s_.integer("ffn")) {}
+
+  Judged run() {
+    Rows x = embedded();
+    std::vector<Block<Real>> blocks(static_cast<size_t>(s_.integer("layers")));
+    for (size_t i = 0; i < blocks.size(); ++i) forth(int(i), blocks[i], x);
+    Rows dx;
+    const Judged judged = answers(x, dx);
+    if (!wanted()) return judged;
+    for (size_t i = blocks.size(); i-- > 0;) back(int(i), blocks[i], dx);
+    unembed(dx);
+    return judged;
+  }
+
+private:
+  bool wanted() const { return g_.extent(0) > 0; }
+  Rows part(const Rows &all, const std::string &name) const {
+    const Weights::Part &p = weights_.part(name);
+    return Rows(all.data() + p.offset, p.size);
+  }
+  Rows at(const std::string &name) const { return part(w_, name); }
+  Rows slot(const std::string &name) const { return part(g_, name); }
+  size_t steps() const { return size_t(B_) * size_t(T_); }
+
+  /// The norm at `place`: "3.mixer ", "3.ffn " or "", before the answers.
+  Rows norm_forward(const Rows &x, const std::string &place) {
+    const std::string &kind = s_.text("norm");
+    if (kind == "none") return x;
+    const Rows gain = at(place + "gain");
+    return kind == "layer" ? layer_forward(arena_, x, gain, at(place + "shift")) : rms_forward(arena_, x, gain);
+  }
+  Rows norm_backward(const Rows &x, const std::string &place, const Rows &d) {
+    const std::string &kind = s_.text("norm");
+    if (kind == "none") return d;
+    const Rows gain = at(place + "gain"), dgain = slot(place + "gain");
+    return kind == "layer" ? layer_backward(arena_, x, gain, d, dgain, slot(place + "shift"))
+                           : rms_backward(arena_, x, gain, d, dgain);
+  }
+
+  Rows copied(const Rows &x) {
+    const Rows y = arena_.take<Real>(x.extent(0));
+    Kokkos::deep_copy(y, x);
+    return y;
+  }
+
+public: // nvcc wants what holds a kernel to be public
+  Rows embedded() {
+    const Rows table = at("embedding"), positions = weights_.has("positions") ? at("positions") : Rows();
+    const Rows x = arena_.take<Real>(steps() * size_t(d_));
+    const Array<int> tokens = indices_.put(texts_.tokens);
+    const size_t d = size_t(d_), text = size_t(T_) * d;
+    const bool placed = positions.extent(0) > 0;
+    each_index(
+        "train::embedded", x.extent(0), KOKKOS_LAMBDA(size_t i) {
+          x[i] = table[size_t(tokens[i / d]) * d + i % d] + (placed ? positions[i % text] : Real(0));
+        });
+    return x;
+  }
+  void unembed(const Rows &dx) {
+    const Rows table = slot("embedding");
+    const Places found(texts_.tokens, s_.integer("vocabulary"));
+    const Array<int> begin = indices_.put(found.begin), places = indices_.put(found.places);
+    const size_t d = size_t(d_), steps = this->steps(), text = size_t(T_) * d, vocabulary = found.begin.size() - 1;
+    each_index(
+        "train::unembed", table.extent(0),
+        KOKKOS_LAMBDA(size_t i) {
+          for (int p = begin[i / d]; p < begin[i / d + 1]; ++p) table[i] += dx[size_t(places[size_t(p)]) * d + i % d];
+        },
+        steps / vocabulary + 1);
+    if (!weights_.has("positions")) return;
+    const Rows positions = slot("positions");
+    const int B = B_;
+    each_index(
+        "train::positions", text,
+        KOKKOS_LAMBDA(size_t i) {
+          for (int b = 0; b < B; ++b) positions[i] += dx[size_t(b) * text + i];
+        },
+        size_t(B));
+  }
+
+  /// Cross-entropy at the labels; dx is the derivative in x where there is a gradient to be had.
+  Judged answers(const Rows &x, Rows &dx) {
+    const int V = s_.integer("vocabulary");
+    std::vector<int> asked_places, asked_labels;
+    for (size_t i = 0; i < texts_.labels.size(); ++i)
+      if (texts_.labels[i] >= 0) asked_places.push_back(int(i)), asked_labels.push_back(texts_.labels[i]);
+    const int N = int(asked_places.size());
+    const Array<int> places = indices_.put(asked_places), labels = indices_.put(asked_labels);
+    const size_t d = size_t(d_);
+    const Rows picked = arena_.take<Real>(size_t(N) * d);
+    each_index(
+        "train::picked", picked.extent(0),
+        KOKKOS_LAMBDA(size_t i) { picked[i] = x[size_t(places[i / d]) * d + i % d]; });
+    const Rows normed = norm_forward(picked, ""), logits = arena_.take<Real>(size_t(N) * size_t(V)),
+               loss = arena_.take<Real>(size_t(N));
+    const std::string head = s_.text("head") == "own" ? "head" : "embedding";
+    product<Real>(N, V, d_, tile::rows<Real>(normed.data(), d_), tile::transposed<Real>(at(head).data(), d_), 0,
+                  logits.data());
+    const Array<int> right = arena_.take<int>(size_t(N));
+    each_row("train::cross_entropy", N, 16 * V, CrossEntropy<Real>{N, V, labels, logits, loss, right});
+    Judged judged;
+    judged.asked = N;
+    for (double one : download(loss)) judged.loss += one / N;
+    for (double one : download(right)) judged.right += int(one);
+    if (!wanted()) return judged;
+    const Rows dnormed = arena_.take<Real>(normed.extent(0));
+    product<Real>(N, d_, V, tile::rows<Real>(logits.data(), V), tile::rows<Real>(at(head).data(), d_), 0,
+                  dnormed.data());
+    product<Real>(V, d_, N, tile::transposed<Real>(logits.data(), V), tile::rows<Real>(normed.data(), d_), 1,
+                  slot(head).data());
+    const Rows dpicked = norm_backward(picked, "", dnormed), all = zeros<Real>(arena_, x.extent(0));
+    each_index(
+        "train::unpicked", dpicked.extent(0),
+        KOKKOS_LAMBDA(size_t i) { all[size_t(places[i / d]) * d + i % d] = dpicked[i]; });
+    dx = all;
+    return judged;
+  }
+
+private:
+  void forth(int i, Block<Real> &b, Rows &x) {
+    const auto name = [&](const char *part) { return in_block(i, part); };
+    b.x = x, x = copied(x);
+    if (mixer_) {
+      mix(i, b);
+      add_to(x, linear_forward(arena_, b.read, at(name("o")), d_, d_));
+    }
+    if (ffn_ == 0) return;
+    b.middle = x, x = copied(x);
+    b.normed = norm_forward(b.middle, name("ffn "));
+    b.hidden = linear_forward(arena_, b.normed, at(name("ffn in")), d_, ffn_);
+    bias_forward(b.hidden, at(name("ffn bias")));
+    b.active = gelu_forward(arena_, b.hidden);
+    add_to(x, linear_forward(arena_, b.active, at(name("ffn out")), ffn_, d_));
+  }
+
+  void back(int i, Block<Real> &b, Rows &dx) {
+    const auto name = [&](const char *part) { return in_block(i, part); };
+    if (ffn_) {
+      Rows d = linear_backward(arena_, b.active, at(name("ffn out")), ffn_, d_, dx, slot(name("ffn out")));
+      d = gelu_backward(arena_, b.hidden, d);
+      bias_backward(arena_, d, slot(name("ffn bias")));
+      d = linear_backward(arena_, b.normed, at(name("ffn in")), d_, ffn_, d, slot(name("ffn in")));
+      add_to(dx, norm_backward(b.middle, name("ffn "), d));
+    }
+    if (mixer_) {
+      const Rows d = linear_backward(arena_, b.read, at(name("o")), d_, d_, dx, slot(name("o")));
+      add_to(dx, unmix(i, b, d));
+    }
+  }
+
+  std::vector<Projected<Real>> tensors() const {
+    const bool taps = s_.integer("convolution") > 0, all = taps && s_.text("convolved") == "all";
+    std::vector<Projected<Real>> found{{Tensor::q, "q", all, false, d_, {}, {}},
+                                       {Tensor::k, "k", taps, false, d_, {}, {}},
+                                       {Tensor::v, "v", all, false, d_, {}, {}}};
+    for (const Input &input : mixer_->inputs)
+      found.push_back({input.tensor(), input.name, false, input.name != "w", input.per_step() ? H_ : d_, {}, {}});
+    return found;
+  }
+  bool turned(Tensor tensor) const {
+    return s_.text("positions") == "rope" && (tensor == Tensor::q || tensor == Tensor::k);
+  }
+  bool to_unit(Tensor tensor) const { return tensor == Tensor::k && s_.text("keys") == "unit"; }
+
+  void mix(int i, Block<Real> &b) {
+    const auto name = [&](const std::string &part) { return in_block(i, part); };
+    b.mixed = norm_forward(b.x, name("mixer "));
+    const int D = d_ / H_;
+    if (s_.integer("convolution")) b.convolved = convolution_forward(arena_, b.mixed, at(name("convolution")), d_, T_);
+    b.mixing = std::make_unique<Mixing<Real>>(*mixer_, setup_.mixer_params, Shape{B_, H_, T_, D, D});
+    b.projected = tensors();
+    for (Projected<Real> &p : b.projected) {
+      p.raw = linear_forward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, p.width);
+      if (p.gate) bias_forward(p.raw, at(name(p.weights + " bias")));
+      p.given = p.gate ? sigmoid_forward(arena_, p.raw) : turned(p.tensor) ? rope(arena_, p.raw, d_, D, T_, 1) : p.raw;
+      if (to_unit(p.tensor)) p.raw = p.given, p.given = unit_forward(arena_, p.raw, D);
+      (*b.mixing)[p.tensor] = exchanged(arena_, p.given, T_, H_, p.width / H_);
+    }
+    b.read = exchanged(arena_, b.mixing->forward(arena_, scratch_), H_, T_, D);
+  }
+
+  Rows unmix(int i, Block<Real> &b, const Rows &dread) {
+    const auto name = [&](const std::string &part) { return in_block(i, part); };
+    const int D = d_ / H_;
+    const bool taps = s_.integer("convolution");
+    Mixing<Real> g = *b.mixing;
+    b.mixing->backward(arena_, exchanged(arena_, dread, T_, H_, D), g);
+    const Rows dnormed = zeros<Real>(arena_, b.mixed.extent(0)),
+               dconvolved = zeros<Real>(arena_, b.convolved.extent(0));
+    for (const Projected<Real> &p : b.projected) {
+      Rows d = exchanged(arena_, g[p.tensor], H_, T_, p.width / H_);
+      if (to_unit(p.tensor)) d = unit_backward(arena_, p.raw, D, d);
+      if (turned(p.tensor)) d = rope(arena_, d, d_, D, T_, -1);
+      if (p.gate) {
+        d = sigmoid_backward(arena_, p.given, d);
+        bias_backward(arena_, d, slot(name(p.weights + " bias")));
+      }
+      add_to(p.convolved ? dconvolved : dnormed,
+             linear_backward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, p.width, d,
+                             slot(name(p.weights))));
+    }
+    if (taps)
+      add_to(dnormed, convolution_backward(arena_, b.mixed, at(name("convolution")), d_, T_, dconvolved,
+                                           slot(name("convolution"))));
+    return norm_backward(b.x, name("mixer "), dnormed);
+  }
+
+  const Params &s_;
+  const Setup &setup_;
+  const Weights &weights_;
+  Rows w_, g_;
+  const Texts &texts_;
+  const Variant *mixer_; // null: none
+  Arena &arena_;
+  std::shared_ptr<Arena> scratch_;
+  Indices indices_;
+  int B_, T_, d_, H_, ffn_;
+};
+
+} // namespace
+
+template <class Real>
+Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
+  arena_.reset();
+  if (gradient.extent(0)) Kokkos::deep_copy(gradient, Real(0));
+  return Pass<Real>(setup_, weights_, parameters, texts, gradient, arena_, scratch_).run();
+}
+
+template class Network<float>;
+template class Network<double>;
+
+} // namespace recollect::train

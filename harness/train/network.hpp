@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small language model in device memory: token embedding, blocks of x += mixer(norm x), x += MLP(norm x), a head that
+// reads the answers off norm x, and cross-entropy at the positions that are asked.
+#pragma once
+#include "harness/device/arena.hpp"
+#include "harness/train/model.hpp"
+
+namespace recollect::train {
+
+template <class Real> class Network {
+public:
+  Network(const Setup &setup, const Weights &weights) : setup_(setup), weights_(weights) {}
+  /// Where `gradient` has a size it becomes that of the loss in all parameters.
+  Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
+
+private:
+  const Setup &setup_;
+  const Weights &weights_;
+  Arena arena_;
+  std::shared_ptr<Arena> scratch_ = std::make_shared<Arena>();
+};
+
+} // namespace recollect::train
