@@ -4,6 +4,7 @@
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
+#include "harness/core/files.hpp"
 #include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/statistics.hpp"
@@ -21,7 +22,7 @@ using namespace train;
 
 struct TrainFlags {
   std::vector<std::string> settings;
-  std::string suite;
+  std::string suite, corpus;
   std::uint64_t seed = 1;
   int seeds = 1;
   OutputFlags output;
@@ -119,8 +120,10 @@ void print_summary(const std::vector<std::string> &labels, const TrainingRecord 
 int run_train(const TrainFlags &flags, const Words &command_line) {
   if (ranks::size() > 1) usage_error("train runs in one process: start it without mpirun");
   flags.output.check();
+  refuse_overlap({flags.output.path}, {flags.corpus});
   const std::vector<Experiment> experiments = flags.experiments();
-  const std::vector<TrainingRun> plan = training_plan(experiments, flags.seed);
+  const std::vector<TrainingRun> plan =
+      training_plan(experiments, flags.seed, flags.corpus.empty() ? nullptr : load_corpus(flags.corpus));
   if (!flags.output.path.empty()) OutputFile{flags.output.path};
   const Backend backend;
   keep_freed_memory();
@@ -169,6 +172,7 @@ Action add_train(CLI::App &app) {
       ->take_all();
   c.add_option("--suite", flags->suite, "the [[train]] entries of this TOML file (see ci/suites) instead")
       ->excludes("--set");
+  c.add_option("--corpus", flags->corpus, "the file whose bytes task=text predicts; its last tenth is held out");
   c.add_option("--seed", flags->seed, "first seed")->capture_default_str();
   flags->seeds_option =
       c.add_option("--seeds", flags->seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();

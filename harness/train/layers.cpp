@@ -155,6 +155,15 @@ template <class Real> Array<Real> unit_backward(Arena &arena, const Array<Real> 
   return scaled_backward(arena, X, {}, s, width, Real(1), dY, {});
 }
 
+template <class Real> Array<Real> mean_square_forward(Arena &arena, const Array<Real> &X, int width) {
+  return scaled_forward(arena, X, {}, scales(arena, X, width, Real(width), Real(rms_floor)), width);
+}
+template <class Real>
+Array<Real> mean_square_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY) {
+  const Array<Real> s = scales(arena, X, width, Real(width), Real(rms_floor));
+  return scaled_backward(arena, X, {}, s, width, Real(width), dY, {});
+}
+
 template <class Real>
 Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T) {
   const Array<Real> Y = arena.take<Real>(X.extent(0));
@@ -287,6 +296,8 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
                                       const Array<Real> &, const Array<Real> &);                                       \
   template Array<Real> unit_forward(Arena &, const Array<Real> &, int);                                                \
   template Array<Real> unit_backward(Arena &, const Array<Real> &, int, const Array<Real> &);                          \
+  template Array<Real> mean_square_forward(Arena &, const Array<Real> &, int);                                         \
+  template Array<Real> mean_square_backward(Arena &, const Array<Real> &, int, const Array<Real> &);                   \
   template Array<Real> convolution_forward(Arena &, const Array<Real> &, const Array<Real> &, int, int);               \
   template Array<Real> convolution_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,               \
                                             const Array<Real> &, const Array<Real> &);                                 \

@@ -34,6 +34,11 @@ Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real>
 template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width);
 template <class Real> Array<Real> unit_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY);
 
+/// Rows of `width` to unit mean square: x / sqrt(mean x^2 + 1e-6).
+template <class Real> Array<Real> mean_square_forward(Arena &arena, const Array<Real> &X, int width);
+template <class Real>
+Array<Real> mean_square_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY);
+
 /// y_t = sum_j c_j * x_{t-j} by channel, c [taps,width], within texts of T rows.
 template <class Real>
 Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T);

@@ -23,7 +23,7 @@ template <class Real> struct Projected {
 /// What a block leaves for the way back.
 template <class Real> struct Block {
   Array<Real> x, middle, normed, hidden, active; // x before the mixer, and before the MLP
-  Array<Real> mixed, convolved, read;            // the mixer's norm of x, its convolution, its output [N,d]
+  Array<Real> mixed, convolved, raw_read, read;  // the mixer's norm of x, its convolution, its output [N,d]
   std::vector<Projected<Real>> projected;
   std::unique_ptr<Mixing<Real>> mixing;
 };
@@ -260,6 +260,7 @@ private:
   bool turned(Tensor tensor) const {
     return s_.text("positions") == "rope" && (tensor == Tensor::q || tensor == Tensor::k);
   }
+  bool scaled_reads() const { return s_.text("reads") == "rms"; }
   bool to_unit(Tensor tensor) const { return tensor == Tensor::k && s_.text("keys") == "unit"; }
 
   void mix(int i, Block<Real> &b) {
@@ -276,7 +277,8 @@ private:
       if (to_unit(p.tensor)) p.raw = p.given, p.given = unit_forward(arena_, p.raw, D);
       (*b.mixing)[p.tensor] = exchanged(arena_, p.given, T_, H_, p.width / H_);
     }
-    b.read = exchanged(arena_, b.mixing->forward(arena_, scratch_), H_, T_, D);
+    b.raw_read = exchanged(arena_, b.mixing->forward(arena_, scratch_), H_, T_, D);
+    b.read = scaled_reads() ? mean_square_forward(arena_, b.raw_read, D) : b.raw_read;
   }
 
   Rows unmix(int i, Block<Real> &b, const Rows &dread) {
@@ -284,7 +286,8 @@ private:
     const int D = d_ / H_;
     const bool taps = s_.integer("convolution");
     Mixing<Real> g = *b.mixing;
-    b.mixing->backward(arena_, exchanged(arena_, dread, T_, H_, D), g);
+    const Rows draw = scaled_reads() ? mean_square_backward(arena_, b.raw_read, D, dread) : dread;
+    b.mixing->backward(arena_, exchanged(arena_, draw, T_, H_, D), g);
     const Rows dnormed = zeros<Real>(arena_, b.mixed.extent(0)),
                dconvolved = zeros<Real>(arena_, b.convolved.extent(0));
     for (const Projected<Real> &p : b.projected) {

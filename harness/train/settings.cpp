@@ -28,13 +28,15 @@ std::string owner_of(const std::string &name) {
 const std::vector<ParamSpec> &settings() {
   static const std::vector<ParamSpec> all{
       choice_param(
-          "task", {"mqar", "copy", "bigrams", "swaps", "trees"},
+          "task", {"mqar", "copy", "bigrams", "swaps", "trees", "text"},
           "key-value recall (004 §5.2), the first half repeated, recall in running text (003 §6), which of the "
-          "elements comes first after each swap (000 §3.2), or which nodes the first one reaches (000 §3.3)"),
+          "elements comes first after each swap (000 §3.2), which nodes the first one reaches (000 §3.3), or the next "
+          "byte of a file, which --corpus names (000 §3.1)"),
       integer_param("pairs", 8, 1, 4096,
                     "of mqar: n, in texts of 3 n + 1 tokens; of copy: tokens to repeat, of 2 n + 1; of bigrams: cues "
                     "with a response; of swaps: swaps"),
-      integer_param("context", 16, 1, 1 << 20, "of bigrams: L cues and responses written, in texts of 2 L + 1 tokens"),
+      integer_param("context", 16, 1, 1 << 20,
+                    "of bigrams: L cues and responses written, in texts of 2 L + 1 tokens; of text: bytes of a text"),
       integer_param("elements", 5, 2, 256, "of swaps: n elements, n (n - 1) / 2 swaps as tokens; of trees: nodes"),
       integer_param("vocabulary", 128, 8, 1 << 20, "tokens: keys of the lower half, values of the upper, a separator"),
       choice_param("labels", {"right", "shuffled"}, "shuffled: a text's answers in random order, to train with"),
@@ -49,6 +51,7 @@ const std::vector<ParamSpec> &settings() {
       integer_param("convolution", 0, 0, 64, "taps of a causal convolution before the keys' projection, 0: none"),
       choice_param("convolved", {"keys", "all"}, "what sees the convolution: keys, or queries, keys and values"),
       choice_param("keys", {"raw", "unit"}, "unit: keys of every head scaled to length 1"),
+      choice_param("reads", {"plain", "rms"}, "rms: what every head reads out scaled to unit mean square"),
       integer_param("batch", 64, 1, 1e6, "texts a step, drawn anew at each"),
       real_param(
           "curriculum", 0, 0, 1,

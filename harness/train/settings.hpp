@@ -2,6 +2,7 @@
 // What a model is made of and how it is trained: the parameters of one run, by name.
 #pragma once
 #include "harness/core/types.hpp"
+#include "harness/train/corpus.hpp"
 
 namespace recollect::train {
 
@@ -11,6 +12,7 @@ const std::vector<ParamSpec> &settings();
 /// One run. `mixer_params` are those of the layer that the setting `mixer` names; none where it is "none".
 struct Setup {
   Params settings, mixer_params;
+  std::shared_ptr<const Corpus> corpus = nullptr; // of task=text
   std::string mixer() const { return settings.text("mixer"); }
 };
 

@@ -21,6 +21,7 @@ struct Drawn { // one text's random numbers, a stream of its own
   Stream stream;
   const Params &settings;
   bool training;
+  const Corpus *corpus;
   int n = settings.integer("pairs"), V = settings.integer("vocabulary");
 };
 
@@ -90,6 +91,15 @@ void write_trees(const Drawn &d, int *tokens, int *labels) {
   }
 }
 
+void write_text(const Drawn &d, int *tokens, int *labels) {
+  const int L = d.settings.integer("context");
+  const std::string &bytes = d.corpus->bytes;
+  const size_t begin = d.training ? 0 : d.corpus->held_out(), end = d.training ? d.corpus->held_out() : bytes.size();
+  const size_t from = begin + d.stream.below(0, end - begin - size_t(L));
+  const auto byte = [&](int t) { return int(static_cast<unsigned char>(bytes[from + size_t(t)])); };
+  for (int t = 0; t < L; ++t) tokens[t] = byte(t), labels[t] = byte(t + 1);
+}
+
 void shuffle(const Drawn &d, int *labels, int length) {
   std::vector<int> asked;
   for (int t = 0; t < length; ++t)
@@ -107,13 +117,14 @@ int text_length(const Params &settings) {
   if (task == "mqar") return 3 * n + 1;
   if (task == "copy") return 2 * n + 1;
   if (task == "swaps") return n;
+  if (task == "text") return settings.integer("context");
   return task == "trees" ? settings.integer("elements") : 2 * settings.integer("context") + 1;
 }
 
 double chance(const Params &settings) {
   const std::string &task = settings.text("task");
   if (task == "trees") return 0.5;
-  return 1 / settings.real(task == "copy" ? "vocabulary" : task == "swaps" ? "elements" : "pairs");
+  return 1 / settings.real(task == "copy" || task == "text" ? "vocabulary" : task == "swaps" ? "elements" : "pairs");
 }
 
 void check_texts(const Params &settings) {
@@ -125,9 +136,22 @@ void check_texts(const Params &settings) {
     usage_error("train: two trees have an even number of nodes, and the vocabulary a token for each");
   if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)
     usage_error("train: the swaps of " + std::to_string(n) + " elements need a vocabulary of n (n - 1) / 2");
+  if (task == "text" && V < 256) usage_error("train: text needs a vocabulary of 256, a token a byte");
 }
 
-Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number) {
+void check_corpus(const Params &settings, const Corpus *corpus) {
+  const bool text = settings.text("task") == "text";
+  if (text != (corpus != nullptr))
+    usage_error(text ? "train: task=text needs --corpus FILE" : "train: --corpus is read by task=text alone");
+  const int L = settings.integer("context");
+  if (corpus && corpus->bytes.size() / 10 <= size_t(L))
+    input_error("train: a tenth of the corpus is held out, and its " + std::to_string(corpus->bytes.size()) +
+                " bytes are too few for texts of " + std::to_string(L));
+}
+
+Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number,
+                 const Corpus *corpus) {
+  check_corpus(settings, corpus);
   Texts texts;
   texts.count = settings.integer("batch"), texts.length = text_length(settings);
   texts.tokens.assign(size_t(texts.count) * size_t(texts.length), 0);
@@ -138,10 +162,11 @@ Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &
                      : task == "copy"    ? write_copy
                      : task == "bigrams" ? write_bigrams
                      : task == "swaps"   ? write_swaps
+                     : task == "text"    ? write_text
                                          : write_trees;
   for (int i = 0; i < texts.count; ++i) {
     const Drawn drawn{Stream(seed, "train/texts/" + use, number * std::uint64_t(texts.count) + std::uint64_t(i)),
-                      settings, training};
+                      settings, training, corpus};
     int *tokens = &texts.tokens[size_t(i) * size_t(texts.length)],
         *labels = &texts.labels[size_t(i) * size_t(texts.length)];
     write(drawn, tokens, labels);

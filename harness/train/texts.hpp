@@ -2,6 +2,7 @@
 // The texts that models are trained on.
 #pragma once
 #include "harness/core/params.hpp"
+#include "harness/train/corpus.hpp"
 #include <cstdint>
 
 namespace recollect::train {
@@ -20,13 +21,17 @@ struct Texts {
 ///         what began in order (000 §3.2, E.4)
 ///   trees n nodes in topological order, half of them in the tree that node 0 begins, half in another, each the token of its
 ///         parent, a root its own; asked, 1 or 0, is whether node 0 reaches it (000 §3.3)
+///   text  `context` bytes of the corpus from a random place on, each to be followed by the next
 /// Keys are distinct tokens 0 ... V/2 - 1, values any of V/2 ... V - 2, SEP is V - 1. Cues are of the lower half, responses
 /// distinct tokens of the upper. Shuffled labels are the same answers in random order.
-Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number);
+Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number,
+                 const Corpus *corpus = nullptr);
 int text_length(const Params &settings);
-/// Accuracy of naming any of the values that a text holds.
+/// Accuracy of naming any of the values that a text holds, or any byte.
 double chance(const Params &settings);
 /// Usage error where the vocabulary is too small.
 void check_texts(const Params &settings);
+/// Usage error where texts need a corpus and there is none, or the other way round; input error where it is too short.
+void check_corpus(const Params &settings, const Corpus *corpus);
 
 } // namespace recollect::train

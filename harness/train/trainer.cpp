@@ -21,7 +21,7 @@ double schedule(int step, int steps, double warmup) {
 }
 
 Trainer::Trainer(const Setup &setup, std::uint64_t seed)
-    : settings_(setup.settings), model_(setup), seed_(seed), steps_(settings_.integer("steps")) {
+    : settings_(setup.settings), corpus_(setup.corpus), model_(setup), seed_(seed), steps_(settings_.integer("steps")) {
   const Numbers none(model_.weights().size(), 0.0);
   model_.set({model_.weights().start(seed), none, none});
 }
@@ -50,7 +50,7 @@ void Trainer::step() {
   now.set("pairs", pairs());
   Judged judged;
   try {
-    judged = model_.differentiate(make_texts(now, seed_, "train", std::uint64_t(at_.step)));
+    judged = model_.differentiate(make_texts(now, seed_, "train", std::uint64_t(at_.step), corpus_.get()));
   } catch (const Error &) { // the mixer refuses numbers that are not finite
     judged.loss = std::nan("");
   }
@@ -74,7 +74,7 @@ void Trainer::step() {
 std::vector<Judged> Trainer::evaluate_batches() {
   std::vector<Judged> all;
   for (int i = 0; i < settings_.integer("evaluate") && !at_.diverged; ++i)
-    all.push_back(model_.judge(make_texts(settings_, seed_, "evaluate", std::uint64_t(i))));
+    all.push_back(model_.judge(make_texts(settings_, seed_, "evaluate", std::uint64_t(i), corpus_.get())));
   return all;
 }
 

@@ -47,6 +47,7 @@ public:
 
 private:
   Params settings_;
+  std::shared_ptr<const Corpus> corpus_;
   Model model_;
   std::uint64_t seed_;
   int steps_;

@@ -41,11 +41,16 @@ void add_curve(Table &curves, size_t run, const std::vector<CurvePoint> &curve) 
 
 } // namespace
 
-std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed) {
+std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed,
+                                       const std::shared_ptr<const Corpus> &corpus) {
   std::vector<TrainingRun> plan;
   for (const Experiment &e : experiments)
-    for (const Setup &setup : setups(e.request.settings))
+    for (Setup &setup : setups(e.request.settings)) {
+      check_corpus(setup.settings, corpus.get());
+      setup.corpus = corpus;
+      if (corpus) setup.settings.set("corpus", corpus->identity());
       for (int i = 0; i < e.request.seeds; ++i) plan.push_back({e.request.experiment, setup, seed + std::uint64_t(i)});
+    }
   return plan;
 }
 

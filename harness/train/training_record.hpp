@@ -22,8 +22,10 @@ struct Trained {
   double seconds;
 };
 
-/// Every setup of every experiment's settings with every seed from `seed` on.
-std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed);
+/// Every setup of every experiment's settings with every seed from `seed` on. What tells the corpus from another becomes a
+/// setting of its own.
+std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed,
+                                       const std::shared_ptr<const Corpus> &corpus = nullptr);
 
 class TrainingRecord {
 public:

@@ -93,6 +93,24 @@ class Train(InFolder):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("tasks: not a key of [[train]]", done.stderr)
 
+    def test_text_is_read_from_a_corpus(self):
+        with open(self.path("c.txt"), "wb") as f:
+            f.write(bytes(range(256)) * 8)
+        flags = ["--set", "task=text", "--set", "context=8", "--set", "vocabulary=256", "--set", "width=8", "--set", "batch=4",
+                 "--set", "steps=4", "--set", "every=2", "--quiet"]
+        command = [PROGRAM, "train", *flags, "-o", self.path("c.h5"), "--corpus", self.path("c.txt")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        texts = {row["name"]: row["text"] for row in self.tables("c.h5")["training_parameters"]}
+        self.assertRegex(texts[b"corpus"].decode(), "^2048 bytes, [0-9a-f]{16}$")
+        for words, status, said in ((["--set", "task=text"], 2, "vocabulary of 256"), (flags, 2, "needs --corpus"),
+                                    ([*flags, "--corpus", "nowhere.txt"], 3, "nowhere.txt"),
+                                    (["--corpus", self.path("c.txt")], 2, "task=text alone"),
+                                    ([*flags, "--corpus", self.path("c.txt"), "-o", self.path("c.txt")], 2, "c.txt")):
+            done = subprocess.run([PROGRAM, "train", *words], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (status, 1), done.stderr)
+            self.assertIn(said, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -95,6 +95,16 @@ BOOST_AUTO_TEST_CASE(norms) {
       [&](Arena &arena, const Rows &dy) { return unit_backward(arena, on_device(x), 4, dy); });
 }
 
+BOOST_AUTO_TEST_CASE(rows_to_unit_mean_square) {
+  Arena arena;
+  check_close(download(mean_square_forward(arena, on_device({3, 4, 0, 0}), 2)),
+              {3 / std::sqrt(12.5), 4 / std::sqrt(12.5), 0, 0}, 1e-6);
+  const Numbers x = draw("x", 12);
+  against_differences(
+      x, [](Arena &arena, const Rows &x) { return mean_square_forward(arena, x, 4); },
+      [&](Arena &arena, const Rows &dy) { return mean_square_backward(arena, on_device(x), 4, dy); });
+}
+
 BOOST_AUTO_TEST_CASE(convolutions_stay_within_their_text) {
   Arena arena; // two texts of two steps, one channel
   BOOST_TEST((download(convolution_forward(arena, on_device({1, 2, 3, 4}), on_device({2, 10}), 1, 2)) ==

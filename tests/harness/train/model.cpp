@@ -52,7 +52,7 @@ void against_differences(const Assignments &given) {
 
 BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
   against_differences({{"mixer", "softmax"}, {"positions", "rope"}, {"convolution", "2"}, {"convolved", "all"}});
-  against_differences({{"mixer", "linear_elu"}, {"convolution", "2"}});
+  against_differences({{"mixer", "linear_elu"}, {"convolution", "2"}, {"reads", "rms"}});
   against_differences({{"mixer", "delta_net"}, {"keys", "unit"}, {"positions", "none"}, {"convolution", "3"}});
   against_differences({{"mixer", "gated_delta_net"}, {"keys", "unit"}, {"positions", "rope"}});
   against_differences({{"mixer", "vla"}, {"layers", "1"}});

@@ -26,6 +26,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
                                        {{"task", "bigrams"}, {"pairs", "65"}},
                                        {{"task", "swaps"}, {"vocabulary", "9"}},
                                        {{"task", "trees"}, {"elements", "7"}},
+                                       {{"task", "text"}},
                                        {{"nothing.lambda0", "1"}},
                                        {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}}};
   for (const Assignments &given : wrong) BOOST_CHECK_THROW(setups(given), Error);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/texts.hpp"
+#include "harness/core/error.hpp"
 #include "harness/train/settings.hpp"
 #include "tests/testing.hpp"
+#include <algorithm>
 #include <set>
 
 namespace recollect::train {
@@ -131,6 +133,37 @@ BOOST_AUTO_TEST_CASE(copy_asks_for_the_next_token) {
     for (int j = 0; j < 3; ++j) BOOST_TEST((x[4 + j] == x[j] && y[3 + j] == x[j] && y[j] == -1));
     BOOST_TEST((x[3] == 127 && y[6] == -1));
   }
+}
+
+BOOST_AUTO_TEST_CASE(text_asks_for_the_next_byte) {
+  Corpus corpus;
+  for (int i = 0; i < 300; ++i) corpus.bytes += char(i % 251); // 240 and more in the last tenth: bytes past 127 too
+  const Params p = of({{"task", "text"}, {"vocabulary", "256"}, {"context", "7"}, {"batch", "400"}});
+  BOOST_TEST((corpus.held_out() == 270u && text_length(p) == 7 && chance(p) == 1.0 / 256));
+  std::set<int> starts;
+  for (const char *use : {"train", "evaluate"}) {
+    const Texts texts = make_texts(p, 1, use, 0, &corpus);
+    for (int i = 0; i < texts.count; ++i) {
+      const int *x = &texts.tokens[size_t(i) * 7], *y = &texts.labels[size_t(i) * 7];
+      for (int t = 0; t < 7; ++t) BOOST_TEST((y[t] == (x[t] + 1) % 251 && (t == 6 || x[t + 1] == y[t])));
+      if (use == std::string("evaluate")) starts.insert(x[0]);
+    }
+    if (use == std::string("train")) // all places were met, and none of which the last byte asked for is held out
+      BOOST_TEST(*std::max_element(texts.labels.begin(), texts.labels.end()) == 250);
+  }
+  BOOST_TEST((starts.size() == 23u && *starts.begin() == 19 && *starts.rbegin() == 41)); // bytes 270 ... 292
+  BOOST_CHECK_THROW(make_texts(p, 1, "train", 0), Error);
+  BOOST_CHECK_THROW(make_texts(of({{"task", "copy"}}), 1, "train", 0, &corpus), Error);
+  corpus.bytes.resize(79);
+  BOOST_CHECK_THROW(make_texts(p, 1, "train", 0, &corpus), Error);
+  corpus.bytes += char(79);
+  BOOST_TEST(make_texts(p, 1, "evaluate", 0, &corpus).labels[6] == 79);
+}
+
+BOOST_AUTO_TEST_CASE(a_corpus_is_known_by_size_and_hash) { // FNV-1a's published value of "foobar"
+  BOOST_TEST(Corpus{"foobar"}.identity() == "6 bytes, 85944171f73967e8");
+  BOOST_TEST(Corpus{"foobas"}.identity() != Corpus{"foobar"}.identity());
+  BOOST_CHECK_THROW(load_corpus("no such file"), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Makes a text for `recollect train --set task=text --corpus FILE`: Perl's manual pages, some nine million bytes of
+# English and code, from Debian's package perl-doc (GPL-1+ or Artistic, its own copyright file says which parts under
+# what else). It is downloaded, never committed.
+#   ci/corpus.sh FILE
+set -euo pipefail
+if (($# != 1)); then echo "usage: ci/corpus.sh FILE" >&2; exit 2; fi
+out=$(realpath -m "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+apt-get -qq -o APT::Sandbox::User=root download perl-doc || { echo "corpus.sh: cannot download perl-doc" >&2; exit 3; }
+dpkg-deb -x perl-doc_*.deb .
+find . -path '*/pod/perl*.pod' | LC_ALL=C sort | xargs cat > text
+mv text "$out"
+echo "$out: $(wc -c < "$out") bytes of $(echo perl-doc_*.deb | cut -d_ -f2 | sed 's/%3a/:/'), GPL-1+ or Artistic"
