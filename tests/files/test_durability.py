@@ -7,16 +7,15 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
+import at_call
 import h5py
 from in_folder import InFolder
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
-SHIM = os.path.join(os.path.dirname(PROGRAM), "libfaults.so")
 HERE = os.path.dirname(os.path.abspath(__file__))
-RUN = ("run", "--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "8")
+RUN = ("run", "--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "3")
 
 
 def rows(path, table):
@@ -26,7 +25,7 @@ def rows(path, table):
 
 class Durability(InFolder):
     def run_program(self, *arguments, **options):
-        options = {"capture_output": True, "text": True, "timeout": 120, **options}
+        options = {"capture_output": True, "text": True, **options}
         return subprocess.run([PROGRAM, *arguments], **options)
 
     def refused(self, message, *arguments, status=3):
@@ -35,40 +34,32 @@ class Durability(InFolder):
         self.assertIn(message, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_killed_at_random_and_resumed_equals_uninterrupted(self):
-        whole = self.path("whole.h5")
-        start = time.monotonic()
+    def test_killed_anywhere_and_resumed_equals_uninterrupted(self):
+        whole, counts = self.path("whole.h5"), {}
         self.assertEqual(self.run_program(*RUN, "-o", whole).returncode, 0)
-        length = time.monotonic() - start
-        kills = int(os.environ.get("RECOLLECT_KILLS", "4"))  # by hand: 200
         draw = random.Random(1)
-        killed = 0
-        for i in range(kills):
-            out, log = self.path(f"{i}.h5"), self.path(f"{i}.log")
-            with open(log, "w") as said:
-                process = subprocess.Popen([PROGRAM, *RUN, "-o", out], stdout=said)
-                time.sleep(draw.uniform(0.05, 1.1) * length)
-                killed += process.poll() is None
-                process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
-                process.wait()
-            partial = out if os.path.exists(out) else out + ".partial"
-            if os.path.exists(partial):
-                told = len(re.findall(r" s\)$", pathlib.Path(log).read_text(), re.M))
-                self.assertGreaterEqual(len(rows(partial, "records")), told)  # whatever was reported is there
-                self.assertIn(self.run_program("info", partial).returncode, (0, 1))
-            resumed = self.run_program(*RUN, "-o", out, "--resume")
-            self.assertEqual(resumed.returncode, 0, resumed.stderr)
-            for table in "plan", "parameters", "records", "metrics", "series/mse_by_step":
-                self.assertEqual(rows(out, table), rows(whole, table), table)
-            self.assertEqual(sorted(f for f in os.listdir(self.folder) if f.startswith(f"{i}.h5")), [f"{i}.h5"])
-        self.assertGreater(killed, 0)
+        for i in range(int(os.environ.get("RECOLLECT_KILLS", "5"))):  # by hand: 200
+            out, log, kind = self.path(f"{i}.h5"), self.path(f"{i}.log"), at_call.KINDS[i % len(at_call.KINDS)]
+            run = (*RUN, "-o", out)
+            if kind not in counts:
+                counts[kind] = at_call.calls((*RUN, "-o", self.path("counted.h5")), kind, self.path("count"))
+            at, by = draw.randint(1, counts[kind]), draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+            with self.subTest(kind=kind, at=at, by=by.name), open(log, "w") as said:
+                at_call.killed(run, kind, at, by, said)
+                partial = out if os.path.exists(out) else out + ".partial"
+                if os.path.exists(partial):
+                    told = len(re.findall(r" s\)$", pathlib.Path(log).read_text(), re.M))
+                    self.assertGreaterEqual(len(rows(partial, "records")), told)  # whatever was reported is there
+                    self.assertIn(self.run_program("info", partial).returncode, (0, 1))
+                resumed = self.run_program(*run, "--resume")
+                self.assertEqual(resumed.returncode, 0, resumed.stderr)
+                for table in "plan", "parameters", "records", "metrics", "series/mse_by_step":
+                    self.assertEqual(rows(out, table), rows(whole, table), table)
+                self.assertEqual(sorted(f for f in os.listdir(self.folder) if f.startswith(f"{i}.h5")), [f"{i}.h5"])
 
     def test_one_output_takes_one_process(self):
         out = self.path("r.h5")
-        first = subprocess.Popen([PROGRAM, *RUN, "-o", out], stdout=subprocess.DEVNULL)
-        while not os.path.exists(out + ".partial"):
-            time.sleep(0.005)
-        first.send_signal(signal.SIGSTOP)
+        first = at_call.stopped((*RUN, "-o", out), "rename", 3)
         self.refused("another process is writing it", *RUN, "-o", out)
         self.refused("another process is writing it", *RUN, "-o", out, "--resume")
         first.send_signal(signal.SIGCONT)
@@ -77,11 +68,8 @@ class Durability(InFolder):
 
     def test_what_was_interrupted_is_not_overwritten(self):
         out = self.path("r.h5")
-        process = subprocess.Popen([PROGRAM, *RUN, "-o", out], stdout=subprocess.DEVNULL)
-        while not os.path.exists(out + ".partial"):
-            time.sleep(0.005)
-        process.kill()
-        process.wait()
+        at_call.killed((*RUN, "-o", out), "rename", 3)
+        self.assertGreater(len(rows(out + ".partial", "records")), 0)
         self.refused("--resume", *RUN, "-o", out)
         self.refused("seed 1 there, 2 here", *RUN, "--seed", "2", "-o", out, "--resume")
         self.refused("another plan", "run", "--variants", "linear", "--tasks", "recall", "-o", out, "--resume")
@@ -92,13 +80,10 @@ class Durability(InFolder):
 
     def test_verify_resumes(self):
         whole, cut = self.path("whole.h5"), self.path("cut.h5")
-        claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent")
+        claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent", "theorem*")
         self.run_program(*claims, "-o", whole)
-        process = subprocess.Popen([PROGRAM, *claims, "-o", cut], stdout=subprocess.DEVNULL)
-        while not os.path.exists(cut + ".partial"):
-            time.sleep(0.005)
-        process.kill()
-        process.wait()
+        at_call.killed((*claims, "-o", cut), "rename", 3)
+        self.assertTrue(0 < len(set(row[0] for row in rows(cut + ".partial", "claims"))) < len(rows(whole, "claim_plan")))
         self.run_program(*claims, "-o", cut, "--resume")
         for table in "claim_plan", "claims", "claim_parameters":
             self.assertEqual(rows(cut, table), rows(whole, table), table)
@@ -162,7 +147,7 @@ class Durability(InFolder):
             self.assertEqual(self.run_program("info", damaged).returncode, 3)
 
     def test_injected_faults(self):
-        done = subprocess.run([sys.executable, os.path.join(HERE, "faults.py"), PROGRAM, SHIM, "--most", "12"],
+        done = subprocess.run([sys.executable, os.path.join(HERE, "faults.py"), PROGRAM, at_call.SHIM, "--most", "12"],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn(" 0 failed", done.stdout.splitlines()[-1])

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`recollect train`: a killed run goes on to the same numbers, and the file is what README says."""
 import os
-import signal
 import subprocess
-import time
 import unittest
 
+import at_call
 import h5py
 import numpy as np
 from in_folder import InFolder
@@ -28,36 +27,32 @@ class Train(InFolder):
         with h5py.File(self.path(name)) as f:
             return {table: f[table][()] for table in f if table != "meta"}
 
-    def train_killed(self, name, steps, flags):
-        """Killed once its state has been kept, and resumed."""
-        killed = subprocess.Popen(self.command(name, *flags), stdout=subprocess.DEVNULL)
+    def train_killed(self, name, keeps, flags):
+        """Killed once its state has been kept so many times, and resumed. Where it was: (steps made, points of its curve)."""
         partial = self.path(name + ".partial")
-        while killed.poll() is None and not (os.path.exists(partial) and os.path.getsize(partial) > 100_000):
-            time.sleep(0.05)  # the parameters and their moments are 160 kB
-        self.assertIsNone(killed.poll(), "it finished before it was kept: raise its steps")
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
+        at_call.killed(self.command(name, *flags)[1:], "rename", keeps + 2)  # the first is the plan's
         with h5py.File(partial) as f:
-            self.assertTrue(0 < f["training_state"][0]["value"] < steps)
+            place = int(f["training_state"][0]["value"]), len(f["training_curves"])
         self.train(name, *flags, "--resume")
+        return place
 
     def test_a_killed_run_resumes_to_the_same_numbers(self):
-        flags = ["--set", "mixer=delta_net", "--set", "keys=unit", "--set", "steps=6000"]
-        whole = subprocess.Popen(self.command("whole.h5", *flags), stdout=subprocess.DEVNULL)
-        self.train_killed("killed.h5", 6000, flags)
-        self.assertEqual(whole.wait(), 0)
+        flags = ["--set", "mixer=delta_net", "--set", "keys=unit", "--set", "steps=600"]
+        self.train("whole.h5", *flags)
+        step, points = self.train_killed("killed.h5", 40, flags)
+        self.assertTrue(100 < step < 500 and points == step // 25 and step % 25, step)
         a, b = self.tables("whole.h5"), self.tables("killed.h5")
         np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
-        self.assertEqual(a["training_curves"]["step"].tolist(), list(range(25, 6001, 25)))
+        self.assertEqual(a["training_curves"]["step"].tolist(), list(range(25, 601, 25)))
         for column in "run", "status", "loss", "accuracy", "chance":
             self.assertEqual(a["trained"][column].tolist(), b["trained"][column].tolist())
 
     def test_a_killed_curriculum_resumes_to_the_same_numbers(self):
-        flags = ["--set", "mixer=delta_former", "--set", "task=copy", "--set", "curriculum=0.5", "--set", "steps=6000",
+        flags = ["--set", "mixer=delta_former", "--set", "task=copy", "--set", "curriculum=0.5", "--set", "steps=600",
                  "--set", "lr=0.01"]
-        whole = subprocess.Popen(self.command("whole.h5", *flags), stdout=subprocess.DEVNULL)
-        self.train_killed("killed.h5", 6000, flags)
-        self.assertEqual(whole.wait(), 0)
+        self.train("whole.h5", *flags)
+        step, _ = self.train_killed("killed.h5", 40, flags)
+        self.assertTrue(100 < step < 500, step)
         a, b = self.tables("whole.h5"), self.tables("killed.h5")
         np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
         self.assertEqual(a["trained"]["loss"].tolist(), b["trained"]["loss"].tolist())

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program, killed or stopped right before a call of its own to the system (tests/fixtures/faults.c): at the same place
+however busy the machine is. Its clock goes on by a second at every look, so that it keeps what it has every ten looks."""
+import os
+import signal
+import subprocess
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+SHIM = os.path.join(os.path.dirname(PROGRAM), "libfaults.so")
+KINDS = ("open", "write", "fsync", "rename", "unlink")
+
+
+def environment(kind, at, **more):
+    return dict(os.environ, LD_PRELOAD=SHIM, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_CLOCK="1", **more)
+
+
+def calls(words, kind, count):
+    """How many calls of a kind a whole run makes; `count`: a file to count in."""
+    subprocess.run([PROGRAM, *words], env=environment(kind, 0, FAULT_COUNT=count), check=True, capture_output=True)
+    with open(count) as f:
+        return int(f.read())
+
+
+def started(words, kind, at, sent, stdout):
+    return subprocess.Popen([PROGRAM, *words], env=environment(kind, at, FAULT_SIGNAL=str(int(sent))), stdout=stdout,
+                            stderr=subprocess.DEVNULL)  # fmt: skip
+
+
+def killed(words, kind, at, by=signal.SIGKILL, stdout=subprocess.DEVNULL):
+    status = started(words, kind, at, by, stdout).wait()
+    assert status == -by, f"{words}: exit {status}, not killed at {kind} {at}"
+
+
+def stopped(words, kind, at):
+    """The process, which SIGCONT lets go on."""
+    process = started(words, kind, at, signal.SIGSTOP, subprocess.DEVNULL)
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status), f"{words}: ended without {kind} {at}"
+    return process
