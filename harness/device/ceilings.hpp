@@ -13,7 +13,7 @@ struct Ceilings {
 /// The best of several tries, after a warm-up.
 Ceilings measure_ceilings();
 
-/// Makes the caches forget what they held.
+/// Makes the caches forget what they held. The first call takes the memory that it needs.
 void flush_caches();
 
 } // namespace recollect

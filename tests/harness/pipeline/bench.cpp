@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
   BOOST_TEST((r.timing.low <= r.timing.median && r.timing.median <= r.timing.high && r.timing.low > 0));
   // q, k of 8, v, o of 4, beta and alpha for 200 steps, the state of 8 x 4 in and out for two heads
   BOOST_TEST(r.bytes == 4 * (200 * (8 + 8 + 4 + 4 + 1 + 1) + 2 * 2 * 32));
-  BOOST_TEST(r.peak_bytes >= std::int64_t(r.bytes));
+  // The tensors and the form's own, which are of their size: not what the caches are flushed with, 64 MiB at least.
+  BOOST_TEST((r.peak_bytes >= std::int64_t(r.bytes) && r.peak_bytes < 1 << 20), r.peak_bytes);
 }
 
 BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
