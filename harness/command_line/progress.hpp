@@ -2,6 +2,7 @@
 // "[i/N] name, remaining time" on a terminal, a line a minute elsewhere; on standard error.
 #pragma once
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace recollect {
@@ -9,7 +10,7 @@ namespace recollect {
 class Progress {
 public:
   using Clock = std::chrono::steady_clock;
-  explicit Progress(size_t total, bool quiet = false, Clock::duration every = std::chrono::minutes(1));
+  explicit Progress(size_t total, bool quiet = false, std::function<Clock::time_point()> now = Clock::now);
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
@@ -21,8 +22,8 @@ public:
 private:
   size_t total_, begun_ = 0;
   bool quiet_, terminal_, shown_ = false;
-  Clock::duration every_; // in a pipe
-  Clock::time_point start_ = Clock::now(), told_ = start_;
+  std::function<Clock::time_point()> now_;
+  Clock::time_point start_ = now_(), told_ = start_;
 };
 
 } // namespace recollect

@@ -34,7 +34,8 @@ Results completed_by(const Results &start, const std::string &path) {
 
 } // namespace
 
-Recorder::Recorder(const std::string &path, Results start, bool resume) : results_(std::move(start)) {
+Recorder::Recorder(const std::string &path, Results start, bool resume, std::function<Clock::time_point()> now)
+    : results_(std::move(start)), now_(std::move(now)) {
   if (!path.empty() && ranks::rank() == 0) {
     const Results empty = results_;
     output_.reset(new OutputFile(path));
@@ -68,15 +69,15 @@ void Recorder::take_over_shards(const Results &start, const std::string &path, b
 }
 
 bool Recorder::due() const {
-  const auto passed = std::chrono::steady_clock::now() - saved_;
+  const auto passed = now_() - saved_;
   return passed > std::chrono::milliseconds(500) && passed > 10 * cost_;
 }
 
 void Recorder::save() {
   if (output_) {
-    const auto start = std::chrono::steady_clock::now();
+    const Clock::time_point start = now_();
     output_->checkpoint(results_.image());
-    saved_ = std::chrono::steady_clock::now();
+    saved_ = now_();
     cost_ = saved_ - start;
   }
   report_all();

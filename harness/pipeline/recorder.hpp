@@ -14,9 +14,10 @@ namespace recollect {
 /// until rank 0 has everything; what a dead run left of those is taken over by --resume.
 class Recorder {
 public:
+  using Clock = std::chrono::steady_clock;
   /// "" for PATH: nothing is written, and everything is reported at once. `resume`: completes what PATH.partial holds
   /// (or nothing, where PATH itself is complete); input error where that is of another plan, version or seed.
-  Recorder(const std::string &path, Results start, bool resume);
+  Recorder(const std::string &path, Results start, bool resume, std::function<Clock::time_point()> now = Clock::now);
 
   /// On rank 0 everything once the run is finished; until then and elsewhere what this rank has.
   const Results &results() const { return results_; }
@@ -41,7 +42,8 @@ private:
   std::unique_ptr<OutputFile> output_;
   Results results_;
   std::vector<std::function<void()>> waiting_;
-  std::chrono::steady_clock::time_point saved_;
+  std::function<Clock::time_point()> now_;
+  Clock::time_point saved_;
   std::chrono::duration<double> cost_{0};
   bool complete_ = false;
   Results before_;

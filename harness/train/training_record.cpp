@@ -55,8 +55,9 @@ std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiment
 }
 
 TrainingRecord::TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
-                               const std::vector<Experiment> &experiments, Facts meta, bool resume)
-    : recorder_(path, Results::of(tables_of(plan, experiments), std::move(meta)), resume) {}
+                               const std::vector<Experiment> &experiments, Facts meta, bool resume,
+                               std::function<Recorder::Clock::time_point()> now)
+    : recorder_(path, Results::of(tables_of(plan, experiments), std::move(meta)), resume, std::move(now)) {}
 
 std::optional<Trained> TrainingRecord::trained(size_t run) const {
   const Table &table = recorder_.results().table("trained");

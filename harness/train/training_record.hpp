@@ -31,7 +31,8 @@ class TrainingRecord {
 public:
   /// As Recorder's.
   TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
-                 const std::vector<Experiment> &experiments, Facts meta, bool resume);
+                 const std::vector<Experiment> &experiments, Facts meta, bool resume,
+                 std::function<Recorder::Clock::time_point()> now = Recorder::Clock::now);
   std::optional<Trained> trained(size_t run) const;
   /// Where it was when it was kept, or nothing.
   std::optional<TrainingState> kept(size_t run) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/reports/test_report.py reads the pages; here how the command starts what draws them.
+// tests/reports reads the pages; here how the command starts what draws them.
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 

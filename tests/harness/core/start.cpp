@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_CASE(too_little_address_space_is_an_error_and_no_wait) {
   const Folder folder;
   const std::string said = folder / "said";
   const int status = std::system(
-      ("ulimit -v 150000; OMP_NUM_THREADS=4 timeout 60 '" RECOLLECT_PROGRAM "' list tasks >/dev/null 2>'" + said + "'")
+      ("ulimit -v 150000; OMP_NUM_THREADS=4 timeout 600 '" RECOLLECT_PROGRAM "' list tasks >/dev/null 2>'" + said + "'")
           .c_str());
   BOOST_TEST(WEXITSTATUS(status) == 3);
   const std::string text = read_file(said);

@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
   const Results start = plan_of_two();
   int reported = 0;
   {
-    Recorder killed(path, start, false);
+    Recorder killed(path, start, false, [] { return Recorder::Clock::time_point{}; });
     killed.add([&] { ++reported; }, record_of(0));
   }
   BOOST_TEST(reported == 0); // not yet on the disk, so nobody was told
@@ -41,6 +41,28 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
   BOOST_TEST(Results::read(path).missing() == 0u);
   Recorder done(path, start, true); // complete already
   BOOST_TEST((done.results().has(0) && done.results().has(1)));
+}
+
+BOOST_AUTO_TEST_CASE(files_are_written_at_most_every_half_second) {
+  const Folder folder;
+  Recorder::Clock::time_point now{};
+  Recorder recorder(folder / "r.h5", plan_of_two(), false, [&] { return now; });
+  int reported = 0;
+  now += std::chrono::milliseconds(500);
+  recorder.add([&] { ++reported; }, record_of(0));
+  BOOST_TEST(reported == 0);
+  now += std::chrono::milliseconds(1);
+  recorder.add([&] { ++reported; }, record_of(1));
+  BOOST_TEST(reported == 2);
+  BOOST_TEST(!recorder.due());
+}
+
+BOOST_AUTO_TEST_CASE(files_are_written_for_a_tenth_of_the_time) {
+  const Folder folder;
+  Recorder::Clock::time_point now{};
+  const Recorder recorder(folder / "r.h5", plan_of_two(), false, [&] { return now += std::chrono::seconds(1); });
+  for (int second = 1; second <= 10; ++second) BOOST_TEST(!recorder.due()); // writing it took one
+  BOOST_TEST(recorder.due());
 }
 
 BOOST_AUTO_TEST_CASE(another_run_is_not_completed) {

@@ -3,7 +3,6 @@
 #include "harness/core/error.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
-#include <thread>
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -54,9 +53,12 @@ BOOST_AUTO_TEST_CASE(a_run_under_way_comes_back_to_the_last_bit) {
   Trainer trainer(plan[0].setup, 1);
   for (int i = 0; i < 60; ++i) trainer.step();
   {
-    TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false);
+    Recorder::Clock::time_point now{};
+    TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false, [&] { return now; });
     record.keep(0, trainer.state()); // too soon after the file began
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    const Results early = Results::read(folder / "t.h5.partial");
+    BOOST_TEST(early.table("training_state").rows.empty());
+    now += std::chrono::seconds(2);
     record.keep(0, trainer.state());
   }
   const TrainingRecord again(folder / "t.h5", plan, experiments(), {}, true);
