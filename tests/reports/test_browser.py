@@ -61,7 +61,7 @@ class Browser(unittest.TestCase):
         command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
                    f"--user-data-dir={profile}", "--virtual-time-budget=3000", f"--window-size={width},900", *flags,
                    f"file://{self.site}/{page}"]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr[-400:])
         return done
 

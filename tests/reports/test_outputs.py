@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report leaves behind: tables in place of pages, nothing where it is refused, killed or loses a worker."""
+import csv
+import os
+import select
+import signal
+import subprocess
+import sys
+import unittest
+
+import h5py
+from pages import REPORTS, ReportCase, run  # noqa: I001: finds the modules below
+import synthetic
+
+# The report's arguments, after the folder of its code; its workers do what is put in in place of drawing.
+WATCHED = """
+import os, signal, sys, time
+sys.path.insert(0, sys.argv.pop(1))
+import draw, report
+heard, said = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+draw_one = draw.draw_one
+def work(job):
+    {}
+draw.draw_one = work
+sys.exit(report.main())
+"""
+
+
+class Outputs(ReportCase):
+    def test_other_formats(self):
+        variants = synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
+        ids = synthetic.write_claims(self.verdicts, variants[:2], count=9)
+        self.assertEqual(run(self.runs, self.verdicts, "-o", self.out, "--format", "md", "--csv").returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.out)), ["cells.csv", "claims.csv", "points.csv", "report.md"])
+        with open(os.path.join(self.out, "report.md"), encoding="utf-8") as f:
+            text = f.read()
+        for id in ids:
+            self.assertIn(f"| {id} |", text)
+        with open(os.path.join(self.out, "cells.csv"), encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual({r["task"] for r in rows}, set(synthetic.TASKS))
+        self.assertTrue(all(float(r["mean"]) >= 0 for r in rows if r["status"] == "ok"))
+
+    def test_refusals(self):
+        missing, text, foreign, cut, later, broken = (
+            os.path.join(self.folder, n) for n in ("no.h5", "t.h5", "f.h5", "c.h5", "l.h5", "b.h5")
+        )
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=6, kernels=[])
+        with open(text, "w") as f:
+            f.write("not HDF5")
+        with h5py.File(foreign, "w") as f:
+            f["o"] = [1.0]
+        with open(self.verdicts, "rb") as whole, open(cut, "wb") as f:
+            f.write(whole.read(4000))
+        for path, change in (
+            (later, lambda f: f.attrs.modify("schema_version", 99)),
+            (broken, lambda f: f.__delitem__("claim_texts")),
+        ):
+            with open(self.verdicts, "rb") as whole, open(path, "wb") as f:
+                f.write(whole.read())
+            with h5py.File(path, "a") as f:
+                change(f)
+        self.refused("no such file: " + missing, self.verdicts, missing)
+        self.refused(f"{text} is not a readable HDF5 file", text)
+        self.refused(f"{foreign} holds no recollect results", self.verdicts, foreign)
+        self.refused(f"{cut} is not a readable HDF5 file", cut)
+        self.refused("schema version 99", later)
+        self.refused(f"{broken} is damaged", broken)
+        self.refused("is not a folder", self.verdicts, out=text)
+        os.makedirs(os.path.join(self.folder, "mine", "figures"))
+        self.refused("belongs to no report", self.verdicts, out=os.path.join(self.folder, "mine"))
+        self.assertEqual(run(self.verdicts).returncode, 2)
+
+    def watched(self, work):
+        """A report on its way: (process, the end of the pipe that workers read, the end that hears what they write)."""
+        synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
+        (theirs, ours), (hears, said) = os.pipe(), os.pipe()
+        process = subprocess.Popen([sys.executable, "-c", WATCHED.format(work), REPORTS, str(theirs), str(said), self.runs, "-o", self.out],
+                                   pass_fds=(theirs, said), stderr=subprocess.PIPE, text=True)  # fmt: skip
+        os.close(theirs), os.close(said)
+        self.addCleanup(os.close, hears)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        return process, ours, hears
+
+    def test_a_dead_worker_is_an_error_and_no_wait(self):
+        process, token, _ = self.watched("os.kill(os.getpid(), signal.SIGKILL) if os.read(heard, 1) else draw_one(job)")
+        os.write(token, b"!")  # whoever reads it dies, the others find the end
+        os.close(token)
+        _, said = process.communicate()
+        self.assertEqual((process.returncode, said.count("\n")), (3, 1), said)
+        self.assertIn("a process that drew figures died", said)
+        self.assertEqual(os.listdir(self.folder), ["r.h5"])
+
+    def test_nothing_goes_on_after_the_parent(self):
+        for by in signal.SIGTERM, signal.SIGKILL:
+            process, token, hears = self.watched("os.write(said, b'.'), time.sleep(600)")
+            os.close(token)
+            self.assertEqual(os.read(hears, 1), b".")  # a worker is at work
+            process.send_signal(by)
+            process.wait()
+            while select.select([hears], [], [], 300)[0] and os.read(hears, 4096):
+                pass
+            self.assertTrue(select.select([hears], [], [], 0)[0], f"{by.name}: workers live on")  # who could write is gone
+            if by == signal.SIGTERM:
+                self.assertEqual(os.listdir(self.folder), ["r.h5"])
+
+
+if __name__ == "__main__":
+    unittest.main()

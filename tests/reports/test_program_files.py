@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report on files that the program itself wrote."""
+import os
+import subprocess
+import unittest
+
+from pages import ReportCase  # noqa: I001: finds the modules below
+import findings
+import matrix
+import report
+import speed_figures
+import trainings
+
+
+class ProgramFiles(ReportCase):
+    def test_files_of_the_program_itself(self):
+        def program(*words):
+            subprocess.run([os.environ["RECOLLECT_PROGRAM"], *words], capture_output=True, check=True)
+
+        words = ("--variants", "gla,softmax,linear", "--tasks", "recall,online_regression,capacity")
+        program("run", *words, "--seeds", "2", "--tune", "-o", self.runs)
+        program("verify", "chunk_equals_recurrent", "table2_gla", "snr_linear", "-o", self.verdicts)
+        bench = os.path.join(self.folder, "b.h5")
+        sweep = ("--shape", "1,1,64,8,8", "--sweep", "T=64:256:*2", "--min-time", "0.001")
+        program("bench", "--variants", "linear", *sweep, "-o", bench)
+        results = report.load([self.runs, self.verdicts, bench])
+        table = matrix.build(results["matrix_cells"])
+        told = table["cell"]["softmax", "recall"]
+        self.assertEqual((told["headline"], told["direction"], told["count"], told["setting"]), ("accuracy", 1, 2, "tuned"))
+        self.assertEqual((told["chance"], told["ceiling"]), (1 / 32, 1))
+        self.assertEqual(list(told["chosen"]), [("softmax", "scale")])
+        self.assertGreater(told["mean"], 0.9)  # untuned it is at chance
+        self.assertEqual(table["cell"]["linear", "online_regression"]["direction"], -1)
+        self.assertEqual(told["state_bytes"], 32 * (32 + 32) * 8)
+        self.assertEqual([findings.outcome(c) for c in results["claims"]].count("holds"), 2)
+        self.assertEqual(len(speed_figures.series(results["bench"])), 1)
+        done = subprocess.run(
+            [os.environ["RECOLLECT_PROGRAM"], "report", self.runs, self.verdicts, bench, "--quiet", "-o", self.out],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.says(self.page("index.html"), "3 / 3 as expected.")
+        layer = self.page("layers/gated_linear.html")  # with what the program knows of it
+        self.says(layer, "6 Dk Dv flops")
+        self.says(layer, "Also calledgla")
+        self.assertIn("<math>", layer.source)
+        self.says(self.page("layers/softmax.html"), "what stands free")
+        linear = self.page("layers/linear.html")
+        for part in ("Inputsq, k, v", "Cost a token", "State", "Traits", "Parameters", "Accuracy against stored pairs",
+                     "On the tasks", "Fast forms against the definition", "Speed", "tokens a second", "Claims that run it", "snr_linear"):  # fmt: skip
+            self.says(linear, part)
+        self.assertIn('<svg class="curve"', linear.source)
+        claim = self.page("claims/snr_linear.html")
+        for part in ("Statement (paraphrase)", "Exact form, or condition", "apart (tolerances)", "recollect verify snr_linear --seed 1 --points",
+                     "@misc{recollect_snr_linear", "commit", "seed 1"):  # fmt: skip
+            self.says(claim, part)
+        self.assertTrue(any(r.startswith("https://arxiv.org/") for r in claim.references))
+        self.assertEqual([i["src"] for i in claim.images], ["../figures/claim_snr_linear.svg"])
+        task = self.page("tasks/recall.html")
+        for part in ("accuracy", "softmax", "tuned: scale"):
+            self.says(task, part)
+        self.assertIn("layers/mamba.html", self.pages())  # also of layers that no file ran
+        self.says(self.page("tasks/recall.html"), "chance 0.0312, a perfect memory 1")
+        for name in ("time_against_length", "roofline", "cost_recall"):
+            self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
+
+    def test_trained_models(self):
+        suite, trained = os.path.join(self.folder, "s.toml"), os.path.join(self.folder, "t.h5")
+        with open(suite, "w", encoding="utf-8") as f:
+            f.write('[[train]]\nname = "small"\ntitle = "Pairs & <keys>"\nprinted = "1.000"\nseeds = 2\nset = { mixer = ["linear", "none"], '
+                    "convolution = [0, 2], width = 8, heads = 2, ffn = 8, vocabulary = 16, pairs = 2, batch = 4, steps = 30, every = 10, "
+                    "evaluate = 2 }\n")  # fmt: skip
+        subprocess.run([os.environ["RECOLLECT_PROGRAM"], "train", "--suite", suite, "-o", trained], capture_output=True, check=True)
+        (experiment,) = trainings.experiments(report.load([trained]))
+        self.assertEqual([(r["mixer"], r["shown"], r["count"]) for r in experiment["rows"]],
+                         [(m, f"convolution = {c}", 2) for c in (0, 2) for m in ("linear", "none")])  # fmt: skip
+        for row in experiment["rows"]:
+            self.assertAlmostEqual(row["mean"], sum(r["accuracy"] for r in row["runs"]) / 2)
+            self.assertEqual(row["chance"], 0.5)
+            self.assertEqual([step for step, _, _ in row["runs"][0]["curve"]], [10, 20, 30])
+        self.written(trained)
+        page = self.page("training.html")
+        self.says(page, "Pairs & <keys>")
+        self.says(page, "Printed. 1.000")
+        self.assertTrue(os.path.exists(os.path.join(self.out, "figures", "training_0.svg")))
+        self.assertNotIn("Pairs", self.page("tasks.html").text)
+
+
+if __name__ == "__main__":
+    unittest.main()

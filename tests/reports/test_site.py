@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages: on files of the final size, on files with one part missing, on files of the first edition."""
+import os
+import unittest
+
+from pages import ReportCase  # noqa: I001: finds the modules below
+import findings
+import read
+import site_pages
+import style
+import synthetic
+
+FIGURES = ["snr_curves", "paper_error", "swap_accuracy", "regression_loss", "equivalence", "bound_used", "pulls", "power", "capacity", "cost_recall"]
+
+
+class Site(ReportCase):
+    def test_full_size(self):
+        variants = synthetic.write_runs(self.runs)
+        ids = synthetic.write_claims(self.verdicts, variants, count=200)
+        index = self.written(self.runs, self.verdicts)
+        for name in FIGURES:
+            for ending, least in (("png", 5000), ("svg", 4000)):
+                self.assertGreater(os.path.getsize(os.path.join(self.out, "figures", f"{name}.{ending}")), least, name)
+        pages = self.pages()
+        ledger, layers = pages["ledger.html"], pages["layers.html"]
+        self.assertEqual(len(ledger.rows), len(ids))
+        for id in ids:
+            self.assertIn(f"claims/{id}.html", pages)
+        for _, variant in variants:
+            self.assertIn(f"layers/{variant}.html", pages)
+            self.says(layers, variant)
+        for task in synthetic.TASKS:
+            self.assertIn(f"tasks/{task}.html", pages)
+        self.says(layers, f"{len({v for _, v in variants})} layers × {len(synthetic.TASKS)} tasks")
+        self.says(layers, "the layer holds fixed weights and cannot be written to")
+        self.says(layers, "softmax: <needs> a finite scale & more")  # escaped, hence read back as it was
+        self.says(layers, "the run ended before it")
+        self.says(index, "softmax: <needs> a finite scale & more")
+        self.says(pages["claims/claim_7.html"], "Statement 7 holds for all x < y & every <key>.")
+        self.says(pages["claims/claim_7.html"], "Because of 7.")
+        self.says(pages["claims/claim_9.html"], "2 of 2 rivals refuted")
+        self.says(pages["claims/claim_7.html"], "recollect verify claim_7 --seed 1 --points")
+        self.says(pages["claims/claim_7.html"], "@misc{recollect_claim_7")
+        self.says(index, "with uncommitted changes")
+        self.assertEqual([w in index.text for w in ("Expected", "Found", "New: where the text")], [True] * 3)
+        self.assertTrue(1 <= index.source.split('<ol class="news">')[1].split("</ol>")[0].count("<li>") <= 5)
+        delta = next(row for row in ledger.rows if row["id"] == "claim-claim_7")
+        self.assertIn("delta_net", delta["data-key"])  # claims are found by the layers that they speak of
+        self.assertIn("variational linear attention", delta["data-key"])  # and by their paper's name
+
+    def test_nothing_is_fetched_and_every_link_lands(self):
+        variants = synthetic.write_runs(self.runs, steps=40, families=synthetic.SMALL)
+        synthetic.write_claims(self.verdicts, variants[:3], count=12)
+        self.written(self.runs, self.verdicts)
+        pages = self.pages()
+        for path, page in pages.items():
+            self.assertEqual(len(page.ids), len(set(page.ids)), path)
+            self.assertIn("default-src 'none'", page.source)
+            self.assertNotRegex(page.source, r"url\(|@import")
+            for image in page.images:  # lazy images keep their place, so that anchors stay where they are
+                self.assertTrue(int(image["width"]) > 0 and int(image["height"]) > 0 and image["alt"], path)
+            for reference in page.references:
+                if reference.startswith("https://arxiv.org/"):
+                    continue  # a link to a paper; nothing is loaded from it
+                self.assertNotRegex(reference, r"^[a-z]+:|^//")
+                file, _, anchor = reference.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+                self.assertTrue(os.path.exists(os.path.join(self.out, target)), f"{path} -> {reference}")
+                if anchor and "=" not in anchor:
+                    self.assertIn(anchor, pages[target].ids, f"{path} -> {reference}")
+
+    def test_a_failed_claim_is_seen_as_failed(self):
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=1, kernels=[])
+        index = self.written(self.verdicts)
+        rows = self.page("ledger.html").rows
+        self.assertEqual([row["id"] for row in rows if row["data-outcome"] == "failed"], ["claim-claim_13"])
+        self.assertEqual(rows[0]["id"], "claim-claim_13")
+        self.assertIn("failed", index.ids)
+        self.says(self.page("claims/claim_13.html"), "✗ FAILED")
+        self.says(index, "It was expected to come out as “refuted” and came out as “holds”.")
+        self.says(index, "11 / 12 as expected")  # two of the fourteen are not tested
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=0, kernels=[])
+        index = self.written(self.verdicts)
+        self.assertNotIn("failed", index.ids)
+        self.says(index, "12 / 12 as expected")
+
+    def test_a_missing_part_says_which_command_fills_it(self):
+        variants = synthetic.write_runs(self.runs, steps=40, families=synthetic.SMALL)
+        self.written(self.runs)
+        self.says(self.page("ledger.html"), "No file holds verdicts. recollect verify -o v.h5")
+        self.says(self.page("noise.html"), "No file holds the claims snr_*")
+        self.says(self.page("speed.html"), "recollect bench --sweep")
+        self.says(self.page("training.html"), "No file holds trained models. recollect train")
+        self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "snr_curves.png")))
+        synthetic.write_claims(self.verdicts, variants[:2], count=8, kernels=[])
+        self.written(self.verdicts)  # replaces the earlier report, figures and all
+        self.says(self.page("layers.html"), "No file holds runs. recollect run --tune -o r.h5")
+        self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "capacity.png")))
+        self.assertFalse(os.path.exists(os.path.join(self.out, "tasks", "recall.html")))
+
+    def test_first_edition(self):
+        """Files of schema version 1 keep their verdicts; tiers become roles, and the control a rival."""
+        synthetic.write_first_edition(self.verdicts)
+        (old,) = read.read([self.verdicts])["claims"]
+        self.assertEqual([p["role"] for p in old["points"]], ["statement", "obligation"])
+        self.assertEqual([(p["label"], p["params"]) for p in old["rivals"]], [("control", {})])
+        self.assertEqual((findings.outcome(old), old["points"][0]["params"]), ("refuted", {"d": 2}))
+        self.written(self.verdicts)
+        page = self.page("claims/old.html")
+        self.says(page, "1 of 1 rivals refuted")
+        self.says(page, "At d = 2 (paper), 1.5 was measured where the statement gives 1.")
+
+    def test_what_was_found_heads_the_page(self):
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=40, failing=1, kernels=[])
+        claims = read.read([self.verdicts])["claims"]
+        found = findings.counts(claims)
+        one_each = dict.fromkeys(("holds_asymptotically", "refuted", "boundary", "typo", "untrained"), 1)
+        self.assertEqual(found, {"holds": 32, **one_each, "not_tested": 2, "failed": 1})
+        self.assertEqual(list(found), [name for name in findings.FOUND if name in found])
+        self.assertTrue(set(style.OUTCOMES) == set(findings.FOUND) == set(site_pages.MARKS))
+        page = self.written(self.verdicts)
+        self.says(page, "37 / 38 as expected. 32 ● statements hold, 1 ◐ holds in a limit, 1 ○ refuted as asserted")
+        self.says(page, "2 more cannot be tested (1 needs training, 1 not numeric)")
+        self.assertNotIn("<blockquote", page.source)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report says, in words, formulas and numbers."""
+import os
+import unittest
+import unittest.mock
+
+import pages  # noqa: F401, I001: finds the modules below
+import explain
+import findings
+import maths
+import progress
+import style
+import synthetic
+
+
+class Words(unittest.TestCase):
+    def test_explanations(self):
+        def claim(**changes):
+            stated = synthetic.point("statement", {"d": 2}, 1.5, 1.0, verdict="refuted")
+            wide = synthetic.point("statement", {"d": 64}, 9.0, 1.0, verdict="refuted")
+            corrected = synthetic.point("obligation", {"d": 2}, 1.5, 1.5)
+            base = dict(id="x", verdict="refuted", expected="refuted", scope="paper", reason="", passed=True, covers=[])
+            points = dict(points=[wide, stated, corrected], rivals=[synthetic.rival({"d": 2}, 1.5, 3.0)])
+            return {**base, **points, "explanation": "The square was dropped.", **changes}
+
+        self.assertEqual(
+            explain.explain(claim()),
+            [
+                "The square was dropped.",
+                "At d = 2, 1.5 was measured where the statement gives 1.",  # the smallest counter-example
+                "The exact form given here holds at the one point where it was measured.",
+            ],
+        )
+        self.assertIn("trains nothing", " ".join(explain.explain(claim(scope="untrained"))))
+        self.assertFalse(findings.needs_explaining(claim(scope="typo")))
+        self.assertFalse(findings.needs_explaining(claim(expected="holds")))  # our failure is never told as the paper's
+        self.assertIn("nothing measured is never a pass", explain.why_failed(claim(points=[], passed=False))[0])
+        self.assertIn("no rival", explain.why_failed(claim(rivals=[], passed=False))[0])
+        open_rival = dict(synthetic.rival({"d": 2}, 1.5, 1.5), verdict="holds")
+        undecided = claim(passed=False, verdict="inconclusive", rivals=[open_rival])
+        said = "Its rival “n for n-1” was not refuted, so the check cannot tell the two apart."
+        self.assertEqual(explain.why_failed(undecided), [said])
+        self.assertIn("samples are too few", explain.why_failed(claim(passed=False, verdict="inconclusive"))[0])
+
+    def test_maths(self):
+        shown = str(maths.maths("A_t = I - beta_t k_t^T <= sqrt(d) of delta_net, (1+a)^(-d/2) & <b>"))
+        for part in ("<msub>", "<mi>β</mi>", "<msubsup>", "≤", "<msqrt>", "delta_net", "&amp; &lt;b&gt;"):
+            self.assertIn(part, shown)
+        self.assertNotIn("_t", shown)
+        self.assertEqual(str(maths.maths("no maths in a sentence, nor in 12 words")), "no maths in a sentence, nor in 12 words")
+
+    def test_numbers(self):
+        shown = {
+            0: "0",
+            12: "12",
+            1234567: "1\u202f234\u202f567",
+            0.5: "0.5",
+            -1.5: "−1.5",
+            1.5e-7: "1.5×10⁻⁷",
+            float("nan"): "not a number",
+            float("inf"): "∞",
+            123456.0: "1.235×10⁵",
+            "softmax": "softmax",
+        }
+        for value, text in shown.items():
+            self.assertEqual(style.number(value), text)
+
+    def test_progress_is_a_line_a_minute_in_a_pipe(self):
+        heard, said = os.pipe()
+        self.addCleanup(os.close, heard)
+        now = 0.0
+        with unittest.mock.patch("progress.time.monotonic", lambda: now):
+            shown = progress.Progress("figures", 100, said)
+            for now in (1, 59, 61, 90, 120, 122):
+                shown.advance(10)
+            shown.end()
+        os.close(said)
+        self.assertEqual(os.read(heard, 4096).decode(), "[30/100] figures, 2:22 remaining\n[60/100] figures, 1:21 remaining\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
