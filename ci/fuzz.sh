@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes what reads the files of strangers:  ci/fuzz.sh [--seconds N]      (all in all; default 120)
+# Fuzzes what reads the files of strangers:
+#   ci/fuzz.sh [--seconds N] [--seed N]      all in all (default 120); where it starts (default: each time elsewhere)
 #
 # Half of the time damaged files of tests/fuzz/corpus go through the program itself (tests/files/hostile.py), half of it
 # libFuzzer drives the targets of tests/fuzz; without clang's libFuzzer the program has it all. What libFuzzer learns stays in
@@ -7,9 +8,12 @@
 # "N passed, M failed". Exit 0 only when none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-seconds=120
-if (($# == 2)) && [[ $1 == --seconds && $2 =~ ^[0-9]+$ ]]; then seconds=$2
-elif (($#)); then echo "usage: ci/fuzz.sh [--seconds N]" >&2; exit 2; fi
+seconds=120 seed=$RANDOM
+while (($#)); do
+  [[ $1 =~ ^--(seconds|seed)$ && ${2:-} =~ ^[0-9]+$ ]] || { echo "usage: ci/fuzz.sh [--seconds N] [--seed N]" >&2; exit 2; }
+  declare "${1#--}=$2"
+  shift 2
+done
 [[ -x build/recollect ]] || { echo "build/recollect is absent: run ci/build.sh first" >&2; exit 3; }
 python=$(sed -n 's/^RECOLLECT_PYTHON:FILEPATH=//p' build/CMakeCache.txt)
 passed=0 failed=0
@@ -36,7 +40,7 @@ for target in "${targets[@]}"; do
   mkdir -p "build-fuzz/corpus/$target" build-fuzz/findings
   log=build-fuzz/$target.log
   if "build-fuzz/fuzz_$target" "build-fuzz/corpus/$target" "tests/fuzz/corpus/${seeds[$target]}" -max_len=65536 -timeout=25 \
-    -rss_limit_mb=1024 -max_total_time=$((seconds / 2 / ${#targets[@]} + 1)) -print_final_stats=1 \
+    -rss_limit_mb=1024 -max_total_time=$((seconds / 2 / ${#targets[@]} + 1)) -print_final_stats=1 -seed="$seed" \
     -artifact_prefix="build-fuzz/findings/$target-" >"$log" 2>&1; then
     passed=$((passed + 1))
   else
@@ -46,7 +50,7 @@ for target in "${targets[@]}"; do
   echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
 done
 
-count=$("$python" tests/files/hostile.py build/recollect --seconds $((${#targets[@]} ? seconds / 2 : seconds)) --seed "$RANDOM" | tee /dev/stderr | tail -n 1)
+count=$("$python" tests/files/hostile.py build/recollect --seconds $((${#targets[@]} ? seconds / 2 : seconds)) --seed "$seed" | tee /dev/stderr | tail -n 1)
 if [[ $count =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
   passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
 else

@@ -32,7 +32,7 @@ class Scripts(unittest.TestCase):
     def call(self, *words, **environment):
         path = f"{self.folder}/bin:{os.environ['PATH']}"
         kept = {k: v for k, v in {**os.environ, "PATH": path, **environment}.items() if v is not None}
-        return subprocess.run(words, cwd=self.folder, env=kept, capture_output=True, text=True, timeout=60)
+        return subprocess.run(words, cwd=self.folder, env=kept, capture_output=True, text=True, timeout=600)
 
     def counted(self, log, status=0):
         """ci/test.sh, where ctest would print `log`."""

@@ -33,7 +33,7 @@ def commands(program, folder):
         "run": ([program, "run", "--variants", "linear", "--tasks", "recall,copy", "-o", out], out),
         "verify": ([program, "verify", "eq97-matrix-form", "-o", out], out),
         "forward": ([program, "forward", "linear", "-i", source, "-o", out], out),
-        "report": ([program, "report", drawn, "-o", page], os.path.join(page, "index.html")),
+        "report": ([program, "report", drawn, "--quiet", "-o", page], os.path.join(page, "index.html")),
     }
 
 
@@ -55,7 +55,7 @@ def attempt(command, out, shim, kind, at, folder):
     count = os.path.join(folder, "count")
     environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count,
                        OMP_WAIT_POLICY="passive", **({"FAULT_PROGRAM": "python"} if "report" in command else {}), OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     seen = int(open(count).read() or 0) if os.path.exists(count) else 0
     if done.returncode not in (0, 3):
         return f"exit {done.returncode}: {done.stderr.strip()[:200]}", seen

@@ -4,8 +4,8 @@
     hostile.py RECOLLECT [--count N | --seconds N]      # so many damaged inputs of every command that reads files (default
                                                         # 500), or as many as fit into that time in all
 
-Every run must end within a minute and a GiB in exit 0, 1, 2 or 3, with one line on standard error where it is 2 or 3, and
-leave no output where it is not 0. The last line is "N passed, M failed"."""
+Every run must end within a minute of the processor's time and a GiB in exit 0, 1, 2 or 3, with one line on standard error
+where it is 2 or 3, and leave no output where it is not 0. The last line is "N passed, M failed"."""
 import argparse
 import collections
 import math
@@ -21,42 +21,45 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent / "fuzz" / "corpus"
 SECONDS, BYTES = 60, 1 << 30
+PATIENCE = 1200  # seconds of anybody's time, for one that waits for what never comes
 
 Outcome = collections.namedtuple("Outcome", "status out err seconds bytes")
 
 
 # A child's peak begins at that of the process it was forked from, so a small one stands between. Its arguments: where to
-# say (status, peak in KiB, the children's children included), and the words.
+# say (status, peak in KiB, processor time in ms, the children's children included), the most seconds, and the words.
 LAUNCHER = """import os, resource, sys
-status = os.waitpid(os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ), 0)[1]
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]),) * 2)
+status = os.waitpid(os.posix_spawnp(sys.argv[3], sys.argv[3:], os.environ), 0)[1]
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-os.write(int(sys.argv[1]), b"%d %d" % (status, used.ru_maxrss))
+os.write(int(sys.argv[1]), b"%d %d %d" % (status, used.ru_maxrss, (used.ru_utime + used.ru_stime) * 1000))
 """
 
 
-def run(*words, seconds=SECONDS):
+def run(*words):
     """A process of its own, with what it took at most: its children's included."""
-    start = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as told:
-        launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(told.fileno())]
+        launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(told.fileno()), str(SECONDS)]
         process = subprocess.Popen([*launcher, *words], stdout=out, stderr=err, stdin=subprocess.DEVNULL,
                                    pass_fds=[told.fileno()], start_new_session=True)  # fmt: skip
         try:
-            process.wait(seconds)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         out.seek(0), err.seek(0), told.seek(0)
         said, complained = (file.read().decode("utf-8", "backslashreplace") for file in (out, err))
-        status, peak = map(int, told.read().split() or (-1, 0))
+        status, peak, milliseconds = map(int, told.read().split() or (-1, 0, 0))
         code = os.waitstatus_to_exitcode(status) if status >= 0 else None
-        return Outcome(code, said, complained, time.monotonic() - start, peak * 1024)
+        return Outcome(code, said, complained, milliseconds / 1000, peak * 1024)
 
 
 def complaint(done, output=None):
     """What is wrong with an outcome, "" if nothing."""
     if done.status is None:
-        return f"still running after {done.seconds:.0f} s"
+        return f"still running after {PATIENCE} s"
+    if done.status == -signal.SIGKILL:
+        return f"took {done.seconds:.0f} s of the processor"
     if done.status not in (0, 1, 2, 3):
         return f"exit {done.status}: {done.err[-200:]}"
     if done.status >= 2 and (done.err.count("\n") != 1 or not done.err.startswith("recollect")):
@@ -101,7 +104,7 @@ def commands(folder):
     yield "info", results, "x.h5", lambda x: ["info", x], None
     yield "diff", results, "x.h5", lambda x: ["diff", whole, x], None
     yield "merge", results, "x.h5", lambda x: ["merge", x, whole, "--partial", "-o", at("o.h5")], at("o.h5")
-    yield "report", results, "x.h5", lambda x: ["report", x, "-o", at("page")], at("page")
+    yield "report", results, "x.h5", lambda x: ["report", x, "--quiet", "-o", at("page")], at("page")
     suites = sorted((CORPUS / "suites").iterdir())
     yield "verify", suites, "x.toml", lambda x: ["verify", "--suite", x, "--shard", "100000/100000"], None
     yield "run", results, "o.h5.partial", lambda x: ["run", "--variants", "linear", "--tasks", "recall", "-o", at("o.h5"), "--resume"], None  # noqa: E501

@@ -32,7 +32,7 @@ class Install(unittest.TestCase):
         return os.path.join(self.prefix, *parts)
 
     def test_the_report_runs_from_the_prefix(self):
-        done = subprocess.run([self.program, "report", self.runs, "-o", self.at("out"), "--format", "md"], capture_output=True, text=True)  # fmt: skip
+        done = subprocess.run([self.program, "report", self.runs, "-o", self.at("out"), "--format", "md", "--quiet"], capture_output=True, text=True)  # fmt: skip
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(os.path.exists(self.at("share", "recollect", "reports", "templates", "base.html")))
 
