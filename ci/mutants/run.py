@@ -6,69 +6,17 @@ import difflib
 import os
 import queue
 import random
-import re
 import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from judges import claims_of, python_tests_of, sources, tests_of, users  # noqa: E402
 from scratch import ROOT, Scratch  # noqa: E402
-from sites import mutated, sites  # noqa: E402
+from sites import Site, mutated, sites  # noqa: E402
 
 KNOWN = "ci/equivalent_mutants.txt"
 QUICK_PERCENT, FULL_PERCENT = 85, 95  # of the mutants that are not equivalent, killed by the suites
-
-
-def sources(places):
-    """The C++ files among the places, relative to the root."""
-    found = set()
-    for place in places:
-        path = os.path.join(ROOT, os.path.relpath(os.path.abspath(place), ROOT))
-        if not os.path.exists(path):
-            raise SystemExit(f"mutants: no such file or folder: {place}")
-        inside = [os.path.join(f, n) for f, _, names in os.walk(path) for n in names] if os.path.isdir(path) else [path]
-        found |= {os.path.relpath(n, ROOT) for n in inside if n.endswith((".cpp", ".hpp"))}
-    return sorted(found)
-
-
-def users(name, everything):
-    """The file and every source that includes it, through other headers or not."""
-    includes = {f: set(re.findall(r'#include "([^"]+)"', text)) for f, text in everything.items()}
-    found, new = {name}, {name}
-    while new:
-        new = {f for f, named in includes.items() if named & new} - found
-        found |= new
-    return found
-
-
-def claims_of(name, claims, everything):
-    """The claims that a change of the file may turn: those of theory/ that it defines or that include it; those that
-    run the layer or the task; all of them, for the harness."""
-    if name.startswith("theory/"):
-        mine = users(name, everything)
-        return [c["id"] for c in claims if c["file"] in mine]
-    stems = {os.path.basename(f).split(".")[0] for f in users(name, everything) if f.startswith(("variants/", "tasks/"))}
-    if name.startswith("harness/") or not stems:
-        return [c["id"] for c in claims]
-    run = [c["id"] for c in claims if stems & {*c["variants"], *c["tasks"]}]
-    return run + [c["id"] for c in claims if c["id"] == "chunk_equals_recurrent" and c["id"] not in run]
-
-
-def tests_of(name, everything):
-    """The suites of the tests of a file and of those that include it; for a layer also those of all layers alike."""
-    folder = name.split("/")[0]
-    if folder == "theory":
-        return []  # its claims are its tests
-    own = {os.path.splitext(f)[0] for f in users(name, everything) if f.startswith(folder)}
-    layers = {os.path.splitext(f)[0] for f in everything if f.endswith(".cpp")}
-    found = []
-    for path in sources([os.path.join(ROOT, "tests", folder)]):
-        stem = os.path.splitext(os.path.relpath(path, "tests"))[0]
-        if stem in own or (folder == "variants" and stem not in layers):
-            with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-                suites = re.findall(r"BOOST_AUTO_TEST_SUITE\((\w+)\)", f.read())
-            found += ["/".join(suites[:2])] if suites else []
-    return sorted(set(found))
 
 
 def line_of(source, site):
@@ -78,11 +26,26 @@ def line_of(source, site):
     return source[begin:end].strip(), after.strip()
 
 
-def known_equivalents():
-    path = os.path.join(ROOT, KNOWN)
-    with open(path, encoding="utf-8") as f:
+def rows_of(path):
+    """[[file, line before, line after, remark]] of a list of mutants."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         rows = [line.split(" | ") for line in f if line.strip() and not line.startswith("#")]
-    return {tuple(part.strip() for part in row[:3]): row[3].strip() for row in rows}
+    return [[part.strip() for part in row] for row in rows]
+
+
+def known_equivalents():
+    return {tuple(row[:3]): row[3] for row in rows_of(KNOWN)}
+
+
+def named(path):
+    """The mutants of a list like ci/equivalent_mutants.txt, in its order."""
+    for name, before, after, remark in rows_of(path):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+            source = f.read()
+        if source.count(before) != 1:
+            raise SystemExit(f"mutants: {path}: {name} has this line {source.count(before)} times: {before}")
+        start = source.index(before)
+        yield name, Site(remark, start, start + len(before), after)
 
 
 def drawn(files, seed):
@@ -102,13 +65,15 @@ def drawn(files, seed):
 class Judge:
     """Builds and runs one mutant at a time in each of its scratch copies."""
 
-    def __init__(self, copies, everything):
+    def __init__(self, copies, everything, first):
+        self.first = first
         self.free = queue.Queue()
         for copy in copies:
             self.free.put(copy)
         self.everything, self.claims, self.known = everything, copies[0].claims(), known_equivalents()
         self.sound = {}  # (claim, suite) -> whether it passes in the unchanged tree
-        self.passing(copies[0], [c["id"] for c in self.claims], "quick")
+        if not first:
+            self.passing(copies[0], [c["id"] for c in self.claims], "quick")
 
     def passing(self, copy, ids, suite):
         """Those of the claims that pass unchanged, in a copy built so: the others cannot kill anything."""
@@ -127,17 +92,23 @@ class Judge:
             if (name, before, after) in self.known:
                 return "equivalent", self.known[name, before, after]
             ids = claims_of(name, self.claims, self.everything)
-            suites = tests_of(name, self.everything)
-            if not suites and not self.passing(copy, ids, "quick"):
+            stages, python = tests_of(name, self.everything), python_tests_of(name)
+            if self.first:
+                ids, stages, python = [], stages[:1], []
+            if not stages and not python and not self.passing(copy, ids, "quick"):
                 return "unjudged", "nothing tests this file"
             copy.write(name, mutated(source, site))
             if copy.compile().returncode:
                 return "not compiled", ""
             if all(copy.objects.get(path) == code for path, code in copy.hashes().items()):
                 return "equivalent", "the same compiled output"
-            if suites and copy.tests_fail(suites):
-                return "tests", ", ".join(suites)
-            for suite in ("quick", "full") if ids else ():
+            for stage in stages[:1] + [[test] for test in python] + stages[1:]:
+                failed = copy.python_fails(*stage) if stage[0] in python else copy.tests_fail(stage)
+                if failed:
+                    return "tests", failed
+            for suite in ("quick", "full") if name.startswith("theory/") else ("quick",):
+                if not ids:
+                    break
                 failing = copy.failing(ids, suite, timeout=900)
                 if failing and suite == "full":  # were they sound?
                     copy.write(name, source)
@@ -194,26 +165,29 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=20, help="mutants to judge; what does not compile is drawn again")
     parser.add_argument("--jobs", type=int, default=1, help="scratch copies at work at once")
+    parser.add_argument("--from", dest="named", help="judge the mutants of this list, instead of drawing any")
+    parser.add_argument("--first", action="store_true", help="run no more than the tests of the file itself")
+    parser.add_argument("--most-users", type=int, default=10**6, help="draw from no header that more sources include")
     parser.add_argument("--list", action="store_true", help="print the mutants that would be drawn, and build nothing")
     parser.add_argument("places", nargs="*", default=[os.path.join(ROOT, "theory")], metavar="file or folder")
     options = parser.parse_args()
-    files = sources(options.places)
-    mutants = drawn(files, options.seed)
-    if options.list:
-        for _, (name, site) in zip(range(options.count), mutants):
-            print(difference(name, site))
-        return 0
     everything = {}
     for name in sources([os.path.join(ROOT, f) for f in ("theory", "variants", "tasks", "harness")]):
         with open(os.path.join(ROOT, name), encoding="utf-8") as f:
             everything[name] = f.read()
+    files = [f for f in sources(options.places) if len(users(f, everything)) <= options.most_users]
+    mutants = named(options.named) if options.named else drawn(files, options.seed)
+    if options.list:
+        for _, (name, site) in zip(range(options.count), mutants):
+            print(difference(name, site))
+        return 0
     fates, folder = [], tempfile.mkdtemp(prefix="mutants-")
     try:
-        with_tests = any(tests_of(name, everything) for name in files)
+        with_tests = bool(options.named) or any(tests_of(name, everything) for name in files)
         copies = [Scratch(os.path.join(folder, f"copy-{i}"), with_tests) for i in range(options.jobs)]
         for copy in copies:
             copy.prepare()
-        judge = Judge(copies, everything)
+        judge = Judge(copies, everything, options.first)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             running = {}
             while True:

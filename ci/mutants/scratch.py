@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -29,7 +30,7 @@ class Scratch:
             target = os.path.join(self.folder, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if os.path.isfile(os.path.join(ROOT, name)):  # a deleted one is listed until it is staged
-                shutil.copy2(os.path.join(ROOT, name), target)
+                shutil.copy(os.path.join(ROOT, name), target)
         options = [f"-DBUILD_TESTING={'ON' if self.with_tests else 'OFF'}"]
         if shutil.which("ccache"):
             options += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
@@ -45,7 +46,7 @@ class Scratch:
 
     def compile(self):
         targets = ["recollect", *(["tests"] if self.with_tests else [])]
-        return self.call(["cmake", "--build", self.build, "--target", *targets, "--parallel", str(os.cpu_count())])
+        return self.call(["cmake", "--build", self.build, "--target", *targets])  # CMAKE_BUILD_PARALLEL_LEVEL: how many
 
     def hashes(self):
         """What was compiled, object by object, without the commit that the provenance names."""
@@ -65,12 +66,34 @@ class Scratch:
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
             f.write(source)
 
-    def tests_fail(self, suites, timeout=900):
-        command = [os.path.join(self.build, "tests"), *(f"--run_test={suite}" for suite in suites)]
+    def tests_fail(self, suites, timeout=300):
+        """The test cases of these suites that fail, in words; nothing where all pass."""
+        command = [os.path.join(self.build, "tests"), "--color_output=no", *(f"--run_test={suite}" for suite in suites)]
         try:
-            return self.call(command, timeout).returncode != 0
+            done = self.call(command, timeout)
         except subprocess.TimeoutExpired:
-            return True
+            return f"{', '.join(suites)}: no end"
+        cases = dict.fromkeys(re.findall(r'in "([\w/]+)"', done.stdout + done.stderr))
+        return done.returncode and (", ".join(list(cases)[:4]) or f"{', '.join(suites)}: a crash")
+
+    def python_fails(self, test, timeout=600):
+        """The Python tests of this file that fail, in words; nothing where all pass."""
+        environment = dict(self.environment, RECOLLECT_PROGRAM=os.path.join(self.build, "recollect"))
+        command = [self.python(), "-m", "unittest", test]
+        folder = os.path.join(self.folder, "tests", "files")
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout
+            )
+        except subprocess.TimeoutExpired:
+            return f"{test}: no end"
+        found = re.findall(r"^(?:FAIL|ERROR): (\w+)", done.stderr, re.M)
+        return done.returncode and (f"{test}: " + ", ".join(dict.fromkeys(found)))
+
+    def python(self):
+        """The interpreter that the build found, with h5py."""
+        with open(os.path.join(self.build, "CMakeCache.txt"), encoding="utf-8") as f:
+            return re.search(r"^RECOLLECT_PYTHON:\w+=(.*)$", f.read(), re.M)[1]
 
     def claims(self):
         said = self.call([os.path.join(self.build, "recollect"), "list", "claims", "--json"])

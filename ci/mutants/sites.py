@@ -7,6 +7,7 @@
   term        a + b -> a                  a term of a sum
   factor      a * b -> a, a / b -> a      a factor of a product
   comparison  a <= b -> a >= b            (and at_most_point -> at_least_point)
+  condition   a && b -> a                 (and a || b -> a)
   arguments   f(a, b) -> f(b, a)          the first two of a call
 
 Left alone, because a change there is no error in what is predicted or measured: text, comments and preprocessor lines;
@@ -272,6 +273,15 @@ def comparisons(f, i):
     yield Site("comparison", t.start, t.end, flipped[t.text])
 
 
+def conditions(f, i):
+    if f.word(i) not in ("&&", "||") or i in f.indices or not f.is_binary(i):
+        return
+    end = i + 1
+    while end < len(f.tokens) and f.word(end) not in {"&&", "||", ",", ";", "?", ":"} | CLOSING:
+        end = f.pairs.get(end, end) + 1 if f.word(end) in OPENING else end + 1
+    yield Site("condition", f.tokens[i].start, f.tokens[end - 1].end, "")
+
+
 def arguments(f, i):
     t = f.tokens[i]
     if t.text != "(" or f.tokens[i - 1].kind != "name" or i - 1 in f.closed:
@@ -302,7 +312,7 @@ def arguments(f, i):
 def sites(source):
     """Every mutation of a source, in order."""
     f = File(source)
-    makers = (constants, sizes, terms_and_factors, comparisons, arguments)
+    makers = (constants, sizes, terms_and_factors, comparisons, conditions, arguments)
     found = [site for i in range(len(f.tokens)) if i not in f.closed for make in makers for site in make(f, i)]
     return [s for s in found if source[s.start : s.end] != s.text]
 

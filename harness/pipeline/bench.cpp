@@ -11,6 +11,7 @@
 #include "harness/numerics/statistics.hpp"
 #include "harness/pipeline/along_ranks.hpp"
 #include "harness/pipeline/equivalence.hpp"
+#include "harness/pipeline/plan.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -211,18 +212,14 @@ std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sw
 
 std::vector<BenchCase> bench_plan(const BenchRequest &request) {
   std::vector<BenchCase> plan;
-  for (const Variant *variant : select_variants(request.variants))
+  const std::vector<const Variant *> variants = select_variants(request.variants);
+  refuse_unused(request.settings, variants, {});
+  for (const Variant *variant : variants)
     for (const std::string &wanted : request.forms)
       for (const Form &form : variant->forms) {
         const bool chosen = wanted == "all" || &find_form(*variant, wanted == "all" ? form.name : wanted) == &form;
         if (!chosen) continue;
-        Assignments own;
-        for (const auto &[key, value] : request.settings) {
-          const size_t dot = key.find('.');
-          if (dot != std::string::npos && key.substr(0, dot) == variant->name) own[key.substr(dot + 1)] = value;
-          for (const ParamSpec &spec : variant->params)
-            if (key == spec.name && !own.count(key)) own[key] = value;
-        }
+        const Assignments own = settings_for(*variant, request.settings);
         for (const Shape &shape : request.shapes)
           plan.push_back({int(plan.size()), variant, &form, resolve(variant->params, own, variant->name), shape,
                           request.real, std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,

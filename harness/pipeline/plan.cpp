@@ -16,7 +16,7 @@ namespace {
 
 /// The settings meant for a variant or task: its own "owner.name" ones, by any of its names,
 /// and the general ones that it declares.
-template <class Entry> Assignments settings_for(const Entry &entry, const Assignments &settings) {
+template <class Entry> Assignments meant_for(const Entry &entry, const Assignments &settings) {
   Assignments mine;
   for (const auto &[key, value] : settings)
     for (const ParamSpec &spec : entry.params)
@@ -27,8 +27,11 @@ template <class Entry> Assignments settings_for(const Entry &entry, const Assign
   return mine;
 }
 
-/// Every setting must reach somebody.
-void refuse_unused(const RunRequest &request, const std::vector<const Variant *> &variants,
+} // namespace
+
+Assignments settings_for(const Variant &variant, const Assignments &settings) { return meant_for(variant, settings); }
+
+void refuse_unused(const Assignments &settings, const std::vector<const Variant *> &variants,
                    const std::vector<const Task *> &tasks) {
   std::vector<std::string> names, owners;
   for (const Variant *v : variants) {
@@ -44,16 +47,15 @@ void refuse_unused(const RunRequest &request, const std::vector<const Variant *>
       if (candidate == name) return true;
     return false;
   };
-  for (const auto &[key, value] : request.settings) {
+  for (const auto &[key, value] : settings) {
     const size_t dot = key.find('.');
     if (dot == std::string::npos ? !known(names, key) : !known(owners, key.substr(0, dot)))
       usage_error(
-          "--set " + key + "=" + value + ": no selected variant or task has it" +
+          "--set " + key + "=" + value + ": no selected " + (tasks.empty() ? "variant" : "variant or task") +
+          " has it" +
           suggestion(dot == std::string::npos ? key : key.substr(0, dot), dot == std::string::npos ? names : owners));
   }
 }
-
-} // namespace
 
 namespace {
 
@@ -123,13 +125,13 @@ private:
 void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   const auto variants = select_variants(request.variants);
   const auto tasks = select_tasks(request.tasks);
-  refuse_unused(request, variants, tasks);
+  refuse_unused(request.settings, variants, tasks);
   Planner planner(request, plan);
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
       std::set<std::string> seen; // a setting that neither of the two has does not repeat their case
       for (const Assignments &settings : combinations(request)) {
-        const Assignments of_variant = settings_for(*variant, settings), of_task = settings_for(*task, settings);
+        const Assignments of_variant = settings_for(*variant, settings), of_task = meant_for(*task, settings);
         Case c;
         c.variant = variant, c.task = task;
         c.form = &find_form(*variant, request.form);

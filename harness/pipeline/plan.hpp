@@ -56,6 +56,12 @@ std::vector<Case> make_plan(const RunRequest &request);
 /// One after the other.
 std::vector<Case> make_joint_plan(const std::vector<RunRequest> &requests);
 
+/// The settings meant for a layer, by their own names.
+Assignments settings_for(const Variant &variant, const Assignments &settings);
+/// Every setting must reach somebody: a usage error for the first that does not.
+void refuse_unused(const Assignments &settings, const std::vector<const Variant *> &variants,
+                   const std::vector<const Task *> &tasks);
+
 /// Cases that run in order, in one process.
 using Group = std::vector<const Case *>;
 /// In the order of the plan, which must outlive them.

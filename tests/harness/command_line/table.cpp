@@ -42,8 +42,17 @@ BOOST_AUTO_TEST_CASE(lines_fold_under_what_follows_their_first_gap) {
   BOOST_TEST(folded(std::string(14, ' ') + "title = {one two three four five}") ==
              std::string(14, ' ') + "title = {one two three\n" + std::string(14, ' ') + "four five}");
   BOOST_TEST(folded("\n\n") == "\n\n");
+  const std::string eighteen(18, 'x'), most = eighteen + "  one two three four five"; // half the line, and no more
+  BOOST_TEST(folded(most) == eighteen + "  one two three four\n" + std::string(20, ' ') + "five");
+  BOOST_TEST(folded("x" + most) == "x" + eighteen + " one two three\n    four five");
   BOOST_TEST(folded(std::string(90, 'x')) ==
              std::string(36, 'x') + "\n    " + std::string(36, 'x') + "\n    " + std::string(18, 'x'));
+}
+
+BOOST_AUTO_TEST_CASE(a_width_below_forty_is_none) {
+  const std::string line = "one two three four five six seven eight nine";
+  const Columns few("39");
+  BOOST_TEST(folded(line) == line);
 }
 
 BOOST_AUTO_TEST_CASE(an_indented_cell_is_indented_in_every_line) {

@@ -24,6 +24,17 @@ BOOST_AUTO_TEST_CASE(words_are_not_interpreted) {
   BOOST_TEST(std::filesystem::exists(folder / "a b; c"));
 }
 
+BOOST_AUTO_TEST_CASE(no_descriptor_stays_open) {
+  const auto held = [] {
+    const std::filesystem::directory_iterator entries("/proc/self/fd");
+    return std::distance(begin(entries), end(entries));
+  };
+  const auto before = held();
+  std::string errors;
+  run_quietly({"true"}), run_program({"true"}, errors);
+  BOOST_TEST(held() == before);
+}
+
 BOOST_AUTO_TEST_CASE(what_did_not_end_by_itself_has_no_status) {
   BOOST_TEST(run_quietly({"no-such-program-anywhere"}) == -1);
   BOOST_TEST(run_quietly({"sh", "-c", "kill -9 $$"}) == -1);

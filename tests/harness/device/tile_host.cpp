@@ -53,6 +53,24 @@ BOOST_AUTO_TEST_CASE(a_staircase_ends_sums_and_results) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(triangles_of_any_size_are_solved_for_any_number_of_columns) {
+  for (int n : {1, 2, 5, 16, 33})
+    for (int columns : {1, 7, 8, 9, 16, 17, 33}) {
+      std::vector<double> L(size_t(n) * 40), X(size_t(n) * 40, 7.0);
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < i; ++j) L[i * 40 + j] = a[i * 40 + j] / 40;
+        for (int c = 0; c < columns; ++c) X[i * 40 + c] = b[i * 40 + c];
+      }
+      tile::host::solve_unit_lower(n, columns, L.data(), 40, X.data(), 40);
+      for (int i = 0; i < n; ++i)
+        for (int c = 0; c < 40; ++c) {
+          double product = X[i * 40 + c];
+          for (int j = 0; j < i && c < columns; ++j) product += L[i * 40 + j] * X[j * 40 + c];
+          BOOST_TEST(std::abs(product - (c < columns ? b[i * 40 + c] : 7)) < 40 * 40 * epsilon_of(Real::f64));
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(transposes_of_any_size) {
   for (int m : {1, 4, 9, 33})
     for (int n : {1, 8, 17}) {

@@ -33,6 +33,20 @@ BOOST_AUTO_TEST_CASE(plans_name_every_form_asked_for) {
   BOOST_CHECK_THROW(bench_plan(request_for("linaer", {"fast"})), Error);
 }
 
+BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
+  auto request = request_for("linear", {"fast"});
+  request.variants = {"linear", "softmax"};
+  request.settings = {{"scale", "2"}, {"softmax.scale", "8"}};
+  for (const BenchCase &c : bench_plan(request))
+    BOOST_TEST(c.params.real("scale") == (c.variant->name == "softmax" ? 8 : 2));
+  request.variants = {"gla"}, request.settings = {{"gla.scale", "3"}}; // by its other name
+  BOOST_TEST(bench_plan(request).at(0).params.real("scale") == 3);
+  for (const char *nobodys : {"nonsense", "softmax.scale"}) {
+    request.settings = {{nobodys, "3"}};
+    BOOST_CHECK_THROW(bench_plan(request), Error);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
   const auto plan = bench_plan(request_for("gated_delta_net", {"fast"}));
   const BenchResult r = bench(plan[0], 0);

@@ -92,6 +92,27 @@ BOOST_AUTO_TEST_CASE(verdicts_that_change_are_reported_and_gate) {
   BOOST_TEST(as_text(diff(good, bad)).find("! verdict b: holds -> refuted (failed)\n") == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_worse_comes_first) {
+  const Results before = verdicts_of({{"a", false}, {"b", true}}), after = verdicts_of({{"a", true}, {"b", false}});
+  BOOST_TEST(as_text(diff(before, after)) == "! verdict b: holds -> refuted (failed)\n"
+                                             "  verdict a: refuted (failed) -> holds\n"
+                                             "2 compared, 2 changed, 1 to look at\n");
+}
+
+BOOST_AUTO_TEST_CASE(another_verdict_is_worse_though_both_were_expected) { // somebody changed the expectation
+  const auto passing = [](Verdict verdict) {
+    Claim claim;
+    claim.id = "a";
+    Results r = Results::planned({{&claim, {}}}, {});
+    Finding f;
+    f.claim = &claim, f.verdict = verdict, f.passed = true;
+    r.add(0, f);
+    return r;
+  };
+  const Difference d = diff(passing(Verdict::holds), passing(Verdict::holds_asymptotically));
+  BOOST_TEST((d.changes.size() == 1 && d.worse()));
+}
+
 BOOST_AUTO_TEST_CASE(settings_give_every_combination_once) {
   RunRequest request;
   request.variants = {"linear", "softmax"}, request.tasks = {"recall"};

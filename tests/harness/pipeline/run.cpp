@@ -24,6 +24,18 @@ BOOST_AUTO_TEST_CASE(a_case_is_scored_and_timed) {
   for (double seconds : r.seconds) BOOST_TEST(seconds > 0);
 }
 
+BOOST_AUTO_TEST_CASE(launches_to_warm_up_are_not_timed) {
+  int launches = 0;
+  Variant counting = find_variant("linear");
+  counting.forms[0].f64 = [&launches, kernel = counting.forms[0].f64](const Call<double> &call) {
+    ++launches, kernel(call);
+  };
+  Case c = one_case(find_task("recall"));
+  c.variant = &counting, c.form = &counting.forms[0], c.real = Real::f64;
+  const Record r = run_case(c, 4, 3);
+  BOOST_TEST((r.status == "ok" && r.seconds.size() == 3 && launches == 4 + 3));
+}
+
 BOOST_AUTO_TEST_CASE(what_goes_wrong_is_in_the_record) {
   Task task = find_task("recall");
   task.score = [](const Params &, const Problem &, const Output &) -> Score { throw std::runtime_error("no score"); };

@@ -39,6 +39,14 @@ BOOST_AUTO_TEST_CASE(each_kind_is_what_it_says) {
   BOOST_TEST(*std::min_element(tiny.alpha.begin(), tiny.alpha.end()) < 1e-4);
   for (size_t i = 0; i < tiny.alpha.size(); ++i)
     if (i % 4) BOOST_TEST(tiny.alpha[i] > 0.8);
+  const std::vector<double> lambda = of("gated_linear", "tiny-gates").lambda; // [128,8]
+  double decades = 0;
+  for (size_t step = 0; step < 128; step += 4)
+    for (size_t i = 8 * step; i < 8 * (step + 1); ++i) {
+      BOOST_TEST((lambda[i] >= 1e-6 && lambda[i] <= 1));
+      decades += std::log10(lambda[i]) / 256;
+    }
+  BOOST_TEST(std::fabs(decades + 3) < 6.47 * std::sqrt(36 / 12.0 / 256)); // even in the logarithm, from -6 to 0
 }
 
 BOOST_AUTO_TEST_CASE(every_variant_takes_every_kind) {

@@ -40,6 +40,28 @@ BOOST_AUTO_TEST_CASE(norms_and_heads_have_their_own) {
   BOOST_TEST(size("head", "own") == plain + 16 * 8);
 }
 
+BOOST_AUTO_TEST_CASE(a_sum_of_weighted_inputs_starts_at_their_size) {
+  // spread: 1 over the root of what is summed over; the embedding and the head it may share, of the model's width
+  const Weights w(resolve_setup({{"mixer", "gated_delta_net"},
+                                 {"width", "16"},
+                                 {"heads", "4"},
+                                 {"ffn", "25"},
+                                 {"layers", "1"},
+                                 {"head", "own"},
+                                 {"positions", "learned"},
+                                 {"norm", "layer"},
+                                 {"convolution", "9"}}));
+  for (const char *name :
+       {"embedding", "head", "positions", "0.q", "0.k", "0.v", "0.o", "0.beta", "0.alpha", "0.ffn in"})
+    BOOST_TEST(w.part(name).spread == 1 / 4.0, name);
+  BOOST_TEST((w.part("0.convolution").spread == 1 / 3.0 && w.part("0.ffn out").spread == 1 / 5.0));
+  for (const auto &[name, part] : w.parts()) { // gains are 1, decays' biases 3, and nothing else is off 0
+    const bool gain = name.find("gain") != std::string::npos;
+    BOOST_TEST(part.mean == (gain ? 1 : name == "0.alpha bias" ? 3 : 0), name);
+    BOOST_TEST(part.decays == (part.spread > 0), name);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(matrices_start_with_outputs_of_the_size_of_inputs) {
   const Weights w(resolve_setup({{"mixer", "none"}, {"layers", "1"}}));
   BOOST_TEST(!w.has("0.q"));

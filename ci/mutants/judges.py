@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a change of a file may turn red: claims, suites of the C++ tests, Python tests."""
+import os
+import re
+
+from scratch import ROOT
+
+# Python tests by the sources of harness/ that they exercise through the program; the C++ tests are found by their name.
+PYTHON = {
+    "test_check": "check check_command check_gradient diagnosis equivalence samples",
+    "test_durability": "child files hdf5_file hdf5_image recorder results results_commands run_command start subprocess",
+    "test_forward": "forward forward_command gradient make_call npy segment tensor_file tensors",
+    "test_hostile": "child digest hdf5_file npy results results_commands tensor_file tensors",
+    "test_ranks": "along_ranks files packing plan ranks recorder results_commands run run_command segment tune",
+    "test_schemas": "diff hdf5_file results results_commands",
+    "test_terminal": "cli list_command print print_cells print_explain print_findings progress table verify_command",
+    "test_train": "model settings texts train_command trainer training_record weights",
+    "test_train_torch": "adjoint adjoint_attention adjoint_delta adjoint_vla layers model parallel texts trainer",
+}
+
+
+def sources(places):
+    """The C++ files among the places, relative to the root; not those that only a GPU's compiler reads."""
+    found = set()
+    for place in places:
+        path = os.path.join(ROOT, os.path.relpath(os.path.abspath(place), ROOT))
+        if not os.path.exists(path):
+            raise SystemExit(f"mutants: no such file or folder: {place}")
+        inside = [os.path.join(f, n) for f, _, names in os.walk(path) for n in names] if os.path.isdir(path) else [path]
+        found |= {os.path.relpath(n, ROOT) for n in inside if n.endswith((".cpp", ".hpp")) and "_cuda." not in n}
+    return sorted(found)
+
+
+def users(name, everything):
+    """The file and every source that includes it, through other headers or not."""
+    includes = {f: set(re.findall(r'#include "([^"]+)"', text)) for f, text in everything.items()}
+    found, new = {name}, {name}
+    while new:
+        new = {f for f, named in includes.items() if named & new} - found
+        found |= new
+    return found
+
+
+def claims_of(name, claims, everything):
+    """The claims that a change of the file may turn: those of theory/ that it defines or that include it; those that
+    run the layer or the task; all of them, for the harness."""
+    if name.startswith("theory/"):
+        mine = users(name, everything)
+        return [c["id"] for c in claims if c["file"] in mine]
+    stems = {os.path.basename(f).split(".")[0] for f in users(name, everything) if f.startswith(("variants/", "tasks/"))}
+    if name.startswith("harness/") or not stems:
+        return [c["id"] for c in claims]
+    run = [c["id"] for c in claims if stems & {*c["variants"], *c["tasks"]}]
+    return run + [c["id"] for c in claims if c["id"] == "chunk_equals_recurrent" and c["id"] not in run]
+
+
+def suites_in(path):
+    """The Boost suite of a test file, as --run_test takes it."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        suites = re.findall(r"BOOST_AUTO_TEST_SUITE\((\w+)\)", f.read())
+    return {"/".join(suites[:2])} if suites else set()
+
+
+def tests_of(name, everything):
+    """The suites to try one after the other: those of the file and of what includes it; then those of all layers, all
+    tasks, or the whole harness."""
+    folder = name.split("/")[0]
+    if folder == "theory":
+        return []  # its claims are its tests
+    own = {os.path.splitext(f)[0] for f in users(name, everything)}
+    entries = {os.path.splitext(f)[0] for f in everything if f.endswith(".cpp")}
+    first, second = set(), {"harness"} if folder == "harness" else set()
+    for path in sources([os.path.join(ROOT, "tests", folder)]):
+        stem = os.path.splitext(os.path.relpath(path, "tests"))[0]
+        if stem in own:
+            first |= suites_in(path)
+        elif folder != "harness" and stem not in entries:
+            second |= suites_in(path)
+    return [sorted(some) for some in (first, second) if some]
+
+
+def python_tests_of(name):
+    """The Python tests that the table names for a file of harness/."""
+    stem = os.path.splitext(os.path.basename(name))[0]
+    return sorted(t for t, stems in PYTHON.items() if name.startswith("harness/") and stem in stems.split())
