@@ -73,10 +73,11 @@ template <class Real> struct SolveBlock {
   Array<Real> q, k, v, o;
   static constexpr int most = 64; // keys looked at together
 
-  /// N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]; X [most,n], p [most].
+  /// N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]; X [most,n], p [most], W [most,n],
+  /// V [most,Dv].
   void place(Stack<Real> &s) const {
     const size_t n = basis.size();
-    s.take((2 * n + 1) * (n + Dv) + n + basis.Dk + most * (n + 1));
+    s.take((2 * n + 1) * (n + Dv) + n + basis.Dk + most * (2 * n + 1 + Dv));
   }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
                                   const Real *peak, const Real *mass, Stack<Real> stack) const {
@@ -129,6 +130,7 @@ private:
                                   Real *X, Real *p, Real *peak, Real *total) const {
     const int n = basis.size(), D = Dv, Dk = basis.Dk;
     const Basis x = basis;
+    Real *W = p + most, *V = W + size_t(most) * n; // X, each key by its weight, and its values
     const Real width = bandwidth, *query = q.data() + (head * T + t) * Dk, *keys = k.data() + head * T * Dk,
                *values = v.data() + head * T * D;
     const auto each_block = [&](const auto &f) { // f(first key, keys) with X and their logits p
@@ -161,16 +163,14 @@ private:
     each_block([&](int first, int count) {
       exponentiate(team, count, highest, p);
       team.barrier();
-      each(team, n * (n + D), [=](int entry) {
-        const int a = entry < n * n ? entry / n : (entry - n * n) / D,
-                  b = entry < n * n ? entry % n : (entry - n * n) % D;
-        Real sum = 0;
-        for (int i = 0; i < count; ++i) {
-          const Real other = entry < n * n ? X[i * n + b] - xbar[b] : values[size_t(first + i) * D + b] - vbar[b];
-          sum += p[i] / all * (X[i * n + a] - xbar[a]) * other;
-        }
-        (entry < n * n ? N[entry] : R[entry - n * n]) += sum;
+      each_cell(team, count, n, [=](int i, int a) {
+        X[i * n + a] -= xbar[a];
+        W[i * n + a] = p[i] / all * X[i * n + a];
       });
+      each_cell(team, count, D, [=](int i, int c) { V[i * D + c] = values[size_t(first + i) * D + c] - vbar[c]; });
+      team.barrier();
+      tile::gemm(team, n, n, count, Real(1), tile::transposed(W, n), tile::rows(X, n), Real(1), N, n);
+      tile::gemm(team, n, D, count, Real(1), tile::transposed(W, n), tile::rows(V, D), Real(1), R, D);
     });
     team.barrier();
     *peak = highest, *total = mass;
