@@ -8,7 +8,7 @@
 namespace recollect {
 namespace {
 
-constexpr int seconds = 10; // a start takes 0.02 s
+constexpr int seconds = 4; // a start takes 0.02 s
 
 void give_up(int) {
   const char said[] =

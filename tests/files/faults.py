@@ -9,10 +9,10 @@ The last line is "N passed, M failed"."""
 import argparse
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import h5py
 import numpy as np
@@ -20,20 +20,24 @@ import numpy as np
 KINDS = ("write", "fsync", "rename", "open", "truncate", "malloc")
 
 
-def commands(program, folder):
-    source = os.path.join(folder, "in.h5")
+def inputs(program, folder):
+    """A file of tensors and one of results."""
+    source, drawn = os.path.join(folder, "in.h5"), os.path.join(folder, "drawn.h5")
     with h5py.File(source, "w") as f:
         for name in "qkv":
             f[name] = np.random.default_rng(1).normal(size=(1, 2, 9, 4))
-    out = os.path.join(folder, "out.h5")
-    drawn = os.path.join(folder, "drawn.h5")
     subprocess.run([program, "run", "--variants", "linear", "--tasks", "recall", "-o", drawn], check=True, capture_output=True)
-    page = os.path.join(folder, "out.page")
+    return source, drawn
+
+
+def commands(source, drawn, folder):
+    """name -> (words, what is written)"""
+    out, page = os.path.join(folder, "out.h5"), os.path.join(folder, "out.page")
     return {
-        "run": ([program, "run", "--variants", "linear", "--tasks", "recall,copy", "-o", out], out),
-        "verify": ([program, "verify", "eq97-matrix-form", "-o", out], out),
-        "forward": ([program, "forward", "linear", "-i", source, "-o", out], out),
-        "report": ([program, "report", drawn, "--quiet", "-o", page], os.path.join(page, "index.html")),
+        "run": (["run", "--variants", "linear", "--tasks", "recall,copy", "-o", out], out),
+        "verify": (["verify", "eq97-matrix-form", "-o", out], out),
+        "forward": (["forward", "linear", "-i", source, "-o", out], out),
+        "report": (["report", drawn, "--quiet", "-o", page], os.path.join(page, "index.html")),
     }
 
 
@@ -46,16 +50,18 @@ def whole(path):
         f.visititems(lambda _, item: item[()] if isinstance(item, h5py.Dataset) else None)
 
 
-def attempt(command, out, shim, kind, at, folder):
+def attempt(program, shim, name, kind, at, files):
     """(what went wrong or "", calls of the kind seen)"""
-    for name in os.listdir(folder):
-        if name.startswith("out.h5"):
-            os.remove(os.path.join(folder, name))
-    shutil.rmtree(os.path.join(folder, "out.page"), ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        return attempt_in(folder, program, shim, name, kind, at, files)
+
+
+def attempt_in(folder, program, shim, name, kind, at, files):
+    words, out = commands(*files, folder)[name]
     count = os.path.join(folder, "count")
-    environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count,
-                       OMP_WAIT_POLICY="passive", **({"FAULT_PROGRAM": "python"} if "report" in command else {}), OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+    environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count, OMP_WAIT_POLICY="passive",
+                       OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", **({"FAULT_PROGRAM": "python"} if name == "report" else {}))
+    done = subprocess.run([program, *words], capture_output=True, text=True, env=environment, timeout=600)
     seen = int(open(count).read() or 0) if os.path.exists(count) else 0
     if done.returncode not in (0, 3):
         return f"exit {done.returncode}: {done.stderr.strip()[:200]}", seen
@@ -80,10 +86,12 @@ def main():
     parser.add_argument("--most", type=int, default=0)
     arguments = parser.parse_args()
     passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name, (command, out) in commands(os.path.abspath(arguments.program), folder).items():
+    program, shim = os.path.abspath(arguments.program), os.path.abspath(arguments.shim)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        files = inputs(program, folder)
+        for name in commands("", "", ""):
             for kind in KINDS:
-                problem, total = attempt(command, out, os.path.abspath(arguments.shim), kind, 0, folder)
+                problem, total = attempt(program, shim, name, kind, 0, files)
                 assert not problem, problem
                 if name == "report":
                     total = max(total, 24)  # every worker counts for itself from where it was forked
@@ -92,8 +100,7 @@ def main():
                 if most and total > most:
                     places = sorted({1 + i * total // most for i in range(most)})
                 bad = 0
-                for at in places:
-                    problem, _ = attempt(command, out, os.path.abspath(arguments.shim), kind, at, folder)
+                for at, (problem, _) in zip(places, pool.map(lambda at: attempt(program, shim, name, kind, at, files), places)):
                     if problem:
                         bad += 1
                         print(f"{name}: {kind} {at} of {total}: {problem}")

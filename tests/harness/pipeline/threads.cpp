@@ -11,7 +11,7 @@ namespace {
 
 Table metrics(const std::string &arguments, int threads) {
   const Folder folder;
-  const Outcome o = run_program("run --tasks recall --set n=70 --seed 3 --seeds 1 --dtype f32 --chunk 16 " + arguments +
+  const Outcome o = run_program("run --tasks recall --set n=40 --set d=16 --seed 3 --seeds 1 --dtype f32 --chunk 16 " + arguments +
                                     " -o '" + (folder / "r.h5") + "'",
                                 "/usr/bin/env' OMP_NUM_THREADS=" + std::to_string(threads) + " '" RECOLLECT_PROGRAM);
   BOOST_TEST_REQUIRE(o.status == 0, o.err);
