@@ -13,7 +13,8 @@ PYTHON = {
     "test_hostile": "child digest hdf5_file npy results results_commands tensor_file tensors",
     "test_ranks": "along_ranks files packing plan ranks recorder results_commands run run_command segment tune",
     "test_schemas": "diff hdf5_file results results_commands",
-    "test_terminal": "cli list_command print print_cells print_explain print_findings progress table verify_command",
+    "test_terminal": "cli list_command print print_cells print_explain print_findings progress report_command table "
+    "verify_command",
     "test_train": "model settings texts train_command trainer training_record weights",
     "test_train_torch": "adjoint adjoint_attention adjoint_delta adjoint_vla layers model parallel texts trainer",
 }

@@ -9,8 +9,8 @@ BOOST_AUTO_TEST_SUITE(needle)
 BOOST_AUTO_TEST_CASE(the_needle_is_written_once_and_asked_at_the_end) {
   for (const char *kind : {"passkey", "number", "uuid"}) {
     check_generator("needle", {{"kind", kind}});
-    const int tokens = std::string(kind) == "uuid" ? 32 : 7, T = 100, d = 32;
-    const Instance row("needle", {{"kind", kind}, {"memories", "2"}, {"T", "100"}});
+    const int tokens = std::string(kind) == "uuid" ? 32 : 7, T = 500, d = 32;
+    const Instance row("needle", {{"kind", kind}, {"memories", "2"}, {"T", "500"}});
     const Sequence &s = row.problem.sequence;
     for (int m : {0, 1})
       for (int i = 0; i < tokens; ++i) {
@@ -25,6 +25,22 @@ BOOST_AUTO_TEST_CASE(the_needle_is_written_once_and_asked_at_the_end) {
     BOOST_TEST(metric(best, "exact") == 1);
   }
   BOOST_CHECK_THROW(Instance("needle", {{"kind", "uuid"}, {"T", "63"}}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_sentence_repeats_and_words_do_not) {
+  const int T = 60, d = 32, start = (T - 14) / 2; // of the needle, in the middle
+  for (const char *kind : {"passkey", "number"}) {
+    const Instance row("needle", {{"kind", kind}, {"memories", "1"}, {"T", "60"}, {"period", "9"}});
+    const auto same = [&](const std::vector<double> &x, int s, int t) {
+      return std::equal(&x[size_t(s) * d], &x[size_t(s) * d] + d, &x[size_t(t) * d]);
+    };
+    for (int t = 0; t < T; ++t)
+      for (int s = 0; s < t; ++s) {
+        if ((s >= start && s < start + 7) || (t >= start && t < start + 7)) continue;
+        const bool again = std::string(kind) == "passkey" && s % 9 == t % 9;
+        BOOST_TEST((same(row.problem.sequence.k, s, t) == again && same(row.problem.sequence.v, s, t) == again));
+      }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(one_wrong_token_spoils_its_needle_only) {

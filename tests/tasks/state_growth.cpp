@@ -27,6 +27,15 @@ BOOST_AUTO_TEST_CASE(a_sum_grows_by_its_law) {
   BOOST_TEST(std::fabs(growth("biased") - 1) < 0.21);
 }
 
+BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_the_second_half) {
+  const int T = 400;
+  const Instance row("state_growth", {{"memories", "1"}, {"T", "400"}, {"d", "1"}, {"dv", "1"}});
+  Output out{{}, {1}, {1, 1}};
+  for (int t = 0; t < T; ++t)
+    out.o.push_back(t < T / 2 ? 7 : t == 300 ? 0 : std::pow(t + 1, 1.5)); // 0 has no logarithm
+  BOOST_TEST(std::fabs(metric(row.score(out), "growth") - 1.5) < 1e-12);
+}
+
 BOOST_AUTO_TEST_CASE(the_first_step_and_the_extra_rows_by_hand) {
   const Instance row("state_growth", {{"memories", "1"}, {"T", "4"}, {"d", "2"}, {"dv", "1"}, {"inputs", "bounded"}});
   Output out{std::vector<double>(8, 0.0), {3, 4, 5, 12, 3, 4, 5, 12}, {2, 2}}; // two heads, state rows (3,4) and (5,12)

@@ -53,6 +53,25 @@ BOOST_AUTO_TEST_CASE(what_was_found_comes_first_by_scope) {
   BOOST_TEST(text.find("\n6 passed, 1 failed\n") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(the_point_nearest_to_its_tolerance_stands_for_a_claim) {
+  const Claim claim = expecting(Verdict::holds);
+  const Point loose = bracketed_point(31, 31.5, 1), tight = bracketed_point(32, 32.09, 0.1),
+              beyond = bracketed_point(33, 33.2, 0.1), said = as_statement(bracketed_point(34, 34, 1), {}),
+              rival = rival_law(loose, "far", 99);
+  const auto shown = [&](std::vector<Point> points) {
+    points.push_back(rival);
+    const std::string text = printed({conclude(claim, points)});
+    std::istringstream row(text.substr(text.find("\nx ")));
+    std::string id, measured;
+    row >> id >> measured;
+    return measured;
+  };
+  BOOST_TEST(shown({loose, tight}) == "32"); // not the one that is further off
+  BOOST_TEST(shown({tight, loose}) == "32");
+  BOOST_TEST(shown({tight, beyond, loose}) == "33"); // what fails, first
+  BOOST_TEST(shown({tight, said}) == "34");          // the paper's own words before the rest
+}
+
 BOOST_AUTO_TEST_CASE(a_rival_that_is_not_refuted_is_named) {
   const Claim claim = expecting(Verdict::holds);
   std::vector<Point> points = measured_one(1);

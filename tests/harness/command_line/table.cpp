@@ -62,6 +62,15 @@ BOOST_AUTO_TEST_CASE(an_indented_cell_is_indented_in_every_line) {
   BOOST_TEST(out.str() == "  one two three      one two three four\n  four five          five six\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_cell_indented_beyond_its_column_has_a_letter_a_line) {
+  const Columns forty("40"); // three columns of 20 give way to 12
+  const std::string deep(16, ' '), long_word(20, 'x'), twelve(12, 'x'), rest(8, 'x');
+  std::ostringstream out;
+  print_table(out, {{deep + "a\u03b2 c", long_word, long_word}});
+  BOOST_TEST(out.str() == deep + "a  " + twelve + "  " + twelve + "\n" + deep + "\u03b2  " + rest + "      " + rest +
+                              "\n" + deep + "c\n");
+}
+
 BOOST_AUTO_TEST_CASE(numbers_have_six_digits) {
   BOOST_TEST(brief(1.0 / 3) == "0.333333");
   BOOST_TEST(brief(1234567) == "1.23457e+06");

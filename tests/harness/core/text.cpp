@@ -14,6 +14,10 @@ BOOST_AUTO_TEST_CASE(only_characters_reach_a_terminal) {
   BOOST_TEST(printable("a\x1b[31mb\n\t\x7f") == "a?[31mb???");
   BOOST_TEST(printable("\x80|\xc3|\xe2\x82|\xc0\xaf|\xed\xa0\x80|\xf5\x80\x80\x80|\xc2\x9b") ==
              "?|?|??|??|???|????|??");
+  BOOST_TEST(printable("\xf4\x90\x80\x80|\xe0\x9f\xbf|\xf0\x8f\xbf\xbf") ==
+             "????|???|????"); // beyond the last; overlong
+  for (const char *first : {"\xe0\xa0\x80", "\xf0\x90\x80\x80", "\xed\x9f\xbf", "\xc2\xa0"})
+    BOOST_TEST(printable(first) == first);
 }
 
 BOOST_AUTO_TEST_CASE(globs) {

@@ -113,6 +113,26 @@ BOOST_AUTO_TEST_CASE(another_verdict_is_worse_though_both_were_expected) { // so
   BOOST_TEST((d.changes.size() == 1 && d.worse()));
 }
 
+/// Samples of one kernel, a little apart.
+Results timed_at(double seconds) {
+  Table bench{"bench", {{"row", Kind::integer}, {"source", Kind::text}, {"name", Kind::text}}, {}},
+      samples{"bench_samples", {{"row", Kind::integer}, {"seconds", Kind::real}}, {}};
+  bench.add(0, "recollect", "linear"), bench.add(1, "recollect", "softmax");
+  for (int i = -4; i <= 4; ++i) samples.add(0, seconds * (1 + 1e-3 * i)), samples.add(1, 1 + 1e-3 * i);
+  return Results::of({bench, samples}, {});
+}
+
+BOOST_AUTO_TEST_CASE(times_differ_by_a_tenth_and_more) {
+  BOOST_TEST((diff(timed_at(1), timed_at(1.09)).changes.empty() && diff(timed_at(1), timed_at(1.09)).compared == 2));
+  for (const auto &[seconds, worse] : {std::pair{1.25, true}, {0.75, false}}) {
+    const Difference d = diff(timed_at(1), timed_at(seconds));
+    BOOST_TEST_REQUIRE(d.changes.size() == 1u);
+    const Change &c = d.changes[0];
+    BOOST_TEST((c.kind == "time" && c.what == "recollect linear" && c.worse == worse && c.before == "1000 ms"));
+    BOOST_TEST(c.after == (worse ? "1250 ms" : "750 ms"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(settings_give_every_combination_once) {
   RunRequest request;
   request.variants = {"linear", "softmax"}, request.tasks = {"recall"};

@@ -10,11 +10,10 @@ namespace recollect::train {
 
 /// The largest difference over the largest number of each tensor is within 10^4 roundings: sums of some hundred terms,
 /// behind steps that are well conditioned on unit keys.
-inline void held_to_gradient(const std::string &name, const Assignments &settings, const std::vector<Tensor> &given,
-                             const Shape &shape) {
+inline void held_to_gradient_at(Sequence s, const std::string &name, const Assignments &settings,
+                                const std::vector<Tensor> &given) {
   const Variant &variant = find_variant(name);
   const Params params = variant_params(variant, settings);
-  Sequence s = random_sequence(shape, 3);
   for (Tensor tensor : {Tensor::beta, Tensor::alpha, Tensor::lambda, Tensor::w})
     if (std::find(given.begin(), given.end(), tensor) == given.end()) s[tensor].clear();
   const std::vector<double> weights = Stream(3, "adjoint/weights").normals(s.v.size());
@@ -26,6 +25,11 @@ inline void held_to_gradient(const std::string &name, const Assignments &setting
     BOOST_TEST_REQUIRE(found[tensor].size() == expected[tensor].size());
     check_close(found[tensor], expected[tensor], 1e4 * epsilon_of(Real::f64) * max_abs(expected[tensor]));
   }
+}
+
+inline void held_to_gradient(const std::string &name, const Assignments &settings, const std::vector<Tensor> &given,
+                             const Shape &shape) {
+  held_to_gradient_at(random_sequence(shape, 3), name, settings, given);
 }
 
 const Shape odd{2, 3, 23, 5, 7};

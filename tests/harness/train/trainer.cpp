@@ -56,6 +56,26 @@ BOOST_AUTO_TEST_CASE(one_step_of_adamw_by_hand) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_gradient_beyond_all_numbers_ends_it_though_the_loss_is_one) {
+  // Answers are embedding . head: 1e200 and 1e-200 of their sizes give the same, and the head's gradient is 1e200 of its.
+  const Setup setup =
+      small({{"mixer", "none"}, {"ffn", "0"}, {"norm", "none"}, {"head", "own"}, {"positions", "none"}});
+  const Weights weights(setup);
+  for (const double factor : {1.0, 1e200}) {
+    Trainer t(setup, 1);
+    TrainingState scaled = t.state();
+    const auto scale = [&](const char *name, double by) {
+      const Weights::Part &part = weights.part(name);
+      for (size_t i = 0; i < part.size; ++i) scaled.parameters[part.offset + i] *= by;
+    };
+    scale("embedding", factor), scale("head", 1 / factor);
+    t.restore(scaled);
+    t.step();
+    BOOST_TEST(t.progressed().diverged == (factor > 1));
+    BOOST_TEST(t.progressed().step == (factor > 1 ? 0 : 1)); // the step is not made
+  }
+}
+
 void a_stop_changes_nothing(const Setup &setup) {
   const TrainingState whole = trained(setup, 1);
   BOOST_TEST((whole.step == 60 && !whole.diverged && whole.curve.size() == 3u && whole.curve.back().step == 60));
