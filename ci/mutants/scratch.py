@@ -40,9 +40,12 @@ class Scratch:
         self.objects = self.hashes()
 
     def call(self, command, timeout=None):
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout
-        )
+        return self.run(command, self.folder, self.environment, timeout)
+
+    @staticmethod
+    def run(command, folder, environment, timeout):
+        words = {"capture_output": True, "text": True, "errors": "replace"}  # a mutant may say anything
+        return subprocess.run(command, cwd=folder, env=environment, timeout=timeout, **words)
 
     def compile(self):
         targets = ["recollect", *(["tests"] if self.with_tests else [])]
@@ -82,9 +85,7 @@ class Scratch:
         command = [self.python(), "-m", "unittest", test]
         folder = os.path.join(self.folder, "tests", "files")
         try:
-            done = subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout
-            )
+            done = self.run(command, folder, environment, timeout)
         except subprocess.TimeoutExpired:
             return f"{test}: no end"
         found = re.findall(r"^(?:FAIL|ERROR): (\w+)", done.stderr, re.M)

@@ -36,7 +36,7 @@ OUTSIDE = set(
     wanted_sensitivity static_assert integer real text size_t reserve resize assign normal normals uniform uniforms below
     bits permutation sensitivity in_blocks cached_block pilot_size""".split()
 )
-SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference max min hypot".split())
+SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference max min fmax fmin hypot".split())
 # Of these calls the arguments from the given one on: tolerances, the values of rivals, labels, sample sizes.
 OUTSIDE_FROM = {"exact_point": 2, "sampled_point": 2, "bracketed_point": 2, "at_most_point": 2, "at_least_point": 2}
 OUTSIDE_FROM |= {"rival_law": 1, "as_statement": 1, "as_limit": 1, "as_obligation": 1}

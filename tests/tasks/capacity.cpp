@@ -11,8 +11,10 @@ BOOST_AUTO_TEST_CASE(every_step_asks_for_a_pair_written_so_far) {
   for (int step = 0; step < 27; ++step) {
     const int asked = row.problem.answer[step];
     BOOST_TEST((asked >= 0 && asked <= step % 9));
-    for (int c = 0; c < 2; ++c)
-      BOOST_TEST(row.problem.target[step * 2 + c] == row.problem.sequence.v[(step - step % 9 + asked) * 2 + c]);
+    const int right = step - step % 9 + asked;
+    for (int c = 0; c < 2; ++c) BOOST_TEST(row.problem.target[step * 2 + c] == row.problem.sequence.v[right * 2 + c]);
+    for (int c = 0; c < 4; ++c)
+      BOOST_TEST(row.problem.sequence.q[step * 4 + c] == row.problem.sequence.k[right * 4 + c]);
   }
 }
 
@@ -21,6 +23,13 @@ BOOST_AUTO_TEST_CASE(orthonormal_keys_are_all_recalled) {
   BOOST_TEST(metric(score, "capacity") == 16);
   BOOST_TEST(metric(score, "capacity_ratio") == 1);
   BOOST_TEST(metric(score, "reached") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_guess_among_the_values_so_far_recalls_a_few) {
+  // Right by 1, 1/2, 1/3, 1/4 at n = 1, 2, 3, 4: means of 1, 0.75, 0.61, 0.52 over a window of all of them.
+  const Task &task = find_task("capacity");
+  const auto chance = [&](const char *level) { return task.ends(resolve(task.params, {{"level", level}}, "")).chance; };
+  BOOST_TEST((chance("0.6") == 3 && chance("0.62") == 2 && chance("0.76") == 1 && chance("1") == 1));
 }
 
 BOOST_AUTO_TEST_CASE(bisection_finds_the_step_where_recall_ends) {

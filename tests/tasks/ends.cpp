@@ -3,6 +3,7 @@
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "tests/tasks/task_testing.hpp"
+#include <tuple>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(tasks)
@@ -38,6 +39,26 @@ BOOST_AUTO_TEST_CASE(the_ceiling_is_what_the_target_scores) {
     const Problem problem = task.generate(params, 1);
     const double scored = metric(task.score(params, problem, perfect(problem)), task.metrics[0].name);
     BOOST_TEST_CONTEXT(task.name) { BOOST_TEST(scored == task.ends(params).ceiling); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(chances_by_hand) { // one among the candidates
+  const std::vector<std::tuple<std::string, Assignments, double>> expected{
+      {"recall", {{"n", "5"}}, 1 / 5.0},
+      {"mqar", {{"P", "6"}}, 1 / 12.0},
+      {"mqar", {{"P", "6"}, {"responses", "shifted"}}, 1 / 6.0},
+      {"fuzzy_recall", {{"words", "7"}}, 1 / 7.0},
+      {"overwrite", {{"n", "3"}, {"rounds", "5"}}, 1 / 15.0},
+      {"needle", {}, 1 / 10.0},
+      {"needle", {{"kind", "uuid"}}, 1 / 16.0},
+      {"swap", {{"n", "3"}}, 1 / 27.0},
+      {"swap", {{"n", "3"}, {"read", "one"}}, 1 / 3.0},
+      {"long_mqar", {{"n", "9"}, {"vocabulary", "20"}}, 1 / 20.0},
+      {"reachability", {}, 1 / 2.0},
+      {"stress", {{"levels", "3"}, {"d", "8"}, {"keys", "unit"}}, (1 / 8.0 + 1 / 16.0 + 1 / 32.0) / 3}};
+  for (const auto &[name, settings, chance] : expected) {
+    const Task &task = find_task(name);
+    BOOST_TEST(std::fabs(task.ends(resolve(task.params, settings, name)).chance / chance - 1) < 1e-14, name);
   }
 }
 

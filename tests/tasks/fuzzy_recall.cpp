@@ -13,6 +13,7 @@ BOOST_AUTO_TEST_CASE(the_cue_lies_at_its_angle) {
   for (int a = 0; a < angles; ++a)
     for (int h = 0; h < L; ++h) {
       const int first = (a * L + h) * T, last = first + T - 1;
+      BOOST_TEST(std::equal(&s.q[first * d], &s.q[last * d], &s.k[first * d])); // every step reads its own key
       double largest = -1; // over the items' keys for value token h, of which the asked one is at the given angle
       int nearest = -1, matches = 0;
       for (int item = 0; item < n; ++item) {

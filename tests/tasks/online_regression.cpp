@@ -26,10 +26,10 @@ BOOST_AUTO_TEST_CASE(generates_what_it_says) {
 BOOST_AUTO_TEST_CASE(the_noise_has_the_law_of_equation_55) {
   // Recovered e_t = (x_{t+1} - f x_t) / 0.02: unit variances; correlations c (equicorrelated), c^|i-j| (chain). A
   // correlation of N draws has standard error at most 1/sqrt(N), a variance sqrt(2/N).
-  const int T = 8000, d = 3;
+  const int T = 400000, d = 3;
   for (const std::string noise : {"equicorrelated", "chain"}) {
     const Instance row("online_regression",
-                       {{"sequences", "1"}, {"T", "8000"}, {"d", "3"}, {"keys", "raw"}, {"noise", noise}});
+                       {{"sequences", "1"}, {"T", "400000"}, {"d", "3"}, {"keys", "raw"}, {"noise", noise}});
     const std::vector<double> &x = row.problem.sequence.k;
     Dense covariance(d, d);
     for (int t = 0; t + 1 < T; ++t) { // x[t] is the paper's k_{t+1}
@@ -43,6 +43,24 @@ BOOST_AUTO_TEST_CASE(the_noise_has_the_law_of_equation_55) {
         const double expected = i == j ? 1 : noise == "chain" && std::abs(i - j) == 2 ? 0.25 : 0.5;
         BOOST_TEST(std::fabs(covariance(i, j) - expected) < 6.5 * std::sqrt(2.0 / T));
       }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(it_starts_at_rest_or_from_one_draw) {
+  // Independent channels: x_1 has the variance sigma^2 / (1 - early^2), or sigma^2. Of 20000 squares each.
+  for (const auto &[start, variance] : {std::pair{"stationary", 0.09 / (1 - 0.9025)}, {"zero", 0.09}}) {
+    const Instance row("online_regression", {{"sequences", "5000"},
+                                             {"T", "4"},
+                                             {"d", "4"},
+                                             {"keys", "raw"},
+                                             {"correlation", "0"},
+                                             {"early", "0.95"},
+                                             {"sigma", "0.3"},
+                                             {"start", start}});
+    double square = 0;
+    for (size_t i = 0; i < row.problem.sequence.k.size(); ++i)
+      if (i / 4 % 4 == 0) square += row.problem.sequence.k[i] * row.problem.sequence.k[i] / 20000;
+    BOOST_TEST(std::fabs(square / variance - 1) < 6.47 * std::sqrt(2.0 / 20000));
   }
 }
 
@@ -61,6 +79,18 @@ BOOST_AUTO_TEST_CASE(losses_by_segment) {
   const Instance unit("online_regression", {{"sequences", "2"}, {"T", "8"}, {"d", "5"}, {"output", "unit"}});
   const Score naive = unit.score(Output{unit.problem.sequence.v, {}, {}});
   check_close(naive.series.at("loss_by_step"), naive.series.at("naive_by_step"), 1e-14);
+}
+
+BOOST_AUTO_TEST_CASE(reads_are_normalised_before_they_are_scored_unless_they_are_zero) {
+  for (const auto &[output, length] : {std::pair{"raw", 3.0}, {"unit", 1.0}, {"rms", 2.0}}) { // rms: sqrt(d)
+    const Instance row("online_regression", {{"sequences", "2"}, {"T", "8"}, {"d", "4"}, {"output", output}});
+    Output thrice = perfect(row.problem);
+    for (double &x : thrice.o) x *= 3;
+    const Output zero{std::vector<double>(thrice.o.size(), 0.0), {}, {}};
+    const double loss = (length - 1) * (length - 1); // of unit targets
+    check_close(row.score(thrice).series.at("loss_by_step"), std::vector<double>(8, loss), 1e-13);
+    check_close(row.score(zero).series.at("loss_by_step"), std::vector<double>(8, 1), 1e-13);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_process_switches_after_a_quarter) {

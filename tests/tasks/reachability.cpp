@@ -37,6 +37,19 @@ BOOST_AUTO_TEST_CASE(either_sign_of_the_right_root_counts_and_silence_does_not) 
   BOOST_TEST(metric(row.score(out), "accuracy") == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_read_counts_at_its_own_step) {
+  const Instance row("reachability", {{"graphs", "4"}, {"nodes", "12"}, {"dv", "2"}});
+  Output out = perfect(row.problem);
+  const size_t graph = 2, node = 7, step = graph * 12 + node;
+  const double *other = &row.problem.candidates[(graph * 2 + 1 - row.problem.answer[step]) * 2];
+  const double *right = &row.problem.candidates[(graph * 2 + row.problem.answer[step]) * 2];
+  out.o[step * 2] = -right[1], out.o[step * 2 + 1] = right[0]; // nothing of the right root's value
+  BOOST_TEST_REQUIRE(std::fabs(right[0] * other[1] - right[1] * other[0]) > 1e-3);
+  std::vector<double> expected(10, 1.0);
+  expected[node - 2] = 0.75;
+  check_close(row.score(out).series.at("accuracy_by_step"), expected, 0);
+}
+
 BOOST_AUTO_TEST_CASE(variants_blind_to_the_edges_are_told) {
   const Task &task = find_task("reachability");
   BOOST_TEST(task.meaningless(find_variant("linear"), {}) != "");

@@ -20,6 +20,21 @@ BOOST_AUTO_TEST_CASE(generates_what_it_says) {
   BOOST_TEST(row.problem.answer[2 * 3 + 2] == -1);
 }
 
+BOOST_AUTO_TEST_CASE(a_query_is_the_asked_key_and_noise) {
+  const int memories = 200, n = 3, d = 16;
+  const Instance row("recall", {{"memories", "200"}, {"n", "3"}, {"d", "16"}, {"noise", "0.3"}});
+  const Sequence &s = row.problem.sequence;
+  double square = 0;
+  for (int m = 0; m < memories; ++m) {
+    const int last = m * n + n - 1, right = m * n + row.problem.answer[last];
+    for (int c = 0; c < d; ++c) {
+      square += std::pow(s.q[last * d + c] - s.k[right * d + c], 2) / (memories * d);
+      BOOST_TEST(s.q[(memories * n + last) * d + c] == s.q[last * d + c]); // the twin is asked the same
+    }
+  }
+  BOOST_TEST(std::fabs(square / 0.09 - 1) < 6.47 * std::sqrt(2.0 / (memories * d)));
+}
+
 BOOST_AUTO_TEST_CASE(a_perfect_memory_scores_perfectly) {
   Instance row("recall", {});
   Output out = perfect(row.problem);
