@@ -5,7 +5,7 @@
 //   o_t = S_t (scale q_t)
 //
 // State: Dv x Dk. Cost a token: recurrent 4 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
@@ -21,8 +21,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  decayed_sum("linear::chunked", call, {call.shape.Dk, call.q, call.k, {}, {}, Real(call.params.real("scale"))});
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+  return {call.shape.Dk, call.q, call.k, {}, {}, Real(call.params.real("scale"))};
+}
+template <class Real> void chunked(const Call<Real> &call) { decayed_sum("linear::chunked", call, as_sum(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  decayed_sum_vjp("linear::backward", back, as_sum(back.call), {back.d.q, back.d.k});
 }
 
 } // namespace
@@ -36,6 +40,7 @@ Variant linear() {
   v.cost = 4 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

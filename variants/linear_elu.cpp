@@ -24,6 +24,13 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   feature_chunked("linear_elu::chunked", call, features(call));
 }
+template <class Real> void backward(const Pullback<Real> &back) {
+  feature_backward(
+      "linear_elu::backward", back, features(back.call),
+      KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
+        for (int j = 0; j < D; ++j) d_x[j] = d_phi[j] * (x[j] > 0 ? Real(1) : math::exp(x[j]));
+      });
+}
 
 } // namespace
 
@@ -33,6 +40,7 @@ Variant linear_elu() {
   v.source = "Katharopoulos et al. 2020 (arXiv:2006.16236) Eq 7; 002 §2; 003 Eq 3";
   v.cost = {4 * (cost::Dv + 1) * cost::Dk, cost::Dk};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -6,7 +6,7 @@
 //   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
 //
 // State: Dv x Dk. Cost a token: as linear, and 3 Dv flops.
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/unit_rows.hpp"
 
 namespace recollect::variants {
@@ -33,14 +33,36 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+  return {call.shape.Dk, call.q, call.k, {}, {}};
+}
 template <class Real> void chunked(const Call<Real> &call) {
   const Real epsilon = call.params.real("epsilon");
   const int Dv = call.shape.Dv;
   const Array<Real> o = call.o;
-  decayed_sum("linear_rms::chunked", call, {call.shape.Dk, call.q, call.k, {}, {}});
+  decayed_sum("linear_rms::chunked", call, as_sum(call));
   Kokkos::parallel_for(
       "linear_rms::norm", Kokkos::RangePolicy<Execution>(0, o.extent(0) / Dv),
       KOKKOS_LAMBDA(const size_t t) { unit_mean_square(o.data() + t * Dv, Dv, epsilon); });
+}
+
+/// From do to dy = (do - o (o . do) / Dv) / size.
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const Real epsilon = call.params.real("epsilon");
+  const int Dv = call.shape.Dv;
+  const Array<Real> y = call.o, given = back.d.o, d_y = allocate(call, y.extent(0));
+  const Summed<Real> values{Dv, call.v, y, back.d.v, d_y};
+  const Starts<Real> starts = kept_starts("linear_rms::backward", call, as_sum(call), values, true);
+  Kokkos::parallel_for(
+      "linear_rms::d_norm", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
+        const Real *own = y.data() + t * Dv, *to = given.data() + t * Dv;
+        const Real size = root_mean_square(own, Dv, epsilon);
+        Real along = 0; // o . do / Dv
+        for (int i = 0; i < Dv; ++i) along += own[i] / size * (to[i] / Dv);
+        for (int i = 0; i < Dv; ++i) d_y(t * Dv + i) = (to[i] - own[i] / size * along) / size;
+      });
+  go_back("linear_rms::backward", back, as_sum(call), {back.d.q, back.d.k}, values, starts);
 }
 
 } // namespace
@@ -54,6 +76,7 @@ Variant linear_rms() {
   v.cost = 4 * cost::Dv * cost::Dk + 3 * cost::Dv;
   v.params = {real_param("epsilon", 1e-6, 1e-30, no_limit, "added to the mean square")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.linear_in_v = false;
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;

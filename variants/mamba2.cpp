@@ -7,7 +7,7 @@
 //   o_t = S_t q_t
 //
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/feature_map.hpp"
 #include "variants/kernels/rows.hpp"
 
@@ -23,8 +23,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  decayed_sum("mamba2::chunked", call, {call.shape.Dk, call.q, call.k, call.alpha, {}, Real(1), {}, false, call.beta});
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+  return {call.shape.Dk, call.q, call.k, call.alpha, {}, Real(1), {}, false, call.beta};
+}
+template <class Real> void chunked(const Call<Real> &call) { decayed_sum("mamba2::chunked", call, as_sum(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  decayed_sum_vjp("mamba2::backward", back, as_sum(back.call), {back.d.q, back.d.k, back.d.alpha, back.d.beta});
 }
 
 } // namespace
@@ -39,6 +43,7 @@ Variant mamba2() {
   v.inputs = {{"beta", false, "step size Delta, the write's strength"},
               {"alpha", true, "decay of the whole state, exp(Delta A)"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

@@ -8,7 +8,7 @@
 // The paper gives head h the decay 1 - 2^{-5-h}; here all heads share gamma, by default that of the first one, 31/32.
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
 #include "variants/kernels/arrays.hpp"
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
@@ -23,9 +23,13 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
   const Array<Real> gamma = filled(call, call.steps(), Real(call.params.real("gamma")));
-  decayed_sum("retnet::chunked", call, {call.shape.Dk, call.q, call.k, gamma, {}, Real(call.params.real("scale"))});
+  return {call.shape.Dk, call.q, call.k, gamma, {}, Real(call.params.real("scale"))};
+}
+template <class Real> void chunked(const Call<Real> &call) { decayed_sum("retnet::chunked", call, as_sum(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  decayed_sum_vjp("retnet::backward", back, as_sum(back.call), {back.d.q, back.d.k});
 }
 
 } // namespace
@@ -40,6 +44,7 @@ Variant retnet() {
   v.params = {tuned(real_param("gamma", 0.96875, 0, 1, "decay of the whole state"), {1, 0.99, 0.9}),
               real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   return v;
 }
 

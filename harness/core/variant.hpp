@@ -10,7 +10,15 @@
 
 namespace recollect {
 
-template <class Real> struct Call; // device.hpp: device arrays, parameters and chunk length of one forward pass
+template <class Real> struct Call;     // device.hpp: device arrays, parameters and chunk length of one forward pass
+template <class Real> struct Pullback; // device.hpp: the same of one backward pass
+
+/// Gradients of everything that a form takes, from those of its outputs and its final state.
+struct Vjp {
+  std::function<void(const Pullback<float> &)> f32;
+  std::function<void(const Pullback<double> &)> f64;
+  explicit operator bool() const { return bool(f64); }
+};
 
 /// One way to compute a variant. `recurrent` is the definition; every other form is held against it in float64.
 struct Form {
@@ -23,6 +31,7 @@ struct Form {
   /// Of the definition, where kernels run on the host: on numbers that count, and on numbers that remember.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
+  Vjp vjp = {}; // none: gradients come from `taped`
 };
 
 /// A tensor beside q, k, v: required, or filled with its neutral value where absent (1; for w the key).

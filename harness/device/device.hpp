@@ -34,6 +34,11 @@ template <class Real> struct Call {
   size_t steps() const { return shape.heads() * shape.T; }
 };
 
+/// One backward pass. `call` is the forward one, whose `state` is the initial one and stays, and whose `o` is free to
+/// write. `d` has the gradients: d.o, and d.state of the final state on entry and of the initial one on return, are
+/// given; every element of the others, of whatever the call has, must be written.
+template <class Real> struct Pullback { Call<Real> call, d; };
+
 /// One (batch, head): pointers to its first step.
 template <class Real> struct Head {
   int T, Dk, Dv, chunk;

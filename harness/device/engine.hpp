@@ -25,6 +25,10 @@
 //                                               the chunk in `after` unless that is null, and streaming needs no other
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
 //                                               GPU a thread takes an element through all of them
+// An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
+// and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
+// run with reads that keep them has left (Starts).
+//
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once
 #include "harness/device/tile.hpp"
@@ -54,12 +58,32 @@ template <class Real> struct Affine {
   KOKKOS_FUNCTION Real operator()(Real x) const { return factor * x + added; }
 };
 
+/// States at the starts of all chunks, as an algebra keeps them.
+template <class Real> struct Starts {
+  int chunks, C;
+  size_t size; // of a state
+  Array<Real> states;
+  template <class Algebra>
+  Starts(const Call<Real> &call, const Algebra &algebra)
+      : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),
+        states(call.arena->template take<Real>(call.shape.heads() * chunks * size)) {}
+  KOKKOS_FUNCTION Real *of(const Chunk &c) const { return states.data() + (c.head * chunks + c.first / C) * size; }
+  KOKKOS_FUNCTION void keep(const Team &team, const Chunk &c, const Real *state) const {
+    Real *const to = of(c);
+    for (size_t i = team.rank; i < size; i += team.size) to[i] = state[i];
+  }
+};
+
 namespace engine {
 
 struct Steps {
   int T, C;
+  bool backwards = false; // chunks come last to first
   KOKKOS_FUNCTION int chunks() const { return (T - 1) / C + 1; }
-  KOKKOS_FUNCTION Chunk at(size_t head, int c) const { return {head, c * C, T - c * C < C ? T - c * C : C}; }
+  KOKKOS_FUNCTION Chunk at(size_t head, int turn) const {
+    const int c = backwards ? chunks() - 1 - turn : turn;
+    return {head, c * C, T - c * C < C ? T - c * C : C};
+  }
 };
 
 template <class Algebra> struct Streaming {
@@ -280,8 +304,8 @@ template <class Real> Schedule schedule_of(const Call<Real> &call) {
 
 /// Runs `algebra` over all heads of the call in the schedule asked for.
 template <class Real, class Algebra>
-void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra) {
-  const engine::Steps steps{call.shape.T, call.chunk};
+void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra, bool backwards = false) {
+  const engine::Steps steps{call.shape.T, call.chunk, backwards};
   if (schedule_of(call) == Schedule::streaming)
     engine::stream(label, call, algebra, steps);
   else

@@ -150,20 +150,24 @@ void append(Numbers &all, const Numbers &more) { all.insert(all.end(), more.begi
 
 bool takes_gradients() { return on_host; }
 
+void check_weights(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights) {
+  const StateShape state = variant.state_shape(s.shape, params);
+  check_array("do", weights.o, {"B", "H", "T", "Dv"}, {s.shape.B, s.shape.H, s.shape.T, s.shape.Dv});
+  if (weights.state.empty()) return;
+  if (state.size() == 0) input_error("dstate is given, and " + variant.name + " has no finite state");
+  check_array("dstate", weights.state, {"B", "H", "rows", "columns"},
+              {s.shape.B, s.shape.H, state.rows, state.columns});
+}
+
 Sequence gradient(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights) {
   check_inputs(variant, s, params);
   note_variant_run(variant.name);
   if (!takes_gradients())
     input_error(std::string("gradients are taken where kernels run on the host, and this program's run on ") +
                 Execution::name());
-  const StateShape state = variant.state_shape(s.shape, params);
-  const size_t state_size = state.size(), values = size_t(s.shape.T) * size_t(s.shape.Dv);
-  check_array("do", weights.o, {"B", "H", "T", "Dv"}, {s.shape.B, s.shape.H, s.shape.T, s.shape.Dv});
-  if (!weights.state.empty()) {
-    if (state_size == 0) input_error("dstate is given, and " + variant.name + " has no finite state");
-    check_array("dstate", weights.state, {"B", "H", "rows", "columns"},
-                {s.shape.B, s.shape.H, state.rows, state.columns});
-  }
+  check_weights(variant, s, params, weights);
+  const size_t state_size = variant.state_shape(s.shape, params).size(),
+               values = size_t(s.shape.T) * size_t(s.shape.Dv);
   Sequence all;
   all.shape = s.shape;
   for (size_t head = 0; head < s.shape.heads(); ++head) {

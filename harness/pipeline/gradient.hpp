@@ -11,6 +11,10 @@ struct OutputWeights {
   std::vector<double> o, state;
 };
 
+/// Input error where they do not match the layer's outputs.
+void check_weights(const Variant &variant, const Sequence &sequence, const Params &params,
+                   const OutputWeights &weights);
+
 /// Whether there are any: only where kernels run on the host.
 bool takes_gradients();
 

@@ -205,6 +205,13 @@ template <class Real> struct Decays {
       tile::gemm(team, reads.count, n, Real(1), product, {}, Real(0), W, ldw);
     }
     team.barrier();
+    weigh(team, reads, row_factor, factor, W, ldw);
+    team.barrier();
+  }
+
+  /// W(m,i) *= row_m factor_i for i < tau(m), with one number a step also D(tau(m) - 1, i), and 0 elsewhere. No barrier.
+  KOKKOS_FUNCTION void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor, Real *W,
+                             std::ptrdiff_t ldw) const {
     const Decays d = *this;
     each_row(team, reads.count, [=](int m, int begin, int step) {
       Real *row = W + m * ldw;
@@ -223,7 +230,6 @@ template <class Real> struct Decays {
         for (int i = begin; i < tau; i += step) row[i] *= row_factor[m];
       for (int i = tau + begin; i < d.n; i += step) row[i] = 0;
     });
-    team.barrier();
   }
 
 private:

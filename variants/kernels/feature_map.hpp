@@ -7,6 +7,7 @@
 // State: Dv + 1 rows of F columns, S over z. A variant supplies phi alone; both of its forms are here. phi is taken for
 // all steps first, 2 T F numbers a head.
 #pragma once
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/normalised.hpp"
 
 namespace recollect::variants {
@@ -78,6 +79,22 @@ void feature_recurrent(const std::string &label, const Call<Real> &call, const F
 template <class Real>
 void feature_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &phi) {
   decayed_sum(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
+}
+
+/// Gradients of feature_chunked(features phi): pull(row, D, d phi(row), d row) is phi's own.
+template <class Real, class Pull>
+void feature_backward(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi,
+                      const Pull &pull) {
+  const Call<Real> &call = back.call;
+  const int D = call.shape.Dk, F = phi.width;
+  const Features<Real> d{F, allocate(call, phi.q.extent(0)), allocate(call, phi.k.extent(0))};
+  decayed_sum_vjp(label, back, {F, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
+  const Array<Real> q = call.q, k = call.k, d_q = back.d.q, d_k = back.d.k;
+  Kokkos::parallel_for(
+      label + "::features", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
+        pull(q.data() + t * D, D, d.q.data() + t * F, d_q.data() + t * D);
+        pull(k.data() + t * D, D, d.k.data() + t * F, d_k.data() + t * D);
+      });
 }
 
 /// The descriptor that all of them share; `width` is F for a shape and parameters.

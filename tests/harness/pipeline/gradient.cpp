@@ -3,8 +3,7 @@
 #include "harness/pipeline/gradient.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
-#include "harness/numerics/random.hpp"
-#include "tests/testing.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
 #include <cmath>
 
 namespace recollect {
@@ -13,31 +12,6 @@ BOOST_AUTO_TEST_SUITE(gradients)
 
 double weighted(const Output &out, const OutputWeights &weights) {
   return inner(out.o, weights.o) + (weights.state.empty() ? 0 : inner(out.state, weights.state));
-}
-
-struct Case {
-  const Variant &variant;
-  Params params = variant_params(variant);
-  Sequence s;
-  OutputWeights weights;
-  Output run(const Sequence &at) const { return forward(variant, at, {"recurrent", Real::f64, 1, params}); }
-};
-
-Case case_of(const Variant &variant, const Shape &shape, std::uint64_t seed) {
-  Case c{variant, variant_params(variant), random_sequence(shape, seed), {}};
-  for (const char *name : {"beta", "alpha", "lambda", "w"}) {
-    const auto called = [&](const Input &input) { return input.name == name; };
-    if (std::none_of(variant.inputs.begin(), variant.inputs.end(), called)) c.s.input(name).clear();
-  }
-  const Output out = c.run(c.s);
-  c.weights.o = Stream(seed, "gradient/o").normals(out.o.size());
-  c.weights.state = Stream(seed, "gradient/state").normals(out.state.size());
-  // Where an earlier stretch may have left it; of other keys, whose largest are not met again (a kink would be).
-  Sequence before = random_sequence(shape, seed + 100);
-  for (Tensor tensor : all_tensors)
-    if (c.s[tensor].empty()) before[tensor].clear();
-  c.s.state = c.run(before).state;
-  return c;
 }
 
 BOOST_AUTO_TEST_CASE(linear_attention_by_hand) {

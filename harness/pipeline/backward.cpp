@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/backward.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/pipeline/make_call.hpp"
+#include "harness/pipeline/ran.hpp"
+
+namespace recollect {
+namespace {
+
+template <class Real> struct Prepared {
+  Pullback<Real> back;
+  Array<Real> start; // the final state's gradient
+};
+
+template <class Real> void spoil(const Array<Real> &array) { Kokkos::deep_copy(array, Real(std::nan(""))); }
+
+/// What the layer takes: its gradients are written, whether they are asked for or not.
+std::vector<Tensor> taken(const Variant &variant) {
+  std::vector<Tensor> all{Tensor::q, Tensor::k, Tensor::v};
+  for (const Input &input : variant.inputs) all.push_back(input.tensor());
+  return all;
+}
+
+/// What stands in for a tensor that is not given, and passes its gradient on.
+bool stands_for_the_key(const Sequence &s, Tensor tensor) {
+  return s[tensor].empty() && facts_of(tensor).neutral == TensorFacts::the_key;
+}
+
+template <class Real>
+Sequence fetched(const Variant &variant, const Sequence &shape, bool own_state, const Prepared<Real> &x) {
+  Sequence found;
+  found.shape = shape.shape;
+  Call<Real> d = x.back.d;
+  for (Tensor tensor : taken(variant)) {
+    const std::vector<double> values = download(d[tensor]);
+    if (stands_for_the_key(shape, tensor))
+      for (size_t i = 0; i < values.size(); ++i) found.k[i] += values[i];
+    else if (!shape[tensor].empty())
+      found[tensor] = values;
+  }
+  if (own_state) found.state = download(d.state);
+  return found;
+}
+
+template <class Real>
+BackwardJob prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
+                          const OutputWeights &weights, const std::function<void(const Pullback<Real> &)> &kernel) {
+  const auto x = std::make_shared<Prepared<Real>>();
+  Call<Real> &call = x->back.call, &d = x->back.d;
+  call = make_call<Real>(variant, s, run, params);
+  call.state = upload<Real>("initial state", initial_state(variant, s, params));
+  d = call; // its shape, parameters and arena
+  for (Tensor tensor : taken(variant))
+    d[tensor] = Array<Real>(std::string("d") + name_of(tensor), call[tensor].extent(0));
+  d.o = upload<Real>("do", weights.o);
+  const size_t state_size = call.state.extent(0);
+  x->start = upload<Real>("dstate", weights.state.empty() ? std::vector<double>(state_size, 0.0) : weights.state);
+  d.state = Array<Real>("dstate", state_size);
+  BackwardJob job;
+  job.reset = [x, variant] {
+    for (Tensor tensor : taken(variant)) spoil(x->back.d[tensor]); // a gradient left unwritten cannot pass for one
+    spoil(x->back.call.o);
+    Kokkos::deep_copy(x->back.d.state, x->start);
+    Kokkos::fence();
+  };
+  job.launch = [x, kernel] {
+    x->back.call.arena->reset();
+    kernel(x->back);
+    Kokkos::fence();
+  };
+  Sequence shape; // which tensors are given
+  shape.shape = s.shape;
+  for (Tensor tensor : all_tensors) shape[tensor].assign(s[tensor].empty() ? 0 : 1, 0.0);
+  job.fetch = [x, variant, shape, state_size] { return fetched(variant, shape, state_size > 0, *x); };
+  return job;
+}
+
+} // namespace
+
+BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {
+  note_variant_run(variant.name);
+  const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
+  check_inputs(variant, s, params, run.any_gate);
+  check_weights(variant, s, params, weights);
+  const Form &form = find_form(variant, run.form);
+  if (!form.vjp) usage_error("form '" + form.name + "' of " + variant.name + " has no backward pass");
+  return run.real == Real::f32 ? prepare_typed<float>(variant, s, run, params, weights, form.vjp.f32)
+                               : prepare_typed<double>(variant, s, run, params, weights, form.vjp.f64);
+}
+
+Sequence backward(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {
+  const BackwardJob job = prepare_backward(variant, s, run, weights);
+  job.reset();
+  job.launch();
+  return job.fetch();
+}
+
+} // namespace recollect

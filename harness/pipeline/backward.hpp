@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of a layer by a form's own backward pass (Form::vjp), in its type and on whatever device kernels run. What
+// they are is gradient()'s to say (gradient.hpp), which every one of them is held to.
+#pragma once
+#include "harness/pipeline/gradient.hpp"
+
+namespace recollect {
+
+/// As gradient(), in run.real. Usage error where the form has no backward pass.
+Sequence backward(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
+
+/// A prepared backward pass, as Job is a forward one.
+struct BackwardJob {
+  std::function<void()> reset, launch;
+  std::function<Sequence()> fetch;
+};
+BackwardJob prepare_backward(const Variant &variant, const Sequence &sequence, const Run &run,
+                             const OutputWeights &weights);
+
+} // namespace recollect

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every form's own backward pass against the definition's gradient, to the bound that `check --grad` holds a user's to.
+#include "harness/pipeline/backward.hpp"
+#include "harness/core/error.hpp"
+#include "harness/pipeline/check_gradient.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
+#include <cmath>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(backward_passes)
+
+/// f(variant, form) of all that have one.
+template <class F> void each_backward(const F &f) {
+  int found = 0;
+  for (const Variant &variant : all_variants())
+    for (const Form &form : variant.forms)
+      if (form.vjp) f(variant, form), ++found;
+  BOOST_TEST(found > 0);
+}
+
+Sequence pass(const Case &c, const Form &form, int chunk, Real real = Real::f64,
+              Schedule schedule = Schedule::automatic) {
+  Run run{form.name, real, chunk, c.params};
+  run.schedule = schedule;
+  return backward(c.variant, c.s, run, c.weights);
+}
+
+/// Float64's own spacing in place of float32's.
+bool right_in_float64(const CheckedGradient &found) {
+  const double finer = std::ldexp(1, 23 - 52);
+  for (const CheckedGradient::Part &part : found.parts)
+    if (!(part.errors.worst <= finer * part.bound)) { // nor NaN
+      BOOST_TEST_MESSAGE(part.name << " errs by " << part.errors.worst << " of " << finer * part.bound);
+      return false;
+    }
+  return !found.parts.empty();
+}
+CheckedGradient held(const Case &c, const Sequence &candidate, int chunk) {
+  return check_gradient(c.variant, c.s, c.params, c.weights, candidate, Precision::f32, chunk, false);
+}
+
+BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
+  each_backward([](const Variant &variant, const Form &form) {
+    const Case c = case_of(variant, {2, 1, 23, 7, 5}, 11);
+    for (Schedule schedule : {Schedule::streaming, Schedule::three_phase})
+      for (int chunk : {1, 5, 8, 64}) {
+        BOOST_TEST_INFO(variant.name << " " << name_of(schedule) << " chunk " << chunk);
+        BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk, Real::f64, schedule), chunk)));
+      }
+    const Sequence narrow = pass(c, form, 8, Real::f32);
+    BOOST_TEST(held(c, narrow, 8).right(), variant.name << " in float32");
+    BOOST_TEST(!right_in_float64(held(c, narrow, 8)), variant.name << ": the bound sees float32's rounding");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(several_blocks_and_windows) {
+  each_backward([](const Variant &variant, const Form &form) {
+    const Case c = case_of(variant, {1, 2, 147, 18, 33}, 12);
+    for (int chunk : {37, 64}) {
+      BOOST_TEST_INFO(variant.name << " chunk " << chunk);
+      BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk), chunk)));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
+  each_backward([](const Variant &variant, const Form &form) {
+    const Case c = case_of(variant, {1, 1, 12, 4, 3}, 13);
+    const Sequence right = pass(c, form, 5);
+    BOOST_TEST(right_in_float64(held(c, right, 5)), variant.name);
+    const auto noticed = [&](const std::string &name, std::vector<double> Sequence::*tensor) {
+      if ((right.*tensor).empty()) return;
+      Sequence wrong = right;
+      double &largest = *std::max_element((wrong.*tensor).begin(), (wrong.*tensor).end(),
+                                          [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+      BOOST_TEST(std::fabs(largest) > 0, variant.name << " " << name);
+      largest = -largest;
+      BOOST_TEST(!held(c, wrong, 5).right(), variant.name << " " << name);
+    };
+    noticed("dq", &Sequence::q), noticed("dk", &Sequence::k), noticed("dv", &Sequence::v);
+    noticed("dbeta", &Sequence::beta), noticed("dalpha", &Sequence::alpha), noticed("dlambda", &Sequence::lambda);
+    noticed("dw", &Sequence::w), noticed("dstate", &Sequence::state);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gates_of_nothing_of_all_and_in_between) {
+  each_backward([](const Variant &variant, const Form &form) {
+    Case c = case_of(variant, {1, 2, 21, 6, 4}, 14);
+    const double gates[] = {0, 1, 1e-300, 0.5, 1, 0, 0, 1e-300, 1e-300, 0.9};
+    for (std::vector<double> *gate : {&c.s.alpha, &c.s.lambda})
+      for (size_t i = 0; i < gate->size(); ++i) (*gate)[i] = gates[i % 10];
+    for (int chunk : {4, 21}) {
+      const Sequence found = pass(c, form, chunk), wanted = gradient(variant, c.s, c.params, c.weights);
+      // Not by the conditioning of products that vanish: sums of products of 21 steps, every one of them rounded.
+      const auto same = [&](const std::string &name, const std::vector<double> &a, const std::vector<double> &b) {
+        BOOST_TEST_INFO(variant.name << " " << name << " chunk " << chunk);
+        BOOST_TEST(max_difference(a, b) <= 1e-12 * max_abs(b));
+      };
+      for (Tensor tensor : all_tensors) same(name_of(tensor), found[tensor], wanted[tensor]);
+      same("state", found.state, wanted.state);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {
+  each_backward([](const Variant &variant, const Form &form) {
+    const int T = 11, Dv = 5;
+    const Case c = case_of(variant, {1, 1, T, 6, Dv}, 15);
+    const Sequence whole = pass(c, form, 4);
+    for (int cut = 1; cut < T; ++cut) {
+      Case first = c, rest = c;
+      first.s = slice_steps(c.s, 0, cut), rest.s = slice_steps(c.s, cut, T);
+      rest.s.state = c.run(first.s).state;
+      const auto middle = c.weights.o.begin() + cut * Dv;
+      rest.weights.o = {middle, c.weights.o.end()};
+      const Sequence late = pass(rest, form, 4);
+      first.weights = {{c.weights.o.begin(), middle}, late.state};
+      const Sequence early = pass(first, form, 4);
+      for (Tensor tensor : all_tensors) {
+        std::vector<double> joined = early[tensor];
+        joined.insert(joined.end(), late[tensor].begin(), late[tensor].end());
+        BOOST_TEST_INFO(variant.name << " " << name_of(tensor) << " cut at " << cut);
+        BOOST_TEST(max_difference(joined, whole[tensor]) <= 1e-12 * (1 + max_abs(whole[tensor])));
+      }
+      BOOST_TEST(max_difference(early.state, whole.state) <= 1e-12 * (1 + max_abs(whole.state)));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
+  each_backward([](const Variant &variant, const Form &form) {
+    Case c = case_of(variant, {1, 1, 9, 4, 4}, 16);
+    for (const Input &input : variant.inputs)
+      if (!input.required && variant.needs_one_of.empty()) c.s[input.tensor()].clear();
+    c.s.state.clear(), c.weights.state.clear();
+    const Sequence found = pass(c, form, 4);
+    BOOST_TEST(right_in_float64(held(c, found, 4)), variant.name);
+    for (Tensor tensor : all_tensors) BOOST_TEST(found[tensor].size() == c.s[tensor].size());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(forms_without_one_say_so) {
+  const Case c = case_of(find_variant("softmax"), {1, 1, 4, 2, 2}, 17);
+  BOOST_CHECK_THROW(backward(c.variant, c.s, {"recurrent", Real::f64, 1, c.params}, c.weights), Error);
+  Case shorter = case_of(find_variant("linear"), {1, 1, 4, 2, 2}, 17);
+  shorter.weights.o.pop_back();
+  BOOST_CHECK_THROW(backward(shorter.variant, shorter.s, {"chunked", Real::f64, 1, shorter.params}, shorter.weights),
+                    Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of decayed_sum.hpp's state, chunk by chunk. With A_ti = scale q_t . D(t,i) k_i strength_i the weights of a
+// chunk from S_0 to S_C, and dO and dS_C given:
+//
+//   dA_ti = scale D(t,i) strength_i (do_t . v_i)        dS_0 = sum_t (scale D(t,0) q_t) do_t^T + D(C,0) dS_C
+//   dq_t  = scale D(t,0) S_0 do_t + sum_{i<=t} dA_ti k_i
+//   dk_i  = strength_i D(C,i) dS_C v_i + sum_{t>=i} dA_ti q_t
+//   dv_i  = sum_{t>=i} A_ti do_t + dS_C^T strength_i D(C,i) k_i
+//
+// (S [F,V] here), d strength_i = dk_i . k_i without its factor, and the decays' gradients as in gate_gradient.hpp.
+//
+// The adjoint is an algebra of the engine's (engine.hpp), run backwards after a forward run that has kept the chunks'
+// starts: T / C states. Normalised sums are sums of (v_t, 1), divided: they are differentiated as such.
+#pragma once
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/gate_gradient.hpp"
+
+namespace recollect::variants {
+
+/// Where the gradients go; empty: not wanted. q and k always are.
+template <class Real> struct DecayedSumGradient {
+  Array<Real> q, k, alpha = {}, strength = {}, floor = {};
+};
+
+/// The forward run, kept; its reads on request.
+template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
+  using Base = DecayedSumAlgebra<Number>;
+  using typename Base::Reading;
+  using typename Base::Summary;
+  Starts<Number> starts;
+  bool reads;
+
+  KOKKOS_FUNCTION Reading reading(Stack<Number> &s) const { return reads ? Base::reading(s) : Reading{}; }
+  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
+                            const Reading &x) const {
+    starts.keep(team, c, before);
+    if (reads) Base::read(team, c, chunk, before, x);
+  }
+  KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
+};
+
+template <class Number> struct DecayedSumAdjoint {
+  using Real = Number;
+  static constexpr bool carries_by_reading = false;
+  static constexpr bool elementwise = true;
+  DecayedSum<Real> in;
+  DecayedSumGradient<Real> d;
+  int T, C, V;
+  Array<Real> v, d_o, d_v, d_state;
+  size_t state_stride;
+  Starts<Real> starts;
+
+  struct Summary {
+    Real *added;   // [F,V] sum of scale D(t,0) q_t do_t^T
+    Real *carried; // [0 or 1] D(C,0)
+  };
+  struct Summarising {
+    Decays<Real> decays;
+    Real *queries; // [C,F] D(t,0) q_t
+    Real *q, *o;   // rooms
+  };
+  struct Carrying {};
+  struct Reading {
+    Decays<Real> decays;
+    Real *A, *dA;                 // [C,C]
+    Real *G;                      // [C+1,C+1] as in gate_gradient.hpp
+    Real *keys;                   // [C,F] strength_i D(C,i) k_i
+    Real *q, *k, *v, *o, *S, *dS; // rooms
+  };
+
+  KOKKOS_FUNCTION int decay_width() const { return in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
+  KOKKOS_FUNCTION size_t state_size() const { return size_t(in.width) * V; }
+  int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
+  KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
+
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(decay_width())}; }
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
+    Summarising x;
+    x.decays.place(s, C, in.width, decay_width());
+    x.queries = decay_width() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
+    x.q = decay_width() ? nullptr : tile::room(s, C, in.width);
+    x.o = tile::room(s, C, V);
+    return x;
+  }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    Reading x;
+    x.decays.place(s, C, in.width, decay_width());
+    x.A = s.take(C * tile::pitch<Real>(C));
+    x.dA = s.take(C * tile::pitch<Real>(C));
+    x.G = d.alpha.extent(0) ? s.take(size_t(C + 1) * ldg()) : nullptr;
+    x.keys = bare_keys() ? nullptr : s.take(C * tile::pitch<Real>(in.width));
+    x.q = tile::room(s, C, in.width), x.k = tile::room(s, C, in.width);
+    x.v = tile::room(s, C, V), x.o = tile::room(s, C, V);
+    x.S = tile::room(s, in.width, V), x.dS = tile::room(s, in.width, V);
+    return x;
+  }
+
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *dS) const {
+    tile::transpose(team, V, in.width, d_state.data() + head * state_stride, in.width, dS, V);
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *dS) const {
+    tile::transpose(team, in.width, V, dS, V, d_state.data() + head * state_stride, in.width);
+  }
+
+  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+    const int F = in.width, n = c.n;
+    const size_t step = c.head * T + c.first;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F);
+    const Real *q = in.q.data() + step * F;
+    x.decays.prepare(team, n, decay(step));
+    const auto do_ = tile::stage(team, n, V, d_o.data() + step * V, V, x.o);
+    if (x.queries) x.decays.from_start(team, Reads{n, 1, 1}, q, F, x.queries, ld);
+    const auto queries = x.queries ? tile::rows<Real>(x.queries, ld) : tile::stage(team, n, F, q, F, x.q);
+    team.barrier();
+    tile::gemm(team, F, V, n, in.scale, tile::transposed(queries.data, queries.row), do_, Real(0), out.added, V);
+    if (decay_width()) once(team, [&] { out.carried[0] = x.decays.total(0); });
+  }
+
+  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                             const Real *before, Real *after, const Carrying &) const {
+    const int begin = part.begin(in.width), V = this->V;
+    const Real carried = this->carried(chunk);
+    each_cell(team, part.end(in.width) - begin, V, [=](int row, int c) {
+      const size_t at = size_t(begin + row) * V + c;
+      after[at] = carried * before[at] + chunk.added[at];
+    });
+  }
+  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
+    return {carried(chunk), chunk.added[at]};
+  }
+
+  /// `after` is dS_C: what comes after the chunk has left it.
+  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *after, Reading x) const {
+    const int F = in.width, n = c.n, V = this->V;
+    const size_t step = c.head * T + c.first;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
+    const Real *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr, scale = in.scale;
+    const Reads reads{n, 1, 1};
+    Real *const dq = d.q.data() + step * F, *const dk = d.k.data() + step * F, *const dv = d_v.data() + step * V;
+    x.decays.prepare(team, n, decay(step));
+    const auto q = tile::stage(team, n, F, in.q.data() + step * F, F, x.q),
+               k = tile::stage(team, n, F, in.k.data() + step * F, F, x.k);
+    const auto values = tile::stage(team, n, V, v.data() + step * V, V, x.v),
+               do_ = tile::stage(team, n, V, d_o.data() + step * V, V, x.o);
+    const auto S = tile::stage<Real>(team, F, V, starts.of(c), V, x.S), dS = tile::stage(team, F, V, after, V, x.dS);
+    if (!bare_keys()) x.decays.to_end(team, in.k.data() + step * F, F, strength, x.keys, ld);
+    const auto keys = bare_keys() ? k : tile::rows<Real>(x.keys, ld);
+    team.barrier();
+    lower(team, n, F, scale, q, k, x.A, lda);
+    lower(team, n, V, Real(1), do_, values, x.dA, lda);
+    tile::gemm(team, n, F, V, scale, do_, tile::transposed(S.data, S.row), Real(0), dq, F);
+    tile::gemm(team, n, F, V, Real(1), values, tile::transposed(dS.data, dS.row), Real(0), dk, F);
+    team.barrier();
+    if (x.G) {
+      fill(team, n, x.A, x.dA, lda, strength, q, dq, k, dk, x.G);
+      const auto row = [&](int j) { return dot(S.data + j * S.row, dS.data + j * dS.row, V); };
+      const Real across = reduce(team, F, Real(0), row, [](Real a, Real b) { return a + b; });
+      once(team, [&] { x.G[n * ldg()] = across; });
+      team.barrier();
+      gate_gradient(team, n, in.alpha.data() + step, x.G, ldg(), d.alpha.data() + step);
+    }
+    x.decays.weigh(team, reads, nullptr, strength, x.A, lda);
+    x.decays.weigh(team, reads, nullptr, nullptr, x.dA, lda);
+    if (decay_width()) {
+      x.decays.from_start(team, reads, dq, F, dq, F);
+      x.decays.to_end(team, dk, F, nullptr, dk, F);
+    }
+    team.barrier();
+    tile::gemm_lower_transposed(team, n, V, Real(1), x.A, lda, do_, Real(0), dv, V);
+    tile::gemm_lower_transposed(team, n, F, scale, x.dA, lda, q, Real(1), dk, F);
+    team.barrier();
+    tile::gemm(team, n, V, F, Real(1), keys, dS, Real(1), dv, V);
+    if (strength) {
+      Real *const out = d.strength.extent(0) ? d.strength.data() + step : nullptr;
+      each_row(team, n, [=](int i, int first, int side) {
+        Real sum = 0;
+        for (int j = first; j < F; j += side)
+          sum += k(i, j) * dk[size_t(i) * F + j], dk[size_t(i) * F + j] *= strength[i];
+        sum = across_row(sum, [](Real a, Real b) { return a + b; });
+        if (out && first == 0) out[i] = sum;
+        for (int t = i + first; t < n; t += side) x.dA[t * lda + i] *= strength[i];
+      });
+      team.barrier();
+    }
+    tile::Product<Real> own{tile::rows<Real>(x.dA, lda), k, n};
+    own.given = reads.staircase();
+    tile::gemm(team, n, F, scale, own, {}, Real(1), dq, F);
+  }
+
+private:
+  KOKKOS_FUNCTION const Real *decay(size_t step) const { return in.alpha.extent(0) ? in.alpha.data() + step : nullptr; }
+  KOKKOS_FUNCTION Real carried(const Summary &chunk) const { return decay_width() ? chunk.carried[0] : Real(1); }
+  /// The lower triangle of factor x y^T.
+  KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
+                                    const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
+    tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
+    product.wanted = tile::Staircase{1, 1};
+    tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
+  }
+  /// All of G but what passes from before the chunk to after it: dq and dk hold what comes from S_0 and dS_C alone.
+  KOKKOS_FUNCTION void fill(const Team &team, int n, const Real *A, const Real *dA, std::ptrdiff_t lda,
+                            const Real *strength, const tile::Matrix<Real> &q, const Real *dq,
+                            const tile::Matrix<Real> &k, const Real *dk, Real *G) const {
+    const int F = in.width;
+    const std::ptrdiff_t ldg = this->ldg();
+    each_row(team, n, [=](int t, int first, int side) {
+      for (int i = first; i < t; i += side)
+        G[t * ldg + i + 1] = A[t * lda + i] * dA[t * lda + i] * (strength ? strength[i] : Real(1));
+      Real started = 0, left = 0;
+      for (int j = first; j < F; j += side) {
+        started += q(t, j) * dq[size_t(t) * F + j];
+        left += k(t, j) * dk[size_t(t) * F + j];
+      }
+      started = across_row(started, [](Real a, Real b) { return a + b; });
+      left = across_row(left, [](Real a, Real b) { return a + b; });
+      if (first == 0) G[t * ldg] = started, G[n * ldg + t + 1] = (strength ? strength[t] : Real(1)) * left;
+    });
+  }
+};
+
+/// What a sum without a normaliser takes: values `width` wide.
+template <class Real> struct Summed {
+  int width;
+  Array<Real> v, o, d_v, d_o;
+};
+
+/// The states at the chunks' starts, and on request the outputs.
+template <class Real>
+Starts<Real> kept_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
+                         const Summed<Real> &values, bool reads) {
+  const DecayedSumAlgebra<Real> forward{in,       call.shape.T, call.chunk, values.width,
+                                        values.v, values.o,     call.state, call.state_shape.size()};
+  const Starts<Real> starts(call, forward);
+  run_chunks(label + "::starts", call, DecayedSumStarts<Real>{forward, starts, reads});
+  return starts;
+}
+
+/// From values.d_o and back.d.state to values.d_v, back.d.state and the arrays of d.
+template <class Real>
+void go_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
+             const DecayedSumGradient<Real> &d, const Summed<Real> &values, const Starts<Real> &starts) {
+  const Call<Real> &call = back.call;
+  run_chunks(label, call,
+             DecayedSumAdjoint<Real>{in, d, call.shape.T, call.chunk, values.width, values.v, values.d_o, values.d_v,
+                                     back.d.state, call.state_shape.size(), starts},
+             true);
+}
+
+/// o = sum / divisor, divisor = weight or with a floor max(|weight|, floor): from do to those of (sum, weight), which
+/// are the columns of `values`.
+template <class Real>
+void divided(const Pullback<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
+             const Summed<Real> &values) {
+  const int V = back.call.shape.Dv;
+  const Array<Real> given = back.d.o;
+  Kokkos::parallel_for(
+      "decayed_sum::divided", Kokkos::RangePolicy<Execution>(0, back.call.steps()), KOKKOS_LAMBDA(const size_t t) {
+        const Real *sum = values.o.data() + t * (V + 1), *own = given.data() + t * V, weight = sum[V];
+        Real *out = values.d_o.data() + t * (V + 1);
+        const bool limited = floor.extent(0) && floor(t) > math::fabs(weight);
+        const Real divisor = limited ? floor(t) : floor.extent(0) ? math::fabs(weight) : weight;
+        Real slope = 0; // in the divisor
+        for (int i = 0; i < V; ++i) {
+          out[i] = divisor == 0 ? Real(0) : own[i] / divisor;
+          if (divisor != 0) slope -= out[i] * (sum[i] / divisor);
+        }
+        out[V] = limited ? Real(0) : floor.extent(0) && weight < 0 ? -slope : slope;
+        if (d_floor.extent(0)) d_floor(t) = limited ? slope : Real(0);
+      });
+}
+
+/// Gradients of decayed_sum(back.call): writes back.d.v, back.d.state and the arrays of d.
+template <class Real>
+void decayed_sum_vjp(const std::string &label, const Pullback<Real> &back, DecayedSum<Real> in,
+                     const DecayedSumGradient<Real> &d) {
+  const Call<Real> &call = back.call;
+  const int V = call.shape.Dv;
+  if (!in.normalised) {
+    const Summed<Real> values{V, call.v, call.o, back.d.v, back.d.o};
+    go_back(label, back, in, d, values, kept_starts(label, call, in, values, false));
+    return;
+  }
+  in.normalised = false; // a sum of (v, 1) [Dv+1]: its state is S over z, as the layer keeps it
+  const size_t size = call.steps() * (V + 1);
+  const Summed<Real> values{V + 1, allocate(call, size), allocate(call, size), allocate(call, size),
+                            allocate(call, size)};
+  const Array<Real> v = call.v, d_v = back.d.v;
+  Kokkos::parallel_for(
+      "decayed_sum::values", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
+        Real *to = values.v.data() + t * (V + 1);
+        for (int i = 0; i < V; ++i) to[i] = v(t * V + i);
+        to[V] = 1;
+      });
+  const Starts<Real> starts = kept_starts(label, call, in, values, true);
+  divided(back, in.floor, d.floor, values);
+  go_back(label, back, in, d, values, starts);
+  Kokkos::parallel_for(
+      "decayed_sum::d_values", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
+        for (int i = 0; i < V; ++i) d_v(t * V + i) = values.d_v(t * (V + 1) + i);
+      });
+}
+
+} // namespace recollect::variants
