@@ -7,7 +7,7 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -21,8 +21,16 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  delta_rule("delta_net::chunked", call, {1, call.k, call.k, call.beta, call.beta, {}, {}});
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
+  return {1, call.k, call.k, call.beta, call.beta, {}, {}};
+}
+template <class Real> void chunked(const Call<Real> &call) { delta_rule("delta_net::chunked", call, as_rule(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
+  delta_rule_vjp("delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write});
+  Kokkos::parallel_for(
+      "delta_net::gates", Kokkos::RangePolicy<Execution>(0, d_erase.extent(0)),
+      KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
 }
 
 } // namespace
@@ -36,6 +44,7 @@ Variant delta_net() {
   v.cost = 6 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write; stable where beta |k|^2 < 2"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

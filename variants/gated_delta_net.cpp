@@ -6,7 +6,7 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -20,11 +20,24 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
   const Array<Real> erase = per_step(
       "gated_delta_net::erase", call,
       KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real { return h.alpha[t] * h.beta[t]; });
-  delta_rule("gated_delta_net::chunked", call, {1, call.k, call.k, erase, call.beta, call.alpha, {}});
+  return {1, call.k, call.k, erase, call.beta, call.alpha, {}};
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  delta_rule("gated_delta_net::chunked", call, as_rule(call));
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Array<Real> d_erase = allocate(back.call, back.call.steps()), alpha = back.call.alpha, beta = back.call.beta,
+                    d_alpha = back.d.alpha, d_beta = back.d.beta;
+  delta_rule_vjp("gated_delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_beta, d_alpha});
+  Kokkos::parallel_for(
+      "gated_delta_net::gates", Kokkos::RangePolicy<Execution>(0, d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
+        d_alpha(t) += beta(t) * d_erase(t);
+        d_beta(t) += alpha(t) * d_erase(t);
+      });
 }
 
 } // namespace
@@ -38,6 +51,7 @@ Variant gated_delta_net() {
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -7,7 +7,7 @@
 // Gated DeltaNet under (alpha, beta, v) -> (alpha, beta / alpha, alpha v) (003 Eq 38-41).
 // State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -21,8 +21,16 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  delta_rule("leaky_lms::chunked", call, {1, call.k, call.k, call.beta, call.beta, call.alpha, {}});
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
+  return {1, call.k, call.k, call.beta, call.beta, call.alpha, {}};
+}
+template <class Real> void chunked(const Call<Real> &call) { delta_rule("leaky_lms::chunked", call, as_rule(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
+  delta_rule_vjp("leaky_lms::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write, back.d.alpha});
+  Kokkos::parallel_for(
+      "leaky_lms::gates", Kokkos::RangePolicy<Execution>(0, d_erase.extent(0)),
+      KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
 }
 
 } // namespace
@@ -36,6 +44,7 @@ Variant leaky_lms() {
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay 1 - beta lambda of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

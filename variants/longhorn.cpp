@@ -10,7 +10,7 @@
 // products.
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/unit_rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -45,10 +45,36 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk);
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const UnitRows<Real> &unit) {
   const Gains<Real> gain = gains(call, unit.length);
-  delta_rule("longhorn::chunked", call, {1, unit.rows, unit.rows, gain.erase, gain.write, {}, {}});
+  return {1, unit.rows, unit.rows, gain.erase, gain.write, {}, {}};
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  delta_rule("longhorn::chunked", call, as_rule(call, unit_rows(call, call.k, call.shape.Dk)));
+}
+
+/// With r = 1 / (1 + a^2): d erase / d a = 2 a r^2, d write / d a = sqrt(d) (r^2 - (a r)^2), d write / d sqrt(d) = a r.
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk),
+                       d{allocate(call, call.k.extent(0)), allocate(call, call.steps())};
+  const Gains<Real> d_gain{allocate(call, call.steps()), allocate(call, call.steps())};
+  delta_rule_vjp("longhorn::backward", back, as_rule(call, unit), {back.d.q, d.rows, d_gain.erase, d_gain.write});
+  const Array<Real> beta = call.beta, d_beta = back.d.beta;
+  const Real delta = call.params.real("delta");
+  Kokkos::parallel_for(
+      "longhorn::gains", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
+        const Real root = math::sqrt(delta * beta(t)), length = unit.length(t), a = root * length;
+        if (!(a > 0)) {
+          d.length(t) = d_beta(t) = 0;
+          return;
+        }
+        const Real ar = 1 / (a + 1 / a), r = ar / a;
+        const Real slope = 2 * ar * r * d_gain.erase(t) + root * (r * r - ar * ar) * d_gain.write(t); // in a
+        d.length(t) = root * slope;
+        d_beta(t) = (length * slope + ar * d_gain.write(t)) * (delta / (2 * root));
+      });
+  unit_rows_vjp(unit, d, back.d.k);
 }
 
 } // namespace
@@ -65,6 +91,7 @@ Variant longhorn() {
   v.params = {tuned(real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory"), {0.1, 10, 100})};
   v.inputs = {{"beta", false, "factor on delta at every step", "", Input::not_negative}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   return v;

@@ -8,7 +8,7 @@
 // State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/unit_rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -25,14 +25,28 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk);
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const UnitRows<Real> &unit) {
   const Array<Real> write = per_step(
       "nlms::write", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real {
         const Real length = unit.length(h.index * h.T + t);
         return length > 0 ? 1 / length : Real(0);
       });
-  delta_rule("nlms::chunked", call, {1, unit.rows, unit.rows, {}, write, {}, {}});
+  return {1, unit.rows, unit.rows, {}, write, {}, {}};
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  delta_rule("nlms::chunked", call, as_rule(call, unit_rows(call, call.k, call.shape.Dk)));
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk),
+                       d{allocate(call, call.k.extent(0)), allocate(call, call.steps())};
+  const DeltaRule<Real> rule = as_rule(call, unit);
+  const Array<Real> write = rule.write, d_length = d.length; // that of the write, first
+  delta_rule_vjp("nlms::backward", back, rule, {back.d.q, d.rows, {}, d_length});
+  Kokkos::parallel_for(
+      "nlms::length", Kokkos::RangePolicy<Execution>(0, call.steps()),
+      KOKKOS_LAMBDA(const size_t t) { d_length(t) *= -write(t) * write(t); });
+  unit_rows_vjp(unit, d, back.d.k);
 }
 
 } // namespace
@@ -45,6 +59,7 @@ Variant nlms() {
   v.source = "003 Eq 32-33";
   v.cost = 6 * cost::Dv * cost::Dk;
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

@@ -7,7 +7,7 @@
 // It is DeltaNet with step 1 where beta = 1; beta gates the memory here, not the write.
 // State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -21,8 +21,14 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
+  return {1, call.k, call.k, {}, {}, call.beta, {}};
+}
 template <class Real> void chunked(const Call<Real> &call) {
-  delta_rule("scalar_gated_delta::chunked", call, {1, call.k, call.k, {}, {}, call.beta, {}});
+  delta_rule("scalar_gated_delta::chunked", call, as_rule(call));
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  delta_rule_vjp("scalar_gated_delta::backward", back, as_rule(back.call), {back.d.q, back.d.k, {}, {}, back.d.beta});
 }
 
 } // namespace
@@ -36,6 +42,7 @@ Variant scalar_gated_delta() {
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "decay of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

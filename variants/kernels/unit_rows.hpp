@@ -39,4 +39,17 @@ template <class Real> UnitRows<Real> unit_rows(const Call<Real> &call, const Arr
   return {rows, length};
 }
 
+/// From the gradients of unit_rows(x) to that of x: d x = (d row - row (row . d row)) / length + d length row, and 0 where
+/// x = 0.
+template <class Real> void unit_rows_vjp(const UnitRows<Real> &unit, const UnitRows<Real> &d, const Array<Real> &d_x) {
+  const int width = int(d_x.extent(0) / unit.length.extent(0));
+  Kokkos::parallel_for(
+      "unit_rows::backward", Kokkos::RangePolicy<Execution>(0, unit.length.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+        const Real *row = unit.rows.data() + i * width, *d_row = d.rows.data() + i * width, length = unit.length(i);
+        const Real along = dot(row, d_row, width);
+        for (int c = 0; c < width; ++c)
+          d_x(i * width + c) = length > 0 ? (d_row[c] - row[c] * along) / length + d.length(i) * row[c] : Real(0);
+      });
+}
+
 } // namespace recollect::variants
