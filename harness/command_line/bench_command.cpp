@@ -20,7 +20,7 @@ struct BenchFlags {
   int chunk = 64;
   double min_seconds = 0.3;
   std::uint64_t seed = 1;
-  bool peers = false;
+  bool peers = false, backward = false;
   EngineFlags engine;
   AlongFlags along;
 
@@ -29,7 +29,7 @@ struct BenchFlags {
     r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.min_seconds = min_seconds;
     r.real = dtype == "f32" ? Real::f32 : Real::f64;
     r.settings = assignments(settings);
-    r.without = without;
+    r.without = without, r.backward = backward;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
     if (along.asked()) r.along = along.carry;
     for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
@@ -109,7 +109,11 @@ Action add_bench(CLI::App &app) {
   flags->engine.add(c);
   flags->along.add(c);
   c.add_option("--seed", flags->seed, "seed of the tensors")->capture_default_str();
-  c.add_flag("--peers", flags->peers, "also time PyTorch's and fla's implementations on the same tensors");
+  CLI::Option *backward = c.add_flag("--backward", flags->backward,
+                                     "time the forms' backward passes: gradients of all inputs from do and dstate");
+  backward->excludes(c.get_option("--ranks-along"));
+  c.add_flag("--peers", flags->peers, "also time PyTorch's and fla's implementations on the same tensors")
+      ->excludes(backward);
   c.add_option("-o,--output", flags->output, "results file (HDF5)");
   c.add_option("--json", flags->json, "the samples as Google Benchmark writes them");
   add_memory_flag(c);

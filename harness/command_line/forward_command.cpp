@@ -7,8 +7,8 @@
 #include "harness/device/backend.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/pipeline/along_ranks.hpp"
+#include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/divergence.hpp"
-#include "harness/pipeline/gradient.hpp"
 #include "harness/pipeline/provenance.hpp"
 #include "harness/pipeline/tensors.hpp"
 #include <iostream>
@@ -25,15 +25,14 @@ struct ForwardFlags {
   AlongFlags along;
 };
 
-/// Of <do, o> + <dstate, final state>, as the input file has do and dstate. It is that of the definition in float64,
-/// whichever form o is of.
+/// Of <do, o> + <dstate, final state>, as the input file has do and dstate.
 Sequence read_and_differentiate(const ForwardFlags &flags, const Variant &variant, const Sequence &sequence,
-                                const Params &params) {
+                                const Run &run) {
   const Convention convention = flags.convention.get();
   const Output weights =
-      read_output(flags.input, sequence.shape, variant.state_shape(sequence.shape, params), convention, "d");
+      read_output(flags.input, sequence.shape, variant.state_shape(sequence.shape, run.params), convention, "d");
   Sequence found = in_file(flags.input, [&] {
-    return gradient(variant, sequence, params, {weights.o, weights.state});
+    return gradient_by(variant, sequence, run, {weights.o, weights.state});
   });
   if (convention.log_gates) in_logarithms(found, sequence);
   return found;
@@ -66,7 +65,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   if (along && ranks::rank() != 0) return exit_ok;
   const std::string note = along ? diverged(output, sequence.shape, run.real) : settle(variant, sequence, run, output);
   if (!note.empty()) std::cerr << "note: " << note << '\n';
-  const Sequence derivatives = flags.gradient ? read_and_differentiate(flags, variant, sequence, params) : Sequence{};
+  const Sequence derivatives = flags.gradient ? read_and_differentiate(flags, variant, sequence, run) : Sequence{};
   write_output(flags.output, sequence, output, derivatives, flags.convention.get(), flags.form.real(),
                provenance(command_line, 0));
   return exit_ok;
@@ -80,9 +79,11 @@ Action add_forward(CLI::App &app) {
   c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
   c.add_option("-i,--input", flags->input, "q, k, v and where needed beta, alpha, lambda, w, state")->required();
   c.add_option("-o,--output", flags->output, "o and, where one exists, state")->required();
-  c.add_flag("--gradient", flags->gradient,
-             "the input also holds do and, where wanted, dstate (of the final state): "
-             "writes dq, dk, dv and what there is of dbeta, dalpha, dlambda, dw, dstate");
+  c.add_flag(
+      "--gradient", flags->gradient,
+      "the input also holds do and, where wanted, dstate (of the final state): "
+      "writes dq, dk, dv and what there is of dbeta, dalpha, dlambda, dw, dstate, by the form's backward pass where "
+      "it has one (`recollect list variants NAME`), by the definition in float64 elsewhere");
   flags->form.add(c);
   flags->convention.add(c);
   flags->engine.add(c);

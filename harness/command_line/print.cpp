@@ -13,7 +13,8 @@ namespace {
 std::string names(const std::vector<Form> &forms) {
   std::vector<std::string> all;
   for (const Form &f : forms)
-    all.push_back(f.name + (f.exact ? "" : " (approximate)") + (f.stable ? "" : " (unstable)"));
+    all.push_back(f.name + (f.exact ? "" : " (approximate)") + (f.stable ? "" : " (unstable)") +
+                  (f.vjp ? " (with a backward pass)" : ""));
   return join(all, ", ");
 }
 

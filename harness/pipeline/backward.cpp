@@ -15,6 +15,10 @@ template <class Real> struct Prepared {
 
 template <class Real> void spoil(const Array<Real> &array) { Kokkos::deep_copy(array, Real(std::nan(""))); }
 
+bool all_finite(const std::vector<double> &values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
 /// What the layer takes: its gradients are written, whether they are asked for or not.
 std::vector<Tensor> taken(const Variant &variant) {
   std::vector<Tensor> all{Tensor::q, Tensor::k, Tensor::v};
@@ -87,6 +91,16 @@ BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Ru
   if (!form.vjp) usage_error("form '" + form.name + "' of " + variant.name + " has no backward pass");
   return run.real == Real::f32 ? prepare_typed<float>(variant, s, run, params, weights, form.vjp.f32)
                                : prepare_typed<double>(variant, s, run, params, weights, form.vjp.f64);
+}
+
+Sequence gradient_by(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {
+  if (find_form(variant, run.form).vjp) {
+    const Sequence found = backward(variant, s, run, weights);
+    bool finite = all_finite(found.state);
+    for (Tensor tensor : all_tensors) finite = finite && all_finite(found[tensor]);
+    if (finite || !takes_gradients()) return found;
+  }
+  return gradient(variant, s, run.params, weights);
 }
 
 Sequence backward(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {

@@ -9,6 +9,9 @@ namespace recollect {
 /// As gradient(), in run.real. Usage error where the form has no backward pass.
 Sequence backward(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
+/// By the form's backward pass where it has one and all that comes of it is finite, by gradient() elsewhere.
+Sequence gradient_by(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
+
 /// A prepared backward pass, as Job is a forward one.
 struct BackwardJob {
   std::function<void()> reset, launch;

@@ -8,8 +8,11 @@
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/inputs.hpp"
+#include "harness/numerics/random.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "harness/pipeline/along_ranks.hpp"
+#include "harness/pipeline/backward.hpp"
+#include "harness/pipeline/check_gradient.hpp"
 #include "harness/pipeline/equivalence.hpp"
 #include "harness/pipeline/plan.hpp"
 #include <algorithm>
@@ -45,29 +48,43 @@ double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Mat
 
 /// A pass that ranks share takes what the slowest of them takes, from when all are ready.
 struct Timed {
-  Job job;
-  bool shared;
+  std::function<void()> reset, launch;
+  bool shared = false;
   double seconds() const {
-    job.reset();
+    reset();
     flush_caches();
     if (shared) ranks::largest(0);
     const auto start = std::chrono::steady_clock::now();
-    job.launch();
+    launch();
     const double own = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return shared ? ranks::largest(own) : own;
   }
 };
 
+Job forward_job(const BenchCase &c, const Sequence &sequence) {
+  if (c.along.empty()) return prepare(*c.variant, sequence, run_of(c));
+  return prepare_along_ranks(*c.variant, sequence, run_of(c), carry_along(*c.variant, sequence, run_of(c), c.along));
+}
+
+OutputWeights weights_of(const BenchCase &c, const Shape &s) {
+  const size_t state = c.variant->state_shape(s, c.params).size();
+  return {Stream(c.seed, "bench/do").normals(s.heads() * size_t(s.T) * size_t(s.Dv)),
+          Stream(c.seed, "bench/dstate").normals(s.heads() * state)};
+}
+
 Timed timed(const BenchCase &c, const Sequence &sequence) {
-  if (c.along.empty()) return {prepare(*c.variant, sequence, run_of(c)), false};
-  return {prepare_along_ranks(*c.variant, sequence, run_of(c), carry_along(*c.variant, sequence, run_of(c), c.along)),
-          true};
+  if (c.backward) {
+    const BackwardJob job = prepare_backward(*c.variant, sequence, run_of(c), weights_of(c, sequence.shape));
+    return {job.reset, job.launch};
+  }
+  const Job job = forward_job(c, sequence);
+  return {job.reset, job.launch, !c.along.empty()};
 }
 
 /// Its own steps of a sequence that the ranks share, against the definition's.
 Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
   const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
-  const Job job = timed(c, slice_steps(whole, own.begin, own.end)).job;
+  const Job job = forward_job(c, slice_steps(whole, own.begin, own.end));
   job.reset();
   job.launch();
   const Output found = job.fetch();
@@ -80,8 +97,31 @@ Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Def
           accumulated_terms(whole.shape, c.chunk) * epsilon_of(c.real) * definition.condition};
 }
 
+/// Holds the same layer's backward pass, where the definition's gradient is quick, to that gradient.
+void hold_to_gradient(const BenchCase &c, BenchResult &result) {
+  BenchCase small = c;
+  small.shape = {1, std::min(c.shape.H, 2), std::min(c.shape.T, c.chunk + 17), std::min(c.shape.Dk, 24),
+                 std::min(c.shape.Dv, 24)};
+  const Sequence s = inputs_of(small);
+  const OutputWeights weights = weights_of(small, s.shape);
+  const Precision precision = c.math == Math::bf16   ? Precision::bf16
+                              : c.math == Math::tf32 ? Precision::tf32
+                                                     : Precision::f32;
+  const double finer = c.real == Real::f64 ? epsilon_of(Real::f64) / epsilon_of(Real::f32) : 1;
+  for (const CheckedGradient::Part &part :
+       check_gradient(*c.variant, s, c.params, weights, backward(*c.variant, s, run_of(small), weights), precision,
+                      c.chunk, false)
+           .parts) {
+    result.error = std::max(result.error, part.errors.worst);
+    if (!(part.errors.worst <= finer * part.bound)) // nor NaN
+      result.reason = part.name + " deviates by " + number(part.errors.worst) +
+                      " from the definition's gradient, rounding allows " + number(finer * part.bound);
+  }
+}
+
 /// Holds the same layer on a short sequence, where its definition is quick, to that definition.
 void hold_to_definition(const BenchCase &c, BenchResult &result) {
+  if (c.backward) return hold_to_gradient(c, result);
   const bool along = !c.along.empty();
   if (!along && (!c.form->exact || c.form->name == "recurrent")) return;
   const int least = along ? ranks::size() : 1;
@@ -102,6 +142,7 @@ double bytes_moved(const BenchCase &c, const Sequence &s) {
   const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads();
   size_t numbers = s.q.size() + s.k.size() + 2 * s.v.size() + 2 * state; // o is as large as v
   for (const auto *input : {&s.beta, &s.alpha, &s.lambda, &s.w}) numbers += input->size();
+  if (c.backward) numbers = 2 * numbers - s.v.size() - state; // as many gradients, and o and the final state unread
   return double(numbers) * c.shape.T / s.shape.T * (c.real == Real::f32 ? 4 : 8); // a rank has its own steps only
 }
 
@@ -127,6 +168,7 @@ BenchCase own_part(const BenchCase &c) {
 void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   if (c.variant->unsuitable) result.reason = c.variant->unsuitable(c.shape, c.params);
   if (!c.along.empty() && result.reason.empty()) result.reason = not_along(*c.variant, *c.form, c.shape, c.params);
+  if (c.backward && !c.form->vjp && result.reason.empty()) result.reason = "has no backward pass";
   const BenchCase own = own_part(c);
   const std::uint64_t needed = memory_needed(*c.variant, own.shape, c.params, c.real);
   if (result.reason.empty() && needed > memory_limit())
@@ -142,7 +184,7 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   }
   const Sequence sequence = inputs_of(own);
   result.bytes = bytes_moved(c, sequence);
-  result.flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
+  if (!c.backward) result.flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
   flush_caches(); // takes its own memory now, where it does not count as the form's
   result.peak_bytes = peak_bytes([&] {
     const Timed job = timed(c, sequence);
@@ -176,6 +218,7 @@ std::string name_of(const BenchCase &c) {
   std::string name = c.variant->name + "/" + c.form->name;
   for (size_t i = 0; i < 5; ++i) name += std::string("/") + dimensions[i] + ":" + std::to_string(dimension(s, i));
   name += std::string("/") + name_of(c.real);
+  if (c.backward) name += "/backward";
   if (c.math != Math::exact) name += c.math == Math::bf16 ? "/bf16" : "/tf32";
   if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
   for (const std::string &input : c.without) name += "/without:" + input;
@@ -223,7 +266,7 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
         for (const Shape &shape : request.shapes)
           plan.push_back({int(plan.size()), variant, &form, resolve(variant->params, own, variant->name), shape,
                           request.real, std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
-                          request.without, request.along});
+                          request.without, request.along, request.backward});
       }
   return plan;
 }

@@ -20,7 +20,8 @@ struct BenchRequest {
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
-  std::string along; // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": none is shared
+  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": none is shared
+  bool backward = false; // time the forms' backward passes
 };
 
 struct BenchCase {
@@ -36,8 +37,10 @@ struct BenchCase {
   Math math = Math::exact;
   std::vector<std::string> without = {};
   std::string along = ""; // as asked for
+  bool backward = false;
 };
-/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/tf32", "/streaming", "/without:lambda" and "/ranks_along_T:4" where asked for
+/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/backward", "/tf32", "/streaming", "/without:lambda" and
+/// "/ranks_along_T:4" where asked for
 std::string name_of(const BenchCase &c);
 /// The tensors that a case is timed on: q, k, v and the inputs that its layer takes.
 Sequence inputs_of(const BenchCase &c);
@@ -49,8 +52,8 @@ struct BenchResult {
               reason; // "ok" | "skipped" (cannot take the shape) | "wrong" (not its definition) | "failed"
   std::vector<double> seconds;
   Timing timing;
-  double bytes = 0; // read and written once: inputs, outputs, initial and final state
-  double flops = 0; // of the definition, as its descriptor has them; 0 for peers
+  double bytes = 0; // read and written once: inputs, outputs, initial and final state; backwards also their gradients
+  double flops = 0; // of the definition, as its descriptor has them; 0 for peers and backwards
   std::int64_t peak_bytes = 0;
   double error = 0; // deviation from the definition on a short sequence, over the largest value; 0: is the definition
 };

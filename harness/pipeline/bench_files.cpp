@@ -44,7 +44,8 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
                {"flops", real},
                {"flops_per_second", real},
                {"flops_ceiling", real},
-               {"peak_bytes", integer}},
+               {"peak_bytes", integer},
+               {"pass", text}},
               {}};
   Table samples{"bench_samples", {{"row", integer}, {"sample", integer}, {"seconds", real}, {"outlier", integer}}, {}};
   Table fits{"bench_growth", {{"name", text}, {"exponent", real}, {"standard_error", real}, {"points", integer}}, {}};
@@ -56,7 +57,8 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
     bench.add(i, r.source, name_of(c), c.variant->name, c.form->name, c.shape.B, c.shape.H, c.shape.T, c.shape.Dk,
               c.shape.Dv, name_of(c.real), c.chunk, r.status, r.reason, r.timing.median, r.timing.low, r.timing.high,
               r.seconds.size(), r.timing.outliers.size(), rate(tokens(c), r), r.bytes, rate(r.bytes, r),
-              ceilings.bytes_per_second, r.flops, rate(r.flops, r), peak, r.peak_bytes);
+              ceilings.bytes_per_second, r.flops, rate(r.flops, r), peak, r.peak_bytes,
+              c.backward ? "backward" : "forward");
     for (size_t s = 0; s < r.seconds.size(); ++s) {
       const auto &named = r.timing.outliers;
       samples.add(i, s, r.seconds[s], std::count(named.begin(), named.end(), s));

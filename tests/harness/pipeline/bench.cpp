@@ -71,6 +71,30 @@ BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
   BOOST_TEST(r.seconds.empty());
 }
 
+BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
+  auto request = request_for("gated_delta_net", {"fast"});
+  request.backward = true;
+  BenchCase c = bench_plan(request)[0];
+  BOOST_TEST(name_of(c) == "gated_delta_net/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32/backward");
+  const BenchResult right = bench(c, 0);
+  BOOST_TEST(right.status == "ok", right.reason);
+  BOOST_TEST((right.error > 0 && right.flops == 0 && right.seconds.size() >= 5u));
+  // q, k of 8, v, do of 4, beta and alpha for 200 steps, gradients of all but do; the states S, dS in and dS out
+  BOOST_TEST(right.bytes == 4 * (200 * (2 * (8 + 8 + 4 + 1 + 1) + 4) + 3 * 2 * 32));
+
+  Variant broken = *c.variant; // its value of the gates' gradients is the write's alone
+  for (Form &form : broken.forms)
+    if (form.vjp) form.vjp.f32 = find_variant("leaky_lms").forms[1].vjp.f32;
+  c.variant = &broken, c.form = broken.find_form("chunked");
+  const BenchResult wrong = bench(c, 0);
+  BOOST_TEST((wrong.status == "wrong" && wrong.seconds.empty()));
+  BOOST_TEST(wrong.reason.find("deviates by") != std::string::npos);
+
+  request.variants = {"softmax"};
+  const auto none = bench_plan(request);
+  BOOST_TEST(bench(none[0], 0).reason == "has no backward pass");
+}
+
 BOOST_AUTO_TEST_CASE(what_memory_cannot_hold_is_skipped_before_anything_is_allocated) {
   auto request = request_for("linear", {"fast"});
   request.shapes = {{1 << 20, 1 << 20, 1 << 20, 64, 64}}; // 2^66 numbers
