@@ -28,6 +28,14 @@ template <class Real> void recurrent(const Call<Real> &call) {
   feature_recurrent("based::recurrent", call, features(call));
 }
 template <class Real> void chunked(const Call<Real> &call) { feature_chunked("based::chunked", call, features(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Real scale = back.call.params.real("scale"), root = math::sqrt(scale);
+  feature_backward(
+      "based::backward", back, features(back.call), KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
+        for (int j = 0; j < D; ++j) d_x[j] = root * d_phi[1 + j];
+        add_quadratic_pull(x, D, scale / math::sqrt(Real(2)), d_phi + 1 + D, d_x);
+      });
+}
 
 } // namespace
 
@@ -38,6 +46,7 @@ Variant based() {
   v.cost = 2 * cost::Dv * cost::Dk * cost::Dk + 6 * cost::Dv * cost::Dk + 4 * cost::Dk * cost::Dk;
   v.params = {tuned(real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)"), {2, 4})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -25,6 +25,22 @@ template <class Real> void recurrent(const Call<Real> &call) {
   feature_recurrent("dpfp::recurrent", call, features(call));
 }
 template <class Real> void chunked(const Call<Real> &call) { feature_chunked("dpfp::chunked", call, features(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const int nu = back.call.params.integer("nu");
+  feature_backward(
+      "dpfp::backward", back, features(back.call), KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
+        const auto r = [=](int i) { return math::fmax(i < D ? x[i] : -x[i - D], Real(0)); };
+        const auto add = [=](int i, Real d) {
+          if (r(i) > 0) d_x[i % D] += i < D ? d : -d;
+        };
+        for (int j = 0; j < D; ++j) d_x[j] = 0;
+        for (int shift = 1; shift <= nu; ++shift)
+          for (int i = 0; i < 2 * D; ++i, ++d_phi) {
+            const int other = (i + shift) % (2 * D);
+            add(i, *d_phi * r(other)), add(other, *d_phi * r(i));
+          }
+      });
+}
 
 } // namespace
 
@@ -40,6 +56,7 @@ Variant dpfp() {
     return p.integer("nu") < 2 * s.Dk ? "" : "nu must be below 2 Dk, where the shifts begin to repeat";
   };
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::mean;
   return v;

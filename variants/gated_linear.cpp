@@ -8,7 +8,7 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
 // lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
@@ -24,11 +24,17 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
   const Array<Real> alpha = call.has("alpha") ? call.alpha : Array<Real>(),
                     lambda = call.has("lambda") ? call.lambda : Array<Real>();
-  decayed_sum("gated_linear::chunked", call,
-              {call.shape.Dk, call.q, call.k, alpha, lambda, Real(call.params.real("scale"))});
+  return {call.shape.Dk, call.q, call.k, alpha, lambda, Real(call.params.real("scale"))};
+}
+template <class Real> void chunked(const Call<Real> &call) { decayed_sum("gated_linear::chunked", call, as_sum(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  DecayedSumGradient<Real> d{back.d.q, back.d.k};
+  if (back.call.has("alpha")) d.alpha = back.d.alpha;
+  if (back.call.has("lambda")) d.lambda = back.d.lambda;
+  decayed_sum_vjp("gated_linear::backward", back, as_sum(back.call), d);
 }
 
 } // namespace
@@ -46,6 +52,7 @@ Variant gated_linear() {
               {"lambda", false, "decay of each key channel; multiplies alpha"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

@@ -7,7 +7,7 @@
 //
 // k is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x Dk, each row a running mean of the
 // values. Cost a token: recurrent 5 Dv Dk flops; chunked as gated_linear.
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/forget_gate.hpp"
 #include "variants/kernels/rows.hpp"
 
@@ -28,6 +28,14 @@ template <class Real> void chunked(const Call<Real> &call) {
   const ForgetGates<Real> f = forget_gates(call);
   decayed_sum("hgrn2::chunked", call, {call.shape.Dk, call.q, f.write, {}, f.keep});
 }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const ForgetGates<Real> f = forget_gates(back.call),
+                          d{allocate(back.call, f.keep.extent(0)), allocate(back.call, f.keep.extent(0))};
+  DecayedSumGradient<Real> to{back.d.q, d.write};
+  to.lambda = d.keep;
+  decayed_sum_vjp("hgrn2::backward", back, {back.call.shape.Dk, back.call.q, f.write, {}, f.keep}, to);
+  forget_gates_vjp(back, d);
+}
 
 } // namespace
 
@@ -40,6 +48,7 @@ Variant hgrn2() {
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   return v;
 }
 

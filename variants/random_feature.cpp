@@ -15,11 +15,15 @@
 namespace recollect::variants {
 namespace {
 
+template <class Real> Array<Real> frequencies(const Call<Real> &call) {
+  const size_t n = size_t(call.params.integer("features")) * call.shape.Dk;
+  return constants<Real>("omega", Stream(call.params.integer("seed"), "random_feature/omega").normals(n));
+}
+
 template <class Real> Features<Real> features(const Call<Real> &call) {
   const int n = call.params.integer("features");
   const Real scale = call.params.real("scale"), root = math::sqrt(scale), weight = 1 / math::sqrt(Real(n));
-  const Array<Real> omega = constants<Real>(
-      "omega", Stream(call.params.integer("seed"), "random_feature/omega").normals(size_t(n) * call.shape.Dk));
+  const Array<Real> omega = frequencies(call);
   return map_features(
       call, 2 * n, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
         const Real length = weight * math::exp(scale * dot(x, x, D) / 2);
@@ -37,6 +41,25 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   feature_chunked("random_feature::chunked", call, features(call));
 }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const int n = back.call.params.integer("features");
+  const Real scale = back.call.params.real("scale"), root = math::sqrt(scale), weight = 1 / math::sqrt(Real(n));
+  const Array<Real> omega = frequencies(back.call);
+  feature_backward(
+      "random_feature::backward", back, features(back.call),
+      KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
+        const Real length = weight * math::exp(scale * dot(x, x, D) / 2);
+        Real along = 0; // d phi . phi, whose length grows by scale x
+        for (int j = 0; j < D; ++j) d_x[j] = 0;
+        for (int i = 0; i < n; ++i) {
+          const Real *w = omega.data() + size_t(i) * D, angle = root * dot(w, x, D), s = length * math::sin(angle),
+                     c = length * math::cos(angle), turn = root * (d_phi[i] * c - d_phi[n + i] * s);
+          along += d_phi[i] * s + d_phi[n + i] * c;
+          for (int j = 0; j < D; ++j) d_x[j] += turn * w[j];
+        }
+        for (int j = 0; j < D; ++j) d_x[j] += scale * along * x[j];
+      });
+}
 
 } // namespace
 
@@ -49,6 +72,7 @@ Variant random_feature() {
               integer_param("seed", 1, 0, 1e9, "of the frequencies"),
               tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

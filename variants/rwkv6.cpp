@@ -8,7 +8,7 @@
 // The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
 // channels otherwise. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk flops; chunked as gated_linear.
 #include "variants/kernels/arrays.hpp"
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
@@ -35,9 +35,17 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
   const Array<Real> alpha = call.has("alpha") ? call.alpha : Array<Real>();
-  decayed_sum("rwkv6::chunked", call, {call.shape.Dk, call.q, call.k, alpha, call.lambda, Real(1), bonus(call)});
+  return {call.shape.Dk, call.q, call.k, alpha, call.lambda, Real(1), bonus(call)};
+}
+template <class Real> void chunked(const Call<Real> &call) { decayed_sum("rwkv6::chunked", call, as_sum(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  DecayedSumGradient<Real> d{back.d.q, back.d.k};
+  if (back.call.has("alpha")) d.alpha = back.d.alpha;
+  d.lambda = back.d.lambda;
+  if (back.call.has("w")) d.bonus = back.d.w;
+  decayed_sum_vjp("rwkv6::backward", back, as_sum(back.call), d);
 }
 
 } // namespace
@@ -54,6 +62,7 @@ Variant rwkv6() {
               {"w", false, "bonus of each key channel", "the parameter u"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

@@ -26,9 +26,11 @@ std::vector<Tensor> taken(const Variant &variant) {
   return all;
 }
 
-/// What stands in for a tensor that is not given, and passes its gradient on.
-bool stands_for_the_key(const Sequence &s, Tensor tensor) {
-  return s[tensor].empty() && facts_of(tensor).neutral == TensorFacts::the_key;
+/// Whether the key takes the tensor's place, and so has its gradient.
+bool is_the_key(const Variant &variant, const Sequence &s, Tensor tensor) {
+  return s[tensor].empty() && facts_of(tensor).neutral == TensorFacts::the_key &&
+         std::all_of(variant.inputs.begin(), variant.inputs.end(),
+                     [&](const Input &input) { return input.tensor() != tensor || input.absent.empty(); });
 }
 
 template <class Real>
@@ -38,7 +40,7 @@ Sequence fetched(const Variant &variant, const Sequence &shape, bool own_state, 
   Call<Real> d = x.back.d;
   for (Tensor tensor : taken(variant)) {
     const std::vector<double> values = download(d[tensor]);
-    if (stands_for_the_key(shape, tensor))
+    if (is_the_key(variant, shape, tensor))
       for (size_t i = 0; i < values.size(); ++i) found.k[i] += values[i];
     else if (!shape[tensor].empty())
       found[tensor] = values;

@@ -6,11 +6,6 @@ namespace recollect::train {
 
 Adjoint find_adjoint(const std::string &variant) {
   static const std::map<std::string, Adjoint> all{{"softmax", attention_adjoint},
-                                                  {"linear", linear_adjoint},
-                                                  {"linear_elu", linear_elu_adjoint},
-                                                  {"delta_net", delta_net_adjoint},
-                                                  {"gated_delta_net", gated_delta_net_adjoint},
-                                                  {"scalar_gated_delta", scalar_gated_delta_adjoint},
                                                   {"rls", rls_adjoint},
                                                   {"delta_former", delta_former_adjoint},
                                                   {"vla", vla_adjoint}};

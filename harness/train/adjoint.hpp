@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients fast enough to train with. gradient() (pipeline/gradient.hpp) serves every layer, at the cost of a tape of
-// every operation; the layers below have recurrences or sums of their own, a head a thread, each held to gradient() of
-// its definition in a test.
+// Gradients fast enough to train with, of layers whose forms have no backward pass. gradient() (pipeline/gradient.hpp)
+// serves every layer, at the cost of a tape of every operation; the layers below have recurrences or sums of their own, a
+// head a thread, each held to gradient() of its definition in a test.
 #pragma once
 #include "harness/core/variant.hpp"
 
@@ -10,8 +10,7 @@ namespace recollect::train {
 /// Derivatives of sum(weights * o) in q, k, v and what else the sequence gives, from the layer's own initial state.
 using Adjoint = Sequence (*)(const Sequence &sequence, const Params &params, const std::vector<double> &weights);
 
-/// Null where gradient() has to serve. softmax, linear, linear_elu, delta_net, gated_delta_net, scalar_gated_delta,
-/// rls, vla and delta_former have one.
+/// Null where gradient() has to serve. softmax, rls, vla and delta_former have one.
 Adjoint find_adjoint(const std::string &variant);
 
 /// By the layer's own adjoint, or by gradient().
@@ -31,11 +30,6 @@ inline void add(double a, const double *x, double *y, int n) {
 }
 
 Sequence attention_adjoint(const Sequence &, const Params &, const std::vector<double> &); // softmax
-Sequence linear_adjoint(const Sequence &, const Params &, const std::vector<double> &);
-Sequence linear_elu_adjoint(const Sequence &, const Params &, const std::vector<double> &);
-Sequence delta_net_adjoint(const Sequence &, const Params &, const std::vector<double> &);
-Sequence gated_delta_net_adjoint(const Sequence &, const Params &, const std::vector<double> &);
-Sequence scalar_gated_delta_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 Sequence rls_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 /// With a slope of 1 through a rounding (straight-through), as 000's listing trains it.
 Sequence delta_former_adjoint(const Sequence &, const Params &, const std::vector<double> &);

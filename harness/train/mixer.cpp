@@ -13,6 +13,9 @@ const std::function<void(const Call<float> &)> &kernel(const Variant &v, const f
   return find_form(v, "fast").f32;
 }
 
+const std::function<void(const Pullback<double> &)> &backward_kernel(const Vjp &vjp, const double *) { return vjp.f64; }
+const std::function<void(const Pullback<float> &)> &backward_kernel(const Vjp &vjp, const float *) { return vjp.f32; }
+
 } // namespace
 
 template <class Real>
@@ -25,18 +28,22 @@ Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &
   for (const Input &input : variant.inputs) call_.given.push_back(input.name);
 }
 
-template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std::shared_ptr<Arena> &scratch) {
-  note_variant_run(variant_.name);
-  call_.o = arena.take<Real>(call_.v.extent(0));
-  const size_t state = call_.shape.heads() * call_.state_shape.size();
-  call_.state = arena.take<Real>(state);
+template <class Real> Array<Real> Mixing<Real>::first_state(Arena &arena) const {
+  const Array<Real> state = arena.take<Real>(call_.shape.heads() * call_.state_shape.size());
   if (variant_.initial_state) {
     Sequence none;
     none.shape = call_.shape;
-    Kokkos::deep_copy(call_.state, upload<Real>("initial state", initial_state(variant_, none, call_.params)));
+    Kokkos::deep_copy(state, upload<Real>("initial state", initial_state(variant_, none, call_.params)));
   } else {
-    Kokkos::deep_copy(call_.state, Real(0));
+    Kokkos::deep_copy(state, Real(0));
   }
+  return state;
+}
+
+template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std::shared_ptr<Arena> &scratch) {
+  note_variant_run(variant_.name);
+  call_.o = arena.take<Real>(call_.v.extent(0));
+  call_.state = first_state(arena);
   scratch->reset();
   call_.arena = scratch;
   kernel(variant_, static_cast<const Real *>(nullptr))(call_);
@@ -44,6 +51,17 @@ template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std:
 }
 
 template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const {
+  if (const Form &form = find_form(variant_, "fast"); form.vjp) {
+    Pullback<Real> back{call_, gradient.call_};
+    back.call.o = arena.take<Real>(d_o.extent(0)), back.call.state = first_state(arena);
+    back.d.o = d_o, back.d.state = arena.take<Real>(back.call.state.extent(0));
+    Kokkos::deep_copy(back.d.state, Real(0));
+    for (Tensor tensor : all_tensors) back.d[tensor] = gradient[tensor] = arena.take<Real>(back.call[tensor].extent(0));
+    call_.arena->reset();
+    backward_kernel(form.vjp, static_cast<const Real *>(nullptr))(back);
+    Kokkos::fence();
+    return;
+  }
   Sequence s;
   s.shape = call_.shape;
   Call<Real> call = call_;

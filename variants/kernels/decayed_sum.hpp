@@ -36,6 +36,18 @@ template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) 
   return weight == 0 ? Real(0) : sum / weight;
 }
 
+/// W(t,t) = q_t . u_t k_t
+template <class Real>
+KOKKOS_FUNCTION void weigh_own_pairs(const Team &team, int n, int F, const tile::Matrix<Real> &q, const Real *u,
+                                     const tile::Matrix<Real> &k, Real *W, std::ptrdiff_t ldw) {
+  each_row(team, n, [=](int t, int first, int side) {
+    Real own = 0;
+    for (int j = first; j < F; j += side) own += q(t, j) * u[size_t(t) * F + j] * k(t, j);
+    own = across_row(own, [](Real a, Real b) { return a + b; });
+    if (first == 0) W[t * ldw + t] = own;
+  });
+}
+
 template <class Number> struct DecayedSumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
@@ -160,13 +172,7 @@ template <class Number> struct DecayedSumAlgebra {
     x.decays.weights(team, reads, queries.data, queries.row, x.decayed, ld, keys.data, keys.row, nullptr, strength,
                      x.weights, ldw);
     if (reads_first) {
-      const Real *u = in.bonus.data() + step * F;
-      each_row(team, n, [=](int t, int first, int side) {
-        Real own = 0;
-        for (int j = first; j < F; j += side) own += q[size_t(t) * F + j] * u[size_t(t) * F + j] * k[size_t(t) * F + j];
-        own = across_row(own, [](Real a, Real b) { return a + b; });
-        if (first == 0) x.weights[t * ldw + t] = own;
-      });
+      weigh_own_pairs(team, n, F, tile::rows(q, F), in.bonus.data() + step * F, tile::rows(k, F), x.weights, ldw);
     }
     if (width) x.decays.from_start(team, reads, queries.data, queries.row, x.decayed, ld);
     team.barrier();

@@ -7,20 +7,22 @@
 //   dk_i  = strength_i D(C,i) dS_C v_i + sum_{t>=i} dA_ti q_t
 //   dv_i  = sum_{t>=i} A_ti do_t + dS_C^T strength_i D(C,i) k_i
 //
-// (S [F,V] here), d strength_i = dk_i . k_i without its factor, and the decays' gradients as in gate_gradient.hpp.
+// (S [F,V] here), d strength_i = dk_i . k_i without its factor, and the decays' gradients as in gate_gradient.hpp. Where
+// channels decay, chunks are blocks of a few steps, and dq, dk and the decays' gradients as in channel_gradient.hpp.
 //
 // The adjoint is an algebra of the engine's (engine.hpp), run backwards after a forward run that has kept the chunks'
 // starts: T / C states. Normalised sums are sums of (v_t, 1), divided: they are differentiated as such.
 #pragma once
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/channel_gradient.hpp"
 #include "variants/kernels/decayed_sum.hpp"
 #include "variants/kernels/gate_gradient.hpp"
 
 namespace recollect::variants {
 
-/// Where the gradients go; empty: not wanted. q and k always are.
+/// Where the gradients go; empty: not wanted. q and k always are. No strength where channels decay.
 template <class Real> struct DecayedSumGradient {
-  Array<Real> q, k, alpha = {}, strength = {}, floor = {};
+  Array<Real> q, k, alpha = {}, strength = {}, floor = {}, lambda = {}, bonus = {};
 };
 
 /// The forward run, kept; its reads on request.
@@ -53,7 +55,7 @@ template <class Number> struct DecayedSumAdjoint {
 
   struct Summary {
     Real *added;   // [F,V] sum of scale D(t,0) q_t do_t^T
-    Real *carried; // [0 or 1] D(C,0)
+    Real *carried; // [0, 1 or F] D(C,0)
   };
   struct Summarising {
     Decays<Real> decays;
@@ -64,13 +66,17 @@ template <class Number> struct DecayedSumAdjoint {
   struct Reading {
     Decays<Real> decays;
     Real *A, *dA;                 // [C,C]
+    Real *within, *across;        // [C,F] q_t decayed within its block, [F] dS_C . S_0: where channels decay
     Real *G;                      // [C+1,C+1] as in gate_gradient.hpp
     Real *keys;                   // [C,F] strength_i D(C,i) k_i
     Real *q, *k, *v, *o, *S, *dS; // rooms
   };
 
-  KOKKOS_FUNCTION int decay_width() const { return in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION int decay_width() const { return in.lambda.extent(0) ? in.width : in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION bool channels() const { return in.lambda.extent(0); }
   KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
+  /// With a bonus the step's own pair has a weight of its own.
+  KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
   KOKKOS_FUNCTION size_t state_size() const { return size_t(in.width) * V; }
   int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
@@ -88,6 +94,8 @@ template <class Number> struct DecayedSumAdjoint {
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
     Reading x;
     x.decays.place(s, C, in.width, decay_width());
+    x.within = channels() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
+    x.across = channels() ? s.take(in.width) : nullptr;
     x.A = s.take(C * tile::pitch<Real>(C));
     x.dA = s.take(C * tile::pitch<Real>(C));
     x.G = d.alpha.extent(0) ? s.take(size_t(C + 1) * ldg()) : nullptr;
@@ -112,24 +120,23 @@ template <class Number> struct DecayedSumAdjoint {
     const Real *q = in.q.data() + step * F;
     x.decays.prepare(team, n, decay(step));
     const auto do_ = tile::stage(team, n, V, d_o.data() + step * V, V, x.o);
-    if (x.queries) x.decays.from_start(team, Reads{n, 1, 1}, q, F, x.queries, ld);
+    if (x.queries) x.decays.from_start(team, reads(n), q, F, x.queries, ld);
     const auto queries = x.queries ? tile::rows<Real>(x.queries, ld) : tile::stage(team, n, F, q, F, x.q);
     team.barrier();
     tile::gemm(team, F, V, n, in.scale, tile::transposed(queries.data, queries.row), do_, Real(0), out.added, V);
-    if (decay_width()) once(team, [&] { out.carried[0] = x.decays.total(0); });
+    each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
   }
 
   KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(in.width), V = this->V;
-    const Real carried = this->carried(chunk);
-    each_cell(team, part.end(in.width) - begin, V, [=](int row, int c) {
+    each_cell(team, part.end(in.width) - begin, V, [=, *this](int row, int c) {
       const size_t at = size_t(begin + row) * V + c;
-      after[at] = carried * before[at] + chunk.added[at];
+      after[at] = carried(chunk, begin + row) * before[at] + chunk.added[at];
     });
   }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
-    return {carried(chunk), chunk.added[at]};
+    return {carried(chunk, int(at) / V), chunk.added[at]};
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
@@ -138,7 +145,7 @@ template <class Number> struct DecayedSumAdjoint {
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
     const Real *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr, scale = in.scale;
-    const Reads reads{n, 1, 1};
+    const Reads reads = this->reads(n);
     Real *const dq = d.q.data() + step * F, *const dk = d.k.data() + step * F, *const dv = d_v.data() + step * V;
     x.decays.prepare(team, n, decay(step));
     const auto q = tile::stage(team, n, F, in.q.data() + step * F, F, x.q),
@@ -149,8 +156,9 @@ template <class Number> struct DecayedSumAdjoint {
     if (!bare_keys()) x.decays.to_end(team, in.k.data() + step * F, F, strength, x.keys, ld);
     const auto keys = bare_keys() ? k : tile::rows<Real>(x.keys, ld);
     team.barrier();
-    lower(team, n, F, scale, q, k, x.A, lda);
     lower(team, n, V, Real(1), do_, values, x.dA, lda);
+    if (channels()) return read_channels(team, n, step, x, q, k, keys, do_, S, dS, values, dq, dk, dv);
+    lower(team, n, F, scale, q, k, x.A, lda);
     tile::gemm(team, n, F, V, scale, do_, tile::transposed(S.data, S.row), Real(0), dq, F);
     tile::gemm(team, n, F, V, Real(1), values, tile::transposed(dS.data, dS.row), Real(0), dk, F);
     team.barrier();
@@ -176,11 +184,10 @@ template <class Number> struct DecayedSumAdjoint {
     if (strength) {
       Real *const out = d.strength.extent(0) ? d.strength.data() + step : nullptr;
       each_row(team, n, [=](int i, int first, int side) {
-        Real sum = 0;
-        for (int j = first; j < F; j += side)
-          sum += k(i, j) * dk[size_t(i) * F + j], dk[size_t(i) * F + j] *= strength[i];
-        sum = across_row(sum, [](Real a, Real b) { return a + b; });
+        Real *const row = dk + size_t(i) * F;
+        const Real sum = row_dot(k.data + i * k.row, row, F, first, side);
         if (out && first == 0) out[i] = sum;
+        for (int j = first; j < F; j += side) row[j] *= strength[i];
         for (int t = i + first; t < n; t += side) x.dA[t * lda + i] *= strength[i];
       });
       team.barrier();
@@ -191,8 +198,49 @@ template <class Number> struct DecayedSumAdjoint {
   }
 
 private:
-  KOKKOS_FUNCTION const Real *decay(size_t step) const { return in.alpha.extent(0) ? in.alpha.data() + step : nullptr; }
-  KOKKOS_FUNCTION Real carried(const Summary &chunk) const { return decay_width() ? chunk.carried[0] : Real(1); }
+  KOKKOS_FUNCTION void read_channels(const Team &team, int n, size_t step, const Reading &x,
+                                     const tile::Matrix<Real> &q, const tile::Matrix<Real> &k,
+                                     const tile::Matrix<Real> &keys, const tile::Matrix<Real> &do_,
+                                     const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS,
+                                     const tile::Matrix<Real> &values, Real *dq, Real *dk, Real *dv) const {
+    const int F = in.width, V = this->V;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
+    const Reads reads = this->reads(n);
+    const auto own = [=](const Array<Real> &array) { return array.extent(0) ? array.data() + step * F : nullptr; };
+    x.decays.from_start(team, reads, q.data, q.row, x.within, ld, true);
+    tile::gemm(team, n, F, V, Real(1), do_, tile::transposed(S.data, S.row), Real(0), dq, F);
+    tile::gemm(team, n, F, V, Real(1), values, tile::transposed(dS.data, dS.row), Real(0), dk, F);
+    each(team, F, [=](int j) { x.across[j] = dot(S.data + j * S.row, dS.data + j * dS.row, V); });
+    team.barrier();
+    x.decays.weights(team, reads, q.data, q.row, x.within, ld, k.data, k.row, nullptr, nullptr, x.A, lda);
+    if (in.bonus.extent(0)) {
+      weigh_own_pairs(team, n, F, q, own(in.bonus), k, x.A, lda);
+      team.barrier();
+    }
+    tile::gemm_lower_transposed(team, n, V, in.scale, x.A, lda, do_, Real(0), dv, V);
+    team.barrier();
+    tile::gemm(team, n, V, F, Real(1), keys, dS, Real(1), dv, V);
+    ChannelGradient<Real>{n,
+                          F,
+                          own(in.lambda),
+                          in.q.data() + step * F,
+                          in.k.data() + step * F,
+                          own(in.bonus),
+                          in.scale,
+                          x.dA,
+                          lda,
+                          x.across,
+                          dq,
+                          dk,
+                          own(d.lambda),
+                          own(d.bonus)}(team);
+  }
+  KOKKOS_FUNCTION const Real *decay(size_t step) const {
+    return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
+  }
+  KOKKOS_FUNCTION Real carried(const Summary &chunk, int j) const {
+    return decay_width() == 0 ? Real(1) : chunk.carried[channels() ? j : 0];
+  }
   /// The lower triangle of factor x y^T.
   KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
                                     const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
@@ -209,13 +257,8 @@ private:
     each_row(team, n, [=](int t, int first, int side) {
       for (int i = first; i < t; i += side)
         G[t * ldg + i + 1] = A[t * lda + i] * dA[t * lda + i] * (strength ? strength[i] : Real(1));
-      Real started = 0, left = 0;
-      for (int j = first; j < F; j += side) {
-        started += q(t, j) * dq[size_t(t) * F + j];
-        left += k(t, j) * dk[size_t(t) * F + j];
-      }
-      started = across_row(started, [](Real a, Real b) { return a + b; });
-      left = across_row(left, [](Real a, Real b) { return a + b; });
+      const Real started = row_dot(q.data + t * q.row, dq + size_t(t) * F, F, first, side),
+                 left = row_dot(k.data + t * k.row, dk + size_t(t) * F, F, first, side);
       if (first == 0) G[t * ldg] = started, G[n * ldg + t + 1] = (strength ? strength[t] : Real(1)) * left;
     });
   }
@@ -272,10 +315,40 @@ void divided(const Pullback<Real> &back, const Array<Real> &floor, const Array<R
       });
 }
 
-/// Gradients of decayed_sum(back.call): writes back.d.v, back.d.state and the arrays of d.
+/// alpha_t lambda_t of both gates, and back.
 template <class Real>
 void decayed_sum_vjp(const std::string &label, const Pullback<Real> &back, DecayedSum<Real> in,
+                     const DecayedSumGradient<Real> &d);
+template <class Real>
+void both_gates_vjp(const std::string &label, const Pullback<Real> &back, DecayedSum<Real> in,
+                    DecayedSumGradient<Real> d) {
+  const size_t n = in.lambda.extent(0);
+  const int F = in.width;
+  const Array<Real> alpha = in.alpha, lambda = in.lambda, both = allocate(back.call, n),
+                    d_both = allocate(back.call, n), d_alpha = d.alpha, d_lambda = d.lambda;
+  Kokkos::parallel_for(
+      "decayed_sum::gates", Kokkos::RangePolicy<Execution>(0, n),
+      KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / F) * lambda(i); });
+  in.alpha = {}, in.lambda = both, d.alpha = {}, d.lambda = d_both;
+  decayed_sum_vjp(label, back, in, d);
+  Kokkos::parallel_for(
+      "decayed_sum::d_gates", Kokkos::RangePolicy<Execution>(0, alpha.extent(0)), KOKKOS_LAMBDA(const size_t t) {
+        Real sum = 0;
+        for (size_t i = t * F; i < (t + 1) * F; ++i) {
+          sum += lambda(i) * d_both(i);
+          if (d_lambda.extent(0)) d_lambda(i) = alpha(t) * d_both(i);
+        }
+        if (d_alpha.extent(0)) d_alpha(t) = sum;
+      });
+}
+
+/// Gradients of decayed_sum(back.call): writes back.d.v, back.d.state and the arrays of d.
+template <class Real>
+void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d) {
+  if (in.alpha.extent(0) && in.lambda.extent(0)) return both_gates_vjp(label, given, in, d);
+  Pullback<Real> back = given;
+  if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);
   const Call<Real> &call = back.call;
   const int V = call.shape.Dv;
   if (!in.normalised) {

@@ -81,6 +81,15 @@ void feature_chunked(const std::string &label, const Call<Real> &call, const Fea
   decayed_sum(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
 }
 
+template <class Real, class Pull> struct FeaturePull {
+  int D, F;
+  Array<Real> x, d_phi, d_x;
+  Pull pull;
+  KOKKOS_FUNCTION void operator()(size_t t) const {
+    pull(x.data() + t * D, D, d_phi.data() + t * F, d_x.data() + t * D);
+  }
+};
+
 /// Gradients of feature_chunked(features phi): pull(row, D, d phi(row), d row) is phi's own.
 template <class Real, class Pull>
 void feature_backward(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi,
@@ -89,12 +98,9 @@ void feature_backward(const std::string &label, const Pullback<Real> &back, cons
   const int D = call.shape.Dk, F = phi.width;
   const Features<Real> d{F, allocate(call, phi.q.extent(0)), allocate(call, phi.k.extent(0))};
   decayed_sum_vjp(label, back, {F, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
-  const Array<Real> q = call.q, k = call.k, d_q = back.d.q, d_k = back.d.k;
-  Kokkos::parallel_for(
-      label + "::features", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
-        pull(q.data() + t * D, D, d.q.data() + t * F, d_q.data() + t * D);
-        pull(k.data() + t * D, D, d.k.data() + t * F, d_k.data() + t * D);
-      });
+  const Kokkos::RangePolicy<Execution> steps(0, call.steps());
+  Kokkos::parallel_for(label + "::q", steps, FeaturePull<Real, Pull>{D, F, call.q, d.q, back.d.q, pull});
+  Kokkos::parallel_for(label + "::k", steps, FeaturePull<Real, Pull>{D, F, call.k, d.k, back.d.k, pull});
 }
 
 /// The descriptor that all of them share; `width` is F for a shape and parameters.

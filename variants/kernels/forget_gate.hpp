@@ -22,6 +22,18 @@ template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
   return {keep, write};
 }
 
+/// From the gradients of f and 1 - f to those of k and lambda: f = lower + (1 - lower) lambda s(-k), s' = s (1 - s).
+template <class Real> void forget_gates_vjp(const Pullback<Real> &back, const ForgetGates<Real> &d) {
+  const Real room = 1 - Real(back.call.params.real("lower"));
+  const Array<Real> k = back.call.k, lambda = back.call.lambda, d_k = back.d.k, d_lambda = back.d.lambda;
+  Kokkos::parallel_for(
+      "forget_gates::backward", Kokkos::RangePolicy<Execution>(0, k.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+        const Real keep = math::sigmoid(-k(i)), d_f = room * (d.keep(i) - d.write(i));
+        d_lambda(i) = d_f * keep;
+        d_k(i) = -d_f * lambda(i) * keep * math::sigmoid(k(i));
+      });
+}
+
 inline std::vector<ParamSpec> forget_gate_params() {
   return {real_param("lower", 0, 0, 1, "lower bound of the forget gate")};
 }

@@ -11,17 +11,32 @@
 
 namespace recollect::variants {
 
+/// x . y by the threads that share a row, known to each of them.
+template <class Real> KOKKOS_FUNCTION Real row_dot(const Real *x, const Real *y, int n, int first, int side) {
+  if constexpr (on_host) return dot(x, y, n);
+  Real sum = 0;
+  for (int j = first; j < n; j += side) sum += x[j] * y[j];
+  return across_row(sum, [](Real a, Real b) { return a + b; });
+}
+
 /// G[n+1,n+1], rows `ldg` apart: row t is read after step t and row n after the chunk; column 0 was written before the
 /// chunk and column i+1 at step i. Only G(t,i) with i < t, and row n, are read; all of it is scratch. Barriers inside,
 /// none at the start.
 template <class Real>
 KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, Real *G, std::ptrdiff_t ldg, Real *d) {
-  each(team, n, [=](int column) { // G(s,i) becomes sum_{t>=s} D(t,s) G(t,i)
-    Real sum = G[n * ldg + column];
-    for (int s = n - 1; s >= column; --s) {
-      sum += G[s * ldg + column];
-      G[s * ldg + column] = sum;
-      sum *= decay[s];
+  constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries side by side
+  each(team, (n - 1) / lanes + 1, [=](int bundle) {      // G(s,i) becomes sum_{t>=s} D(t,s) G(t,i)
+    const int begin = bundle * lanes, count = n - begin < lanes ? n - begin : lanes;
+    Real sum[lanes];
+    for (int c = 0; c < count; ++c) sum[c] = G[n * ldg + begin + c];
+    for (int s = n - 1; s >= begin; --s) {
+      const int wanted = s + 1 - begin < count ? s + 1 - begin : count; // the others are not read, now or later
+      Real *const row = G + s * ldg + begin;
+      for (int c = 0; c < wanted; ++c) {
+        sum[c] += row[c];
+        row[c] = sum[c];
+        sum[c] *= decay[s];
+      }
     }
   });
   team.barrier();

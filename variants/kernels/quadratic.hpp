@@ -16,4 +16,14 @@ template <class Real> KOKKOS_FUNCTION void quadratic(const Real *x, int D, Real 
   }
 }
 
+/// d_x += the gradient in x, from that of those features.
+template <class Real>
+KOKKOS_FUNCTION void add_quadratic_pull(const Real *x, int D, Real factor, const Real *d_phi, Real *d_x) {
+  const Real mixed = factor * math::sqrt(Real(2));
+  for (int i = 0; i < D; ++i) {
+    d_x[i] += 2 * factor * x[i] * *d_phi++;
+    for (int j = i + 1; j < D; ++j, ++d_phi) d_x[i] += mixed * x[j] * *d_phi, d_x[j] += mixed * x[i] * *d_phi;
+  }
+}
+
 } // namespace recollect::variants

@@ -225,20 +225,14 @@ template <class Number> struct WyAdjoint {
     const Real *values = v.data() + step * V;
     Real *const dv = d_v.data() + step * V, *const d_erase = at(d.erase, step), *const d_write = at(d.write, step);
     each_row(team, n, [=](int t, int first, int side) {
-      Real erased = 0, written = 0;
-      const Real e = erase ? erase[t] : Real(1), w = write ? write[t] : Real(1);
-      for (int j = first; j < F; j += side) {
-        Real &own = x.x[t * ld + j];
-        erased += k(t, j) * own, own *= e;
-      }
-      for (int i = first; i < V; i += side) {
-        const Real own = dY[t * ldy + i];
-        written += values[size_t(t) * V + i] * own, dv[size_t(t) * V + i] = w * own;
-      }
+      const Real e = erase ? erase[t] : Real(1), w = write ? write[t] : Real(1), *dy = dY + t * ldy;
+      Real *const own = x.x + t * ld;
+      const Real erased = d_erase ? row_dot(k.data + t * k.row, own, F, first, side) : Real(0),
+                 written = d_write ? row_dot(values + size_t(t) * V, dy, V, first, side) : Real(0);
+      for (int j = first; j < F; j += side) own[j] *= e;
+      for (int i = first; i < V; i += side) dv[size_t(t) * V + i] = w * dy[i];
       if (erase)
         for (int i = first; i < t; i += side) x.dL[t * lda + i] *= e;
-      erased = across_row(erased, [](Real a, Real b) { return a + b; });
-      written = across_row(written, [](Real a, Real b) { return a + b; });
       if (d_erase && first == 0) d_erase[t] = erased;
       if (d_write && first == 0) d_write[t] = written;
     });
@@ -278,13 +272,9 @@ private:
         const std::ptrdiff_t own = t * lda + i, next = own + lda;
         x.G[t * ldg + i + 1] = x.A[own] * x.dA[own] + (erases ? e * (x.L[next] * x.dL[next]) : Real(0));
       }
-      Real started = 0, left = 0;
-      for (int j = first; j < F; j += side) {
-        started += q(t, j) * dq[size_t(t) * F + j] + (erases ? e * (k(t + 1, j) * x.x[(t + 1) * ld + j]) : Real(0));
-        left += k(t, j) * dk[size_t(t) * F + j];
-      }
-      started = across_row(started, [](Real a, Real b) { return a + b; });
-      left = across_row(left, [](Real a, Real b) { return a + b; });
+      Real started = row_dot(q.data + t * q.row, dq + size_t(t) * F, F, first, side);
+      if (erases) started += e * row_dot(k.data + (t + 1) * k.row, x.x + (t + 1) * ld, F, first, side);
+      const Real left = row_dot(k.data + t * k.row, dk + size_t(t) * F, F, first, side);
       if (first == 0) x.G[t * ldg] = started, x.G[n * ldg + t + 1] = left;
     });
   }

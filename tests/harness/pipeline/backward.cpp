@@ -130,7 +130,8 @@ BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {
 
 BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
   each_backward([](const Variant &variant, const Form &form) {
-    Case c = case_of(variant, {1, 1, 9, 4, 4}, 16);
+    // Without a state to start from a mean divides by what few keys weigh: so wide, dpfp's features overlap.
+    Case c = case_of(variant, {1, 1, 9, 12, 4}, 16);
     for (const Input &input : variant.inputs)
       if (!input.required && variant.needs_one_of.empty()) c.s[input.tensor()].clear();
     c.s.state.clear(), c.weights.state.clear();
