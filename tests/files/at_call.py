@@ -22,8 +22,12 @@ def calls(words, kind, count):
 
 
 def started(words, kind, at, sent, stdout):
+    def heed():  # what a shell runs in the background ignores SIGINT, and hands that on
+        if sent not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(sent, signal.SIG_DFL)
+
     return subprocess.Popen([PROGRAM, *words], env=environment(kind, at, FAULT_SIGNAL=str(int(sent))), stdout=stdout,
-                            stderr=subprocess.DEVNULL)  # fmt: skip
+                            stderr=subprocess.DEVNULL, preexec_fn=heed)  # fmt: skip
 
 
 def killed(words, kind, at, by=signal.SIGKILL, stdout=subprocess.DEVNULL):

@@ -8,6 +8,7 @@ Every run must end within a minute of the processor's time and a GiB in exit 0, 
 where it is 2 or 3, and leave no output where it is not 0. The last line is "N passed, M failed"."""
 import argparse
 import collections
+import functools
 import math
 import os
 import pathlib
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent / "fuzz" / "corpus"
@@ -110,28 +112,35 @@ def commands(folder):
     yield "run", results, "o.h5.partial", lambda x: ["run", "--variants", "linear", "--tasks", "recall", "-o", at("o.h5"), "--resume"], None  # noqa: E501
 
 
+def given(program, name, file, suffix, data):
+    """What comes of a file with these bytes: (what went wrong or "", outcome)."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, _, _, words, output = next(c for c in commands(folder) if c[0] == name)
+        path = os.path.join(folder, file + (suffix if file == "x" else ""))
+        pathlib.Path(path).write_bytes(data)
+        done = run(program, *words(path))
+        return complaint(done, output), done
+
+
 def attack(program, count, names=(), seed=1, seconds=math.inf):
     """Damaged inputs, `count` a command and `seconds` in all, 0: each file of the corpus as it is. Yields (command, what
     went wrong or "", outcome)."""
     chosen = [(name, corpus, file) for name, corpus, file, _, _ in commands("") if not names or name in names]
-    for at, (name, corpus, file) in enumerate(chosen):
-        draw = random.Random(f"{seed} {name}")
-        start, share = time.monotonic(), seconds / (len(chosen) - at)
-        for i in range(count or len(corpus)):
-            if time.monotonic() - start > share:
-                break
-            with tempfile.TemporaryDirectory() as folder:
-                _, _, _, words, output = next(c for c in commands(folder) if c[0] == name)
-                source = corpus[i % len(corpus)]
-                path = os.path.join(folder, file + (source.suffix if file == "x" else ""))
-                data = source.read_bytes()
-                pathlib.Path(path).write_bytes(damaged(data, draw) if count else data)
-                done = run(program, *words(path))
-                said = complaint(done, output)
-                if said:
-                    said = f"{name} {i} ({source.name}, seed {seed}): {said}"
-                yield name, said, done
-        seconds -= time.monotonic() - start
+    cores = len(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(cores) as pool:
+        for at, (name, corpus, file) in enumerate(chosen):
+            draw = random.Random(f"{seed} {name}")
+            start, share, total = time.monotonic(), seconds / (len(chosen) - at), count or len(corpus)
+            for first in range(0, total, 2 * cores):
+                if time.monotonic() - start > share:
+                    break
+                sources = [corpus[i % len(corpus)] for i in range(first, min(first + 2 * cores, total))]
+                contents = [damaged(source.read_bytes(), draw) if count else source.read_bytes() for source in sources]
+                suffixes = [source.suffix for source in sources]
+                ends = pool.map(functools.partial(given, program, name, file), suffixes, contents)
+                for i, (source, (said, done)) in enumerate(zip(sources, ends), first):
+                    yield name, said and f"{name} {i} ({source.name}, seed {seed}): {said}", done
+            seconds -= time.monotonic() - start
 
 
 def main():

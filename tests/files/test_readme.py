@@ -18,6 +18,7 @@ SMALL = "recollect run --variants linear,delta_net --tasks recall -o r.h5"
 # What takes too long whole: the same command for fewer cases, or as far as it goes in seconds.
 IN_PART = {
     "recollect run --variants all --tasks all -o r.h5": [SMALL],  # all of it: ci/verify.sh
+    "recollect verify -o v.h5": ["recollect verify --shard 1/8 -o v.h5"],  # all of it: ci/verify.sh
     "recollect run --suite ci/suites/quick.toml -o q.h5": ["recollect run --suite ci/suites/quick.toml -o q.h5 --shard 1/200"],
     "recollect bench --variants delta_net --shape 1,2,1024,64,64 -o bench.h5":
         ["recollect bench --variants delta_net --shape 1,2,1024,64,64 -o bench.h5 --min-time 0.01"],
@@ -123,7 +124,9 @@ class Readme(unittest.TestCase):
                 self.assertIn(word, text, script)
         whole = "run --variants all --tasks all"
         self.assertIn("recollect " + whole, "\n".join(IN_PART))
-        self.assertIn(whole, (ROOT / "ci" / "verify.sh").read_text())
+        gate = (ROOT / "ci" / "verify.sh").read_text()
+        self.assertIn(whole, gate)
+        self.assertIn("verify --suite quick -o", gate)
 
     def test_every_flag_and_path_is_there(self):
         helped = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout
