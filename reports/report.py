@@ -6,6 +6,7 @@ Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that ca
 standard error, nothing left behind)."""
 import argparse
 import json
+import logging
 import os
 import shutil
 import signal
@@ -13,6 +14,8 @@ import sys
 import tempfile
 
 os.environ["OMP_NUM_THREADS"] = "1"  # a process a core draws: NumPy's threads would only wait for one another
+
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it makes a cache of fonts is none, and slow machines hear of it
 
 import read  # noqa: E402
 import workers  # noqa: E402

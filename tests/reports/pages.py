@@ -12,8 +12,9 @@ REPORTS = os.path.join(HERE, "..", "..", "reports")
 sys.path[:0] = [HERE, REPORTS]
 
 
-def run(*arguments):
-    return subprocess.run([sys.executable, os.path.join(REPORTS, "report.py"), *arguments], capture_output=True, text=True)
+def run(*arguments, **environment):
+    words = [sys.executable, os.path.join(REPORTS, "report.py"), *arguments]
+    return subprocess.run(words, capture_output=True, text=True, env={**os.environ, **environment})
 
 
 class Page(html.parser.HTMLParser):

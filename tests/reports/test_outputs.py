@@ -71,6 +71,12 @@ class Outputs(ReportCase):
         self.refused("belongs to no report", self.verdicts, out=os.path.join(self.folder, "mine"))
         self.assertEqual(run(self.verdicts).returncode, 2)
 
+    def test_a_cache_that_cannot_be_written_is_no_error(self):
+        """Nor one that takes a slow machine its time: Matplotlib warns of both."""
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=6, kernels=[])
+        done = run(self.verdicts, "-o", self.out, MPLCONFIGDIR="/dev/null/nowhere")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def watched(self, work):
         """A report on its way: (process, the end of the pipe that workers read, the end that hears what they write)."""
         synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
