@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model's layer on arrays of the device against the same layer on a sequence of the host.
+#include "harness/train/mixer.hpp"
+#include "harness/core/error.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/pipeline/gradient.hpp"
+#include "harness/pipeline/make_call.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect::train {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(mixers)
+
+const Shape shape{2, 2, 9, 4, 3};
+
+template <class Real> Mixing<Real> mixing_of(const Variant &variant, const Sequence &s) {
+  Mixing<Real> mixing(variant, variant_params(variant), s.shape);
+  for (Tensor tensor : all_tensors) mixing[tensor] = upload<Real>(name_of(tensor), s[tensor]);
+  return mixing;
+}
+
+/// Of the inputs that the layer takes.
+Sequence inputs_of(const Variant &variant) {
+  Sequence s = random_sequence(shape, 3);
+  for (const char *name : {"beta", "alpha", "lambda", "w"}) {
+    const auto is = [&](const Input &input) { return input.name == name; };
+    if (std::none_of(variant.inputs.begin(), variant.inputs.end(), is)) s.input(name).clear();
+  }
+  return s;
+}
+
+BOOST_AUTO_TEST_CASE(forward_and_backward_are_the_layers) {
+  for (const char *name : {"linear", "delta_net", "gated_delta_net", "softmax"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const Variant &variant = find_variant(name);
+      const Sequence s = inputs_of(variant);
+      Mixing<double> mixing = mixing_of<double>(variant, s), gradient(variant, variant_params(variant), s.shape);
+      Arena arena;
+      const std::vector<double> found = download(mixing.forward(arena, std::make_shared<Arena>()));
+      BOOST_TEST((found == forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant)}).o));
+      const std::vector<double> weights = Stream(4, "mixer").normals(found.size());
+      mixing.backward(arena, upload<double>("do", weights), gradient);
+      const Sequence expected = recollect::gradient(variant, s, variant_params(variant), {weights, {}});
+      for (Tensor tensor : all_tensors)
+        if (!s[tensor].empty())
+          check_close(download(gradient[tensor]), expected[tensor], 1e-12 * (1 + max_abs(expected[tensor])));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(single_precision_takes_the_fast_form) {
+  const Variant &variant = find_variant("delta_net");
+  const Sequence s = inputs_of(variant);
+  Arena arena;
+  Mixing<float> mixing = mixing_of<float>(variant, s);
+  const std::vector<double> found = download(mixing.forward(arena, std::make_shared<Arena>()));
+  BOOST_TEST((found == forward(variant, s, {"chunked", Real::f32, shape.T, variant_params(variant)}).o));
+}
+
+BOOST_AUTO_TEST_CASE(a_shape_that_the_layer_cannot_take_is_refused) {
+  Variant narrow = find_variant("linear");
+  narrow.unsuitable = [](const Shape &s, const Params &) { return s.Dk > 3 ? "Dk must be at most 3" : ""; };
+  BOOST_CHECK_THROW(Mixing<double>(narrow, variant_params(narrow), shape), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect::train

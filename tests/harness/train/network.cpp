@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/harness/train/model.cpp holds its gradient to differences; here what a network keeps from one batch to the next.
+#include "harness/train/network.hpp"
+#include "harness/pipeline/make_call.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect::train {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(networks)
+
+BOOST_AUTO_TEST_CASE(what_ran_before_does_not_matter) {
+  for (const char *mixer : {"softmax", "gated_delta_net", "none"}) {
+    const Setup setup = resolve_setup({{"mixer", mixer},
+                                       {"width", "8"},
+                                       {"heads", "2"},
+                                       {"ffn", "12"},
+                                       {"vocabulary", "16"},
+                                       {"pairs", "3"},
+                                       {"batch", "3"},
+                                       {"convolution", "2"}});
+    const Weights weights(setup);
+    const Numbers start = weights.start(1);
+    const Array<double> parameters = upload<double>("parameters", start);
+    const auto texts = [&](std::uint64_t number) { return make_texts(setup.settings, 1, "train", number); };
+    Network<double> used(setup, weights), fresh(setup, weights);
+    const Array<double> other = upload<double>("gradient", Numbers(start.size(), 7.0)),
+                        found = upload<double>("gradient", Numbers(start.size(), 7.0)),
+                        expected = upload<double>("gradient", Numbers(start.size()));
+    used.run(parameters, texts(1), other);
+    const double loss = used.run(parameters, texts(2)).loss;
+    const Judged again = used.run(parameters, texts(2), found), once = fresh.run(parameters, texts(2), expected);
+    BOOST_TEST_INFO(mixer);
+    BOOST_TEST((again.loss == once.loss && loss == once.loss && again.right == once.right && once.asked == 9));
+    BOOST_TEST_INFO(mixer);
+    BOOST_TEST((download(found) == download(expected) && download(other) != download(found)));
+    BOOST_TEST((download(parameters) == start));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect::train
