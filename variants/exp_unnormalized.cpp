@@ -4,7 +4,7 @@
 //   o_t = sum_{i<=t} exp(scale q_t . k_i / tau) v_i,   scale = 1/sqrt(Dk)
 //
 // State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
-#include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp.hpp"
 #include "variants/kernels/similarity.hpp"
 #include <cmath>
 
@@ -20,6 +20,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void parallel(const Call<Real> &call) {
   attend("exp_unnormalized::parallel", call, kernel(call));
 }
+template <class Real> void backward(const Pullback<Real> &back) {
+  attend_vjp("exp_unnormalized::backward", back, kernel(back.call));
+}
 
 } // namespace
 
@@ -31,6 +34,7 @@ Variant exp_unnormalized() {
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64}),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   return v;
 }
 

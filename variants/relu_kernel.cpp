@@ -5,7 +5,7 @@
 //
 // Not a positive definite kernel, so no feature map carries it. State: none that is finite. Cost of token t: 2 t (Dk +
 // Dv) flops.
-#include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp.hpp"
 #include "variants/kernels/similarity.hpp"
 
 namespace recollect::variants {
@@ -18,6 +18,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("relu_kernel::recurrent", call, kernel(call));
 }
 template <class Real> void parallel(const Call<Real> &call) { attend("relu_kernel::parallel", call, kernel(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  attend_vjp("relu_kernel::backward", back, kernel(back.call));
+}
 
 } // namespace
 
@@ -28,6 +31,7 @@ Variant relu_kernel() {
   v.cost = 2 * cost::t * (cost::Dk + cost::Dv);
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::sum;
   return v;
 }

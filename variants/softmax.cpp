@@ -6,7 +6,7 @@
 //
 // State: none that is finite; every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 // Parallel form: tiles of queries x keys with an online normaliser, never a T x T matrix.
-#include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp.hpp"
 #include "variants/kernels/similarity.hpp"
 #include <cmath>
 
@@ -20,6 +20,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("softmax::recurrent", call, kernel(call));
 }
 template <class Real> void parallel(const Call<Real> &call) { attend("softmax::parallel", call, kernel(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  attend_vjp("softmax::backward", back, kernel(back.call));
+}
 
 } // namespace
 
@@ -30,6 +33,7 @@ Variant softmax() {
   v.source = "000 Eq 2; 003 Eq 1";
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

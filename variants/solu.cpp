@@ -5,7 +5,7 @@
 //
 // The linear and the exponential kernel multiplied; like both a positive definite one, and not normalised.
 // State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
-#include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp.hpp"
 #include <cmath>
 
 namespace recollect::variants {
@@ -15,6 +15,10 @@ template <class Real> struct Solu {
   Real scale, tau;
   KOKKOS_FUNCTION bool normalised() const { return false; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real qk) const { return scale * qk * math::exp(scale * qk / tau); }
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real qk, Real) const {
+    const Real z = scale * qk;
+    return scale * math::exp(z / tau) * (1 + z / tau);
+  }
 };
 
 template <class Real> Solu<Real> kernel(const Call<Real> &call) {
@@ -24,6 +28,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("solu::recurrent", call, kernel(call));
 }
 template <class Real> void parallel(const Call<Real> &call) { attend("solu::parallel", call, kernel(call)); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  attend_vjp("solu::backward", back, kernel(back.call));
+}
 
 } // namespace
 
@@ -36,6 +43,7 @@ Variant solu() {
               tuned(automatic_param("tau", "sqrt(Dk)", std::numeric_limits<double>::min(), no_limit, "temperature"),
                     {1, 0.25, 0.0625})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   return v;
 }
 

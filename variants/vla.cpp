@@ -9,13 +9,16 @@
 // u_t = w_t scaled to length u_norm (k_t where w is absent). State: (Dv + Dk + 2) x Dk: S, A, the sum, a step count.
 // Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11 Dk) flops, as matrix products. See
 // variational.hpp.
-#include "variants/kernels/variational.hpp"
+#include "variants/kernels/variational_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { variational_recurrent("vla::recurrent", call, true); }
 template <class Real> void chunked(const Call<Real> &call) { variational_chunked("vla::chunked", call, true); }
+template <class Real> void backward(const Pullback<Real> &back) {
+  variational_backward("vla::backward", back, true);
+}
 
 } // namespace
 
@@ -35,6 +38,7 @@ Variant vla() {
       automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6, "length of u (Algorithm 1: 1/sqrt(Dk), Eq 8: 1), 0: as w is")};
   v.inputs = {{"w", false, "penalty direction u"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
   v.state_shape = variational_state;
   v.initial_state = variational_start;

@@ -9,7 +9,7 @@
 // u_t = w_t, or k_t where w is absent: then it is rls with ridge lambda0, but for the refresh. With other u nothing
 // bounds the step x . A x: it may exceed 2, and with elu features, |x|^2 of about 2 Dk, the state overflows within tens
 // of steps, as 004 reports. State: (Dv + Dk + 2) x Dk: S, A, the sum, a step count. Cost as vla's. See variational.hpp.
-#include "variants/kernels/variational.hpp"
+#include "variants/kernels/variational_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -19,6 +19,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 template <class Real> void chunked(const Call<Real> &call) {
   variational_chunked("vla_unnormalized::chunked", call, false);
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  variational_backward("vla_unnormalized::backward", back, false);
 }
 
 } // namespace
@@ -38,6 +41,7 @@ Variant vla_unnormalized() {
       real_param("u_norm", 0, 0, 1e6, "length of u, 0: as w is")};
   v.inputs = {{"w", false, "penalty direction u"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
   v.state_shape = variational_state;
   v.initial_state = variational_start;

@@ -38,6 +38,13 @@ template <class Real, Kind kind> struct FixedKernel {
   FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, factor * xy, Real(1)); }
+  /// d/d(xy) of what it returned; of a step, 0.
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const {
+    return kind == Kind::round                     ? Real(0)
+           : kind == Kind::exp                     ? factor * returned
+           : kind == Kind::relu && !(returned > 0) ? Real(0)
+                                                   : factor;
+  }
 };
 
 /// The kernel that the choice parameter `name` asks for.
