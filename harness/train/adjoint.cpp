@@ -5,10 +5,7 @@
 namespace recollect::train {
 
 Adjoint find_adjoint(const std::string &variant) {
-  static const std::map<std::string, Adjoint> all{{"softmax", attention_adjoint},
-                                                  {"rls", rls_adjoint},
-                                                  {"delta_former", delta_former_adjoint},
-                                                  {"vla", vla_adjoint}};
+  static const std::map<std::string, Adjoint> all{{"rls", rls_adjoint}, {"delta_former", delta_former_adjoint}};
   const auto found = all.find(variant);
   return found == all.end() ? nullptr : found->second;
 }

@@ -10,7 +10,7 @@ namespace recollect::train {
 /// Derivatives of sum(weights * o) in q, k, v and what else the sequence gives, from the layer's own initial state.
 using Adjoint = Sequence (*)(const Sequence &sequence, const Params &params, const std::vector<double> &weights);
 
-/// Null where gradient() has to serve. softmax, rls, vla and delta_former have one.
+/// Null where gradient() has to serve. rls and delta_former have one.
 Adjoint find_adjoint(const std::string &variant);
 
 /// By the layer's own adjoint, or by gradient().
@@ -29,10 +29,8 @@ inline void add(double a, const double *x, double *y, int n) {
   for (int i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
-Sequence attention_adjoint(const Sequence &, const Params &, const std::vector<double> &); // softmax
 Sequence rls_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 /// With a slope of 1 through a rounding (straight-through), as 000's listing trains it.
 Sequence delta_former_adjoint(const Sequence &, const Params &, const std::vector<double> &);
-Sequence vla_adjoint(const Sequence &, const Params &, const std::vector<double> &);
 
 } // namespace recollect::train

@@ -105,7 +105,7 @@ template <class Real> struct VariationalBackward {
              Step(x.steps + i * step_size, F, V), State(x.gradient, F, V), x);
     }
     copy(team, size, x.gradient, given);
-    each(team, F, [=](int j) { given[size + j] = 0; }); // of a count
+    once(team, [=] { given[size] = 0; }); // of a count; what stands beside it passes as it is
   }
 
 private:
