@@ -36,6 +36,12 @@ BOOST_AUTO_TEST_CASE(every_expert_together_is_the_dense_network) { // 000 Eq 24 
                 accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.v) * 30);
 }
 
+BOOST_AUTO_TEST_CASE(a_query_costs_its_router_and_the_experts_it_reads) {
+  // 64 rows of Dk = 4 and Dv = 3, 8 an expert: 8 router rows of 2 Dk, and 3 experts of 8 rows, 2 Dk and 2 Dv each
+  const Variant &layer = find_variant("ffn_moe");
+  BOOST_TEST(layer.cost.flops.at({1, 1, 64, 4, 3}, experts("8", "3")) == 8 * 8 + 3 * 8 * (8 + 6));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

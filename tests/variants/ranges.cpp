@@ -125,6 +125,22 @@ BOOST_AUTO_TEST_CASE(two_clusters_far_apart_are_regressed_each_by_itself) {
     }
 }
 
+// Moments about the first key lose what is small beside its distance, though its weight is not.
+BOOST_AUTO_TEST_CASE(a_tight_cluster_beside_the_first_key_is_regressed) {
+  const Variant &variant = find_variant("local_linear");
+  for (const char *order : {"1", "2"})
+    for (double spread : {1e-1, 1e-2, 1e-3}) {
+      Sequence s = random_sequence({1, 2, 70, 3, 2}, 59);
+      for (size_t i = 0; i < s.k.size(); ++i) {
+        const bool first = i / 3 % 70 == 0;
+        s.k[i] = first ? 0 : spread * s.k[i] + 2, s.q[i] = spread * s.q[i] + 2; // 12 from it, the bandwidth being 1
+      }
+      check_against_definition(variant, s,
+                               variant_params(variant, {{"order", order}, {"bandwidth", "1"}, {"ridge", "1e-6"}}),
+                               "a tight cluster");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(values_too_large_for_float32_are_refused) {
   Sequence s = random_sequence({1, 1, 4, 3, 2}, 57);
   s.v[5] = 1e39;

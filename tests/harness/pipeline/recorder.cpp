@@ -5,6 +5,7 @@
 #include "harness/pipeline/plan.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
+#include <sys/stat.h>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -41,6 +42,14 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
   BOOST_TEST(Results::read(path).missing() == 0u);
   Recorder done(path, start, true); // complete already
   BOOST_TEST((done.results().has(0) && done.results().has(1)));
+  const auto file = [&] {
+    struct stat s {};
+    BOOST_TEST_REQUIRE(stat(path.c_str(), &s) == 0);
+    return s.st_ino;
+  };
+  const auto before = file();
+  done.finish();
+  BOOST_TEST(file() == before); // and not written once more
 }
 
 BOOST_AUTO_TEST_CASE(files_are_written_at_most_every_half_second) {
