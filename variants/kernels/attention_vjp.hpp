@@ -7,7 +7,8 @@
 //                         dz_ti = slope_ti dp_ti                         not:        p_ti = l_ti
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// A block of queries gathers its normalisers, then dq; a block of keys goes through the queries that see it for dk and dv.
+// A block of queries gathers its normalisers, where there are any, then dq; a block of keys goes through the queries that
+// see it for dk and dv.
 // A kernel has besides, l being what it returned:
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
 #pragma once
@@ -16,10 +17,10 @@
 
 namespace recollect::variants {
 
-/// What a query leaves for the way back.
+/// What a query leaves for the way back, where weights are normalised.
 template <class Real> struct QueryFacts {
   Array<Real> normaliser; // [heads,T] log of its mass of exponentials
-  Array<Real> read;       // [heads,T] do_t . o_t; both 0 where nothing is normalised
+  Array<Real> read;       // [heads,T] do_t . o_t
 };
 
 /// p and dz of a block of queries and keys.
@@ -76,11 +77,12 @@ template <class Number, class Kernel> struct BlockGradient {
       Real *p = x.p + r * ld, *dz = x.dz + r * ld;
       const int end = seen.end(r, n), t = rows.begin + r;
       for (int j = end + lane; j < n; j += lanes) p[j] = dz[j] = 0;
-      const Real log_mass = normaliser[t], mean = read[t];
+      const bool normalised = kappa.normalised();
+      const Real log_mass = normalised ? normaliser[t] : Real(0), mean = normalised ? read[t] : Real(0);
       for (int j = lane; j < end; j += lanes) {
         const int i = keys.begin + j;
         const Real z = p[j], l = kappa(head, t, i, z), slope = kappa.slope(head, t, i, z, l);
-        if (kappa.normalised()) {
+        if (normalised) {
           p[j] = math::exp(l - log_mass);
           dz[j] = slope * p[j] * (dz[j] - mean);
         } else {
@@ -92,17 +94,25 @@ template <class Number, class Kernel> struct BlockGradient {
   }
 };
 
-/// Ends a block of queries' way through the keys (attention.hpp): what they leave, and dq.
+/// Ends a block of queries' way through the keys (attention.hpp): what they leave, and dq. Or is all of it.
 template <class Real, class Kernel> struct QueryGradient {
   BlockGradient<Real, Kernel> block;
   Rows<Real> dq;
   void place(Stack<Real> &s) const { block.place(s); }
+  KOKKOS_FUNCTION int blocks() const { return (dq.count - 1) / block.loop.most_rows + 1; }
+  size_t scratch() const {
+    Stack<Real> stack;
+    place(stack);
+    return stack.used;
+  }
 
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    const int most = block.loop.most_rows, begin = (blocks() - 1 - int(unit % blocks())) * most; // longest first
+    gather(team, unit / blocks(), {begin, begin + most < dq.count ? begin + most : dq.count}, Stack<Real>{memory});
+  }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
                                   const Real *peak, const Real *mass, Stack<Real> stack) const {
     const auto &loop = block.loop;
-    const auto room = block.place(stack);
-    const bool normalised = loop.kernel.normalised();
     const int V = block.d_o.width;
     Real *normaliser = block.facts.normaliser.data() + head * loop.queries.count + rows.begin,
          *read = block.facts.read.data() + head * loop.queries.count + rows.begin;
@@ -112,10 +122,17 @@ template <class Real, class Kernel> struct QueryGradient {
       for (int c = lane; c < V; c += lanes) along += d_o[size_t(r) * V + c] * sum[r * ld + c];
       along = across_row(along, [](Real a, Real b) { return a + b; });
       if (lane > 0) return;
-      const bool any = normalised && mass[r] > 0;
+      const bool any = mass[r] > 0;
       normaliser[r] = any ? peak[r] + math::log(mass[r]) : Real(0);
       read[r] = any ? along / mass[r] : Real(0);
     });
+    gather(team, head, rows, stack); // whose first barrier is before it reads them
+  }
+
+private:
+  KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Stack<Real> stack) const {
+    const auto &loop = block.loop;
+    const auto room = block.place(stack);
     typename BlockGradient<Real, Kernel>::Block b;
     block.stage_queries(team, head, rows, room, b);
     const int end = loop.sees == Sees::everything ? loop.keys.count : rows.end, width = loop.queries.width;
@@ -177,9 +194,15 @@ void attend_vjp(const std::string &label, const Pullback<Real> &back, const Kern
   const Shape &s = call.shape;
   const auto loop =
       key_loop(kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk);
-  const QueryFacts<Real> facts{allocate(call, call.steps()), allocate(call, call.steps())};
+  const size_t kept = kernel.normalised() ? call.steps() : 0;
+  const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
   const BlockGradient<Real, Kernel> block{loop, rows_of(back.d.o, s, s.Dv), facts};
-  attend(label + "::queries", call, loop, QueryGradient<Real, Kernel>{block, rows_of(back.d.q, s, s.Dk)});
+  const QueryGradient<Real, Kernel> queries{block, rows_of(back.d.q, s, s.Dk)};
+  if (kernel.normalised())
+    attend(label + "::queries", call, loop, queries);
+  else
+    run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),
+              queries);
   const KeyGradient<Real, Kernel> keys{block, rows_of(back.d.k, s, s.Dk), rows_of(back.d.v, s, s.Dv)};
   run<Real>({label + "::keys", s.heads() * keys.blocks(), 256, call.math}, *call.arena, keys.scratch(), keys);
 }
