@@ -19,7 +19,7 @@ template <class F> void each_backward(const F &f) {
   BOOST_TEST(found > 0);
 }
 
-Sequence pass(const Case &c, const Form &form, int chunk, Real real = Real::f64,
+Sequence pass(const GradientCase &c, const Form &form, int chunk, Real real = Real::f64,
               Schedule schedule = Schedule::automatic) {
   Run run{form.name, real, chunk, c.params};
   run.schedule = schedule;
@@ -36,13 +36,13 @@ bool right_in_float64(const CheckedGradient &found) {
     }
   return !found.parts.empty();
 }
-CheckedGradient held(const Case &c, const Sequence &candidate, int chunk) {
+CheckedGradient held(const GradientCase &c, const Sequence &candidate, int chunk) {
   return check_gradient(c.variant, c.s, c.params, c.weights, candidate, Precision::f32, chunk, false);
 }
 
 BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
   each_backward([](const Variant &variant, const Form &form) {
-    const Case c = case_of(variant, {2, 1, 23, 7, 5}, 11);
+    const GradientCase c = case_of(variant, {2, 1, 23, 7, 5}, 11);
     for (Schedule schedule : {Schedule::streaming, Schedule::three_phase})
       for (int chunk : {1, 5, 8, 64}) {
         BOOST_TEST_INFO(variant.name << " " << name_of(schedule) << " chunk " << chunk);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
 
 BOOST_AUTO_TEST_CASE(several_blocks_and_windows) {
   each_backward([](const Variant &variant, const Form &form) {
-    const Case c = case_of(variant, {1, 2, 147, 18, 33}, 12);
+    const GradientCase c = case_of(variant, {1, 2, 147, 18, 33}, 12);
     for (int chunk : {37, 64}) {
       BOOST_TEST_INFO(variant.name << " chunk " << chunk);
       BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk), chunk)));
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(several_blocks_and_windows) {
 
 BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
   each_backward([](const Variant &variant, const Form &form) {
-    const Case c = case_of(variant, {1, 1, 12, 4, 3}, 13);
+    const GradientCase c = case_of(variant, {1, 1, 12, 4, 3}, 13);
     const Sequence right = pass(c, form, 5);
     BOOST_TEST(right_in_float64(held(c, right, 5)), variant.name);
     const auto noticed = [&](const std::string &name, std::vector<double> Sequence::*tensor) {
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
 
 BOOST_AUTO_TEST_CASE(gates_of_nothing_of_all_and_in_between) {
   each_backward([](const Variant &variant, const Form &form) {
-    Case c = case_of(variant, {1, 2, 21, 6, 4}, 14);
+    GradientCase c = case_of(variant, {1, 2, 21, 6, 4}, 14);
     const double gates[] = {0, 1, 1e-300, 0.5, 1, 0, 0, 1e-300, 1e-300, 0.9};
     for (std::vector<double> *gate : {&c.s.alpha, &c.s.lambda})
       for (size_t i = 0; i < gate->size(); ++i) (*gate)[i] = gates[i % 10];
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(variational_rules_of_other_parameters) {
   const Variant &vla = find_variant("vla");
   for (const Assignments &settings : {Assignments{{"refresh", "4"}, {"u_norm", "0"}, {"lambda0", "1"}},
                                       Assignments{{"phi", "identity"}, {"refresh", "0"}}}) {
-    Case c = case_of(vla, {2, 2, 23, 5, 7}, 18);
+    GradientCase c = case_of(vla, {2, 2, 23, 5, 7}, 18);
     c.params = variant_params(vla, settings);
     for (int chunk : {4, 23}) {
       BOOST_TEST_INFO(c.params.str() << " chunk " << chunk);
@@ -120,10 +120,10 @@ BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {
   each_backward([](const Variant &variant, const Form &form) {
     const int T = 11, Dv = 5;
     if (variant.state_shape({1, 1, T, 6, Dv}, variant_params(variant)).size() == 0) return; // nothing to hand over
-    const Case c = case_of(variant, {1, 1, T, 6, Dv}, 15);
+    const GradientCase c = case_of(variant, {1, 1, T, 6, Dv}, 15);
     const Sequence whole = pass(c, form, 4);
     for (int cut = 1; cut < T; ++cut) {
-      Case first = c, rest = c;
+      GradientCase first = c, rest = c;
       first.s = slice_steps(c.s, 0, cut), rest.s = slice_steps(c.s, cut, T);
       rest.s.state = c.run(first.s).state;
       const auto middle = c.weights.o.begin() + cut * Dv;
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {
 BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
   each_backward([](const Variant &variant, const Form &form) {
     // Without a state to start from a mean divides by what few keys weigh: so wide, dpfp's features overlap.
-    Case c = case_of(variant, {1, 1, 9, 12, 4}, 16);
+    GradientCase c = case_of(variant, {1, 1, 9, 12, 4}, 16);
     for (const Input &input : variant.inputs)
       if (!input.required && variant.needs_one_of.empty()) c.s[input.tensor()].clear();
     c.s.state.clear(), c.weights.state.clear();
@@ -156,9 +156,9 @@ BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
 }
 
 BOOST_AUTO_TEST_CASE(forms_without_one_say_so) {
-  const Case c = case_of(find_variant("softmax"), {1, 1, 4, 2, 2}, 17);
+  const GradientCase c = case_of(find_variant("softmax"), {1, 1, 4, 2, 2}, 17);
   BOOST_CHECK_THROW(backward(c.variant, c.s, {"recurrent", Real::f64, 1, c.params}, c.weights), Error);
-  Case shorter = case_of(find_variant("linear"), {1, 1, 4, 2, 2}, 17);
+  GradientCase shorter = case_of(find_variant("linear"), {1, 1, 4, 2, 2}, 17);
   shorter.weights.o.pop_back();
   BOOST_CHECK_THROW(backward(shorter.variant, shorter.s, {"chunked", Real::f64, 1, shorter.params}, shorter.weights),
                     Error);

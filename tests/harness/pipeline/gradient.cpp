@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(linear_attention_by_hand) {
 /// |<gradient, direction> - central difference|, over the sum of the sizes of its terms.
 BOOST_AUTO_TEST_CASE(every_layer_against_central_differences) {
   for (const Variant &variant : all_variants()) {
-    const Case c = case_of(variant, {1, 2, 7, 8, 8}, 3);
+    const GradientCase c = case_of(variant, {1, 2, 7, 8, 8}, 3);
     const Sequence g = gradient(variant, c.s, c.params, c.weights);
     // Of fourth order. Small, because a kink (max, ReLU, |x|) within 2 h of any number spoils the difference; rounding is
     // eps / h = 1e-10 of the outputs.
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(every_layer_against_central_differences) {
 
 BOOST_AUTO_TEST_CASE(a_cut_changes_nothing) {
   for (const Variant &variant : all_variants()) {
-    const Case c = case_of(variant, {1, 1, 9, 8, 8}, 5);
+    const GradientCase c = case_of(variant, {1, 1, 9, 8, 8}, 5);
     if (c.s.state.empty()) continue;
     const Sequence whole = gradient(variant, c.s, c.params, c.weights);
     for (int cut : {1, 4, 8}) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_cut_changes_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(long_sequences_go_in_stretches) { // 600 steps of 6 * 32 * 32 operations and more: several
-  const Case c = case_of(find_variant("delta_net"), {1, 1, 1500, 32, 32}, 6);
+  const GradientCase c = case_of(find_variant("delta_net"), {1, 1, 1500, 32, 32}, 6);
   const Sequence g = gradient(c.variant, c.s, c.params, c.weights);
   Sequence moved = c.s;
   const double h = 1e-5;
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(long_sequences_go_in_stretches) { // 600 steps of 6 * 32 * 
 
 BOOST_AUTO_TEST_CASE(a_w_that_is_not_given_is_the_key) {
   const Variant &v = find_variant("delta_former");
-  Case c = case_of(v, {1, 1, 6, 4, 4}, 7);
+  GradientCase c = case_of(v, {1, 1, 6, 4, 4}, 7);
   Sequence same = c.s;
   same.w = c.s.k, c.s.w.clear();
   const Sequence implied = gradient(v, c.s, c.params, c.weights), given = gradient(v, same, c.params, c.weights);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_w_that_is_not_given_is_the_key) {
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
-  const Case c = case_of(find_variant("softmax"), {1, 1, 40, 8, 8}, 8);
+  const GradientCase c = case_of(find_variant("softmax"), {1, 1, 40, 8, 8}, 8);
   set_memory_limit(1 << 20);
   BOOST_CHECK_THROW(gradient(c.variant, c.s, c.params, c.weights), Error);
   set_memory_limit(0);

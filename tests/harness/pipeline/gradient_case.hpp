@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-struct Case {
+struct GradientCase {
   const Variant &variant;
   Params params = variant_params(variant);
   Sequence s;
@@ -16,8 +16,8 @@ struct Case {
 };
 
 /// With every input that the layer takes, a state to start from and weights of the one at the end.
-inline Case case_of(const Variant &variant, const Shape &shape, std::uint64_t seed) {
-  Case c{variant, variant_params(variant), random_sequence(shape, seed), {}};
+inline GradientCase case_of(const Variant &variant, const Shape &shape, std::uint64_t seed) {
+  GradientCase c{variant, variant_params(variant), random_sequence(shape, seed), {}};
   for (const char *name : {"beta", "alpha", "lambda", "w"}) {
     const auto called = [&](const Input &input) { return input.name == name; };
     if (std::none_of(variant.inputs.begin(), variant.inputs.end(), called)) c.s.input(name).clear();
