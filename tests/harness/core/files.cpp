@@ -99,7 +99,8 @@ BOOST_AUTO_TEST_CASE(overlaps_are_found_under_any_name) {
   fs::create_symlink("a", folder / "also_a");
   fs::create_hard_link(folder / "a", folder / "a_too");
   OutputFile(folder / "o.partial").publish("input");
-  refuse_overlap({folder / "x", "", folder / "y"}, {folder / "a", ""});
+  OutputFile(folder / "old").publish("old");
+  refuse_overlap({folder / "x", "", folder / "y", folder / "old"}, {folder / "a", ""});
   BOOST_CHECK_THROW(refuse_overlap({folder / "a"}, {folder / "a"}), Error);
   BOOST_CHECK_THROW(refuse_overlap({folder / "also_a"}, {folder / "a"}), Error);
   BOOST_CHECK_THROW(refuse_overlap({folder / "a_too"}, {folder / "a"}), Error);
