@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
   BOOST_TEST((wrong.status == "wrong" && wrong.seconds.empty()));
   BOOST_TEST(wrong.reason.find("deviates by") != std::string::npos);
 
-  request.variants = {"softmax"};
+  request.variants = {"mesa"};
   const auto none = bench_plan(request);
   BOOST_TEST(bench(none[0], 0).reason == "has no backward pass");
 }
