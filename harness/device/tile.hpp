@@ -70,20 +70,6 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Mat
   gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
 }
 
-/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n], zeros above its diagonal. On the host, rows are taken
-/// last to first: then those zeros come last, and are left out.
-template <class Real>
-KOKKOS_FUNCTION void gemm_lower_transposed(const Team &team, int n, int width, Real alpha, const Real *A,
-                                           std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C, std::ptrdiff_t ldc) {
-  if constexpr (in_registers<Real>) {
-    Product<Real> backwards{{A + (n - 1) * (lda + 1), -1, -lda}, {B.data + (n - 1) * B.row, -B.row, B.column}, n};
-    backwards.given = Staircase{1, 1};
-    host::gemm(n, width, alpha, backwards, beta, C + (n - 1) * ldc, -ldc);
-  } else {
-    gemm(team, n, width, n, alpha, transposed(A, lda), B, beta, C, ldc);
-  }
-}
-
 /// X[n,columns] = (I + L)^{-1} X by forward substitution;
 /// only the strict lower triangle of L[n,n] is read. Barriers inside.
 template <class Real>

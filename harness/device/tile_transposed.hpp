@@ -5,6 +5,20 @@
 
 namespace recollect::tile {
 
+/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n], zeros above its diagonal. On the host, rows are taken
+/// last to first: then those zeros come last, and are left out.
+template <class Real>
+KOKKOS_FUNCTION void gemm_lower_transposed(const Team &team, int n, int width, Real alpha, const Real *A,
+                                           std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C, std::ptrdiff_t ldc) {
+  if constexpr (in_registers<Real>) {
+    Product<Real> backwards{{A + (n - 1) * (lda + 1), -1, -lda}, {B.data + (n - 1) * B.row, -B.row, B.column}, n};
+    backwards.given = Staircase{1, 1};
+    host::gemm(n, width, alpha, backwards, beta, C + (n - 1) * ldc, -ldc);
+  } else {
+    gemm(team, n, width, n, alpha, transposed(A, lda), B, beta, C, ldc);
+  }
+}
+
 /// out(n-1-i, n-1-j) = L(j, i): lower triangular where L is, and its solves are those with L^T, taken last to first.
 template <class Real>
 KOKKOS_FUNCTION void flip(const Team &team, int n, const Real *L, std::ptrdiff_t ldl, Real *out, std::ptrdiff_t ldo) {

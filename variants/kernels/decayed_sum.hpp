@@ -55,7 +55,8 @@ template <class Number> struct DecayedSumAlgebra {
   DecayedSum<Real> in;
   int T, C, V; // steps, of a chunk, width of v and o
   Array<Real> v, o, state;
-  size_t state_stride; // reals of a head's state in the layer's layout: rows of S [V,F], then z
+  size_t state_stride;      // reals of a head's state in the layer's layout: rows of S [V,F], then z
+  Array<Real> weights = {}; // [B,H,T] takes scale z_t . q_t, normalised; empty: not wanted
 
   struct Summary {
     Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, transposed, so that products run along V; then of z [F]
@@ -180,6 +181,7 @@ template <class Number> struct DecayedSumAlgebra {
     if (in.normalised) {
       const Real *z = before + elements(), *floor = in.floor.extent(0) ? in.floor.data() + step : nullptr,
                  scale = in.scale;
+      Real *const kept = weights.extent(0) ? weights.data() + step : nullptr;
       each_row(team, n, [=](int t, int first, int side) {
         Real weight = 0;
         if constexpr (on_host)
@@ -188,6 +190,7 @@ template <class Number> struct DecayedSumAlgebra {
           for (int j = first; j < F; j += side) weight += started(t, j) * z[j];
         for (int i = first; i <= t; i += side) weight += x.weights[t * ldw + i];
         weight = across_row(weight, [](Real a, Real b) { return a + b; });
+        if (kept && first == 0) kept[t] = scale * weight;
         if (first == 0) x.divisor[t] = floor ? math::fmax(math::fabs(scale * weight), floor[t]) : scale * weight;
       });
     }

@@ -11,8 +11,10 @@
 // channels decay, chunks are blocks of a few steps, and dq, dk and the decays' gradients as in channel_gradient.hpp.
 //
 // The adjoint is an algebra of the engine's (engine.hpp), run backwards after a forward run that has kept the chunks'
-// starts: T / C states. Normalised sums are sums of (v_t, 1), divided: they are differentiated as such.
+// starts: T / C states. A normaliser is one more column of the sum, whose values are 1 and whose do is dw: it adds dw_t to
+// do_t . v_i, and so on, but no gradient of a value.
 #pragma once
+#include "harness/device/tile_transposed.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/channel_gradient.hpp"
 #include "variants/kernels/decayed_sum.hpp"
@@ -52,9 +54,10 @@ template <class Number> struct DecayedSumAdjoint {
   Array<Real> v, d_o, d_v, d_state;
   size_t state_stride;
   Starts<Real> starts;
+  Array<Real> d_weight; // [B,H,T] of scale z_t . q_t, normalised
 
   struct Summary {
-    Real *added;   // [F,V] sum of scale D(t,0) q_t do_t^T
+    Real *added;   // [F,V] sum of scale D(t,0) q_t do_t^T; then of dz [F]
     Real *carried; // [0, 1 or F] D(C,0)
   };
   struct Summarising {
@@ -77,7 +80,8 @@ template <class Number> struct DecayedSumAdjoint {
   KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
   /// With a bonus the step's own pair has a weight of its own.
   KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
-  KOKKOS_FUNCTION size_t state_size() const { return size_t(in.width) * V; }
+  KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
+  KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
   int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
 
@@ -107,10 +111,14 @@ template <class Number> struct DecayedSumAdjoint {
   }
 
   KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *dS) const {
-    tile::transpose(team, V, in.width, d_state.data() + head * state_stride, in.width, dS, V);
+    const Real *from = d_state.data() + head * state_stride;
+    tile::transpose(team, V, in.width, from, in.width, dS, V);
+    if (in.normalised) each(team, in.width, [=, *this](int j) { dS[elements() + j] = from[elements() + j]; });
   }
   KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *dS) const {
-    tile::transpose(team, in.width, V, dS, V, d_state.data() + head * state_stride, in.width);
+    Real *to = d_state.data() + head * state_stride;
+    tile::transpose(team, in.width, V, dS, V, to, in.width);
+    if (in.normalised) each(team, in.width, [=, *this](int j) { to[elements() + j] = dS[elements() + j]; });
   }
 
   KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
@@ -124,19 +132,28 @@ template <class Number> struct DecayedSumAdjoint {
     const auto queries = x.queries ? tile::rows<Real>(x.queries, ld) : tile::stage(team, n, F, q, F, x.q);
     team.barrier();
     tile::gemm(team, F, V, n, in.scale, tile::transposed(queries.data, queries.row), do_, Real(0), out.added, V);
+    if (in.normalised)
+      each(team, F, [=, *this](int j) {
+        Real sum = 0;
+        for (int t = 0; t < n; ++t) sum += d_weight(step + t) * queries(t, j);
+        out.added[elements() + j] = in.scale * sum;
+      });
     each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
   }
 
   KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(in.width), V = this->V;
-    each_cell(team, part.end(in.width) - begin, V, [=, *this](int row, int c) {
-      const size_t at = size_t(begin + row) * V + c;
-      after[at] = carried(chunk, begin + row) * before[at] + chunk.added[at];
+    const size_t z = elements();
+    each_cell(team, part.end(in.width) - begin, V + in.normalised, [=, *this](int row, int c) {
+      const int j = begin + row;
+      const size_t at = c < V ? size_t(j) * V + c : z + j;
+      after[at] = carried(chunk, j) * before[at] + chunk.added[at];
     });
   }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
-    return {carried(chunk, int(at) / V), chunk.added[at]};
+    const int j = at < elements() ? int(at) / V : int(at - elements());
+    return {carried(chunk, j), chunk.added[at]};
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
@@ -157,16 +174,20 @@ template <class Number> struct DecayedSumAdjoint {
     const auto keys = bare_keys() ? k : tile::rows<Real>(x.keys, ld);
     team.barrier();
     lower(team, n, V, Real(1), do_, values, x.dA, lda);
-    if (channels()) return read_channels(team, n, step, x, q, k, keys, do_, S, dS, values, dq, dk, dv);
-    lower(team, n, F, scale, q, k, x.A, lda);
-    tile::gemm(team, n, F, V, scale, do_, tile::transposed(S.data, S.row), Real(0), dq, F);
+    tile::gemm(team, n, F, V, Real(1), do_, tile::transposed(S.data, S.row), Real(0), dq, F);
     tile::gemm(team, n, F, V, Real(1), values, tile::transposed(dS.data, dS.row), Real(0), dk, F);
+    if (in.normalised) {
+      team.barrier();
+      add_normaliser(team, c, after, x.dA, lda, dq, dk);
+    }
+    if (channels()) return read_channels(team, c, after, x, q, k, keys, do_, S, dS, dq, dk, dv);
+    lower(team, n, F, scale, q, k, x.A, lda);
     team.barrier();
     if (x.G) {
       fill(team, n, x.A, x.dA, lda, strength, q, dq, k, dk, x.G);
-      const auto row = [&](int j) { return dot(S.data + j * S.row, dS.data + j * dS.row, V); };
-      const Real across = reduce(team, F, Real(0), row, [](Real a, Real b) { return a + b; });
-      once(team, [&] { x.G[n * ldg()] = across; });
+      const auto row = [&](int j) { return across(c, S, dS, after, j); };
+      const Real all = reduce(team, F, Real(0), row, [](Real a, Real b) { return a + b; });
+      once(team, [&] { x.G[n * ldg()] = all; });
       team.barrier();
       gate_gradient(team, n, in.alpha.data() + step, x.G, ldg(), d.alpha.data() + step);
     }
@@ -194,23 +215,23 @@ template <class Number> struct DecayedSumAdjoint {
     }
     tile::Product<Real> own{tile::rows<Real>(x.dA, lda), k, n};
     own.given = reads.staircase();
-    tile::gemm(team, n, F, scale, own, {}, Real(1), dq, F);
+    tile::gemm(team, n, F, scale, own, {}, scale, dq, F);
   }
 
 private:
-  KOKKOS_FUNCTION void read_channels(const Team &team, int n, size_t step, const Reading &x,
+  /// What is left of read where channels decay: dq and dk hold what comes from S_0 and dS_C alone, decays left out.
+  KOKKOS_FUNCTION void read_channels(const Team &team, const Chunk &c, const Real *after, const Reading &x,
                                      const tile::Matrix<Real> &q, const tile::Matrix<Real> &k,
                                      const tile::Matrix<Real> &keys, const tile::Matrix<Real> &do_,
-                                     const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS,
-                                     const tile::Matrix<Real> &values, Real *dq, Real *dk, Real *dv) const {
-    const int F = in.width, V = this->V;
+                                     const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS, Real *dq, Real *dk,
+                                     Real *dv) const {
+    const int F = in.width, n = c.n, V = this->V;
+    const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
     const Reads reads = this->reads(n);
     const auto own = [=](const Array<Real> &array) { return array.extent(0) ? array.data() + step * F : nullptr; };
     x.decays.from_start(team, reads, q.data, q.row, x.within, ld, true);
-    tile::gemm(team, n, F, V, Real(1), do_, tile::transposed(S.data, S.row), Real(0), dq, F);
-    tile::gemm(team, n, F, V, Real(1), values, tile::transposed(dS.data, dS.row), Real(0), dk, F);
-    each(team, F, [=](int j) { x.across[j] = dot(S.data + j * S.row, dS.data + j * dS.row, V); });
+    each(team, F, [=, *this](int j) { x.across[j] = across(c, S, dS, after, j); });
     team.barrier();
     x.decays.weights(team, reads, q.data, q.row, x.within, ld, k.data, k.row, nullptr, nullptr, x.A, lda);
     if (in.bonus.extent(0)) {
@@ -235,6 +256,22 @@ private:
                           own(d.lambda),
                           own(d.bonus)}(team);
   }
+  /// Row j of dS_C . S_0.
+  KOKKOS_FUNCTION Real across(const Chunk &c, const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS,
+                              const Real *after, int j) const {
+    const Real values = dot(S.data + j * S.row, dS.data + j * dS.row, V);
+    return in.normalised ? values + starts.of(c)[elements() + j] * after[elements() + j] : values;
+  }
+  /// The normaliser's part of do_t . v_i, do_t . S_0 and dS_C . v_i.
+  KOKKOS_FUNCTION void add_normaliser(const Team &team, const Chunk &c, const Real *after, Real *dA, std::ptrdiff_t lda,
+                                      Real *dq, Real *dk) const {
+    const int F = in.width;
+    const Real *z = starts.of(c) + elements(), *dz = after + elements(), *dw = d_weight.data() + c.head * T + c.first;
+    each_row(team, c.n, [=](int t, int first, int side) {
+      for (int i = first; i <= t; i += side) dA[t * lda + i] += dw[t];
+      for (int j = first; j < F; j += side) dq[size_t(t) * F + j] += dw[t] * z[j], dk[size_t(t) * F + j] += dz[j];
+    });
+  }
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
@@ -254,63 +291,56 @@ private:
                             const tile::Matrix<Real> &k, const Real *dk, Real *G) const {
     const int F = in.width;
     const std::ptrdiff_t ldg = this->ldg();
-    each_row(team, n, [=](int t, int first, int side) {
+    each_row(team, n, [=, *this](int t, int first, int side) {
       for (int i = first; i < t; i += side)
         G[t * ldg + i + 1] = A[t * lda + i] * dA[t * lda + i] * (strength ? strength[i] : Real(1));
       const Real started = row_dot(q.data + t * q.row, dq + size_t(t) * F, F, first, side),
                  left = row_dot(k.data + t * k.row, dk + size_t(t) * F, F, first, side);
-      if (first == 0) G[t * ldg] = started, G[n * ldg + t + 1] = (strength ? strength[t] : Real(1)) * left;
+      if (first == 0) G[t * ldg] = in.scale * started, G[n * ldg + t + 1] = (strength ? strength[t] : Real(1)) * left;
     });
   }
 };
 
-/// What a sum without a normaliser takes: values `width` wide.
-template <class Real> struct Summed {
-  int width;
-  Array<Real> v, o, d_v, d_o;
-};
-
-/// The states at the chunks' starts, and on request the outputs.
+/// The chunks' starts; on request the outputs besides, to call.o, and with `weights` scale z_t . q_t.
 template <class Real>
-Starts<Real> kept_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
-                         const Summed<Real> &values, bool reads) {
-  const DecayedSumAlgebra<Real> forward{in,       call.shape.T, call.chunk, values.width,
-                                        values.v, values.o,     call.state, call.state_shape.size()};
+Starts<Real> kept_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in, bool reads,
+                         const Array<Real> &weights = {}) {
+  const Shape &s = call.shape;
+  const DecayedSumAlgebra<Real> forward{
+      in, s.T, call.chunk, s.Dv, call.v, call.o, call.state, call.state_shape.size(), weights};
   const Starts<Real> starts(call, forward);
   run_chunks(label + "::starts", call, DecayedSumStarts<Real>{forward, starts, reads});
   return starts;
 }
 
-/// From values.d_o and back.d.state to values.d_v, back.d.state and the arrays of d.
+/// From d_o, that of the sum, and d_weight, and back.d.state to back.d.v, back.d.state and the arrays of d.
 template <class Real>
 void go_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
-             const DecayedSumGradient<Real> &d, const Summed<Real> &values, const Starts<Real> &starts) {
+             const DecayedSumGradient<Real> &d, const Starts<Real> &starts, const Array<Real> &d_o,
+             const Array<Real> &d_weight = {}) {
   const Call<Real> &call = back.call;
+  const Shape &s = call.shape;
   run_chunks(label, call,
-             DecayedSumAdjoint<Real>{in, d, call.shape.T, call.chunk, values.width, values.v, values.d_o, values.d_v,
-                                     back.d.state, call.state_shape.size(), starts},
+             DecayedSumAdjoint<Real>{in, d, s.T, call.chunk, s.Dv, call.v, d_o, back.d.v, back.d.state,
+                                     call.state_shape.size(), starts, d_weight},
              true);
 }
 
-/// o = sum / divisor, divisor = weight or with a floor max(|weight|, floor): from do to those of (sum, weight), which
-/// are the columns of `values`.
+/// o = sum / divisor, divisor = weight or with a floor max(|weight|, floor): from do to that of the sum, and from the
+/// weights to theirs.
 template <class Real>
 void divided(const Pullback<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
-             const Summed<Real> &values) {
+             const Array<Real> &weights, const Array<Real> &d_sum) {
   const int V = back.call.shape.Dv;
-  const Array<Real> given = back.d.o;
+  const Array<Real> o = back.call.o, given = back.d.o;
   Kokkos::parallel_for(
-      "decayed_sum::divided", Kokkos::RangePolicy<Execution>(0, back.call.steps()), KOKKOS_LAMBDA(const size_t t) {
-        const Real *sum = values.o.data() + t * (V + 1), *own = given.data() + t * V, weight = sum[V];
-        Real *out = values.d_o.data() + t * (V + 1);
+      "decayed_sum::divided", Kokkos::RangePolicy<Execution>(0, weights.extent(0)), KOKKOS_LAMBDA(const size_t t) {
+        const Real weight = weights(t), *own = given.data() + t * V;
         const bool limited = floor.extent(0) && floor(t) > math::fabs(weight);
         const Real divisor = limited ? floor(t) : floor.extent(0) ? math::fabs(weight) : weight;
-        Real slope = 0; // in the divisor
-        for (int i = 0; i < V; ++i) {
-          out[i] = divisor == 0 ? Real(0) : own[i] / divisor;
-          if (divisor != 0) slope -= out[i] * (sum[i] / divisor);
-        }
-        out[V] = limited ? Real(0) : floor.extent(0) && weight < 0 ? -slope : slope;
+        const Real slope = divisor == 0 ? Real(0) : -dot(own, o.data() + t * V, V) / divisor; // in the divisor
+        for (int i = 0; i < V; ++i) d_sum(t * V + i) = divisor == 0 ? Real(0) : own[i] / divisor;
+        weights(t) = limited ? Real(0) : floor.extent(0) && weight < 0 ? -slope : slope;
         if (d_floor.extent(0)) d_floor(t) = limited ? slope : Real(0);
       });
 }
@@ -333,12 +363,10 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
   decayed_sum_vjp(label, back, in, d);
   Kokkos::parallel_for(
       "decayed_sum::d_gates", Kokkos::RangePolicy<Execution>(0, alpha.extent(0)), KOKKOS_LAMBDA(const size_t t) {
-        Real sum = 0;
-        for (size_t i = t * F; i < (t + 1) * F; ++i) {
-          sum += lambda(i) * d_both(i);
-          if (d_lambda.extent(0)) d_lambda(i) = alpha(t) * d_both(i);
-        }
-        if (d_alpha.extent(0)) d_alpha(t) = sum;
+        const size_t first = t * F;
+        if (d_lambda.extent(0))
+          for (int j = 0; j < F; ++j) d_lambda(first + j) = alpha(t) * d_both(first + j);
+        if (d_alpha.extent(0)) d_alpha(t) = dot(lambda.data() + first, d_both.data() + first, F);
       });
 }
 
@@ -350,30 +378,11 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
   Pullback<Real> back = given;
   if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);
   const Call<Real> &call = back.call;
-  const int V = call.shape.Dv;
-  if (!in.normalised) {
-    const Summed<Real> values{V, call.v, call.o, back.d.v, back.d.o};
-    go_back(label, back, in, d, values, kept_starts(label, call, in, values, false));
-    return;
-  }
-  in.normalised = false; // a sum of (v, 1) [Dv+1]: its state is S over z, as the layer keeps it
-  const size_t size = call.steps() * (V + 1);
-  const Summed<Real> values{V + 1, allocate(call, size), allocate(call, size), allocate(call, size),
-                            allocate(call, size)};
-  const Array<Real> v = call.v, d_v = back.d.v;
-  Kokkos::parallel_for(
-      "decayed_sum::values", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
-        Real *to = values.v.data() + t * (V + 1);
-        for (int i = 0; i < V; ++i) to[i] = v(t * V + i);
-        to[V] = 1;
-      });
-  const Starts<Real> starts = kept_starts(label, call, in, values, true);
-  divided(back, in.floor, d.floor, values);
-  go_back(label, back, in, d, values, starts);
-  Kokkos::parallel_for(
-      "decayed_sum::d_values", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
-        for (int i = 0; i < V; ++i) d_v(t * V + i) = values.d_v(t * (V + 1) + i);
-      });
+  if (!in.normalised) return go_back(label, back, in, d, kept_starts(label, call, in, false), back.d.o);
+  const Array<Real> weights = allocate(call, call.steps()), d_sum = allocate(call, call.o.extent(0));
+  const Starts<Real> starts = kept_starts(label, call, in, true, weights);
+  divided(back, in.floor, d.floor, weights, d_sum);
+  go_back(label, back, in, d, starts, d_sum, weights);
 }
 
 } // namespace recollect::variants
