@@ -155,6 +155,19 @@ BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(the_definition_serves_where_a_pass_does_not) {
+  const GradientCase c = case_of(find_variant("linear"), {1, 1, 6, 3, 2}, 18);
+  const Run chunked{"chunked", Real::f64, 4, c.params};
+  const Sequence defined = gradient(c.variant, c.s, c.params, c.weights);
+  const auto k = [&](const Variant &variant, const Run &run) { return gradient_by(variant, c.s, run, c.weights).k; };
+  BOOST_TEST((k(c.variant, chunked) == pass(c, *c.variant.find_form("chunked"), 4).k));
+  BOOST_TEST((k(c.variant, {"recurrent", Real::f64, 1, c.params}) == defined.k));
+  Variant silent = c.variant; // its pass writes nothing
+  for (Form &form : silent.forms)
+    if (form.vjp) form.vjp.f64 = [](const Pullback<double> &) {};
+  BOOST_TEST((k(silent, chunked) == defined.k));
+}
+
 BOOST_AUTO_TEST_CASE(forms_without_one_say_so) {
   const GradientCase c = case_of(find_variant("softmax"), {1, 1, 4, 2, 2}, 17);
   BOOST_CHECK_THROW(backward(c.variant, c.s, {"recurrent", Real::f64, 1, c.params}, c.weights), Error);
