@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds, then runs every test. The last line counts test cases: "N passed, M failed". Exit 0 only when none failed.
+# Builds, then runs every test, a suite a core. The last line counts test cases: "N passed, M failed". Exit 0 only when none
+# failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/build.sh
 log=build/test.log
 status=0
-ctest --test-dir build --verbose 2>&1 | tee "$log" | grep -vE '^[0-9]+: (Running|Test command)' || status=${PIPESTATUS[0]}
+ctest --test-dir build --verbose --parallel "$(nproc)" 2>&1 | tee "$log" | grep -vE '^[0-9]+: (Running|Test command)' ||
+  status=${PIPESTATUS[0]}
 # Every test program closes with its own count; one that did not is a failure more, whatever its exit status.
 read -r passed failed < <(awk '
   $1 == "Start" { silent[$2] = 1 }
