@@ -15,8 +15,8 @@ PYTHON = {
     "test_schemas": "diff hdf5_file results results_commands",
     "test_terminal": "cli list_command print print_cells print_explain print_findings progress report_command table "
     "verify_command",
-    "test_train": "model settings texts train_command trainer training_record weights",
-    "test_train_torch": "adjoint adjoint_attention adjoint_delta adjoint_vla layers model parallel texts trainer",
+    "test_train": "corpus mixer model network settings texts train_command trainer training_record weights",
+    "test_train_torch": "adjoint layers mixer model network texts trainer",
 }
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/numerics/random.hpp"
+#include "harness/core/fnv.hpp"
 #include <Random123/philox.h>
 #include <cmath>
 #include <numeric>
@@ -33,11 +34,7 @@ std::array<std::uint32_t, 4> philox(std::uint64_t counter, std::uint64_t stream,
   return {r[0], r[1], r[2], r[3]};
 }
 
-std::uint64_t Stream::hash(std::string_view name) {
-  std::uint64_t h = 0xcbf29ce484222325;
-  for (unsigned char c : name) h = (h ^ c) * 0x100000001b3;
-  return h;
-}
+std::uint64_t Stream::hash(std::string_view name) { return fnv1a(name); }
 Stream::Stream(std::uint64_t seed, std::string_view name, std::uint64_t number)
     : Stream(seed, std::string(name) + '#' + std::to_string(number)) {}
 

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/digest.hpp"
+#include "harness/core/fnv.hpp"
 
 namespace recollect {
 namespace {
 
-/// FNV-1a over 64 bits. A text counts up to its first zero byte, which is where a file ends it.
+/// A text counts up to its first zero byte, which is where a file ends it.
 class Fnv {
 public:
-  std::uint64_t value = 0xcbf29ce484222325;
+  std::uint64_t value = fnv1a({});
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Fnv &operator<<(T number) {
-    return raw(&number, sizeof number);
+    return raw({reinterpret_cast<const char *>(&number), sizeof number});
   }
-  Fnv &operator<<(const std::string &text) { return raw(text.c_str(), std::strlen(text.c_str()) + 1); }
+  Fnv &operator<<(const std::string &text) { return raw({text.c_str(), std::strlen(text.c_str()) + 1}); }
 
 private:
-  Fnv &raw(const void *data, size_t size) {
-    for (size_t i = 0; i < size; ++i) value = (value ^ static_cast<const unsigned char *>(data)[i]) * 0x100000001b3;
-    return *this;
-  }
+  Fnv &raw(std::string_view bytes) { return value = fnv1a(bytes, value), *this; }
 };
 
 } // namespace

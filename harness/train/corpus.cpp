@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/corpus.hpp"
 #include "harness/core/files.hpp"
-#include <cstdint>
+#include "harness/core/fnv.hpp"
 #include <cstdio>
 
 namespace recollect::train {
 
 std::string Corpus::identity() const {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
   char text[48];
-  std::snprintf(text, sizeof text, "%zu bytes, %016llx", bytes.size(), static_cast<unsigned long long>(hash));
+  std::snprintf(text, sizeof text, "%zu bytes, %016llx", bytes.size(), static_cast<unsigned long long>(fnv1a(bytes)));
   return text;
 }
 

@@ -18,9 +18,20 @@ struct Plus {
   template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
 };
 
-/// s of every row: 1 / sqrt(|x|^2 / divisor + floor).
-template <class Real> Array<Real> scales(Arena &arena, const Array<Real> &X, int width, Real divisor, Real floor) {
-  const int N = rows_of(X, width);
+/// Rows of `width` by s = 1 / sqrt(|x|^2 / divisor + floor).
+template <class Real> struct Scaling {
+  int width;
+  Real divisor, floor;
+};
+template <class Real> Scaling<Real> to_mean_square(int width, double floor) {
+  return {width, Real(width), Real(floor)};
+}
+template <class Real> Scaling<Real> to_length(int width) { return {width, Real(1), Real(unit_floor)}; }
+
+/// s of every row.
+template <class Real> Array<Real> scales(Arena &arena, const Array<Real> &X, const Scaling<Real> &by) {
+  const int width = by.width, N = rows_of(X, width);
+  const Real divisor = by.divisor, floor = by.floor;
   const Array<Real> s = arena.take<Real>(size_t(N));
   each_row(
       "train::scales", N, width, KOKKOS_LAMBDA(int row, int first, int side) {
@@ -35,9 +46,9 @@ template <class Real> Array<Real> scales(Arena &arena, const Array<Real> &X, int
 
 /// y = gain s x, without a gain 1.
 template <class Real>
-Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &s,
-                           int width) {
-  const Array<Real> Y = arena.take<Real>(X.extent(0));
+Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {}) {
+  const Array<Real> s = scales(arena, X, by), Y = arena.take<Real>(X.extent(0));
+  const int width = by.width;
   const bool gains = gain.extent(0) > 0;
   each_index(
       "train::scaled", X.extent(0),
@@ -47,9 +58,11 @@ Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Array<Real>
 
 /// The derivative of y = gain x s(|x|^2): dx = s g - s^3 / divisor (x.g) x with g = gain dy.
 template <class Real>
-Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &s,
-                            int width, Real divisor, const Array<Real> &dY, const Array<Real> &dgain) {
-  const Array<Real> dX = arena.take<Real>(X.extent(0));
+Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
+                            const Array<Real> &gain = {}, const Array<Real> &dgain = {}) {
+  const Array<Real> s = scales(arena, X, by), dX = arena.take<Real>(X.extent(0));
+  const int width = by.width;
+  const Real divisor = by.divisor;
   const bool gains = gain.extent(0) > 0;
   each_row(
       "train::scaled_backward", rows_of(X, width), width, KOKKOS_LAMBDA(int row, int first, int side) {
@@ -119,22 +132,18 @@ template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, co
 }
 
 template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain) {
-  const int width = int(gain.extent(0));
-  return scaled_forward(arena, X, gain, scales(arena, X, width, Real(width), Real(rms_floor)), width);
+  return scaled_forward(arena, X, to_mean_square<Real>(int(gain.extent(0)), rms_floor), gain);
 }
 template <class Real>
 Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
                          const Array<Real> &dgain) {
-  const int width = int(gain.extent(0));
-  const Array<Real> s = scales(arena, X, width, Real(width), Real(rms_floor));
-  return scaled_backward(arena, X, gain, s, width, Real(width), dY, dgain);
+  return scaled_backward(arena, X, to_mean_square<Real>(int(gain.extent(0)), rms_floor), dY, gain, dgain);
 }
 
 template <class Real>
 Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &shift) {
   const int width = int(gain.extent(0));
-  const Array<Real> C = centred(arena, X, width),
-                    Y = scaled_forward(arena, C, gain, scales(arena, C, width, Real(width), Real(layer_floor)), width);
+  const Array<Real> Y = scaled_forward(arena, centred(arena, X, width), to_mean_square<Real>(width, layer_floor), gain);
   bias_forward(Y, shift);
   return Y;
 }
@@ -143,25 +152,23 @@ Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real>
                            const Array<Real> &dgain, const Array<Real> &dshift) {
   const int width = int(gain.extent(0));
   bias_backward(arena, dY, dshift);
-  const Array<Real> C = centred(arena, X, width), s = scales(arena, C, width, Real(width), Real(layer_floor));
-  return centred(arena, scaled_backward(arena, C, gain, s, width, Real(width), dY, dgain), width);
+  const Scaling<Real> by = to_mean_square<Real>(width, layer_floor);
+  return centred(arena, scaled_backward(arena, centred(arena, X, width), by, dY, gain, dgain), width);
 }
 
 template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width) {
-  return scaled_forward(arena, X, {}, scales(arena, X, width, Real(1), Real(unit_floor)), width);
+  return scaled_forward(arena, X, to_length<Real>(width));
 }
 template <class Real> Array<Real> unit_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY) {
-  const Array<Real> s = scales(arena, X, width, Real(1), Real(unit_floor));
-  return scaled_backward(arena, X, {}, s, width, Real(1), dY, {});
+  return scaled_backward(arena, X, to_length<Real>(width), dY);
 }
 
 template <class Real> Array<Real> mean_square_forward(Arena &arena, const Array<Real> &X, int width) {
-  return scaled_forward(arena, X, {}, scales(arena, X, width, Real(width), Real(rms_floor)), width);
+  return scaled_forward(arena, X, to_mean_square<Real>(width, rms_floor));
 }
 template <class Real>
 Array<Real> mean_square_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY) {
-  const Array<Real> s = scales(arena, X, width, Real(width), Real(rms_floor));
-  return scaled_backward(arena, X, {}, s, width, Real(width), dY, {});
+  return scaled_backward(arena, X, to_mean_square<Real>(width, rms_floor), dY);
 }
 
 template <class Real>

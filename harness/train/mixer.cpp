@@ -8,13 +8,13 @@
 namespace recollect::train {
 namespace {
 
-const std::function<void(const Call<double> &)> &kernel(const Variant &v, const double *) { return v.forms.at(0).f64; }
-const std::function<void(const Call<float> &)> &kernel(const Variant &v, const float *) {
-  return find_form(v, "fast").f32;
+/// Of a Form or a Vjp, the one for this type.
+template <class Real, class Kernels> const auto &of_type(const Kernels &kernels) {
+  if constexpr (std::is_same_v<Real, float>)
+    return kernels.f32;
+  else
+    return kernels.f64;
 }
-
-const std::function<void(const Pullback<double> &)> &backward_kernel(const Vjp &vjp, const double *) { return vjp.f64; }
-const std::function<void(const Pullback<float> &)> &backward_kernel(const Vjp &vjp, const float *) { return vjp.f32; }
 
 } // namespace
 
@@ -46,7 +46,7 @@ template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std:
   call_.state = first_state(arena);
   scratch->reset();
   call_.arena = scratch;
-  kernel(variant_, static_cast<const Real *>(nullptr))(call_);
+  of_type<Real>(std::is_same_v<Real, float> ? find_form(variant_, "fast") : variant_.forms.at(0))(call_);
   return call_.o;
 }
 
@@ -58,7 +58,7 @@ template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real
     Kokkos::deep_copy(back.d.state, Real(0));
     for (Tensor tensor : all_tensors) back.d[tensor] = gradient[tensor] = arena.take<Real>(back.call[tensor].extent(0));
     call_.arena->reset();
-    backward_kernel(form.vjp, static_cast<const Real *>(nullptr))(back);
+    of_type<Real>(form.vjp)(back);
     Kokkos::fence();
     return;
   }

@@ -53,16 +53,6 @@ struct Places {
   }
 };
 
-struct Larger {
-  template <class Number> KOKKOS_FUNCTION Number operator()(Number a, Number b) const { return a < b ? b : a; }
-};
-struct Smaller {
-  template <class Number> KOKKOS_FUNCTION Number operator()(Number a, Number b) const { return b < a ? b : a; }
-};
-struct Sum {
-  template <class Number> KOKKOS_FUNCTION Number operator()(Number a, Number b) const { return a + b; }
-};
-
 /// Turns a row of logits into the derivative of the mean cross-entropy of `rows` rows in it; leaves its own cross-entropy
 /// and whether the label, or an equal before it, is largest.
 template <class Real> struct CrossEntropy {
@@ -73,15 +63,17 @@ template <class Real> struct CrossEntropy {
   KOKKOS_FUNCTION void operator()(int row, int first, int side) const {
     Real *x = logits.data() + size_t(row) * size_t(width);
     Real largest = -HUGE_VAL;
-    for (int j = first; j < width; j += side) largest = Larger()(largest, x[j]);
-    largest = across_row(largest, Larger());
+    const auto larger = [](Real a, Real b) { return a < b ? b : a; };
+    for (int j = first; j < width; j += side) largest = larger(largest, x[j]);
+    largest = across_row(largest, larger);
     int best = width;
     Real sum = 0;
     for (int j = first; j < width; j += side) {
       if (x[j] == largest && j < best) best = j;
       sum += math::exp(x[j] - largest);
     }
-    best = across_row(best, Smaller()), sum = across_row(sum, Sum());
+    best = across_row(best, [](int a, int b) { return b < a ? b : a; });
+    sum = across_row(sum, [](Real a, Real b) { return a + b; });
     const int label = labels[size_t(row)];
     if (first == 0) loss[size_t(row)] = largest + math::log(sum) - x[label], right[size_t(row)] = best == label;
     row_barrier();

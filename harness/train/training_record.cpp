@@ -44,11 +44,12 @@ void add_curve(Table &curves, size_t run, const std::vector<CurvePoint> &curve) 
 std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed,
                                        const std::shared_ptr<const Corpus> &corpus) {
   std::vector<TrainingRun> plan;
+  const std::string identity = corpus ? corpus->identity() : "";
   for (const Experiment &e : experiments)
     for (Setup &setup : setups(e.request.settings)) {
       check_corpus(setup.settings, corpus.get());
       setup.corpus = corpus;
-      if (corpus) setup.settings.set("corpus", corpus->identity());
+      if (corpus) setup.settings.set("corpus", identity);
       for (int i = 0; i < e.request.seeds; ++i) plan.push_back({e.request.experiment, setup, seed + std::uint64_t(i)});
     }
   return plan;

@@ -48,26 +48,79 @@ KOKKOS_FUNCTION void weigh_own_pairs(const Team &team, int n, int F, const tile:
   });
 }
 
-template <class Number> struct DecayedSumAlgebra {
+/// S and z of the engine's algebras, and how a chunk carries them: those of the sum, and of its gradient
+/// (decayed_sum_vjp.hpp), which decays alike on its way back.
+template <class Number> struct DecayedState {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true;
   DecayedSum<Real> in;
   int T, C, V; // steps, of a chunk, width of v and o
-  Array<Real> v, o, state;
-  size_t state_stride;      // reals of a head's state in the layer's layout: rows of S [V,F], then z
-  Array<Real> weights = {}; // [B,H,T] takes scale z_t . q_t, normalised; empty: not wanted
+  Array<Real> state;
+  size_t state_stride; // reals of a head's state in the layer's layout: rows of S [V,F], then z
 
   struct Summary {
-    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, transposed, so that products run along V; then of z [F]
-    Real *carried; // [1 or F] D(C,0), where anything decays
+    Real *added;   // [F,V] what the chunk adds to S, transposed, so that products run along V; then to z [F]
+    Real *carried; // [0, 1 or F] D(C,0)
   };
+  struct Carrying {};
+
+  KOKKOS_FUNCTION int decay_width() const { return in.lambda.extent(0) ? in.width : in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
+  KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
+  KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
+  int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(decay_width())}; }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *S) const {
+    const Real *from = state.data() + head * state_stride;
+    tile::transpose(team, V, in.width, from, in.width, S, V);
+    if (in.normalised) each(team, in.width, [=, *this](int j) { S[elements() + j] = from[elements() + j]; });
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *S) const {
+    Real *to = state.data() + head * state_stride;
+    tile::transpose(team, in.width, V, S, V, to, in.width);
+    if (in.normalised) each(team, in.width, [=, *this](int j) { to[elements() + j] = S[elements() + j]; });
+  }
+
+  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                             const Real *before, Real *after, const Carrying &) const {
+    const int begin = part.begin(in.width), V = this->V;
+    const size_t z = elements();
+    each_cell(team, part.end(in.width) - begin, V + in.normalised, [=, *this](int row, int c) {
+      const int j = begin + row;
+      const size_t at = c < V ? size_t(j) * V + c : z + j;
+      after[at] = carried(chunk, j) * before[at] + chunk.added[at];
+    });
+  }
+  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
+    const int j = at < elements() ? int(at) / V : int(at - elements());
+    return {carried(chunk, j), chunk.added[at]};
+  }
+
+private:
+  /// What a chunk leaves of row j of the state before it.
+  KOKKOS_FUNCTION Real carried(const Summary &chunk, int j) const {
+    const int width = decay_width();
+    return width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
+  }
+};
+
+template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
+  using Real = Number;
+  using State = DecayedState<Real>;
+  using State::bare_keys, State::decay_width, State::elements;
+  using State::in, State::T, State::C, State::V;
+  using typename State::Summary; // added: sum of v_i (D(C,i) k_i)^T, and of D(C,i) k_i
+  Array<Real> v, o;
+  Array<Real> weights = {}; // [B,H,T] takes scale z_t . q_t, normalised; empty: not wanted
+
   struct Summarising {
     Decays<Real> decays;
     Real *gates, *keys; // [C,F] alpha lambda where both are given; D(C,i) k_i
     Real *k, *v;        // rooms
   };
-  struct Carrying {};
   struct Reading {
     Decays<Real> decays;
     Real *gates, *decayed; // [C,F] alpha lambda; q_t decayed from its block's start, then D(t,0) q_t
@@ -76,14 +129,8 @@ template <class Number> struct DecayedSumAlgebra {
     Real *q, *k, *v, *S;   // rooms
   };
 
-  KOKKOS_FUNCTION int decay_width() const { return in.lambda.extent(0) ? in.width : in.alpha.extent(0) ? 1 : 0; }
   KOKKOS_FUNCTION bool both_gates() const { return in.lambda.extent(0) && in.alpha.extent(0); }
-  KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
-  KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
-  KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
-  int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
 
-  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(decay_width())}; }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
     Summarising x;
     x.decays.place(s, C, in.width, decay_width());
@@ -93,7 +140,6 @@ template <class Number> struct DecayedSumAlgebra {
     x.v = tile::room(s, C, V);
     return x;
   }
-  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
     Reading x;
     const bool channels = decay_width() > 1;
@@ -107,17 +153,6 @@ template <class Number> struct DecayedSumAlgebra {
     x.v = tile::room(s, C, V);
     x.S = tile::room(s, in.width, V);
     return x;
-  }
-
-  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *S) const {
-    const Real *from = state.data() + head * state_stride;
-    tile::transpose(team, V, in.width, from, in.width, S, V);
-    if (in.normalised) each(team, in.width, [=, *this](int j) { S[elements() + j] = from[elements() + j]; });
-  }
-  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *S) const {
-    Real *to = state.data() + head * state_stride;
-    tile::transpose(team, in.width, V, S, V, to, in.width);
-    if (in.normalised) each(team, in.width, [=, *this](int j) { to[elements() + j] = S[elements() + j]; });
   }
 
   KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
@@ -138,21 +173,6 @@ template <class Number> struct DecayedSumAlgebra {
         z[j] = sum;
       });
     each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
-  }
-
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Carrying &) const {
-    const int begin = part.begin(in.width), V = this->V;
-    const size_t z = elements();
-    each_cell(team, part.end(in.width) - begin, V + in.normalised, [=, *this](int row, int c) {
-      const int j = begin + row;
-      const size_t at = c < V ? size_t(j) * V + c : z + j;
-      after[at] = carried(chunk, j) * before[at] + chunk.added[at];
-    });
-  }
-  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
-    const int j = at < elements() ? int(at) / V : int(at - elements());
-    return {carried(chunk, j), chunk.added[at]};
   }
 
   KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
@@ -207,11 +227,6 @@ template <class Number> struct DecayedSumAlgebra {
   }
 
 private:
-  /// What a chunk leaves of row j of the state before it.
-  KOKKOS_FUNCTION Real carried(const Summary &chunk, int j) const {
-    const int width = decay_width();
-    return width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
-  }
   /// Decays of the n steps from `step` on.
   KOKKOS_FUNCTION void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
     const int F = in.width;
@@ -228,8 +243,8 @@ private:
 /// Runs the sum from and to call.state, whose first rows are S [Dv,F] and, normalised, z. Writes call.o.
 template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in) {
   run_chunks(label, call,
-             DecayedSumAlgebra<Real>{in, call.shape.T, call.chunk, call.shape.Dv, call.v, call.o, call.state,
-                                     call.state_shape.size()});
+             DecayedSumAlgebra<Real>{
+                 {in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()}, call.v, call.o});
 }
 
 } // namespace recollect::variants

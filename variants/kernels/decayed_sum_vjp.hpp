@@ -44,28 +44,23 @@ template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
   KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
 };
 
-template <class Number> struct DecayedSumAdjoint {
+/// `state` is that of the gradient.
+template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
   using Real = Number;
-  static constexpr bool carries_by_reading = false;
-  static constexpr bool elementwise = true;
-  DecayedSum<Real> in;
+  using State = DecayedState<Real>;
+  using State::bare_keys, State::decay_width, State::elements;
+  using State::in, State::T, State::C, State::V;
+  using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, and of dz
   DecayedSumGradient<Real> d;
-  int T, C, V;
-  Array<Real> v, d_o, d_v, d_state;
-  size_t state_stride;
+  Array<Real> v, d_o, d_v;
   Starts<Real> starts;
   Array<Real> d_weight; // [B,H,T] of scale z_t . q_t, normalised
 
-  struct Summary {
-    Real *added;   // [F,V] sum of scale D(t,0) q_t do_t^T; then of dz [F]
-    Real *carried; // [0, 1 or F] D(C,0)
-  };
   struct Summarising {
     Decays<Real> decays;
     Real *queries; // [C,F] D(t,0) q_t
     Real *q, *o;   // rooms
   };
-  struct Carrying {};
   struct Reading {
     Decays<Real> decays;
     Real *A, *dA;                 // [C,C]
@@ -75,17 +70,11 @@ template <class Number> struct DecayedSumAdjoint {
     Real *q, *k, *v, *o, *S, *dS; // rooms
   };
 
-  KOKKOS_FUNCTION int decay_width() const { return in.lambda.extent(0) ? in.width : in.alpha.extent(0) ? 1 : 0; }
   KOKKOS_FUNCTION bool channels() const { return in.lambda.extent(0); }
-  KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
   /// With a bonus the step's own pair has a weight of its own.
   KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
-  KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
-  KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
-  int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
 
-  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(decay_width())}; }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
     Summarising x;
     x.decays.place(s, C, in.width, decay_width());
@@ -94,7 +83,6 @@ template <class Number> struct DecayedSumAdjoint {
     x.o = tile::room(s, C, V);
     return x;
   }
-  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
     Reading x;
     x.decays.place(s, C, in.width, decay_width());
@@ -108,17 +96,6 @@ template <class Number> struct DecayedSumAdjoint {
     x.v = tile::room(s, C, V), x.o = tile::room(s, C, V);
     x.S = tile::room(s, in.width, V), x.dS = tile::room(s, in.width, V);
     return x;
-  }
-
-  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *dS) const {
-    const Real *from = d_state.data() + head * state_stride;
-    tile::transpose(team, V, in.width, from, in.width, dS, V);
-    if (in.normalised) each(team, in.width, [=, *this](int j) { dS[elements() + j] = from[elements() + j]; });
-  }
-  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *dS) const {
-    Real *to = d_state.data() + head * state_stride;
-    tile::transpose(team, in.width, V, dS, V, to, in.width);
-    if (in.normalised) each(team, in.width, [=, *this](int j) { to[elements() + j] = dS[elements() + j]; });
   }
 
   KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
@@ -139,21 +116,6 @@ template <class Number> struct DecayedSumAdjoint {
         out.added[elements() + j] = in.scale * sum;
       });
     each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
-  }
-
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Carrying &) const {
-    const int begin = part.begin(in.width), V = this->V;
-    const size_t z = elements();
-    each_cell(team, part.end(in.width) - begin, V + in.normalised, [=, *this](int row, int c) {
-      const int j = begin + row;
-      const size_t at = c < V ? size_t(j) * V + c : z + j;
-      after[at] = carried(chunk, j) * before[at] + chunk.added[at];
-    });
-  }
-  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
-    const int j = at < elements() ? int(at) / V : int(at - elements());
-    return {carried(chunk, j), chunk.added[at]};
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
@@ -275,9 +237,6 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
-  KOKKOS_FUNCTION Real carried(const Summary &chunk, int j) const {
-    return decay_width() == 0 ? Real(1) : chunk.carried[channels() ? j : 0];
-  }
   /// The lower triangle of factor x y^T.
   KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
                                     const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
@@ -307,7 +266,7 @@ Starts<Real> kept_starts(const std::string &label, const Call<Real> &call, const
                          const Array<Real> &weights = {}) {
   const Shape &s = call.shape;
   const DecayedSumAlgebra<Real> forward{
-      in, s.T, call.chunk, s.Dv, call.v, call.o, call.state, call.state_shape.size(), weights};
+      {in, s.T, call.chunk, s.Dv, call.state, call.state_shape.size()}, call.v, call.o, weights};
   const Starts<Real> starts(call, forward);
   run_chunks(label + "::starts", call, DecayedSumStarts<Real>{forward, starts, reads});
   return starts;
@@ -321,8 +280,13 @@ void go_back(const std::string &label, const Pullback<Real> &back, const Decayed
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   run_chunks(label, call,
-             DecayedSumAdjoint<Real>{in, d, s.T, call.chunk, s.Dv, call.v, d_o, back.d.v, back.d.state,
-                                     call.state_shape.size(), starts, d_weight},
+             DecayedSumAdjoint<Real>{{in, s.T, call.chunk, s.Dv, back.d.state, call.state_shape.size()},
+                                     d,
+                                     call.v,
+                                     d_o,
+                                     back.d.v,
+                                     starts,
+                                     d_weight},
              true);
 }
 

@@ -116,7 +116,7 @@ void prefix_regression(const std::string &label, const Call<Real> &call, Real ri
   const DecayedSum<Real> sum{F, call.q, call.k, decays ? call.alpha : Array<Real>(), {}};
   run_chunks(label, call,
              PrefixRegressionAlgebra<Real>{
-                 {sum, call.shape.T, call.chunk, F + V, values, {}, {}, 0}, ridge, F, V, call.v, call.o, state});
+                 {{sum, call.shape.T, call.chunk, F + V, {}, 0}, values, {}}, ridge, F, V, call.v, call.o, state});
 }
 
 } // namespace recollect::variants
