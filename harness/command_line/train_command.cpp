@@ -9,7 +9,7 @@
 #include "harness/device/backend.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "harness/pipeline/provenance.hpp"
-#include "harness/train/training_record.hpp"
+#include "harness/train/statements.hpp"
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -29,17 +29,18 @@ struct TrainFlags {
   QuietFlag quiet;
   CLI::Option *seeds_option = nullptr;
 
-  std::vector<Experiment> experiments() const {
+  Suite chosen() const {
     if (suite.empty()) {
-      Experiment one;
-      one.request.settings = assignments(settings), one.request.seeds = seeds;
-      return {one};
+      Suite one;
+      one.trainings.emplace_back();
+      one.trainings[0].request.settings = assignments(settings), one.trainings[0].request.seeds = seeds;
+      return one;
     }
-    std::vector<Experiment> all = load_suite(suite).trainings;
-    if (all.empty()) input_error(suite + " has no [[train]]");
-    for (Experiment &e : all)
+    Suite found = load_suite(suite);
+    if (found.trainings.empty()) input_error(suite + " has no [[train]]");
+    for (Experiment &e : found.trainings)
       if (seeds_option->count()) e.request.seeds = seeds;
-    return all;
+    return found;
   }
 };
 
@@ -117,11 +118,36 @@ void print_summary(const std::vector<std::string> &labels, const TrainingRecord 
   }
 }
 
+std::vector<Ruling> rulings(const std::vector<Statement> &statements, const TrainingRecord &record) {
+  std::vector<Ruling> all;
+  const std::vector<TrainedModel> models = models_of(record.results());
+  for (const Statement &s : statements) all.push_back(rule(s, models));
+  return all;
+}
+
+std::string shown(const Side &side) {
+  if (side.seeds == 0) return "";
+  const std::string interval =
+      side.low <= side.high ? " (" + rounded(side.low) + " to " + rounded(side.high) + ")" : "";
+  return rounded(side.mean) + interval + (side.diverged ? ", " + std::to_string(side.diverged) + " diverged" : "");
+}
+
+void print_rulings(const std::vector<Statement> &statements, const std::vector<Ruling> &all) {
+  Rows rows{{"verdict", "row", "experiment", "statement", "found", "beside", "p", "paper"}};
+  for (size_t i = 0; i < all.size(); ++i)
+    rows.push_back({all[i].verdict, statements[i].row, statements[i].experiment, says(statements[i]),
+                    shown(all[i].first), shown(all[i].second), std::isnan(all[i].p) ? "" : rounded(all[i].p),
+                    statements[i].paper});
+  std::cout << '\n';
+  print_table(std::cout, rows);
+}
+
 int run_train(const TrainFlags &flags, const Words &command_line) {
   if (ranks::size() > 1) usage_error("train runs in one process: start it without mpirun");
   flags.output.check();
   refuse_overlap({flags.output.path}, {flags.corpus});
-  const std::vector<Experiment> experiments = flags.experiments();
+  const Suite suite = flags.chosen();
+  const std::vector<Experiment> &experiments = suite.trainings;
   const std::vector<TrainingRun> plan =
       training_plan(experiments, flags.seed, flags.corpus.empty() ? nullptr : load_corpus(flags.corpus));
   if (!flags.output.path.empty()) OutputFile{flags.output.path};
@@ -130,6 +156,7 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   TrainingRecord record(flags.output.path, plan, experiments, provenance(command_line, flags.seed),
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
+  rulings(suite.statements, record); // whether they can be judged
   size_t steps = 0;
   for (size_t i = 0; i < plan.size(); ++i)
     if (!record.trained(i)) steps += size_t(plan[i].setup.settings.integer("steps"));
@@ -145,8 +172,10 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
     std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
   }
   progress.done();
-  record.finish();
+  const std::vector<Ruling> ruled = rulings(suite.statements, record);
+  record.finish(table_of(suite.statements, ruled));
   print_summary(labels, record);
+  if (!ruled.empty()) print_rulings(suite.statements, ruled);
   return exit_ok;
 }
 
@@ -170,7 +199,8 @@ Action add_train(CLI::App &app) {
                "16:512:*2 (repeatable)")
       ->expected(1)
       ->take_all();
-  c.add_option("--suite", flags->suite, "the [[train]] entries of this TOML file (see ci/suites) instead")
+  c.add_option("--suite", flags->suite,
+               "the [[train]] entries and statements of this TOML file (see ci/suites) instead")
       ->excludes("--set");
   c.add_option("--corpus", flags->corpus, "the file whose bytes task=text predicts; its last tenth is held out");
   c.add_option("--seed", flags->seed, "first seed")->capture_default_str();

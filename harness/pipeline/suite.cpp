@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <sstream>
+#include <tuple>
 
 // A damaged file breaks some of the parser's assertions ("[~"); compiled out, they would be promises to the optimiser.
 struct BrokenAssertion : std::exception {};
@@ -93,6 +94,54 @@ Experiment experiment_from(const toml::table &table, const std::string &where, c
   return e;
 }
 
+/// One of every combination of the values that `where`, `above`, `below` and `of` have.
+std::vector<Statement> statements_from(const toml::table &table, const std::string &where) {
+  const std::vector<std::string> known{"row",   "paper", "experiment", "measure",  "step",    "where",
+                                       "above", "below", "of",         "at_least", "at_most", "between"};
+  Statement s;
+  std::vector<std::tuple<Assignments Statement::*, std::string, std::vector<std::string>>> lists;
+  for (const auto &[key_node, value] : table) {
+    const std::string key(key_node.str()), here = where + ": " + key;
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      usage_error(here + ": not a key of [[statement]]" + suggestion(key, known));
+    const std::vector<std::string> given = value.is_table() ? std::vector<std::string>{} : texts(value, here);
+    const auto number = [&](size_t i) { return parse_number(given[i], here); };
+    const bool settings = key == "where" || key == "above" || key == "below" || key == "of";
+    if (settings != value.is_table() || (!settings && given.size() != (key == "between" ? 2 : 1)))
+      usage_error(here + ": of the wrong type");
+    if (settings) {
+      const auto into = key == "where" ? &Statement::where : key == "below" ? &Statement::second : &Statement::first;
+      for (const auto &[name, one] : *value.as_table()) lists.emplace_back(into, name.str(), texts(one, here));
+    } else if (key == "row" || key == "paper" || key == "experiment" || key == "measure") {
+      (key == "row" ? s.row : key == "paper" ? s.paper : key == "measure" ? s.measure : s.experiment) = given[0];
+    } else if (key == "step") {
+      s.step = int(number(0));
+    } else {
+      if (key != "at_most") s.least = number(0);
+      if (key != "at_least") s.most = number(given.size() - 1);
+    }
+  }
+  const bool compares = table.contains("above") && table.contains("below"),
+             bounded = s.least > -HUGE_VAL || s.most < HUGE_VAL;
+  if (s.row.empty() || s.experiment.empty() || compares == bounded || compares == table.contains("of"))
+    usage_error(where + ": every [[statement]] has a row, an experiment, and either above and below or a number and "
+                        "what it is of");
+  s.compares = compares;
+  if (s.measure != "accuracy" && s.measure != "loss" && s.measure != "diverged")
+    usage_error(where + ": measure is 'accuracy', 'loss' or 'diverged', got '" + s.measure + "'");
+  std::vector<Statement> all{s};
+  for (const auto &[into, name, values] : lists) {
+    std::vector<Statement> longer;
+    for (const Statement &one : all)
+      for (const std::string &one_value : values) {
+        longer.push_back(one);
+        (longer.back().*into)[name] = one_value;
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
 Suite from_table(const toml::table &table, const std::string &path) {
   Suite suite;
   suite.path = path;
@@ -108,6 +157,11 @@ Suite from_table(const toml::table &table, const std::string &path) {
     } else if ((key == "run" || key == "train") && value.is_array_of_tables()) {
       for (const auto &entry : *value.as_array())
         (key == "run" ? suite.experiments : suite.trainings).push_back(experiment_from(*entry.as_table(), where, key));
+    } else if (key == "statement" && value.is_array_of_tables()) {
+      for (const auto &entry : *value.as_array()) {
+        const std::vector<Statement> all = statements_from(*entry.as_table(), where);
+        suite.statements.insert(suite.statements.end(), all.begin(), all.end());
+      }
     } else if (key == "point" && value.is_array_of_tables()) {
       for (const auto &entry : *value.as_array()) {
         Suite::UserPoint point;
@@ -123,7 +177,7 @@ Suite from_table(const toml::table &table, const std::string &path) {
       }
     } else {
       usage_error(path + ": '" + key + "' is not a suite key, or has the wrong type" +
-                  suggestion(key, {"claims", "effort", "seed", "point", "run", "train"}));
+                  suggestion(key, {"claims", "effort", "seed", "point", "run", "train", "statement"}));
     }
   }
   return suite;

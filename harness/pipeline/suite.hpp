@@ -25,9 +25,22 @@
 //   set = { mixer = ["softmax", "vla"], steps = 500 }
 //   seeds = 5
 //
-// `verify` takes the claims of a file, `run` its runs, `train` its trainings.
+//   [[statement]]                        # what a paper asserts of them, judged when they are trained
+//   row = "vla-mqar-capacity-curve"      # of the ledger
+//   paper = "004 Table 9: VLA 1.000, softmax .081"
+//   experiment = "mqar"
+//   where = { pairs = 24 }               # of both sides, where the experiment has more than one
+//   above = { mixer = "vla" }            # a comparison: the settings that choose either side's models
+//   below = { mixer = "softmax" }
+//                                        # a list of values makes a statement each
+//   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
+//   measure = "accuracy"                 # on held-out texts; or "loss", or "diverged", the share of runs that did
+//   step = 200                           # in place of held-out texts the training's own, in the curve up to this step
+//
+// `verify` takes the claims of a file, `run` its runs, `train` its trainings and statements.
 #pragma once
 #include "harness/pipeline/results.hpp"
+#include <cmath>
 
 namespace recollect {
 
@@ -35,6 +48,15 @@ namespace recollect {
 struct Experiment {
   RunRequest request; // its `experiment` is the name
   std::string title, printed;
+};
+
+/// One [[statement]] (harness/train/statements.hpp).
+struct Statement {
+  std::string row, paper, experiment, measure = "accuracy";
+  Assignments where, first, second; // first: above, or of; second: below
+  bool compares = false;            // the two; else numbers decide
+  double least = -HUGE_VAL, most = HUGE_VAL;
+  int step = 0; // 0: held-out texts
 };
 
 struct Suite {
@@ -48,6 +70,7 @@ struct Suite {
   };
   std::vector<UserPoint> points;
   std::vector<Experiment> experiments, trainings; // a training's request has settings and seeds alone
+  std::vector<Statement> statements;
 };
 
 /// Usage error for unknown keys or values; input error for a file that is missing or no TOML.

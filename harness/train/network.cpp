@@ -6,6 +6,7 @@
 #include "harness/pipeline/make_call.hpp"
 #include "harness/train/layers.hpp"
 #include "harness/train/mixer.hpp"
+#include <algorithm>
 
 namespace recollect::train {
 namespace {
@@ -246,11 +247,17 @@ private:
                                        {Tensor::k, "k", taps, false, d_, {}, {}},
                                        {Tensor::v, "v", all, false, d_, {}, {}}};
     for (const Input &input : mixer_->inputs)
-      found.push_back({input.tensor(), input.name, false, input.name != "w", input.per_step() ? H_ : d_, {}, {}});
+      if (input.name != "w" || !keys_looked_up())
+        found.push_back({input.tensor(), input.name, false, input.name != "w", input.per_step() ? H_ : d_, {}, {}});
     return found;
   }
   bool turned(Tensor tensor) const {
     return s_.text("positions") == "rope" && (tensor == Tensor::q || tensor == Tensor::k);
+  }
+  bool keys_looked_up() const { // w is k, where the layer has one
+    const std::vector<Input> &inputs = mixer_->inputs;
+    return s_.text("lookups") == "keys" &&
+           std::any_of(inputs.begin(), inputs.end(), [](const Input &input) { return input.name == "w"; });
   }
   bool scaled_reads() const { return s_.text("reads") == "rms"; }
   bool to_unit(Tensor tensor) const { return tensor == Tensor::k && s_.text("keys") == "unit"; }
@@ -269,6 +276,7 @@ private:
       if (to_unit(p.tensor)) p.raw = p.given, p.given = unit_forward(arena_, p.raw, D);
       (*b.mixing)[p.tensor] = exchanged(arena_, p.given, T_, H_, p.width / H_);
     }
+    if (keys_looked_up()) (*b.mixing)[Tensor::w] = (*b.mixing)[Tensor::k];
     b.raw_read = exchanged(arena_, b.mixing->forward(arena_, scratch_), H_, T_, D);
     b.read = scaled_reads() ? mean_square_forward(arena_, b.raw_read, D) : b.raw_read;
   }
@@ -280,6 +288,7 @@ private:
     Mixing<Real> g = *b.mixing;
     const Rows draw = scaled_reads() ? mean_square_backward(arena_, b.raw_read, D, dread) : dread;
     b.mixing->backward(arena_, exchanged(arena_, draw, T_, H_, D), g);
+    if (keys_looked_up()) add_to(g[Tensor::k], g[Tensor::w]);
     const Rows dnormed = zeros<Real>(arena_, b.mixed.extent(0)),
                dconvolved = zeros<Real>(arena_, b.convolved.extent(0));
     for (const Projected<Real> &p : b.projected) {

@@ -32,12 +32,21 @@ const std::vector<ParamSpec> &settings() {
           "key-value recall (004 §5.2), the first half repeated, recall in running text (003 §6), which of the "
           "elements comes first after each swap (000 §3.2), which nodes the first one reaches (000 §3.3), or the next "
           "byte of a file, which --corpus names (000 §3.1)"),
-      integer_param("pairs", 8, 1, 4096,
-                    "of mqar: n, in texts of 3 n + 1 tokens; of copy: tokens to repeat, of 2 n + 1; of bigrams: cues "
-                    "with a response; of swaps: swaps"),
+      integer_param(
+          "pairs", 8, 1, 4096,
+          "of mqar: n, in texts of 3 n + 1 tokens or more; of copy: tokens to repeat, of 2 n + 1; of bigrams: cues "
+          "with a response; of swaps: swaps"),
       integer_param("context", 16, 1, 1 << 20,
                     "of bigrams: L cues and responses written, in texts of 2 L + 1 tokens; of text: bytes of a text"),
       integer_param("elements", 5, 2, 256, "of swaps: n elements, n (n - 1) / 2 swaps as tokens; of trees: nodes"),
+      integer_param("length", 0, 0, 1 << 20,
+                    "of mqar: tokens of a text, with filler between pairs and separator; 0: 3 n + 1, none"),
+      choice_param("filler", {"random", "pairs", "pad"},
+                   "of mqar: any tokens but the text's keys, its pairs once more in random order, or the separator"),
+      choice_param("values", {"upper", "lower", "any"},
+                   "of mqar: half of the vocabulary that values are of; lower: that of the keys"),
+      choice_param("held_out_keys", {"seen", "unseen"},
+                   "of mqar: unseen, keys of held-out texts are of the upper half, which has none in training"),
       integer_param("vocabulary", 128, 8, 1 << 20, "tokens: keys of the lower half, values of the upper, a separator"),
       choice_param("labels", {"right", "shuffled"}, "shuffled: a text's answers in random order, to train with"),
       choice_param("mixer", mixers(), "the layer, or none"),
@@ -46,11 +55,16 @@ const std::vector<ParamSpec> &settings() {
       integer_param("heads", 4, 1, 1024, "heads of width / heads channels"),
       integer_param("ffn", 256, 0, 1 << 20, "hidden width of the MLP, 0: no MLP"),
       choice_param("norm", {"rms", "layer", "none"}, "before the mixer, the MLP and the answers"),
+      real_param(
+          "spread", 1, 0, 1e3,
+          "matrices and embedding begin as N(0, spread^2 / inputs): 0.577 has PyTorch's variance, 0.226 GPT-2's at "
+          "width 128"),
       choice_param("head", {"tied", "own"}, "what reads the answers: the embedding, or a matrix of its own"),
       choice_param("positions", {"learned", "none", "rope"}, "how a token knows where it is"),
       integer_param("convolution", 0, 0, 64, "taps of a causal convolution before the keys' projection, 0: none"),
       choice_param("convolved", {"keys", "all"}, "what sees the convolution: keys, or queries, keys and values"),
       choice_param("keys", {"raw", "unit"}, "unit: keys of every head scaled to length 1"),
+      choice_param("lookups", {"own", "keys"}, "w: by a projection of its own, or the keys once more"),
       choice_param("reads", {"plain", "rms"}, "rms: what every head reads out scaled to unit mean square"),
       integer_param("batch", 64, 1, 1e6, "texts a step, drawn anew at each"),
       real_param(

@@ -25,17 +25,44 @@ struct Drawn { // one text's random numbers, a stream of its own
   int n = settings.integer("pairs"), V = settings.integer("vocabulary");
 };
 
+/// What stands between the pairs and the separator, from draw 3 n on.
+void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs, int *tokens, int count) {
+  const std::string &kind = d.settings.text("filler");
+  if (count == 0) return;
+  std::vector<int> others;
+  for (int token = 0; token < d.V - 1; ++token)
+    if (std::find(keys.begin(), keys.end(), token) == keys.end()) others.push_back(token);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t draw = 3 * std::uint64_t(d.n) + std::uint64_t(i);
+    const bool second = kind == "pairs" && i % 2;
+    tokens[i] = d.V - 1;
+    if (kind == "random") tokens[i] = others[d.stream.below(draw, others.size())];
+    if (second) { // a key without its value stays the separator
+      const std::uint64_t pair = d.stream.below(draw, std::uint64_t(d.n));
+      tokens[i - 1] = pairs[2 * pair], tokens[i] = pairs[2 * pair + 1];
+    }
+  }
+}
+
 void write_mqar(const Drawn &d, int *tokens, int *labels) {
   const std::uint64_t n = std::uint64_t(d.n);
-  const std::vector<int> keys = distinct(d.n, d.V / 2, d.stream, 0), order = distinct(d.n, d.n, d.stream, n);
+  const int half = d.V / 2, upper = d.V - 1 - half, asked_from = text_length(d.settings) - d.n;
+  const std::string &of = d.settings.text("values");
+  const bool unseen = !d.training && d.settings.text("held_out_keys") == "unseen";
+  std::vector<int> keys = distinct(d.n, unseen ? upper : half, d.stream, 0);
+  if (unseen)
+    for (int &key : keys) key += half;
+  const std::vector<int> order = distinct(d.n, d.n, d.stream, n);
   for (int i = 0; i < d.n; ++i) {
+    const std::uint64_t values = std::uint64_t(of == "upper" ? upper : of == "lower" ? half : d.V - 1);
     tokens[2 * i] = keys[size_t(i)];
-    tokens[2 * i + 1] = d.V / 2 + int(d.stream.below(2 * n + std::uint64_t(i), std::uint64_t(d.V - 1 - d.V / 2)));
+    tokens[2 * i + 1] = (of == "upper" ? half : 0) + int(d.stream.below(2 * n + std::uint64_t(i), values));
   }
-  tokens[2 * d.n] = d.V - 1;
+  write_filler(d, keys, tokens, tokens + 2 * d.n, asked_from - 1 - 2 * d.n);
+  tokens[asked_from - 1] = d.V - 1;
   for (int i = 0; i < d.n; ++i) {
     const int asked = order[size_t(i)];
-    tokens[2 * d.n + 1 + i] = keys[size_t(asked)], labels[2 * d.n + 1 + i] = tokens[2 * asked + 1];
+    tokens[asked_from + i] = keys[size_t(asked)], labels[asked_from + i] = tokens[2 * asked + 1];
   }
 }
 
@@ -114,7 +141,7 @@ void shuffle(const Drawn &d, int *labels, int length) {
 int text_length(const Params &settings) {
   const int n = settings.integer("pairs");
   const std::string &task = settings.text("task");
-  if (task == "mqar") return 3 * n + 1;
+  if (task == "mqar") return settings.integer("length") ? settings.integer("length") : 3 * n + 1;
   if (task == "copy") return 2 * n + 1;
   if (task == "swaps") return n;
   if (task == "text") return settings.integer("context");
@@ -132,6 +159,10 @@ void check_texts(const Params &settings) {
   const int V = settings.integer("vocabulary"), n = settings.integer("elements");
   if ((task == "mqar" || task == "bigrams") && settings.integer("pairs") > V / 2)
     usage_error("train: " + task + " has vocabulary / 2 keys, too few for its pairs");
+  if (task == "mqar" && text_length(settings) < 3 * settings.integer("pairs") + 1)
+    usage_error("train: length must leave room for the pairs, the separator and the keys asked, 3 n + 1 tokens");
+  if (task == "mqar" && settings.text("held_out_keys") == "unseen" && settings.integer("pairs") > V - 1 - V / 2)
+    usage_error("train: unseen keys are of the vocabulary's upper half less the separator, too few for the pairs");
   if (task == "trees" && (n % 2 || n > V))
     usage_error("train: two trees have an even number of nodes, and the vocabulary a token for each");
   if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)

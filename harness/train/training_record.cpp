@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/training_record.hpp"
+#include "harness/train/statements.hpp"
 
 namespace recollect::train {
 namespace {
@@ -28,6 +29,7 @@ std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::ve
       {"trained",
        {{"run", integer}, {"status", text}, {"loss", real}, {"accuracy", real}, {"chance", real}, {"seconds", real}},
        {}},
+      table_of({}, {}),
       {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
       // Of the run under way. Row 0 holds the steps made and the sums since the last point of its curve.
       {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
@@ -106,6 +108,11 @@ void TrainingRecord::add(size_t run, const Progressed &progressed, const Trained
   add_curve(curves, run, progressed.curve);
   under_way.rows.clear();
   recorder_.add([] {}, std::vector<Table>{table, curves, under_way});
+}
+
+void TrainingRecord::finish(const Table &statements) {
+  if (!(statements == results().table(statements.name))) recorder_.add([] {}, std::vector<Table>{statements});
+  recorder_.finish();
 }
 
 } // namespace recollect::train

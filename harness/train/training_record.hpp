@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was trained, in results.h5: /training_plan, /training_parameters, /trained, /training_curves, and while a run is
-// under way /training_state, from which it goes on to the same numbers.
+// What was trained, in results.h5: /training_plan, /training_parameters, /trained, /training_curves, /trained_statements,
+// and while a run is under way /training_state, from which it goes on to the same numbers.
 #pragma once
 #include "harness/pipeline/recorder.hpp"
 #include "harness/pipeline/suite.hpp"
@@ -39,7 +39,9 @@ public:
   bool due() const { return recorder_.due(); } // whether it is time to keep something
   void keep(size_t run, const TrainingState &state);
   void add(size_t run, const Progressed &progressed, const Trained &trained);
-  void finish() { recorder_.finish(); }
+  const Results &results() const { return recorder_.results(); }
+  /// With what the suite's statements came to.
+  void finish(const Table &statements);
 
 private:
   Recorder recorder_;

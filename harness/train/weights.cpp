@@ -12,16 +12,17 @@ std::string in_block(int block, const std::string &name) { return std::to_string
 Weights::Weights(const Setup &setup) {
   const Params &s = setup.settings;
   const int d = s.integer("width"), ffn = s.integer("ffn");
+  const auto spread = [&](int inputs) { return s.real("spread") / std::sqrt(double(inputs)); };
   const auto matrix = [&](const std::string &name, int inputs, int outputs) {
-    add(name, inputs, outputs, 0, 1 / std::sqrt(double(inputs)), true);
+    add(name, inputs, outputs, 0, spread(inputs), true);
   };
   const auto norm = [&](const std::string &place) {
     if (s.text("norm") != "none") add(place + "gain", 1, d, 1, 0, false);
     if (s.text("norm") == "layer") add(place + "shift", 1, d, 0, 0, false);
   };
-  add("embedding", s.integer("vocabulary"), d, 0, 1 / std::sqrt(double(d)), true);
-  if (s.text("head") == "own") add("head", s.integer("vocabulary"), d, 0, 1 / std::sqrt(double(d)), true);
-  if (s.text("positions") == "learned") add("positions", text_length(s), d, 0, 1 / std::sqrt(double(d)), true);
+  add("embedding", s.integer("vocabulary"), d, 0, spread(d), true);
+  if (s.text("head") == "own") add("head", s.integer("vocabulary"), d, 0, spread(d), true);
+  if (s.text("positions") == "learned") add("positions", text_length(s), d, 0, spread(d), true);
   for (int block = 0; block < s.integer("layers"); ++block) {
     const auto name = [&](const char *part) { return in_block(block, part); };
     if (setup.mixer() != "none") {
@@ -31,6 +32,7 @@ Weights::Weights(const Setup &setup) {
       for (const char *part : {"q", "k", "v", "o"}) matrix(name(part), d, d);
       for (const Input &input : find_variant(setup.mixer()).inputs) {
         const bool decay = facts_of(input.tensor()).decay;
+        if (input.name == "w" && s.text("lookups") == "keys") continue;
         const int outputs = input.per_step() ? s.integer("heads") : d;
         matrix(name(input.name.c_str()), d, outputs);
         if (input.name != "w") add(name((input.name + " bias").c_str()), 1, outputs, decay ? 3 : 0, 0, false);

@@ -22,7 +22,7 @@ public:
   const Part &part(const std::string &name) const { return parts_.at(name); }
   const std::map<std::string, Part> &parts() const { return parts_; }
   size_t size() const { return size_; }
-  /// The numbers that a model starts with: matrices N(0, 1 / inputs), convolutions N(0, 1 / taps), gains 1, shifts and biases 0 but
+  /// The numbers that a model starts with: matrices N(0, spread^2 / inputs), convolutions N(0, 1 / taps), gains 1, shifts and biases 0 but
   /// for decays, which start at sigmoid(3) = .95.
   Numbers start(std::uint64_t seed) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/suite.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <fstream>
@@ -25,6 +26,29 @@ BOOST_AUTO_TEST_CASE(a_file_says_what_how_hard_and_where) {
   BOOST_TEST((suite.points[0].claim == "a-b" && suite.points[0].parameters.at("d") == "48"));
   BOOST_TEST(load_suite("quick").points.empty());
   BOOST_TEST((load_suite("full").effort == Effort::full));
+}
+
+BOOST_AUTO_TEST_CASE(statements_are_comparisons_or_numbers) {
+  const Folder folder;
+  const auto load = [&](const std::string &keys) {
+    std::ofstream(folder / "s.toml") << "[[statement]]\nrow = \"r\"\nexperiment = \"e\"\n" << keys;
+    return load_suite(folder / "s.toml").statements;
+  };
+  const auto compared =
+      load("above = { mixer = \"vla\" }\nbelow = { mixer = [\"a\", \"b\"] }\nwhere = { lr = [3e-4, 1] }\n");
+  BOOST_TEST_REQUIRE(compared.size() == 4u);
+  BOOST_TEST((compared[3].compares && compared[3].first.at("mixer") == "vla" && compared[3].second.at("mixer") == "b"));
+  BOOST_TEST((compared[0].where.at("lr") == number(3e-4) && compared[3].where.at("lr") == "1"));
+  const auto between = load("paper = \"T 1\"\nof = {}\nbetween = [0.5, 1]\nstep = 200\nmeasure = \"loss\"\n");
+  BOOST_TEST((!between[0].compares && between[0].least == 0.5 && between[0].most == 1 && between[0].step == 200));
+  BOOST_TEST((between[0].measure == "loss" && between[0].paper == "T 1" && between[0].row == "r"));
+  BOOST_TEST(
+      (load("of = {}\nat_least = 0.5\n")[0].most == HUGE_VAL && load("of = {}\nat_most = 1\n")[0].least == -HUGE_VAL));
+  for (const char *wrong : {"", "of = {}\n", "above = {}\n", "above = {}\nbelow = {}\nat_least = 1\n", "at_least = 1\n",
+                            "of = 1\nat_least = 1\n", "of = {}\nbetween = 1\n", "of = {}\nat_least = \"x\"\n",
+                            "of = {}\nat_least = 1\nmeasure = \"speed\"\n", "of = {}\nat_least = 1\nnote = \"x\"\n",
+                            "of = { lr = {} }\nat_least = 1\n"})
+    BOOST_CHECK_THROW(load(wrong), Error);
 }
 
 BOOST_AUTO_TEST_CASE(what_breaks_the_parsers_own_assertions_is_refused) {

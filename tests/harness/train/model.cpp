@@ -56,6 +56,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
   against_differences({{"mixer", "delta_net"}, {"keys", "unit"}, {"positions", "none"}, {"convolution", "3"}});
   against_differences({{"mixer", "gated_delta_net"}, {"keys", "unit"}, {"positions", "rope"}});
   against_differences({{"mixer", "vla"}, {"layers", "1"}});
+  against_differences({{"mixer", "vla_unnormalized"}, {"lookups", "keys"}, {"layers", "1"}});
   against_differences({{"mixer", "softmax"}, {"norm", "layer"}, {"head", "own"}});
   against_differences(
       {{"mixer", "delta_former"}, {"norm", "none"}, {"head", "own"}, {"delta_former.kappa2", "softmax"}});

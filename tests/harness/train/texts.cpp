@@ -5,6 +5,7 @@
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -38,6 +39,56 @@ BOOST_AUTO_TEST_CASE(mqar_asks_every_key_for_its_value) {
   BOOST_TEST((make_texts(p, 1, "train", 4).tokens == texts.tokens));
   BOOST_TEST(
       (make_texts(p, 1, "train", 5).tokens != texts.tokens && make_texts(p, 2, "train", 4).tokens != texts.tokens));
+}
+
+/// Texts of 16 tokens with 3 pairs: 6 of them, 6 of filler, the separator, 3 keys.
+BOOST_AUTO_TEST_CASE(longer_texts_are_filled_before_the_separator) {
+  const Assignments base{{"pairs", "3"}, {"vocabulary", "20"}, {"batch", "30"}, {"length", "16"}};
+  BOOST_CHECK_THROW(check_texts(of({{"pairs", "3"}, {"length", "9"}})), Error);
+  for (const std::string filler : {"random", "pairs", "pad"}) {
+    Assignments given = base;
+    given["filler"] = filler;
+    const Params p = of(given);
+    const Texts texts = make_texts(p, 1, "train", 0);
+    BOOST_TEST((texts.length == 16 && text_length(p) == 16));
+    std::set<int> seen;
+    for (int i = 0; i < texts.count; ++i) {
+      const int *x = &texts.tokens[size_t(i) * 16], *y = &texts.labels[size_t(i) * 16];
+      std::map<int, int> value{{x[0], x[1]}, {x[2], x[3]}, {x[4], x[5]}};
+      BOOST_TEST((value.size() == 3u && x[12] == 19));
+      for (int t = 6; t < 12; ++t) {
+        seen.insert(x[t]);
+        BOOST_TEST(y[t] == -1);
+        if (filler == "random") BOOST_TEST((value.count(x[t]) == 0 && x[t] < 19));
+        if (filler == "pad") BOOST_TEST(x[t] == 19);
+        if (filler == "pairs" && t % 2 == 0) BOOST_TEST((value.count(x[t]) == 1 && x[t + 1] == value[x[t]]));
+      }
+      for (int t = 13; t < 16; ++t) BOOST_TEST(y[t] == value.at(x[t]));
+    }
+    BOOST_TEST((filler == "pad" ? seen.size() == 1 : seen.size() > 14));
+  }
+  Assignments odd = base;
+  odd["length"] = "15", odd["filler"] = "pairs"; // room for two pairs and a half
+  const Texts texts = make_texts(of(odd), 1, "train", 0);
+  BOOST_TEST((texts.tokens[10] == 19 && texts.tokens[11] == 19 && texts.tokens[9] >= 10));
+}
+
+BOOST_AUTO_TEST_CASE(values_and_unseen_keys_have_their_half) {
+  for (const auto &[values, low, high] : {std::tuple("upper", 10, 18), {"lower", 0, 9}, {"any", 0, 18}}) {
+    const Params p =
+        of({{"pairs", "4"}, {"vocabulary", "20"}, {"batch", "60"}, {"values", values}, {"held_out_keys", "unseen"}});
+    const Texts train = make_texts(p, 1, "train", 0), held_out = make_texts(p, 1, "evaluate", 0);
+    std::set<int> found, keys;
+    for (size_t at = 0; at < train.tokens.size(); at += 13)
+      for (size_t i = at; i < at + 8; i += 2) {
+        BOOST_TEST((train.tokens[i] < 10 && held_out.tokens[i] >= 10 && held_out.tokens[i] < 19));
+        keys.insert(held_out.tokens[i]);
+        found.insert(train.tokens[i + 1]), found.insert(held_out.tokens[i + 1]);
+      }
+    BOOST_TEST((*found.begin() == low && *found.rbegin() == high && int(found.size()) == high - low + 1));
+    BOOST_TEST(keys.size() == 9u);
+  }
+  BOOST_CHECK_THROW(check_texts(of({{"pairs", "10"}, {"vocabulary", "20"}, {"held_out_keys", "unseen"}})), Error);
 }
 
 BOOST_AUTO_TEST_CASE(shuffled_answers_are_the_same_ones_in_training_alone) {

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(what_was_trained_is_read_again) {
     BOOST_TEST((!record.trained(1) && !record.kept(1)));
     record.add(1, state, {false, 1.25, 0.75, 0.125, 2});
     record.add(0, state, {true, 0, 0, 0.125, 1});
-    record.finish();
+    record.finish(record.results().table("trained_statements"));
   }
   const TrainingRecord again(folder / "t.h5", plan, experiments(), {{"seed", "1"}}, true);
   BOOST_TEST((again.trained(1)->accuracy == 0.75 && again.trained(1)->loss == 1.25 && !again.trained(1)->diverged));
