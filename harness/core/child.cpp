@@ -2,8 +2,8 @@
 #include "harness/core/child.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
+#include "harness/core/subprocess.hpp"
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>
@@ -66,12 +66,11 @@ struct Descriptor {
 
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds) {
   const Descriptor answer{memfd_create("answer", MFD_CLOEXEC)};
-  const pid_t child = answer.id < 0 ? -1 : fork();
+  const pid_t child = answer.id < 0 ? -1 : fork_to_await();
   if (child < 0) input_error(what + " needs a process of its own, and none can be started");
   if (child == 0) live(answer.id, work, seconds);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (!awaited(child, status)) input_error(what + " needs a process of its own, whose end cannot be awaited");
   const off_t size = lseek(answer.id, 0, SEEK_END);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
     input_error(what + " takes more than " + std::to_string(seconds) + " s: the file is damaged");

@@ -16,7 +16,7 @@ int run(const std::vector<std::string> &words, int out, int err) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
-  const pid_t child = fork();
+  const pid_t child = fork_to_await();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (out >= 0) dup2(out, STDOUT_FILENO);
@@ -25,12 +25,23 @@ int run(const std::vector<std::string> &words, int out, int err) {
     _exit(127);
   }
   int status = 0;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
+  return child > 0 && awaited(child, status) && WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status)
+                                                                                               : -1;
 }
 
 } // namespace
+
+pid_t fork_to_await() {
+  signal(SIGCHLD, SIG_DFL); // nothing here handles it
+  return fork();
+}
+
+bool awaited(pid_t child, int &status) {
+  pid_t ended;
+  do ended = waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  return ended == child;
+}
 
 int run_program(const std::vector<std::string> &words, std::string &errors) {
   const int said = memfd_create("errors", MFD_CLOEXEC);

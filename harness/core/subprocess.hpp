@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs.
+// Other programs, and children of this one.
 #pragma once
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace recollect {
+
+/// fork(), after which awaited() tells how the child ended. Under a parent that ignores SIGCHLD, as some daemons do, the
+/// kernel would throw that away: from here on SIGCHLD is at its default.
+pid_t fork_to_await();
+/// Waits for the child. Its status as waitpid() has it; false where none can be had, which is no success.
+bool awaited(pid_t child, int &status);
 
 /// Runs words[0] (found on the PATH) with the others as its arguments. It ends when this process does. Its exit status; -1
 /// where it could not be started or was killed. What it says on standard error is put into `errors`.

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import tempfile
@@ -126,6 +127,12 @@ class Terminal(unittest.TestCase):
         rows = json.loads(self.said("list variants --json"))
         self.assertEqual(len(self.said("list variants").splitlines()), len(rows) + 1)
         self.assertGreater(max(map(len, self.said("info").splitlines())), 80)
+
+    def test_a_parent_that_ignores_sigchld_hides_no_failure(self):
+        self.said("run --variants linear --tasks recall -o h.h5")
+        done = subprocess.run([PROGRAM, "report", "h.h5", "-o", "/dev/null/page"], cwd=self.folder.name, env=self.plain,
+                              capture_output=True, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))  # fmt: skip
+        self.assertEqual(done.returncode, 3, done.stderr)
 
     def test_what_programs_read_is_not_folded(self):
         self.said("verify snr_linear -o a.h5")

@@ -2,6 +2,7 @@
 #include "harness/core/subprocess.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
+#include <csignal>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -38,6 +39,20 @@ BOOST_AUTO_TEST_CASE(no_descriptor_stays_open) {
 BOOST_AUTO_TEST_CASE(what_did_not_end_by_itself_has_no_status) {
   BOOST_TEST(run_quietly({"no-such-program-anywhere"}) == -1);
   BOOST_TEST(run_quietly({"sh", "-c", "kill -9 $$"}) == -1);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_is_one_also_under_a_parent_that_ignores_sigchld) {
+  signal(SIGCHLD, SIG_IGN);
+  BOOST_TEST(run_quietly({"sh", "-c", "exit 5"}) == 5);
+  signal(SIGCHLD, SIG_IGN);
+  std::string errors;
+  BOOST_TEST(run_program({"sh", "-c", "kill -9 $$"}, errors) == -1);
+  signal(SIGCHLD, SIG_DFL);
+}
+
+BOOST_AUTO_TEST_CASE(a_child_that_is_none_has_no_status) {
+  int status = 0;
+  BOOST_TEST(!awaited(getpid(), status));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
