@@ -16,8 +16,10 @@ using Vector = std::vector<double>;
 std::vector<Point> orthonormal_keys(const Params &p, std::uint64_t seed) {
   const int n = p.integer("n"), d = p.integer("d");
   if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
+  // Inner products of 1/2: the Gram matrix is no smaller than I / 2, where that of a random draw of n = d may be next to
+  // singular and nothing converges.
   const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, seed)),
-      longer = 1.1 * orthonormal, independent(n, d, make_keys({"unit", n, d}, 1, seed)),
+      longer = 1.1 * orthonormal, independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, seed)),
       values = normal_matrix(n, 3, seed, "orthonormal/values");
   const auto reads = [&](const Dense &keys) { return reads_after("linear", keys, values, keys).data; };
   const double units = sum_units(16 * (n + d), Dense(1, 1, {1}), values);

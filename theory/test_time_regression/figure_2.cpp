@@ -148,6 +148,7 @@ Claim fig2_softmax_adapts() {
 // ---- "increasing p = 0 to p = 1 allows the model to better adapt" --------------------------------------------------------
 
 std::vector<Point> linear_beats_constant(const Protocol &p) {
+  refuse_one_direction(p);
   const Bench b(p);
   const Params at = b.at(local_sharp);
   std::vector<Point> points{
@@ -171,8 +172,9 @@ Claim fig2_p1_beats_p0() {
                                 "Going from p = 0 to p = 1 lets the softmax regressor adapt better both to the fast "
                                 "first quarter and to the switch.",
                                 "With a ridge of 0.01 on the slopes: at the printed bandwidth 2 sqrt(Dk) in every "
-                                "stretch; at bandwidth 0.1 after the switch, the first quarter being a tie. With "
-                                "the inverse as printed it fails around t = Dk + 1.",
+                                "stretch; at bandwidth 0.1 after the switch, the first quarter being a tie; for noise "
+                                "of which no direction carries more than half. With the inverse as printed it fails "
+                                "around t = Dk + 1.",
                                 linear_beats_constant)),
           "Eq 52 has no inverse in the first quarter (t <= Dk), so something must have replaced it; a small ridge on "
           "the slopes gives the conclusion."),

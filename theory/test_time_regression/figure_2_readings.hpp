@@ -6,6 +6,7 @@
 // over the paper's three stretches (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their ratio, layer
 // against layer on the same sequences: sequences differ by factors, in how far the noise's common direction dominates.
 #pragma once
+#include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "harness/pipeline/forward.hpp"
@@ -65,6 +66,13 @@ const std::vector<ParamSpec> setting{
 
 /// Reads of norm sqrt(64) against targets of norm 1 lose at least (8 - 1)^2 = 49: what "the worst" means for them.
 const double worst_by = std::log(40);
+
+/// Of equicorrelated noise the share c (and 1 / Dk of the rest) lies along one direction. Where that is most of it, keys
+/// are next to one-dimensional: sharper weights gain what slopes do, and readings cannot be told apart by fixed margins.
+inline void refuse_one_direction(const Protocol &p) {
+  if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > 0.5)
+    usage_error("equicorrelated noise of correlation <= 0.5 only: above, one direction carries most of it");
+}
 
 struct Losses {
   std::array<std::vector<double>, 3> of;    // [stretch][sequence]

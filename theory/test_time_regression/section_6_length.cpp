@@ -57,12 +57,14 @@ Claim mqar_rls_vs_linear_untrained() {
 
 // ---- Length --------------------------------------------------------------------------------------------------------------
 
-const std::vector<ParamSpec> lengths{integer_param("d", 32, 16, 128, "width, and number of pairs"),
-                                     integer_param("T", 512, 256, 4096, "steps of the long texts")};
+const std::vector<ParamSpec> lengths{integer_param("d", 32, 24, 128, "width, and number of pairs"),
+                                     integer_param("T", 512, 384, 4096, "steps of the long texts, 16 d to 48 d")};
 
 std::vector<Point> any_length(const Protocol &p) {
   const Params at = point_of(p, lengths);
   const int d = at.integer("d"), T = at.integer("T");
+  if (T < 16 * d) usage_error("T >= 16 d steps: in the first eighth of fewer, cues are not yet seen twice");
+  if (T > 48 * d) usage_error("T <= 48 d steps: in the first eighth of more, the counts of the cues are even already");
   // Share of right answers in the last eighth of each text, when every cue has been seen.
   const auto ending = [&](int T) {
     std::vector<double> shares;
@@ -106,7 +108,7 @@ Claim mqar_t_independence() {
                       "sequence length.",
                       "Exactly so where recall is exact: orthonormal cues for linear attention, independent ones for "
                       "RLS. On random unit cues at P = d linear attention changes with T: first worse, then better, as "
-                      "the counts of the cues even out.",
+                      "the counts of the cues even out; from T / 8 to T by 0.03 and more where T is 16 d to 48 d.",
                       any_length)),
                   "The paper speaks of a memory with sufficient capacity, and there it is right. Where cross-talk "
                   "decides, longer texts are not harder either: the counts n_j approach one another."),

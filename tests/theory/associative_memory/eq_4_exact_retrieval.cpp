@@ -10,6 +10,7 @@ BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"orthonormal_exa
 
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("orthonormal_exact", {{"n", "3"}, {"d", "12"}});
+  for (const char *full : {"2", "6", "8", "32"}) check_claim_at("orthonormal_exact", {{"n", full}, {"d", full}}, 5);
   // 11 vectors in 3 dimensions: (11 - 3) / 3.
   const Finding finding = check_claim_at("crosstalk_floor", {{"n", "11"}, {"d", "3"}});
   BOOST_TEST(finding.points[0].predicted == 8.0 / 3);

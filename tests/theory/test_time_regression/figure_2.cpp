@@ -12,6 +12,8 @@ BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
 BOOST_AUTO_TEST_CASE(conclusions_hold_for_a_covariance_of_my_own) {
   for (const char *id : {"fig2_linear_worst", "fig2_rls_high_error", "fig2_softmax_adapts", "fig2_p1_beats_p0"})
     check_claim_at(id, {{"noise", "chain"}, {"correlation", "0.3"}, {"start", "zero"}});
+  check_claim_at("fig2_p1_beats_p0", {{"noise", "chain"}, {"correlation", "0.95"}});
+  refuse_point("fig2_p1_beats_p0", {{"noise", "equicorrelated"}, {"correlation", "0.8"}});
 }
 
 BOOST_AUTO_TEST_CASE(without_learnable_parameters_the_figure_is_not_told) {

@@ -15,6 +15,8 @@ BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   check_claim_at("fig2_output_norm_identity", {{"d", "10"}});
   for (const char *id : {"fig2_naive_never_beaten", "fig2_consistent_reading", "fig2_forgetting_helps"})
     check_claim_at(id, {{"noise", "chain"}, {"correlation", "0.3"}, {"start", "zero"}});
+  check_claim_at("fig2_consistent_reading", {{"noise", "chain"}, {"correlation", "0.95"}});
+  refuse_point("fig2_consistent_reading", {{"noise", "equicorrelated"}, {"correlation", "0.8"}});
 }
 
 BOOST_AUTO_TEST_CASE(the_output_norm_fixes_the_loss) {

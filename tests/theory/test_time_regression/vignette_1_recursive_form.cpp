@@ -15,6 +15,8 @@ BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("rls_woodbury_equals_batch", {{"T", "7"}, {"Dk", "6"}, {"Dv", "2"}}, 4);
   check_claim_at("rls_ridge_init_bias", {{"t", "9"}, {"Dk", "4"}, {"Dv", "1"}, {"delta", "0.3"}}, 4);
   check_claim_at("mesa_intention_rls", {{"t", "15"}, {"Dk", "5"}, {"Dv", "2"}, {"lambda", "0.02"}}, 4);
+  check_claim_at("mesa_intention_rls", {{"t", "16"}, {"Dk", "13"}, {"lambda", "0.5"}}, 5); // next to t = Dk
+  check_claim_at("mesa_intention_rls", {{"t", "6"}, {"Dk", "13"}, {"lambda", "0.01"}}, 5); // fewer pairs than channels
   refuse_point("rls_eq_typo_ktm1kt", {{"t", "5"}});
 }
 
