@@ -26,7 +26,7 @@ int run(const std::vector<std::string> &words, int out, int err) {
   }
   int status = 0;
   return child > 0 && awaited(child, status) && WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status)
-                                                                                               : -1;
+                                                                                                : -1;
 }
 
 } // namespace
