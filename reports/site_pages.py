@@ -125,8 +125,9 @@ class Site:
         yield "speed.html", self.render("speed.html", "figures.html", title="Speed", ratios=speed_figures.ratios(self.results), sections=[
             self.section("Time against length, and the roofline", "speed", "No file holds timings over at least three lengths.", "recollect bench --sweep T=1024:16384:*2 -o bench.h5"),
         ])  # fmt: skip
-        trained = [dict(e, picture=self.pictures.get(f"training_{i}")) for i, e in enumerate(trainings.experiments(self.results))]
-        yield "training.html", self.render("training.html", "training.html", experiments=trained)
+        trained = [dict(e, picture=self.pictures.get(f"training_{i}"), told=trainings.told(self.results["files"][e["file"]]["meta"]))
+                   for i, e in enumerate(trainings.experiments(self.results))]  # fmt: skip
+        yield "training.html", self.render("training.html", "training.html", experiments=trained, claim_ids={c["id"] for c in self.claims})
         yield "provenance.html", self.render("provenance.html", "provenance.html", files=self.results["files"])
         for claim in self.claims:
             yield f"claims/{claim['id']}.html", self.claim_page(claim)
@@ -200,6 +201,7 @@ class Site:
             f"claims/{c['id']}.html", "claim.html", claim=c, paper=dict(paper, short=papers.short_name(paper_of(c))),
             whys=explain.why_failed(c) if outcome(c) == "failed" else [], explained=explain.explain(c),
             command=f"recollect verify {c['id']}{effort} --seed {meta.get('seed', 1)} --points",
+            trained=[s for s in self.results["trained_statements"] if s["row"].replace("-", "_") == c["id"]],
             picture=self.pictures.get("claim_" + c["id"]), points=sorted(c["points"], key=strain, reverse=True),
             rivals=sorted(c["rivals"], key=lambda p: (p["verdict"] == "refuted", findings.distance(p))),
             told=sum(p["verdict"] == "refuted" for p in c["rivals"]), most=MOST_POINTS, bibtex=papers.bibtex(c, meta),

@@ -22,6 +22,12 @@ def read(rows_of, file):
     return list(runs.values())
 
 
+def told(meta):
+    """By which command, at which commit and on what the models of a file were trained."""
+    facts = [meta.get("command_line", ""), meta.get("git_commit", "")[:7], meta.get("device", "")]
+    return ", ".join(fact for fact in facts if fact)
+
+
 def row_of(runs, varying):
     first, done = runs[0], [r for r in runs if r["status"] == "ok"]
     mean, error = cells.mean_and_error([r["accuracy"] for r in done])
@@ -33,7 +39,7 @@ def row_of(runs, varying):
 
 
 def experiments(results):
-    """[{name, title, printed, rows}] in the order of the files."""
+    """[{name, title, printed, rows, statements}] in the order of the files."""
     groups = {}
     for run in results["trainings"]:
         groups.setdefault((run["file"], run["experiment"]), []).append(run)
@@ -49,7 +55,8 @@ def experiments(results):
             alike.setdefault(str(sorted(run["settings"].items())), []).append(run)
         told = results["experiments"].get(name, {})
         found.append(dict(name=name or "trained", file=file, title=told.get("title") or name or "Trained models",
-                          printed=told.get("printed", ""), rows=[row_of(r, varying) for r in alike.values()]))  # fmt: skip
+                          printed=told.get("printed", ""),
+                          statements=[s for s in results["trained_statements"] if (s["file"], s["experiment"]) == (file, name)], rows=[row_of(r, varying) for r in alike.values()]))  # fmt: skip
     return found
 
 

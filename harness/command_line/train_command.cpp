@@ -23,6 +23,7 @@ using namespace train;
 struct TrainFlags {
   std::vector<std::string> settings;
   std::string suite, corpus;
+  std::vector<std::string> judged;
   std::uint64_t seed = 1;
   int seeds = 1;
   OutputFlags output;
@@ -118,9 +119,9 @@ void print_summary(const std::vector<std::string> &labels, const TrainingRecord 
   }
 }
 
-std::vector<Ruling> rulings(const std::vector<Statement> &statements, const TrainingRecord &record) {
+std::vector<Ruling> rulings(const std::vector<Statement> &statements, const Results &results) {
   std::vector<Ruling> all;
-  const std::vector<TrainedModel> models = models_of(record.results());
+  const std::vector<TrainedModel> models = models_of(results);
   for (const Statement &s : statements) all.push_back(rule(s, models));
   return all;
 }
@@ -138,13 +139,28 @@ void print_rulings(const std::vector<Statement> &statements, const std::vector<R
     rows.push_back({all[i].verdict, statements[i].row, statements[i].experiment, says(statements[i]),
                     shown(all[i].first), shown(all[i].second), std::isnan(all[i].p) ? "" : rounded(all[i].p),
                     statements[i].paper});
-  std::cout << '\n';
   print_table(std::cout, rows);
+}
+
+/// The statements by models that were trained before, in however many runs.
+int judge(const TrainFlags &flags) {
+  refuse_overlap({flags.output.path}, flags.judged);
+  const std::vector<Statement> statements = load_suite(flags.suite).statements;
+  if (statements.empty()) input_error(flags.suite + " has no [[statement]]");
+  std::vector<Results> files;
+  for (const std::string &path : flags.judged) files.push_back(Results::read(path));
+  Results all = joined_trainings(files);
+  const std::vector<Ruling> ruled = rulings(statements, all);
+  all.add({table_of(statements, ruled)});
+  if (!flags.output.path.empty()) OutputFile(flags.output.path).publish(all.image());
+  print_rulings(statements, ruled);
+  return exit_ok;
 }
 
 int run_train(const TrainFlags &flags, const Words &command_line) {
   if (ranks::size() > 1) usage_error("train runs in one process: start it without mpirun");
   flags.output.check();
+  if (!flags.judged.empty()) return judge(flags);
   refuse_overlap({flags.output.path}, {flags.corpus});
   const Suite suite = flags.chosen();
   const std::vector<Experiment> &experiments = suite.trainings;
@@ -156,7 +172,7 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   TrainingRecord record(flags.output.path, plan, experiments, provenance(command_line, flags.seed),
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
-  rulings(suite.statements, record); // whether they can be judged
+  rulings(suite.statements, record.results()); // whether they can be judged
   size_t steps = 0;
   for (size_t i = 0; i < plan.size(); ++i)
     if (!record.trained(i)) steps += size_t(plan[i].setup.settings.integer("steps"));
@@ -172,10 +188,10 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
     std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
   }
   progress.done();
-  const std::vector<Ruling> ruled = rulings(suite.statements, record);
+  const std::vector<Ruling> ruled = rulings(suite.statements, record.results());
   record.finish(table_of(suite.statements, ruled));
   print_summary(labels, record);
-  if (!ruled.empty()) print_rulings(suite.statements, ruled);
+  if (!ruled.empty()) std::cout << '\n', print_rulings(suite.statements, ruled);
   return exit_ok;
 }
 
@@ -199,8 +215,12 @@ Action add_train(CLI::App &app) {
                "16:512:*2 (repeatable)")
       ->expected(1)
       ->take_all();
-  c.add_option("--suite", flags->suite,
-               "the [[train]] entries and statements of this TOML file (see ci/suites) instead")
+  CLI::Option *suite = c.add_option("--suite", flags->suite,
+                                    "the [[train]] entries and statements of this TOML file (see ci/suites) instead")
+                           ->excludes("--set");
+  c.add_option("--judge", flags->judged,
+               "train nothing: judge the suite's statements by the models in these files, which -o joins")
+      ->needs(suite)
       ->excludes("--set");
   c.add_option("--corpus", flags->corpus, "the file whose bytes task=text predicts; its last tenth is held out");
   c.add_option("--seed", flags->seed, "first seed")->capture_default_str();

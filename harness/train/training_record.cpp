@@ -115,4 +115,26 @@ void TrainingRecord::finish(const Table &statements) {
   recorder_.finish();
 }
 
+Results joined_trainings(const std::vector<Results> &files) {
+  std::vector<Table> tables = tables_of({}, {});
+  Facts meta = files.at(0).meta;
+  std::int64_t runs = 0;
+  for (const Results &file : files) {
+    for (const auto &[name, value] : file.meta)
+      for (auto &[known, all] : meta)
+        if (known == name && (all + "; ").find(value + "; ") == std::string::npos) all += "; " + value;
+    for (Table &table : tables) {
+      if (table.name == "training_state" || table.name == "trained_statements") continue;
+      for (std::vector<Cell> row : file.table(table.name).rows) {
+        if (std::int64_t *run = std::get_if<std::int64_t>(&row.at(0))) *run += runs;
+        const auto same_row = [&](const std::vector<Cell> &other) { return other == row; };
+        if (table.name != "experiments" || std::none_of(table.rows.begin(), table.rows.end(), same_row))
+          table.rows.push_back(std::move(row));
+      }
+    }
+    runs += std::int64_t(file.table("training_plan").rows.size());
+  }
+  return Results::of(tables, meta);
+}
+
 } // namespace recollect::train

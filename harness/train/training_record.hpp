@@ -47,4 +47,7 @@ private:
   Recorder recorder_;
 };
 
+/// The models of several files as those of one, their facts side by side where they differ. Input error where a file has none.
+Results joined_trainings(const std::vector<Results> &files);
+
 } // namespace recollect::train

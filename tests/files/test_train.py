@@ -88,6 +88,45 @@ class Train(InFolder):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("tasks: not a key of [[train]]", done.stderr)
 
+    def run_suite(self, *flags):
+        done = subprocess.run([PROGRAM, "train", "--suite", self.path("s.toml"), *flags], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_statements_are_judged_then_and_later(self):
+        models = ('[[train]]\nname = "pairs"\nset = { mixer = ["delta_net", "none"], keys = "unit", width = 16, heads = 2, ffn = 0, '
+                  'vocabulary = 16, pairs = 2, convolution = 2, batch = 16, steps = 60, lr = 0.03, evaluate = 4 }\n')
+        stated = ('statement = [ { row = "r", paper = "T 1", experiment = "pairs", above = { mixer = "%s" }, '
+                  'below = { mixer = "%s" } } ]\n')
+        with open(self.path("s.toml"), "w") as f:
+            f.write(stated % ("delta_net", "none") + models)
+        self.assertRegex(self.run_suite("-o", self.path("1.h5"), "--seeds", "3", "--quiet"), "\nholds +r +pairs ")
+        row = self.tables("1.h5")["trained_statements"][0]
+        self.assertEqual((row["verdict"], row["paper"], row["seeds"], row["other_seeds"]), (b"holds", b"T 1", 3, 3))
+        self.assertAlmostEqual(row["p"], 1 / 20)
+        self.run_suite("-o", self.path("2.h5"), "--seeds", "2", "--seed", "4", "--quiet")
+        self.assertEqual(self.tables("2.h5")["trained_statements"]["verdict"].tolist(), [b"undecided"])  # 1 of 6 splits
+        with open(self.path("s.toml"), "w") as f:
+            f.write(stated % ("none", "delta_net") + models)
+        self.assertIn("refuted", self.run_suite("--judge", self.path("1.h5"), self.path("2.h5"), "-o", self.path("all.h5")))
+        joined = self.tables("all.h5")
+        self.assertAlmostEqual(joined["trained_statements"][0]["p"], 1 / 252)
+        self.assertEqual(sorted(joined["training_plan"]["seed"]), sorted(2 * [1, 2, 3, 4, 5]))
+        parts = [self.tables(name) for name in ("1.h5", "2.h5")]
+        for table in "trained", "training_curves", "training_parameters":
+            self.assertEqual(len(joined[table]), sum(len(part[table]) for part in parts))
+        self.assertEqual(len(set(joined["trained"]["run"])), 10)
+        self.assertEqual(len(joined["experiments"]), 1)
+
+    def test_statements_that_cannot_be_judged_train_nothing(self):
+        for keys, said in (('experiment = "other", of = {}, at_least = 1', "no model"), ('experiment = "a", of = {}, at_least = 1', "more than one mixer"),
+                           ('experiment = "a", of = {}', "either above and below or a number")):
+            with open(self.path("s.toml"), "w") as f:
+                f.write('statement = [ { row = "r", %s } ]\n[[train]]\nname = "a"\nset = { mixer = ["linear", "none"] }\n' % keys)
+            done = subprocess.run([PROGRAM, "train", "--suite", self.path("s.toml")], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+            self.assertIn(said, done.stderr)
+
     def test_text_is_read_from_a_corpus(self):
         with open(self.path("c.txt"), "wb") as f:
             f.write(bytes(range(256)) * 8)

@@ -67,7 +67,9 @@ class ProgramFiles(ReportCase):
     def test_trained_models(self):
         suite, trained = os.path.join(self.folder, "s.toml"), os.path.join(self.folder, "t.h5")
         with open(suite, "w", encoding="utf-8") as f:
-            f.write('[[train]]\nname = "small"\ntitle = "Pairs & <keys>"\nprinted = "1.000"\nseeds = 2\nset = { mixer = ["linear", "none"], '
+            f.write('statement = [ { row = "a-row", paper = "T <1>", experiment = "small", where = { convolution = 2 }, '
+                    'above = { mixer = "linear" }, below = { mixer = "none" } } ]\n'
+                    '[[train]]\nname = "small"\ntitle = "Pairs & <keys>"\nprinted = "1.000"\nseeds = 2\nset = { mixer = ["linear", "none"], '
                     "convolution = [0, 2], width = 8, heads = 2, ffn = 8, vocabulary = 16, pairs = 2, batch = 4, steps = 30, every = 10, "
                     "evaluate = 2 }\n")  # fmt: skip
         subprocess.run([os.environ["RECOLLECT_PROGRAM"], "train", "--suite", suite, "-o", trained], capture_output=True, check=True)
@@ -82,6 +84,14 @@ class ProgramFiles(ReportCase):
         page = self.page("training.html")
         self.says(page, "Pairs & <keys>")
         self.says(page, "Printed. 1.000")
+        self.says(page, "accuracy of linear above none, convolution=2")
+        self.says(page, "T <1>")
+        (stated,) = experiment["statements"]
+        self.assertEqual((stated["row"], stated["verdict"]), ("a-row", "undecided"))  # two seeds show nothing
+        for side, mixer in (("mean", "linear"), ("other_mean", "none")):
+            (row,) = [r for r in experiment["rows"] if (r["mixer"], r["shown"]) == (mixer, "convolution = 2")]
+            self.assertAlmostEqual(stated[side], row["mean"])
+        self.assertIn("recollect train --suite", trainings.told(report.load([trained])["files"][0]["meta"]))
         self.assertTrue(os.path.exists(os.path.join(self.out, "figures", "training_0.svg")))
         self.assertNotIn("Pairs", self.page("tasks.html").text)
 
