@@ -71,7 +71,8 @@ Claim deltanet_at_8() {
       "to 512).",
       "The settings differ, so that the numbers do not contradict each other as such; but more steps and fewer key "
       "types make it worse. To test: ten seeds a setting, and the spread reported.",
-      "It points to an optimum that is not stable, or to a large variance between seeds.");
+      "It points to an optimum that is not stable, or to a large variance between seeds. Statements on .73 and .009: "
+      "ci/suites/trained_vla_capacity.toml and trained_vla_overload.toml.");
 }
 
 Claim setup() {
@@ -95,8 +96,9 @@ Claim copy_task() {
       "the same loss curves, from accuracy .008 and loss 4.85 = ln 128; hence the implementations are correct.",
       "The conclusion is an inference, and Table 7 has no body. If softmax attention has no positions, copying 32 "
       "tokens by step 150 needs an explanation: train with and without them.",
-      "One causal layer without positions cannot see the order of what it should copy "
-      "(mqar_no_position_invariance); two can.");
+      "One causal layer without positions cannot see the order of what it should copy (mqar_no_position_invariance); "
+      "two can. Statements, with and without positions: ci/suites/trained_vla_copy.toml. In a reduced form: "
+      "vla_copy_reduced.");
 }
 
 Claim capacity_curve() {
@@ -106,10 +108,10 @@ Claim capacity_curve() {
       "8, 12, 24; VLA 1.000 throughout; linear and softmax .08 to .15. Table 9, n = 24, seeds 42/123/999: softmax "
       ".083/.079/.081, linear .074/.077/.072, DeltaNet .011/.009/.012, VLA 1.000 each.",
       "VLA at n = 24: .994 after 1000 steps, 1.000 after 2000.",
-      "Trained here at n = 4 without positions (ci/suites/trained_papers.toml, seed 42): VLA .956, softmax .270, "
-      "linear "
-      ".276. In a reduced form: vla_mqar_reduced, vla_mqar_reduced_binding. Hypotheses about the baselines: "
-      "vla_baselines_implausible.");
+      "Statements: ci/suites/trained_vla_capacity.toml. At n = 4 without positions (trained_papers.toml, seed 42, "
+      "float64) "
+      "VLA has .956, softmax .270, linear .276. In a reduced form: vla_mqar_reduced, vla_mqar_reduced_binding. "
+      "Hypotheses about the baselines: vla_baselines_implausible.");
 }
 
 Claim overload_curve() {
@@ -119,7 +121,8 @@ Claim overload_curve() {
       "DeltaNet .965/.009/.007/.008/.008, VLA .997/.990/.994/.623/.044.",
       "To be told from the exact-recovery law 1 - d/n (.33 missed at 48) and from untrained VLA with unit u = k, .993 "
       "at 48: is .623 at 32 a matter of steps?",
-      "Without training: vla_overload_graceful, vla_capacity_tight_at_dh.");
+      "Statements: ci/suites/trained_vla_overload.toml. In a reduced form: vla_overload_reduced. Without training: "
+      "vla_overload_graceful, vla_capacity_tight_at_dh.");
 }
 
 Claim ablation() {
@@ -129,7 +132,10 @@ Claim ablation() {
       "(predicted, not run), -.899; no key norm NaN (d >= 96); DeltaNet .009, .008, -.981; linear .091, .043, "
       "-.899; random .008.",
       "The second row needs running: it is DeltaNet with beta = 1, not linear attention.",
-      "vla_ablation_fixeda_equals_linear shows that without training; for the third row see vla_nokhat_overflow.");
+      "vla_ablation_fixeda_equals_linear shows that without training; for the third row see vla_nokhat_overflow. "
+      "Statements: ci/suites/trained_vla_ablation.toml. In reduced forms: vla_ablation_reduced, where A fixed recalls "
+      "as "
+      "well as VLA, and vla_nan_reduced.");
 }
 
 Claim long_context() {
@@ -138,7 +144,8 @@ Claim long_context() {
       "n = 8 pairs at T = 64, 128, 256, 512: VLA 1.000 throughout, linear and softmax about .14 to .15, DeltaNet "
       "about .01.",
       "What fills the context is not stated. Three cases to train: random tokens, repeated pairs, one pad token.",
-      "Without training: vla_longcontext_untrained.");
+      "Statements: ci/suites/trained_vla_context.toml. In a reduced form: vla_longcontext_reduced. Without training: "
+      "vla_longcontext_untrained.");
 }
 
 Claim out_of_distribution() {
@@ -149,7 +156,8 @@ Claim out_of_distribution() {
       ".104/.100, .008/.008, .007/.008; VLA 1.000/.945, 1.000/.782, .999/.687.",
       "The range of the value tokens is not stated: if it is 64-127, the unseen keys have been seen as values. To "
       "train both ways.",
-      "As the paper says, the baselines have nothing to lose: they are at the key-blind guess already.");
+      "As the paper says, the baselines have nothing to lose: they are at the key-blind guess already. Statements: "
+      "ci/suites/trained_vla_new_keys.toml. In a reduced form, of a baseline that has: vla_ood_reduced.");
 }
 
 Claim training_log() {
@@ -159,7 +167,8 @@ Claim training_log() {
       "loss ends at about 1.0 to 2.7.",
       "Table 8 has no body. A loss of 1.0 to 2.7 at accuracy 1.000 means flat logits, not a sharp classifier. To "
       "test: the logits' temperature, and the output without the additive normaliser.",
-      "Compatible with Eq 11's output, which shrinks as 1/t (vla_eq11_output_scale).");
+      "Compatible with Eq 11's output, which shrinks as 1/t (vla_eq11_output_scale). Statements on the loss and on the "
+      "steps it takes: ci/suites/trained_vla_capacity.toml.");
 }
 
 Claim baselines() {
@@ -171,7 +180,9 @@ Claim baselines() {
       "The literature that 003 §6 cites (Arora et al. 2023, Yang et al. 2024, Dao and Gu 2024) has attention solve "
       "MQAR of such sizes and DeltaNet with short convolutions do well. Beside it: mqar_no_position_invariance, "
       "deltanet_eq4_bounded, mqar_key_blind_guess; .008 to .011 is below even the latter's .049. VLA's 1.000 is not "
-      "implausible (vla_untrained_elu_keys).");
+      "implausible (vla_untrained_elu_keys). Statements, one factor at a time: ci/suites/trained_vla_capacity.toml. In "
+      "a "
+      "reduced form: vla_mqar_reduced_binding.");
 }
 
 // ---- Timed -------------------------------------------------------------------------------------------------------------
