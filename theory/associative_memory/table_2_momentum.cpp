@@ -202,7 +202,9 @@ std::vector<Claim> table_2_momentum() {
                              "First-order momentum on the writes improved the performance of a model close to DeltaNet "
                              "(a finding of reference [2], quoted as a reference only).",
                              "An observation on trained models; the text gives no set-up."),
-                "The authors say themselves that the model of [2] is not strictly DeltaNet.")};
+                "The authors say themselves that the model of [2] is not strictly DeltaNet. Statements on the delta "
+                "rule with and "
+                "without momentum: ci/suites/trained_momentum.toml.")};
 }
 
 } // namespace recollect::theory

@@ -7,6 +7,12 @@
 
 namespace recollect::theory {
 
+/// With some of them changed.
+inline Assignments changed(Assignments settings, const Assignments &changes) {
+  for (const auto &[name, value] : changes) settings[name] = value;
+  return settings;
+}
+
 /// Accuracy on held-out texts, and the standard error of their draw: that of a model, not of all models.
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
   train::keep_freed_memory();

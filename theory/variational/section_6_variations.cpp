@@ -21,10 +21,6 @@ Assignments model(Assignments differs) {
                   {"dtype", "f32"}});
   return differs;
 }
-Assignments changed(Assignments settings, const Assignments &changes) {
-  for (const auto &[name, value] : changes) settings[name] = value;
-  return settings;
-}
 Params place(const Assignments &differs) {
   Params at;
   for (const auto &[name, value] : differs) at.set(name, value);
