@@ -12,8 +12,8 @@ read = [recollect.load(path) for path in sys.argv[1:]]
 commits = sorted({results.meta["git_commit"][:7] for results in read})
 rows = pd.concat([results.trained for results in read], ignore_index=True).drop(columns=["run", "seconds"])
 rows = rows[rows["status"].notna()]
-settings = [c for c in rows.columns if c.startswith("train.") and c != "train.mixer" or c == "delta_former.kappa1"]
-varying = [c for c in settings if rows[c].nunique(dropna=False) > 1]
+settings = [c for c in rows.columns if "." in c and c != "train.mixer"]
+varying = [c for c in settings if rows[c].nunique() > 1]
 rows = rows[["experiment", "mixer", *varying, *KEPT]]
 print(f"# commit {', '.join(commits)}")
 print(rows.to_csv(index=False, float_format="%.5g").replace("train.", ""), end="")

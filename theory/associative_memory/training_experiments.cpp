@@ -30,9 +30,9 @@ std::vector<Claim> training_experiments() {
                  "severely degraded as n >= d grows, rounding keeps its accuracy.",
                  "Left open: how the vectors were made (512 in d = 128 below 1/8 need optimisation), kappa_2, "
                  "optimiser, steps, accuracies, seeds, whether the length includes the n writes.",
-                 "With an exact read: stress_linear_vs_round, packing_optimised_512_128, stress_participation. Not "
-                 "trained here: "
-                 "`train` learns keys and values from the tokens, and has no way to be given them."),
+                 "At n = 128 and 256, with what is left open chosen: fig5_reduced. With an exact read: "
+                 "stress_linear_vs_round, "
+                 "packing_optimised_512_128, stress_participation."),
       experiment(
           "fig6-training", "000 §3.2 curriculum and rotary embeddings, Fig 6",
           "With rounding as kappa_1, training at 32 swaps, doubled to 256 each time the accuracy reaches "

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stress test of 000 §3.2, Fig 5, as it is described: d = 128, keys and values given as almost orthogonal vectors, and
+// only the read learned: the query, by gradient descent from a random one, and the logits' scale. Left open by the text, and
+// chosen here: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam at .05 falling to 0, a fresh text a step.
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "theory/associative_memory/swaps.hpp"
+#include "theory/support/claims.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+constexpr int width = 128;
+
+/// n writes and n exchanges. What step t adds to a read by q is f(q . k_t) u_t (Eq 41-42).
+struct Text {
+  Dense k, u;              // [2 n, d]
+  std::vector<int> answer; // [2 n] the value at the first key after the step
+};
+
+Text tell(const Dense &keys, const Kernel &f, std::uint64_t seed, int number) {
+  const int n = keys.rows, d = keys.columns, T = 2 * n;
+  const Stream draws(seed, "fig5/swaps", std::uint64_t(number));
+  std::vector<int> held;
+  Text text{Dense(T, d), Dense(T, d), {}};
+  for (int t = 0; t < T; ++t) {
+    if (t < n) {
+      held.push_back(t);
+      for (int c = 0; c < d; ++c) text.k(t, c) = text.u(t, c) = keys(t, c);
+    } else {
+      const int x = int(draws.below(2 * std::uint64_t(t), std::uint64_t(n))),
+                y = (x + 1 + int(draws.below(2 * std::uint64_t(t) + 1, std::uint64_t(n - 1)))) % n;
+      for (int c = 0; c < d; ++c) text.k(t, c) = keys(std::max(x, y), c) - keys(std::min(x, y), c);
+      std::swap(held[size_t(x)], held[size_t(y)]);
+    }
+    text.answer.push_back(held[0]);
+  }
+  text.u = substitute(causal_weights(text.k, text.k, f, Triangle::strict), text.u);
+  return text;
+}
+
+/// A query and the logarithm of the logits' scale, and what Adam keeps of either.
+class Read {
+public:
+  Read(const Dense &keys, Kernel f, int steps, std::uint64_t seed)
+      : keys_(keys), f_(std::move(f)), first_(width + 1), second_(first_), steps_(steps) {
+    for (double x : Stream(seed, "fig5/query").normals(width)) learned_.push_back(x / std::sqrt(double(width)));
+    learned_.push_back(0);
+  }
+
+  /// Cross-entropy at 64 of the exchanges.
+  void step(const Text &text) {
+    const int n = keys_.rows, asked = 64;
+    std::vector<int> steps;
+    for (int i = 0; i < asked; ++i) steps.push_back(n + (i + 1) * n / asked - 1);
+    const double scale = std::exp(learned_[width]);
+    const Dense reads = reads_at(text, steps), logits = reads * transpose(keys_);
+    Dense wrong(asked, n); // derivatives of the mean cross-entropy in scale * logits
+    std::vector<double> gradient(width + 1);
+    for (int i = 0; i < asked; ++i) {
+      double largest = -HUGE_VAL, sum = 0;
+      for (int j = 0; j < n; ++j) largest = std::max(largest, scale * logits(i, j));
+      for (int j = 0; j < n; ++j) sum += wrong(i, j) = std::exp(scale * logits(i, j) - largest);
+      for (int j = 0; j < n; ++j) {
+        wrong(i, j) = (wrong(i, j) / sum - (j == text.answer[size_t(steps[size_t(i)])])) / asked;
+        gradient[width] += wrong(i, j) * scale * logits(i, j);
+      }
+    }
+    const Dense of_reads = scale * (wrong * keys_);
+    std::vector<double> later(width, 0.0); // of all reads from this step on
+    for (int t = text.k.rows, i = asked; t-- > 0;) {
+      if (i > 0 && steps[size_t(i) - 1] == t) {
+        --i;
+        for (int c = 0; c < width; ++c) later[size_t(c)] += of_reads(i, c);
+      }
+      double weight = 0; // the derivative in f(q . k_t), taken straight through f
+      for (int c = 0; c < width; ++c) weight += later[size_t(c)] * text.u(t, c);
+      for (int c = 0; c < width; ++c) gradient[size_t(c)] += weight * text.k(t, c);
+    }
+    adam(gradient);
+  }
+
+  /// Share of the exchanges after which the largest logit of what the layer reads is the answer's; a tie is none.
+  double right(const Text &text, const std::string &kernel) const {
+    const int n = keys_.rows, T = 2 * n;
+    Sequence s;
+    s.shape = {1, 1, T, width, width};
+    s.k = text.k.data, s.v.assign(s.k.size(), 0.0);
+    std::copy(keys_.data.begin(), keys_.data.end(), s.v.begin());
+    for (int t = 0; t < T; ++t) s.q.insert(s.q.end(), learned_.begin(), learned_.begin() + width);
+    s.beta.assign(size_t(T), 1.0), s.alpha = s.beta;
+    const Dense logits = Dense(T, width, reads_by(kernel, s)) * transpose(keys_);
+    int right = 0;
+    for (int t = n; t < T; ++t) {
+      const int answer = text.answer[size_t(t)];
+      bool largest = true;
+      for (int j = 0; j < n; ++j) largest = largest && (j == answer || logits(t, j) < logits(t, answer));
+      right += largest;
+    }
+    return double(right) / n;
+  }
+
+private:
+  Dense reads_at(const Text &text, const std::vector<int> &steps) const {
+    Dense reads(int(steps.size()), width);
+    std::vector<double> sum(width, 0.0);
+    for (int t = 0, i = 0; i < int(steps.size()); ++t) {
+      double score = 0;
+      for (int c = 0; c < width; ++c) score += learned_[size_t(c)] * text.k(t, c);
+      score = f_(score);
+      for (int c = 0; c < width; ++c) sum[size_t(c)] += score * text.u(t, c);
+      if (steps[size_t(i)] != t) continue;
+      for (int c = 0; c < width; ++c) reads(i, c) = sum[size_t(c)];
+      ++i;
+    }
+    return reads;
+  }
+  void adam(const std::vector<double> &gradient) {
+    ++made_;
+    for (size_t i = 0; i < gradient.size(); ++i) {
+      first_[i] = 0.9 * first_[i] + 0.1 * gradient[i];
+      second_[i] = 0.999 * second_[i] + 0.001 * gradient[i] * gradient[i];
+      learned_[i] -= 0.05 * (1 - (made_ - 1.0) / steps_) * first_[i] / (1 - std::pow(0.9, made_)) /
+                     (std::sqrt(second_[i] / (1 - std::pow(0.999, made_))) + 1e-8);
+    }
+  }
+
+  const Dense &keys_;
+  Kernel f_;
+  std::vector<double> learned_, first_, second_;
+  int steps_, made_ = 0;
+};
+
+enum class Taught { answers, next, nothing }; // next: the element after the answer
+
+/// On texts that it did not learn from, the same for either kernel.
+std::vector<double> learned_read(const KeySet &set, const std::string &kernel, std::uint64_t seed,
+                                 Taught taught = Taught::answers) {
+  const Dense keys = key_rows(set, seed);
+  const Kernel f = kernel == "round" ? Kernel([](double x) { return std::nearbyint(x); }) : [](double x) { return x; };
+  const int steps = 400, held_out = 16;
+  Read read(keys, f, steps, seed);
+  for (int i = 0; i < steps; ++i) {
+    Text text = tell(keys, f, seed, i);
+    if (taught == Taught::next)
+      for (int &answer : text.answer) answer = (answer + 1) % set.n;
+    if (taught != Taught::nothing) read.step(text);
+  }
+  std::vector<double> shares;
+  for (int i = 0; i < held_out; ++i) shares.push_back(read.right(tell(keys, f, seed, steps + i), kernel));
+  return shares;
+}
+
+std::vector<Point> stressed(const Protocol &p) {
+  const double whole = 0.95, less = 0.05;
+  const KeySet fit{"hadamard", width, width}, many{"hadamard", 2 * width, width};
+  const auto at = [](const KeySet &set, const char *kernel) {
+    return labels({{"n", num(set.n)}, {"d", num(set.d)}, {"keys", txt(set.kind)}, {"kappa", txt(kernel)}});
+  };
+  const auto read = [&](const KeySet &set, const char *kernel) { return learned_read(set, kernel, p.seed); };
+  const auto wrong = [&](Taught taught, const char *name) {
+    return rival_system(at_least_point(mean_of(learned_read(many, "round", p.seed, taught)), whole), at(many, "round"),
+                        name);
+  };
+  const std::vector<double> round = read(many, "round"), linear = read(many, "linear");
+  std::vector<double> lost;
+  for (size_t i = 0; i < round.size(); ++i) lost.push_back(round[i] - linear[i]);
+  return {as_statement(at_least_point(mean_of(round), whole), at(many, "round"), "keeps its accuracy"),
+          as_statement(at_least_point(mean_of(lost), less), at(many, "linear"), "falls behind"),
+          as_obligation(at_least_point(mean_of(read(fit, "linear")), whole), at(fit, "linear"),
+                        "orthonormal keys lose nothing"),
+          wrong(Taught::next, "taught the element after the answer"),
+          wrong(Taught::nothing, "the query as it was drawn")};
+}
+
+} // namespace
+
+std::vector<Claim> figure_5_read() {
+  Claim c = running(
+      ledger_row(
+          "fig5-reduced", "000 §3.2 stress test, Fig 5, n = 128 and 256",
+          "With d = 128, keys and values set to the almost orthogonal vectors of Theorem 1 so that only the read is "
+          "learned: the linear kernel is degraded at n = 256 elements, rounding keeps its accuracy.",
+          "n writes and n exchanges (T = 512), 400 steps: rounding names the first place's element after at least .95 "
+          "of the exchanges, linear after .05 fewer at least; at n = 128, where keys are orthonormal, as many.",
+          stressed),
+      {"delta_former"});
+  c.covers = {}, c.suite = Effort::full;
+  return {explained(
+      c, "Left open by the text, besides: kappa_2, the optimiser, steps, accuracies, seeds, whether the length "
+         "includes the "
+         "writes. Rounding .99, linear .83, from a read that began as a random one. The texts of 512 elements (keys "
+         "by descent: packing_optimised_512_128) are not trained. With an exact read: stress_linear_vs_round.")};
+}
+
+} // namespace recollect::theory
