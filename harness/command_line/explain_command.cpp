@@ -5,6 +5,7 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/lookup.hpp"
 #include "harness/device/backend.hpp"
+#include <algorithm>
 #include <iostream>
 
 namespace recollect {
@@ -17,9 +18,10 @@ struct ExplainFlags {
 };
 
 template <class Entry> const Entry *named(const std::vector<Entry> &entries, const std::string &name) {
-  for (const Entry &entry : entries)
-    if (lookup::any_name(entry, [&](const std::string &known) { return known == canonical(name); })) return &entry;
-  return nullptr;
+  const auto is_it = [&](const std::string &known) { return known == canonical(name); };
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry &entry) { return lookup::any_name(entry, is_it); });
+  return found == entries.end() ? nullptr : &*found;
 }
 
 int explain(const ExplainFlags &flags) {

@@ -55,7 +55,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const Variant &variant = find_variant(flags.variant);
   const Form &form = find_form(variant, flags.form.form);
   const Params params = variant_params(variant, assignments(flags.form.settings));
-  OutputFile{flags.output};
+  { const OutputFile tried(flags.output); } // refused, if it is to be, before anything is read
   const Sequence sequence = read_sequence(flags.input, variant.inputs, flags.convention.get());
   in_file(flags.input, [&] { check_inputs(variant, sequence, params); });
   const Backend backend;

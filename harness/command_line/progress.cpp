@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/table.hpp"
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <unistd.h>
@@ -10,7 +11,7 @@ namespace {
 
 std::string clock_text(double seconds) {
   char text[32];
-  const long whole = long(seconds + 0.5);
+  const long whole = std::lround(seconds);
   if (whole < 3600)
     std::snprintf(text, sizeof text, "%ld:%02ld", whole / 60, whole % 60);
   else

@@ -82,7 +82,7 @@ std::string in_child(const std::string &what, const std::function<std::string()>
     if (n <= 0) input_error(what + ": the result cannot be read back");
     done += n;
   }
-  const int code = bytes[0];
+  const int code = static_cast<unsigned char>(bytes[0]);
   bytes.erase(0, 1);
   if (code) throw Error(ExitCode(code), bytes);
   return bytes;

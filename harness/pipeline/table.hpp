@@ -66,6 +66,7 @@ inline bool operator==(const Column &a, const Column &b) { return a.name == b.na
 /// Bit for bit: NaN equals itself (a parameter left automatic is NaN).
 inline bool same(const Cell &a, const Cell &b) {
   const double *x = std::get_if<double>(&a), *y = std::get_if<double>(&b);
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
   return x && y ? std::memcmp(x, y, sizeof *x) == 0 : a == b;
 }
 inline bool operator==(const Table &a, const Table &b) {

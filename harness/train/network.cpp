@@ -70,7 +70,7 @@ template <class Real> struct CrossEntropy {
     int best = width;
     Real sum = 0;
     for (int j = first; j < width; j += side) {
-      if (x[j] == largest && j < best) best = j;
+      if (j < best && x[j] == largest) best = j;
       sum += math::exp(x[j] - largest);
     }
     best = across_row(best, [](int a, int b) { return b < a ? b : a; });
