@@ -198,13 +198,16 @@ Claim momentum_sum() {
 std::vector<Claim> table_2_momentum() {
   return {
       momentum_row(), momentum_sum(), momentum_as_printed(),
-      explained(untested_row("momentum-helps", Reason::needs_training, "000 §2.2, DeltaNet; footnote 8",
-                             "First-order momentum on the writes improved the performance of a model close to DeltaNet "
-                             "(a finding of reference [2], quoted as a reference only).",
-                             "An observation on trained models; the text gives no set-up."),
-                "The authors say themselves that the model of [2] is not strictly DeltaNet. Statements on the delta "
-                "rule with and "
-                "without momentum: ci/suites/trained_momentum.toml.")};
+      explained(
+          untested_row("momentum-helps", Reason::needs_training, "000 §2.2, DeltaNet; footnote 8",
+                       "First-order momentum on the writes improved the performance of a model close to DeltaNet "
+                       "(a finding of reference [2], quoted as a reference only).",
+                       "An observation on trained models; the text gives no set-up."),
+          "The authors say themselves that the model of [2] is not strictly DeltaNet. In a small form "
+          "(ci/suites/trained_momentum.toml: three seeds, 8 pairs in 8 heads of 4 channels) a delta rule with step 1 "
+          "has .93 "
+          "at its best rate and with momentum .9 .999, apart in all three; DeltaNet, whose step is learned, has .9997 "
+          "without momentum.")};
 }
 
 } // namespace recollect::theory
