@@ -115,6 +115,7 @@ std::vector<Statement> statements_from(const toml::table &table, const std::stri
     } else if (key == "row" || key == "paper" || key == "experiment" || key == "measure") {
       (key == "row" ? s.row : key == "paper" ? s.paper : key == "measure" ? s.measure : s.experiment) = given[0];
     } else if (key == "step") {
+      if (!(number(0) >= 1 && number(0) <= 1e9)) usage_error(here + " needs a whole number");
       s.step = int(number(0));
     } else {
       if (key != "at_most") s.least = number(0);
@@ -137,6 +138,7 @@ std::vector<Statement> statements_from(const toml::table &table, const std::stri
         longer.push_back(one);
         (longer.back().*into)[name] = one_value;
       }
+    if (longer.size() > 1000) usage_error(where + ": more than 1000 statements in one");
     all = std::move(longer);
   }
   return all;

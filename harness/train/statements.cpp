@@ -38,10 +38,13 @@ std::vector<const TrainedModel *> chosen(const Statement &s, const std::vector<T
   };
   if (found.empty())
     refuse(s, "no model has " + text(s.where) + (s.where.empty() || side.empty() ? "" : ", ") + text(side));
-  for (const TrainedModel *model : found)
+  for (const TrainedModel *model : found) {
+    const Assignments &first = found[0]->settings;
+    if (model->settings.at("mixer") != first.at("mixer")) refuse(s, "it chooses models of more than one mixer");
     for (const auto &[name, value] : model->settings)
-      if (name != rate_setting && found[0]->settings.at(name) != value)
+      if (const auto other = first.find(name); name != rate_setting && (other == first.end() || other->second != value))
         refuse(s, "it chooses models of more than one " + name);
+  }
   return found;
 }
 
@@ -119,7 +122,9 @@ std::vector<TrainedModel> models_of(const Results &results) {
   for (size_t row = 0; row < plan.rows.size(); ++row)
     models.push_back({plan.get<std::string>(row, "experiment"), plan.get<std::uint64_t>(row, "seed"), {}, {}, {}});
   const auto model = [&](const Table &table, size_t row) -> TrainedModel & {
-    return models.at(size_t(table.get<std::int64_t>(row, "run")));
+    const auto run = table.get<std::int64_t>(row, "run");
+    if (run < 0 || size_t(run) >= models.size()) input_error("table " + table.name + " has a run that is not planned");
+    return models[size_t(run)];
   };
   for (size_t row = 0; row < parameters.rows.size(); ++row) {
     const std::string &owner = parameters.get<std::string>(row, "owner"),
@@ -128,6 +133,9 @@ std::vector<TrainedModel> models_of(const Results &results) {
     model(parameters, row).settings[owner == "train" ? name : owner + "." + name] =
         text.empty() ? number(parameters.get<double>(row, "value")) : text;
   }
+  for (const TrainedModel &one : models)
+    for (const char *name : {"mixer", rate_setting, "vocabulary"})
+      if (!one.settings.count(name)) input_error("table training_parameters lacks a run's " + std::string(name));
   for (size_t row = 0; row < trained.rows.size(); ++row)
     model(trained, row).trained = Trained{trained.get<std::string>(row, "status") == "diverged",
                                           trained.get<double>(row, "loss"), trained.get<double>(row, "accuracy"),

@@ -47,7 +47,8 @@ BOOST_AUTO_TEST_CASE(statements_are_comparisons_or_numbers) {
   for (const char *wrong : {"", "of = {}\n", "above = {}\n", "above = {}\nbelow = {}\nat_least = 1\n", "at_least = 1\n",
                             "of = 1\nat_least = 1\n", "of = {}\nbetween = 1\n", "of = {}\nat_least = \"x\"\n",
                             "of = {}\nat_least = 1\nmeasure = \"speed\"\n", "of = {}\nat_least = 1\nnote = \"x\"\n",
-                            "of = { lr = {} }\nat_least = 1\n"})
+                            "of = { lr = {} }\nat_least = 1\n", "of = {}\nat_least = 1\nstep = 1e300\n",
+                            "of = {}\nat_least = 1\nstep = -1\n"})
     BOOST_CHECK_THROW(load(wrong), Error);
 }
 

@@ -124,7 +124,9 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_judged_is_refused) {
   BOOST_CHECK_THROW(rule(above("vla", "softmax"), all), Error); // other rates
   Statement all_mixers = number_of("vla", 0, 1);
   all_mixers.first.clear();
-  BOOST_CHECK_THROW(rule(all_mixers, all), Error); // more than one mixer
+  BOOST_CHECK_THROW(rule(all_mixers, all), Error);  // more than one mixer
+  all[0].settings["delta_former.kappa1"] = "round"; // a parameter of one of them alone
+  BOOST_CHECK_THROW(rule(all_mixers, all), Error);
   Statement elsewhere = number_of("vla", 0, 1);
   elsewhere.experiment = "copy";
   BOOST_CHECK_THROW(rule(elsewhere, all), Error);
@@ -156,6 +158,23 @@ BOOST_AUTO_TEST_CASE(the_suites_statements_have_models_and_rows) {
     }
   }
   BOOST_TEST(stated > 100);
+}
+
+BOOST_AUTO_TEST_CASE(tables_that_do_not_fit_together_are_refused) {
+  Experiment e;
+  e.request.settings = {{"mixer", "linear"}, {"width", "8"}, {"heads", "2"}, {"vocabulary", "8"}, {"pairs", "1"}};
+  e.request.experiment = "recall";
+  const TrainingRecord record("", training_plan({e}, 1), {e}, {}, false);
+  const Results whole = record.results();
+  BOOST_TEST(models_of(whole).size() == 1u);
+  for (const char *name :
+       {"training_plan", "training_parameters"}) { // runs that are not planned, runs without settings
+    Results less = whole;
+    Table emptied = whole.table(name);
+    emptied.rows.clear();
+    less.add(std::vector<Table>{emptied});
+    BOOST_CHECK_THROW(models_of(less), Error);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_statement_says_what_it_asks) {
