@@ -51,6 +51,7 @@ template <class Real> struct ExpProbe {
   }
 };
 
+// NOLINTNEXTLINE(bugprone-branch-clone): two types
 template <class F> auto typed(Real real, const F &f) { return real == Real::f32 ? f(float()) : f(double()); }
 
 } // namespace

@@ -83,13 +83,13 @@ Point at_least_point(const Mean &m, double bound) {
 }
 
 Point as_statement(Point point, const Params &params, std::string label) {
-  return as(Role::statement, point, params, std::move(label));
+  return as(Role::statement, std::move(point), params, std::move(label));
 }
 Point as_limit(Point point, const Params &params, std::string label) {
-  return as(Role::limit, point, params, std::move(label));
+  return as(Role::limit, std::move(point), params, std::move(label));
 }
 Point as_obligation(Point point, const Params &params, std::string label) {
-  return as(Role::obligation, point, params, std::move(label));
+  return as(Role::obligation, std::move(point), params, std::move(label));
 }
 Point rival_law(Point point, std::string name, double predicted) {
   point.predicted = predicted;

@@ -77,30 +77,30 @@ Sequence delta_former_adjoint(const Sequence &s, const Params &params, const Num
     Numbers u(size_t(T) * size_t(V)), du(u);
     std::vector<Numbers> erased;
     for (int t = 0; t < T; ++t) {
-      erased.push_back(erase.forth(&s.k[key], t, &w[key + size_t(t * K)]));
-      double *now = &u[size_t(t * V)];
-      add(factor(s.alpha, t), &s.v[value + size_t(t * V)], now, V);
-      for (int i = 0; i < t; ++i) add(-factor(s.beta, t) * erased.back()[size_t(i)], &u[size_t(i * V)], now, V);
+      erased.push_back(erase.forth(&s.k[key], t, &w[key + size_t(t) * size_t(K)]));
+      double *now = &u[size_t(t) * size_t(V)];
+      add(factor(s.alpha, t), &s.v[value + size_t(t) * size_t(V)], now, V);
+      for (int i = 0; i < t; ++i) add(-factor(s.beta, t) * erased.back()[size_t(i)], &u[size_t(i) * size_t(V)], now, V);
     }
     for (int t = T; t-- > 0;) {
-      const double *d_o = &weights[value + size_t(t * V)], *q = &s.q[key + size_t(t * K)];
+      const double *d_o = &weights[value + size_t(t) * size_t(V)], *q = &s.q[key + size_t(t) * size_t(K)];
       const Numbers b = read.forth(&s.k[key], t + 1, q), &a = erased[size_t(t)];
       Numbers db(b.size()), da(a.size());
       for (int i = 0; i <= t; ++i) {
-        add(b[size_t(i)], d_o, &du[size_t(i * V)], V);
-        db[size_t(i)] = inner(d_o, &u[size_t(i * V)], V);
+        add(b[size_t(i)], d_o, &du[size_t(i) * size_t(V)], V);
+        db[size_t(i)] = inner(d_o, &u[size_t(i) * size_t(V)], V);
       }
-      read.back(&s.k[key], q, b, db, &g.k[key], &g.q[key + size_t(t * K)]);
-      const double *d = &du[size_t(t * V)], beta = factor(s.beta, t);
-      add(factor(s.alpha, t), d, &g.v[value + size_t(t * V)], V);
-      if (!s.alpha.empty()) g.alpha[first + size_t(t)] = inner(d, &s.v[value + size_t(t * V)], V);
+      read.back(&s.k[key], q, b, db, &g.k[key], &g.q[key + size_t(t) * size_t(K)]);
+      const double *d = &du[size_t(t) * size_t(V)], beta = factor(s.beta, t);
+      add(factor(s.alpha, t), d, &g.v[value + size_t(t) * size_t(V)], V);
+      if (!s.alpha.empty()) g.alpha[first + size_t(t)] = inner(d, &s.v[value + size_t(t) * size_t(V)], V);
       for (int i = 0; i < t; ++i) {
-        const double along = inner(d, &u[size_t(i * V)], V);
+        const double along = inner(d, &u[size_t(i) * size_t(V)], V);
         da[size_t(i)] = -beta * along;
         if (!s.beta.empty()) g.beta[first + size_t(t)] -= a[size_t(i)] * along;
-        add(-beta * a[size_t(i)], d, &du[size_t(i * V)], V);
+        add(-beta * a[size_t(i)], d, &du[size_t(i) * size_t(V)], V);
       }
-      erase.back(&s.k[key], &w[key + size_t(t * K)], a, da, &g.k[key], &dw[key + size_t(t * K)]);
+      erase.back(&s.k[key], &w[key + size_t(t) * size_t(K)], a, da, &g.k[key], &dw[key + size_t(t) * size_t(K)]);
     }
   });
   return g;

@@ -181,7 +181,7 @@ Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Array<
         const int row = int(i / size_t(width)), j = int(i % size_t(width)), t = row % T;
         Real sum = 0;
         for (int tap = 0; tap < taps && tap <= t; ++tap)
-          sum += c[size_t(tap * width + j)] * X[i - size_t(tap) * size_t(width)];
+          sum += c[size_t(tap) * size_t(width) + size_t(j)] * X[i - size_t(tap) * size_t(width)];
         Y[i] = sum;
       },
       size_t(taps));
@@ -198,7 +198,7 @@ Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array
         const int row = int(i / size_t(width)), j = int(i % size_t(width)), t = row % T;
         Real sum = 0;
         for (int tap = 0; tap < taps && t + tap < T; ++tap)
-          sum += c[size_t(tap * width + j)] * dY[i + size_t(tap) * size_t(width)];
+          sum += c[size_t(tap) * size_t(width) + size_t(j)] * dY[i + size_t(tap) * size_t(width)];
         dX[i] = sum;
       },
       size_t(taps));
@@ -244,11 +244,13 @@ template <class Real> Array<Real> sigmoid_backward(Arena &arena, const Array<Rea
 
 template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int width, int D, int T, int sign) {
   const int half = D / 2;
-  const Array<Real> turns = arena.take<Real>(size_t(2 * T * half)), Y = arena.take<Real>(X.extent(0));
+  const size_t angles = size_t(T) * size_t(half);
+  const Array<Real> turns = arena.take<Real>(2 * angles), Y = arena.take<Real>(X.extent(0));
   each_index(
-      "train::turns", size_t(T * half),
+      "train::turns", angles,
       KOKKOS_LAMBDA(size_t i) { // in double: an angle of many turns has no digits to spare
-        const double angle = double(int(i) / half) * math::pow(10000.0, -2.0 * double(int(i) % half) / D);
+        const int t = int(i / size_t(half)), j = int(i % size_t(half));
+        const double angle = t * math::pow(10000.0, -2.0 * j / D);
         turns[2 * i] = Real(math::cos(angle)), turns[2 * i + 1] = Real(sign * math::sin(angle));
       },
       64);
