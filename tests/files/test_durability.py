@@ -111,6 +111,16 @@ class Durability(InFolder):
         subprocess.run(f"'{PROGRAM}' run --variants linear --tasks recall --seeds 1 -o '{out}' >&-", shell=True, stderr=subprocess.DEVNULL)
         self.assertEqual(len(rows(out, "records")), 1)  # the table was not printed into it
 
+    def test_a_folder_that_takes_no_file(self):
+        """Of a read-only folder root is not kept out, of /proc everybody is."""
+        source = self.path("in.h5")
+        sample = ("sample", "linear", "--shape", "1,1,4,2,2")
+        self.assertEqual(self.run_program(*sample, "-o", source).returncode, 0)
+        for folder in "/proc", self.path("no/such"):
+            out = os.path.join(folder, "r.h5")
+            for words in RUN, ("verify", "eq97-matrix-form"), ("forward", "linear", "-i", source), sample:
+                self.refused(out, *words, "-o", out)
+
     def test_strange_inputs_end(self):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
