@@ -95,10 +95,11 @@ void write_swaps(const Drawn &d, int *tokens, int *labels) {
   std::vector<int> held;
   for (int i = 0; i < elements; ++i) held.push_back(i);
   for (int t = 0; t < d.n; ++t) {
-    tokens[t] = int(d.stream.below(std::uint64_t(t), std::uint64_t(elements * (elements - 1) / 2)));
+    tokens[t] = int(d.stream.below(std::uint64_t(t), std::uint64_t(elements) * std::uint64_t(elements - 1) / 2));
     int i = 0, rest = tokens[t]; // tokens count (0,1), (0,2), ..., (1,2), ...
     while (rest >= elements - 1 - i) rest -= elements - 1 - i, ++i;
-    std::swap(held[size_t(i)], held[size_t(i + 1 + rest)]);
+    const int other = i + 1 + rest;
+    std::swap(held[size_t(i)], held[size_t(other)]);
     labels[t] = held[0];
   }
 }
@@ -108,19 +109,19 @@ void write_trees(const Drawn &d, int *tokens, int *labels) {
   std::vector<int> trees[2];
   std::vector<char> first(static_cast<size_t>(nodes));
   first[0] = 1;
-  for (int node : distinct(nodes / 2 - 1, nodes - 1, d.stream, 0)) first[size_t(node + 1)] = 1;
+  for (int node : distinct(nodes / 2 - 1, nodes - 1, d.stream, 0)) first[size_t(node) + 1] = 1;
   for (int node = 0; node < nodes; ++node) {
     std::vector<int> &tree = trees[first[size_t(node)] ? 0 : 1];
-    const std::uint64_t draw = std::uint64_t(nodes + node);
+    const std::uint64_t draw = std::uint64_t(nodes) + std::uint64_t(node);
     tokens[node] = tree.empty() ? node : tree[d.stream.below(draw, tree.size())];
-    labels[node] = first[size_t(node)];
+    labels[node] = first[size_t(node)] ? 1 : 0;
     tree.push_back(node);
   }
 }
 
 void write_text(const Drawn &d, int *tokens, int *labels) {
   const int L = d.settings.integer("context");
-  const std::string &bytes = d.corpus->bytes;
+  const std::string &bytes = d.corpus->bytes; // NOLINT(clang-analyzer-core.NullDereference): text comes with one
   const size_t begin = d.training ? 0 : d.corpus->held_out(), end = d.training ? d.corpus->held_out() : bytes.size();
   const size_t from = begin + d.stream.below(0, end - begin - size_t(L));
   const auto byte = [&](int t) { return int(static_cast<unsigned char>(bytes[from + size_t(t)])); };
