@@ -145,11 +145,18 @@ void print_rulings(const std::vector<Statement> &statements, const std::vector<R
 /// The statements by models that were trained before, in however many runs.
 int judge(const TrainFlags &flags) {
   refuse_overlap({flags.output.path}, flags.judged);
-  const std::vector<Statement> statements = load_suite(flags.suite).statements;
+  const Suite suite = flags.chosen();
+  const std::vector<Statement> &statements = suite.statements;
   if (statements.empty()) input_error(flags.suite + " has no [[statement]]");
   std::vector<Results> files;
   for (const std::string &path : flags.judged) files.push_back(Results::read(path));
-  Results all = joined_trainings(files);
+  Results all = joined_trainings(
+      files, planned_trainings(
+                 training_plan(suite.trainings, flags.seed, flags.corpus.empty() ? nullptr : load_corpus(flags.corpus)),
+                 suite.trainings));
+  const std::string given =
+      flags.judged.size() > 3 ? std::to_string(flags.judged.size()) + " files" : join(flags.judged, " ");
+  all.meta.emplace_back("command_line", "recollect train --suite " + flags.suite + " --judge " + given);
   const std::vector<Ruling> ruled = rulings(statements, all);
   all.add({table_of(statements, ruled)});
   if (!flags.output.path.empty()) OutputFile(flags.output.path).publish(all.image());

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/training_record.hpp"
 #include "harness/core/ranks.hpp"
+#include "harness/core/text.hpp"
 #include "harness/train/statements.hpp"
+#include <algorithm>
+#include <map>
+#include <set>
 
 namespace recollect::train {
 namespace {
@@ -127,26 +131,71 @@ void TrainingRecord::finish(const std::function<Table(const Results &)> &stateme
   recorder_.finish();
 }
 
-Results joined_trainings(const std::vector<Results> &files) {
-  std::vector<Table> tables = tables_of({}, {});
-  Facts meta = files.at(0).meta;
-  std::int64_t runs = 0;
-  for (const Results &file : files) {
-    for (const auto &[name, value] : file.meta)
-      for (auto &[known, all] : meta)
-        if (known == name && (all + "; ").find(value + "; ") == std::string::npos) all += "; " + value;
-    for (Table &table : tables) {
-      if (table.name == "training_state" || table.name == "trained_statements") continue;
-      for (std::vector<Cell> row : file.table(table.name).rows) {
-        if (std::int64_t *run = std::get_if<std::int64_t>(&row.at(0))) *run += runs;
-        const auto same_row = [&](const std::vector<Cell> &other) { return other == row; };
-        if (table.name != "experiments" || std::none_of(table.rows.begin(), table.rows.end(), same_row))
-          table.rows.push_back(std::move(row));
-      }
-    }
-    runs += std::int64_t(file.table("training_plan").rows.size());
+namespace {
+
+/// Experiment, seed, settings and parameters of every run, by its number.
+std::map<std::int64_t, std::string> identities(const Results &results) {
+  const Table &plan = results.table("training_plan"), &parameters = results.table("training_parameters");
+  std::map<std::int64_t, std::string> all;
+  for (size_t row = 0; row < plan.rows.size(); ++row)
+    all[plan.get<std::int64_t>(row, "run")] =
+        plan.get<std::string>(row, "experiment") + '\n' + std::to_string(plan.get<std::uint64_t>(row, "seed"));
+  for (size_t row = 0; row < parameters.rows.size(); ++row)
+    all[parameters.get<std::int64_t>(row, "run")] +=
+        '\n' + parameters.get<std::string>(row, "owner") + '.' + parameters.get<std::string>(row, "name") + '=' +
+        number(parameters.get<double>(row, "value")) + parameters.get<std::string>(row, "text");
+  return all;
+}
+
+/// What the files say of the whole: not of the process that wrote one of them.
+Facts common_facts(const std::vector<Results> &files) {
+  Facts common;
+  for (const auto &[name, value] : files.at(0).meta) {
+    const char *const of_a_process[] = {"command_line", "environment", "start_utc", "concurrency", "blas"};
+    if (std::find(std::begin(of_a_process), std::end(of_a_process), name) != std::end(of_a_process)) continue;
+    std::string all = value;
+    for (const Results &file : files)
+      for (const auto &[other, more] : file.meta)
+        if (other == name && (all + "; ").find(more + "; ") == std::string::npos) all += "; " + more;
+    common.emplace_back(name, all);
   }
-  return Results::of(tables, meta);
+  return common;
+}
+
+} // namespace
+
+Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments) {
+  return Results::of(tables_of(plan, experiments), {});
+}
+
+Results joined_trainings(const std::vector<Results> &files, const Results &planned) {
+  std::map<std::string, std::int64_t> numbers; // of the runs together, in the order of the plan
+  for (const auto &[run, identity] : identities(planned)) numbers.emplace(identity, numbers.size());
+  std::vector<Table> tables = tables_of({}, {});
+  std::set<std::int64_t> trained;
+  std::vector<const Results *> sources;
+  for (const Results &file : files) sources.push_back(&file);
+  sources.push_back(&planned); // of what is in none of the files
+  for (const Results *file : sources) {
+    std::map<std::int64_t, std::int64_t> taken; // a run of the file, its number among all
+    for (const auto &[run, identity] : identities(*file)) {
+      const std::int64_t joint = numbers.emplace(identity, numbers.size()).first->second;
+      if ((file == &planned || file->has(size_t(run))) && trained.insert(joint).second) taken[run] = joint;
+    }
+    for (Table &table : tables)
+      for (std::vector<Cell> row : file->table(table.name).rows) {
+        if (table.name == "training_state" || table.name == "trained_statements") continue;
+        if (table.name == "experiments") {
+          if (std::find(table.rows.begin(), table.rows.end(), row) == table.rows.end()) table.rows.push_back(row);
+        } else if (const auto run = taken.find(std::get<std::int64_t>(row.at(0))); run != taken.end()) {
+          row[0] = run->second;
+          table.rows.push_back(std::move(row));
+        }
+      }
+  }
+  Results joined = Results::of(tables, common_facts(files));
+  joined.sort();
+  return joined;
 }
 
 } // namespace recollect::train

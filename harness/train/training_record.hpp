@@ -48,7 +48,11 @@ private:
   Recorder recorder_;
 };
 
-/// The models of several files as those of one, their facts side by side where they differ. Input error where a file has none.
-Results joined_trainings(const std::vector<Results> &files);
+/// Nothing trained of it.
+Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments);
+
+/// The models that were trained in the files, each once, and those of the plan that are in none; facts of the files side by
+/// side where they differ. Input error where a file has no models.
+Results joined_trainings(const std::vector<Results> &files, const Results &planned);
 
 } // namespace recollect::train

@@ -104,6 +104,29 @@ BOOST_AUTO_TEST_CASE(what_ranks_did_comes_together) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(files_are_joined_along_the_plan) {
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
+  const Results planned = planned_trainings(plan, experiments());
+  TrainingState curve;
+  curve.curve = {{50, 2, 0.25}};
+  const auto done = [&](size_t run, double accuracy) {
+    return [=](TrainingRecord &r) { r.add(run, curve, {false, 1, accuracy, 0.125, 2}); };
+  };
+  Results late = shard(plan, {done(3, 0.5)}), early = shard(plan, {done(1, 0.75), done(3, 0.25)});
+  late.meta = {{"device", "here"}, {"command_line", "one"}, {"git_commit", "a"}};
+  early.meta = {{"device", "there"}, {"command_line", "other"}, {"git_commit", "a"}};
+  const Results all = joined_trainings({late, early}, planned);
+  BOOST_TEST((all.meta == Facts{{"device", "here; there"}, {"git_commit", "a"}}));
+  BOOST_TEST((all.table("training_plan") == planned.table("training_plan")));
+  BOOST_TEST((all.table("training_parameters") == planned.table("training_parameters")));
+  BOOST_TEST((all.table("experiments") == planned.table("experiments")));
+  BOOST_TEST(all.table("training_curves").rows.size() == 2u);
+  const Table &trained = all.table("trained");
+  BOOST_TEST_REQUIRE(trained.rows.size() == 2u); // run 3 once, from the file that is named first
+  BOOST_TEST((trained.get<std::int64_t>(0, "run") == 1 && trained.get<double>(0, "accuracy") == 0.75));
+  BOOST_TEST((trained.get<std::int64_t>(1, "run") == 3 && trained.get<double>(1, "accuracy") == 0.5));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect::train
