@@ -26,7 +26,7 @@ public:
   Handle(hid_t id, const std::string &what) : id_(id) {
     if (id < 0) input_error(what);
   }
-  Handle(Handle &&other) : id_(other.id_) { other.id_ = -1; }
+  Handle(Handle &&other) noexcept : id_(other.id_) { other.id_ = -1; }
   Handle(const Handle &) = delete;
   Handle &operator=(const Handle &) = delete;
   ~Handle() {
