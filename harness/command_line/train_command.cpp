@@ -157,10 +157,23 @@ int judge(const TrainFlags &flags) {
   return exit_ok;
 }
 
+/// In order, or where several ranks share them the longest first.
+std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const TrainingRecord &record) {
+  std::vector<double> work;
+  for (const TrainingRun &run : plan) {
+    const Params &s = run.setup.settings;
+    work.push_back(ranks::size() == 1 ? 0 : double(s.integer("steps")) * s.integer("batch") * text_length(s));
+  }
+  std::vector<size_t> left;
+  for (size_t i : longest_first(work))
+    if (!record.trained(i)) left.push_back(i);
+  return left;
+}
+
 int run_train(const TrainFlags &flags, const Words &command_line) {
-  if (ranks::size() > 1) usage_error("train runs in one process: start it without mpirun");
   flags.output.check();
   if (!flags.judged.empty()) return judge(flags);
+  ranks::join();
   refuse_overlap({flags.output.path}, {flags.corpus});
   const Suite suite = flags.chosen();
   const std::vector<Experiment> &experiments = suite.trainings;
@@ -173,12 +186,13 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
   rulings(suite.statements, record.results()); // whether they can be judged
+  const std::vector<size_t> left = left_to_train(plan, record);
   size_t steps = 0;
-  for (size_t i = 0; i < plan.size(); ++i)
-    if (!record.trained(i)) steps += size_t(plan[i].setup.settings.integer("steps"));
-  Progress progress(steps, flags.quiet.quiet);
-  for (size_t i = 0; i < plan.size(); ++i) {
-    if (record.trained(i)) continue;
+  for (size_t i : left) steps += size_t(plan[i].setup.settings.integer("steps"));
+  Progress progress(steps / size_t(ranks::size()), flags.quiet.quiet || ranks::rank() != 0);
+  ranks::Counter counter;
+  for (size_t drawn; (drawn = counter.next()) < left.size();) {
+    const size_t i = left[drawn];
     const Trained trained = train_one(i, plan[i], labels[i], record, progress);
     if (flags.quiet.quiet) continue;
     progress.done();
@@ -188,8 +202,12 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
     std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
   }
   progress.done();
-  const std::vector<Ruling> ruled = rulings(suite.statements, record.results());
-  record.finish(table_of(suite.statements, ruled));
+  std::vector<Ruling> ruled;
+  record.finish([&](const Results &results) {
+    ruled = rulings(suite.statements, results);
+    return table_of(suite.statements, ruled);
+  });
+  if (ranks::rank() != 0) return exit_ok; // rank 0 has everything and speaks for all
   print_summary(labels, record);
   if (!ruled.empty()) std::cout << '\n', print_rulings(suite.statements, ruled);
   return exit_ok;

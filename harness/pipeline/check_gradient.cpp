@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/check_gradient.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
 #include "harness/numerics/linalg.hpp"
+#include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/conditioning.hpp"
+#include "harness/pipeline/differences.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -26,13 +30,14 @@ std::vector<Named> arrays_of(const Sequence &gradient, const StateShape &state) 
   return all;
 }
 
-/// The definition's gradient, as a function of everything that it depends on.
+/// The definition's gradient, or where kernels do not run on the host the fast form's in float64, as a function of everything that it depends on.
 class Reference {
 public:
   Reference(const Variant &variant, const Params &params, bool logarithms)
       : variant_(variant), params_(params), logarithms_(logarithms) {}
   Sequence operator()(const Sequence &s, const OutputWeights &weights) const {
-    Sequence found = gradient(variant_, s, params_, weights);
+    Sequence found = takes_gradients() ? gradient(variant_, s, params_, weights)
+                                       : backward(variant_, s, {"fast", Real::f64, 64, params_}, weights);
     if (logarithms_) in_logarithms(found, s);
     return found;
   }
@@ -42,6 +47,14 @@ private:
   const Params &params_;
   bool logarithms_;
 };
+
+void hold_to_definition(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
+                        const Sequence &candidate) {
+  for (const Slope &slope : slopes(variant, s, params, weights, candidate))
+    if (!slope.right())
+      input_error("the backward pass of " + variant.name + " is no reference: " + slope.name + " rises by " +
+                  number(slope.claimed) + " where differences of the definition rise by " + number(slope.measured));
+}
 
 double response(const Numbers &moved, const Numbers &base, double delta) {
   const double difference = max_difference(moved, base);
@@ -95,6 +108,8 @@ CheckedGradient check_gradient(const Variant &variant, const Sequence &s, const 
                                bool logarithms) {
   const Reference reference(variant, params, logarithms);
   const Sequence right = reference(s, weights);
+  if (!takes_gradients())
+    hold_to_definition(variant, s, params, weights, backward(variant, s, {"fast", Real::f64, 64, params}, weights));
   const StateShape state = variant.state_shape(s.shape, params);
   const double delta = 1e-9, solved = variant.solved_condition ? 2 * variant.solved_condition(s, params) : 0;
   std::vector<Sequence> moved;

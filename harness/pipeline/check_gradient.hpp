@@ -18,7 +18,8 @@ struct CheckedGradient {
   bool right() const;
 };
 
-/// `candidate` for the gradient in what the sequence gives. The bound on every element of a tensor, relative to its
+/// `candidate` for the gradient in what the sequence gives: the definition's, or where kernels do not run on the host the
+/// fast form's own in float64, an input error unless it has one that agrees with differences of the definition. The bound on every element of a tensor, relative to its
 /// largest, is that of an output with two passes in place of one, forward to the states and back, and sums over both
 /// widths:
 ///   [ (2 T + Dk + Dv + C) eps(f32) + 32 eps(precision) ] kappa

@@ -68,6 +68,17 @@ void check_array(const std::string &name, const std::vector<double> &data, const
                 ", needs finite numbers");
 }
 
+std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
+  if (!s.state.empty()) return s.state;
+  const size_t size = variant.state_shape(s.shape, params).size();
+  const std::vector<double> one =
+      variant.initial_state ? variant.initial_state(s.shape, params) : std::vector<double>(size, 0.0);
+  std::vector<double> all;
+  all.reserve(size * s.shape.heads());
+  for (size_t head = 0; head < s.shape.heads(); ++head) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
 void check_inputs(const Variant &variant, const Sequence &s, const Params &params, bool any_gate) {
   const Shape &n = s.shape;
   if (std::min({n.B, n.H, n.T, n.Dk, n.Dv}) < 1) input_error("B, H, T, Dk and Dv must be at least 1");

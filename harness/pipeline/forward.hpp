@@ -48,6 +48,8 @@ Params variant_params(const Variant &variant, const Assignments &given = {});
 /// finite.
 void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
                  const std::vector<int> &sizes);
+/// The given state, or the variant's own in every head.
+std::vector<double> initial_state(const Variant &variant, const Sequence &sequence, const Params &params);
 /// Refuses what `variant` cannot run: absent inputs, wrong sizes, non-finite numbers, gates outside [0,1].
 void check_inputs(const Variant &variant, const Sequence &sequence, const Params &params, bool any_gate = false);
 

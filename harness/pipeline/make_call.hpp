@@ -29,18 +29,6 @@ template <class Real> std::vector<double> download(const Array<Real> &device) {
   return std::vector<double>(host.data(), host.data() + host.extent(0));
 }
 
-/// The given state, or the variant's own in every head.
-inline std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {
-  if (!s.state.empty()) return s.state;
-  const size_t size = variant.state_shape(s.shape, params).size();
-  const std::vector<double> one =
-      variant.initial_state ? variant.initial_state(s.shape, params) : std::vector<double>(size, 0.0);
-  std::vector<double> all;
-  all.reserve(size * s.shape.heads());
-  for (size_t head = 0; head < s.shape.heads(); ++head) all.insert(all.end(), one.begin(), one.end());
-  return all;
-}
-
 /// Everything but the state is on the device; o is uninitialised.
 template <class Real>
 Call<Real> make_call(const Variant &variant, const Sequence &s, const Run &run, const Params &params) {

@@ -4,6 +4,7 @@
 #include "harness/core/ranks.hpp"
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace recollect {
 namespace {
@@ -83,11 +84,16 @@ void Recorder::save() {
   report_all();
 }
 
-void Recorder::finish() {
+void Recorder::gather() {
+  if (std::exchange(gathered_, true)) return;
   if (ranks::rank() != 0 && ranks::size() > 1) save();
   const std::vector<std::string> parts = ranks::gathered(results_.packed());
   for (size_t from = 1; from < parts.size(); ++from) results_.absorb(Results::unpacked(parts[from]));
   results_.sort();
+}
+
+void Recorder::finish() {
+  gather();
   if (ranks::rank() == 0 || ranks::size() == 1) {
     if (output_ && !complete_) output_->publish(results_.image());
     complete_ = true;

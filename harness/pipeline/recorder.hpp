@@ -29,6 +29,8 @@ public:
     waiting_.push_back(std::move(report));
     if (!output_ || due()) save();
   }
+  /// All ranks together: rank 0 has everything. Once, if not by itself then by finish().
+  void gather();
   /// All ranks together: PATH appears.
   void finish();
 
@@ -45,7 +47,7 @@ private:
   std::function<Clock::time_point()> now_;
   Clock::time_point saved_;
   std::chrono::duration<double> cost_{0};
-  bool complete_ = false;
+  bool gathered_ = false, complete_ = false;
   Results before_;
 };
 

@@ -231,15 +231,21 @@ Results Results::unpacked(const std::string &bytes) {
 }
 
 void Results::find_done() {
-  for (const auto &[name, key] : {std::pair("records", "case"), std::pair("claim_texts", "finding")})
+  for (const auto &[name, key] :
+       {std::pair("records", "case"), std::pair("claim_texts", "finding"), std::pair("trained", "run")})
     if (const Table *t = find(name); t && t->find(key) >= 0)
       for (size_t row = 0; row < t->rows.size(); ++row) done_.insert(size_t(t->get<std::int64_t>(row, key)));
 }
 
+namespace {
+/// Whether the table's first column is the case, the finding or the run.
+bool by_index(const Table &t) { return t.name != "experiments" && t.name != "trained_statements"; }
+} // namespace
+
 Results Results::merged(const std::vector<Results> &parts, const std::vector<std::string> &names) {
-  for (size_t i = 0; i < parts.size(); ++i) // the first column of every table is the case or the finding
+  for (size_t i = 0; i < parts.size(); ++i)
     for (const Table &t : parts[i].tables_)
-      if (t.name == "training_plan" || (t.name != "experiments" && (t.columns.empty() || t.columns[0].kind != integer)))
+      if (t.name == "training_plan" || (by_index(t) && (t.columns.empty() || t.columns[0].kind != integer)))
         input_error("cannot merge " + names[i] + ": it was not written by run or verify");
   Results together = parts.at(0);
   std::map<size_t, std::string> owner;
@@ -263,20 +269,23 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
 
 void Results::absorb(const Results &other) {
   for (const Table &part : other.tables_) {
-    const char *const planned[] = {"plan", "parameters", "experiments", "claim_plan"};
-    if (std::find(std::begin(planned), std::end(planned), part.name) != std::end(planned)) continue;
+    const char *const planned[] = {"plan", "parameters", "claim_plan", "training_plan", "training_parameters"};
+    if (!by_index(part) || std::find(std::begin(planned), std::end(planned), part.name) != std::end(planned)) continue;
     if (!find(part.name)) tables_.push_back({part.name, part.columns, {}});
-    Table &into = table(part.name);
+    auto &rows = table(part.name).rows;
+    const auto of = [](const auto &row) { return size_t(std::get<std::int64_t>(row[0])); };
+    rows.erase(std::remove_if(rows.begin(), rows.end(), // of what was under way here, and is done there
+                              [&](const auto &row) { return other.has(of(row)) && !has(of(row)); }),
+               rows.end());
     for (const auto &row : part.rows)
-      if (!has(size_t(std::get<std::int64_t>(row[0])))) into.rows.push_back(row);
+      if (!has(of(row))) rows.push_back(row);
   }
   done_.insert(other.done_.begin(), other.done_.end());
 }
 
-/// The first column of every table but one is the case or the finding.
 void Results::sort() {
   for (Table &t : tables_)
-    if (t.name != "experiments")
+    if (by_index(t))
       std::stable_sort(t.rows.begin(), t.rows.end(), [](const auto &a, const auto &b) {
         return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
       });
@@ -322,12 +331,14 @@ Results Results::of(std::vector<Table> tables, Facts meta) {
 
 void Results::add(const std::vector<Table> &tables) {
   for (const Table &one : tables) table(one.name) = one;
+  find_done();
 }
 
 size_t Results::missing() const {
-  const Table *plan = find("plan") ? find("plan") : find("claim_plan");
   size_t missing = 0;
-  for (size_t i = 0; plan && i < plan->rows.size(); ++i) missing += !done_.count(i);
+  for (const char *name : {"plan", "claim_plan", "training_plan"})
+    if (const Table *plan = find(name))
+      for (size_t i = 0; i < plan->rows.size(); ++i) missing += !done_.count(i);
   return missing;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/training_record.hpp"
+#include "harness/core/ranks.hpp"
 #include "harness/train/statements.hpp"
 
 namespace recollect::train {
@@ -31,13 +32,16 @@ std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::ve
        {}},
       table_of({}, {}),
       {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
-      // Of the run under way. Row 0 holds the steps made and the sums since the last point of its curve.
+      // Of runs under way. A run's first row holds the steps made and the sums since the last point of its curve.
       {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
 }
 
-void add_curve(Table &curves, size_t run, const std::vector<CurvePoint> &curve) {
+void forget(Table &table, size_t run) {
   const auto ours = [&](const auto &row) { return std::get<std::int64_t>(row[0]) == std::int64_t(run); };
-  curves.rows.erase(std::remove_if(curves.rows.begin(), curves.rows.end(), ours), curves.rows.end());
+  table.rows.erase(std::remove_if(table.rows.begin(), table.rows.end(), ours), table.rows.end());
+}
+void add_curve(Table &curves, size_t run, const std::vector<CurvePoint> &curve) {
+  forget(curves, run);
   for (const CurvePoint &p : curve) curves.add(run, p.step, p.loss, p.accuracy);
 }
 
@@ -63,27 +67,32 @@ TrainingRecord::TrainingRecord(const std::string &path, const std::vector<Traini
     : recorder_(path, Results::of(tables_of(plan, experiments), std::move(meta)), resume, std::move(now)) {}
 
 std::optional<Trained> TrainingRecord::trained(size_t run) const {
-  const Table &table = recorder_.results().table("trained");
-  for (size_t row = 0; row < table.rows.size(); ++row)
-    if (table.get<std::int64_t>(row, "run") == std::int64_t(run))
-      return Trained{table.get<std::string>(row, "status") == "diverged", table.get<double>(row, "loss"),
-                     table.get<double>(row, "accuracy"), table.get<double>(row, "chance"),
-                     table.get<double>(row, "seconds")};
+  for (const Results *results : {&recorder_.results(), &recorder_.before()}) {
+    const Table &table = results->table("trained");
+    for (size_t row = 0; row < table.rows.size(); ++row)
+      if (table.get<std::int64_t>(row, "run") == std::int64_t(run))
+        return Trained{table.get<std::string>(row, "status") == "diverged", table.get<double>(row, "loss"),
+                       table.get<double>(row, "accuracy"), table.get<double>(row, "chance"),
+                       table.get<double>(row, "seconds")};
+  }
   return std::nullopt;
 }
 
 std::optional<TrainingState> TrainingRecord::kept(size_t run) const {
-  const Table &table = recorder_.results().table("training_state"),
-              &curves = recorder_.results().table("training_curves");
-  if (table.rows.empty() || table.get<std::int64_t>(0, "run") != std::int64_t(run)) return std::nullopt;
+  const Table &table = recorder_.before().table("training_state"),
+              &curves = recorder_.before().table("training_curves");
   TrainingState state;
-  state.step = int(table.get<double>(0, "value"));
-  state.running = {table.get<double>(0, "first"), table.get<double>(0, "second")};
-  for (size_t row = 1; row < table.rows.size(); ++row) {
-    state.parameters.push_back(table.get<double>(row, "value"));
-    state.first.push_back(table.get<double>(row, "first"));
-    state.second.push_back(table.get<double>(row, "second"));
+  bool begun = false;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (table.get<std::int64_t>(row, "run") != std::int64_t(run)) continue;
+    const double value = table.get<double>(row, "value"), first = table.get<double>(row, "first"),
+                 second = table.get<double>(row, "second");
+    if (!std::exchange(begun, true))
+      state.step = int(value), state.running = {first, second};
+    else
+      state.parameters.push_back(value), state.first.push_back(first), state.second.push_back(second);
   }
+  if (!begun) return std::nullopt;
   for (size_t row = 0; row < curves.rows.size(); ++row)
     if (curves.get<std::int64_t>(row, "run") == std::int64_t(run))
       state.curve.push_back({int(curves.get<std::int64_t>(row, "step")), curves.get<double>(row, "loss"),
@@ -93,7 +102,7 @@ std::optional<TrainingState> TrainingRecord::kept(size_t run) const {
 
 void TrainingRecord::keep(size_t run, const TrainingState &state) {
   Table table = recorder_.results().table("training_state"), curves = recorder_.results().table("training_curves");
-  table.rows.clear();
+  forget(table, run);
   table.add(run, state.step, state.running[0], state.running[1]);
   for (size_t i = 0; i < state.parameters.size(); ++i)
     table.add(run, state.parameters[i], state.first[i], state.second[i]);
@@ -106,12 +115,15 @@ void TrainingRecord::add(size_t run, const Progressed &progressed, const Trained
   Table table = now.table("trained"), curves = now.table("training_curves"), under_way = now.table("training_state");
   table.add(run, trained.diverged ? "diverged" : "ok", trained.loss, trained.accuracy, trained.chance, trained.seconds);
   add_curve(curves, run, progressed.curve);
-  under_way.rows.clear();
+  forget(under_way, run);
   recorder_.add([] {}, std::vector<Table>{table, curves, under_way});
 }
 
-void TrainingRecord::finish(const Table &statements) {
-  if (!(statements == results().table(statements.name))) recorder_.add([] {}, std::vector<Table>{statements});
+void TrainingRecord::finish(const std::function<Table(const Results &)> &statements) {
+  recorder_.gather();
+  if (ranks::rank() == 0)
+    if (const Table ruled = statements(results()); !(ruled == results().table(ruled.name)))
+      recorder_.add([] {}, std::vector<Table>{ruled});
   recorder_.finish();
 }
 

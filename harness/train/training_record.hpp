@@ -33,15 +33,16 @@ public:
   TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
                  const std::vector<Experiment> &experiments, Facts meta, bool resume,
                  std::function<Recorder::Clock::time_point()> now = Recorder::Clock::now);
+  /// By this rank or before, and once all is finished on rank 0 by any.
   std::optional<Trained> trained(size_t run) const;
-  /// Where it was when it was kept, or nothing.
+  /// Where it was when an earlier process kept it, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
   bool due() const { return recorder_.due(); } // whether it is time to keep something
   void keep(size_t run, const TrainingState &state);
   void add(size_t run, const Progressed &progressed, const Trained &trained);
   const Results &results() const { return recorder_.results(); }
-  /// With what the suite's statements came to.
-  void finish(const Table &statements);
+  /// With what the suite's statements come to, once rank 0 has all.
+  void finish(const std::function<Table(const Results &)> &statements);
 
 private:
   Recorder recorder_;

@@ -99,6 +99,24 @@ class Ranks(Processes):
             self.assertEqual(sorted(os.listdir(self.folder)), ["r.h5", "whole.h5"])
             os.remove(out)
 
+    def test_ranks_share_trainings(self):
+        """And a killed one costs its model's steps since they were last kept."""
+        train = ("train", "--set", "mixer=linear,none", "--set", "width=8", "--set", "heads=2", "--set", "ffn=8", "--set",
+                 "vocabulary=8", "--set", "pairs=1,2", "--set", "steps=20", "--seeds", "3")  # fmt: skip
+        whole, out = self.path("whole.h5"), self.path("t.h5")
+        alone = self.call(PROGRAM, *train, "-o", whole).stdout.splitlines()
+        for killed, ranks in ((False, 3), (True, 2)):
+            if killed:
+                self.killed(*train, "-o", out, at=4)
+            said = self.said(*self.mpirun(ranks), *train, "-o", out, *["--resume"][:killed]).splitlines()
+            self.assertEqual([line for line in said if "over" in line], alone[-4:])
+            self.same(out, whole, ("training_plan", "training_parameters", "training_curves"))
+            with h5py.File(out) as one, h5py.File(whole) as other:
+                for column in ("run", "status", "loss", "accuracy"):
+                    self.assertEqual(one["trained"][column].tolist(), other["trained"][column].tolist())
+            self.assertEqual(sorted(os.listdir(self.folder)), ["t.h5", "whole.h5"])
+            os.remove(out)
+
     def test_ranks_share_a_suite(self):
         claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent", "theorem*")
         one = self.call(PROGRAM, *claims, "-o", self.path("one.h5"), "--json", self.path("one.json"))

@@ -35,6 +35,15 @@ BOOST_AUTO_TEST_CASE(a_value_depends_on_its_index_alone) {
   BOOST_TEST(Stream(3, "test/a", 1).normal(0) != Stream(3, "test/a", 2).normal(0));
 }
 
+BOOST_AUTO_TEST_CASE(many_are_made_side_by_side) {
+  const Stream stream(3, "test/a");
+  const size_t n = (size_t(1) << 23) + 7, first = 3; // pieces of odd sizes, where there are threads for two
+  const std::vector<double> all = stream.normals(n, first);
+  for (size_t i : {size_t(0), size_t(1), n / 2 - 2, n / 2 - 1, n / 2, n / 2 + 1, n - 2, n - 1})
+    BOOST_TEST(all[i] == stream.normal(first + i));
+  BOOST_TEST(std::count(all.begin(), all.end(), 0.0) == 0); // none left out
+}
+
 BOOST_AUTO_TEST_CASE(moments_of_normals_and_uniforms) {
   const size_t n = 200000;
   std::vector<double> x = Stream(5, "test/normals").normals(n), squares = x, fourth = x;

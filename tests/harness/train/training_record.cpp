@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(what_was_trained_is_read_again) {
     BOOST_TEST((!record.trained(1) && !record.kept(1)));
     record.add(1, state, {false, 1.25, 0.75, 0.125, 2});
     record.add(0, state, {true, 0, 0, 0.125, 1});
-    record.finish(record.results().table("trained_statements"));
+    record.finish([](const Results &results) { return results.table("trained_statements"); });
   }
   const TrainingRecord again(folder / "t.h5", plan, experiments(), {{"seed", "1"}}, true);
   BOOST_TEST((again.trained(1)->accuracy == 0.75 && again.trained(1)->loss == 1.25 && !again.trained(1)->diverged));
@@ -67,6 +67,41 @@ BOOST_AUTO_TEST_CASE(a_run_under_way_comes_back_to_the_last_bit) {
   const TrainingState kept = *again.kept(0), &was = trainer.state();
   BOOST_TEST((kept.step == 60 && kept.parameters == was.parameters && kept.first == was.first));
   BOOST_TEST((kept.second == was.second && kept.running == was.running && kept.curve.size() == 1u));
+}
+
+/// A results file of the same plan on which `work` is done, left unfinished.
+Results shard(const std::vector<TrainingRun> &plan, const std::function<void(TrainingRecord &)> &work) {
+  const Folder folder;
+  {
+    Recorder::Clock::time_point now{};
+    TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false,
+                          [&] { return now += std::chrono::hours(1); });
+    work(record);
+  }
+  return Results::read(folder / "t.h5.partial");
+}
+
+BOOST_AUTO_TEST_CASE(what_ranks_did_comes_together) {
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
+  TrainingState half, whole;
+  half.step = 50, half.parameters = half.first = half.second = {1, 2, 3}, half.curve = {{50, 2, 0.25}};
+  whole.curve = {{50, 2, 0.25}, {100, 1, 0.5}};
+  const Results begun = shard(plan, [&](TrainingRecord &r) { r.keep(1, half), r.keep(2, half); }),
+                ended = shard(plan, [&](TrainingRecord &r) {
+                  r.add(1, whole, {false, 1, 0.5, 0.125, 2});
+                });
+  BOOST_TEST((begun.missing() == 4 && ended.missing() == 3));
+  Results one = begun, other = ended;
+  one.absorb(ended), other.absorb(begun);
+  for (const Results *all : {&one, &other}) {
+    BOOST_TEST(all->missing() == 3u);
+    BOOST_TEST(all->table("trained").rows.size() == 1u);
+    BOOST_TEST(all->table("training_plan").rows.size() == 4u);
+    BOOST_TEST(all->table("training_curves").rows.size() == 3u); // 50 and 100 of run 1, 50 of run 2
+    const Table &left = all->table("training_state");
+    BOOST_TEST_REQUIRE(left.rows.size() == 4u);
+    BOOST_TEST((left.get<std::int64_t>(0, "run") == 2 && left.get<double>(0, "value") == 50));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
