@@ -39,7 +39,6 @@ private:
 std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
                           const Sequence &candidate, std::uint64_t seed) {
   Sequence whole = s;
-  whole.state = initial_state(variant, s, params);
   std::vector<Slope> all;
   const auto add = [&](const std::string &name, Numbers &numbers, const Numbers &gradient, bool decay) {
     if (gradient.empty()) return;
@@ -56,7 +55,6 @@ std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Param
     all.push_back(slope);
   };
   for (Tensor tensor : all_tensors) add(name_of(tensor), whole[tensor], candidate[tensor], facts_of(tensor).decay);
-  add("state", whole.state, candidate.state, false);
   return all;
 }
 

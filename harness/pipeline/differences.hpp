@@ -9,14 +9,15 @@ namespace recollect {
 
 /// How sum(weights.o * o) + sum(weights.state * state) rises along one random direction of one tensor.
 struct Slope {
-  std::string name;                  // dq, dk, ..., dstate
+  std::string name;                  // dq, dk, ..., dw
   double claimed, size;              // <candidate, direction>, and the sum of its terms' sizes
   double measured;                   // by differences of fourth order
   static constexpr double at = 1e-7; // of the terms
   bool right() const { return std::fabs(claimed - measured) <= at * size; } // nor NaN
 };
 
-/// One of every tensor that `candidate` has, the initial state among them, by the definition in float64.
+/// One of every tensor that `candidate` has, by the definition in float64. Not of the initial state, in which some layers
+/// keep a count of steps.
 std::vector<Slope> slopes(const Variant &variant, const Sequence &sequence, const Params &params,
                           const OutputWeights &weights, const Sequence &candidate, std::uint64_t seed = 1);
 
