@@ -5,7 +5,9 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
-BOOST_AUTO_TEST_SUITE(costs)
+boost::test_tools::assertion_result work_is_counted(boost::unit_test::test_unit_id) { return counts_work(); }
+
+BOOST_AUTO_TEST_SUITE(costs, *boost::unit_test::precondition(work_is_counted))
 
 /// Sizes in the tens: terms of lower order are a few hundredths, and one operation in eleven is nine.
 constexpr double lower_order = 0.05;

@@ -51,18 +51,25 @@ template <class Real> struct Blocks {
   }
 };
 
+/// No lambda: nvcc keeps pointers of one that a header makes in several files, and lost them here.
+template <class Real> struct BlockMeans {
+  int T, width, block, count;
+  Array<Real> router, means;
+  KOKKOS_FUNCTION void operator()(size_t at) const {
+    const size_t head = at / (size_t(count) * width), c = at % width;
+    const int begin = int(at / width % count) * block, end = begin + block < T ? begin + block : T;
+    Real sum = 0;
+    for (int i = begin; i < end; ++i) sum += router((head * T + i) * width + c);
+    means(at) = sum / Real(end - begin);
+  }
+};
+
 /// Blocks of `block` rows of router [heads,T,Dk].
 template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
   const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
   const Array<Real> means("block means", s.heads() * count * width);
-  Kokkos::parallel_for(
-      "blocks::means", Kokkos::RangePolicy<Execution>(0, means.extent(0)), KOKKOS_LAMBDA(size_t at) {
-        const size_t head = at / (size_t(count) * width), c = at % width;
-        const int begin = int(at / width % count) * block, end = begin + block < T ? begin + block : T;
-        Real sum = 0;
-        for (int i = begin; i < end; ++i) sum += router((head * T + i) * width + c);
-        means(at) = sum / Real(end - begin);
-      });
+  Kokkos::parallel_for("blocks::means", Kokkos::RangePolicy<Execution>(0, means.extent(0)),
+                       BlockMeans<Real>{T, width, block, count, router, means});
   return {T, width, block, count, means};
 }
 

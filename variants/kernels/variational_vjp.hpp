@@ -38,8 +38,30 @@ KOKKOS_FUNCTION void add_outer(const Team &team, int rows, int n, Real factor, c
   each_cell(team, rows, n, [=](int i, int j) { M[size_t(i) * n + j] += factor * x[i] * y[j]; });
 }
 
+/// dot(a, b, n) by the threads that share a row, known to each of them; `first` and `step` as each_row has them.
+template <class Real>
+KOKKOS_FUNCTION Real row_dot(const Real *a, const Real *b, int n, [[maybe_unused]] int first,
+                             [[maybe_unused]] int step) {
+  if constexpr (on_host) {
+    return dot(a, b, n);
+  } else {
+    Real sum = 0;
+    for (int j = first; j < n; j += step) sum += a[j] * b[j];
+    return across_row(sum, [](Real x, Real y) { return x + y; });
+  }
+}
+/// M x, a value at a time: f(i, M_i . x) by one thread. No barrier.
+template <class Real, class F>
+KOKKOS_FUNCTION void each_row_dot(const Team &team, int rows, int n, const Real *M, const Real *x, const F &f) {
+  each_row(team, rows, [=](int i, int first, int step) {
+    const Real found = row_dot(M + size_t(i) * n, x, n, first, step);
+    if (first == 0) f(i, found);
+  });
+}
+
 template <class Real> struct VariationalBackward {
   VariationalRule<Real> rule;
+  int chunk; // steps between two of the states that are kept
   Array<Real> d_o, dq, dk, dv, dw, d_state;
 
   /// S, A and the sum of features, one after the other.
@@ -73,9 +95,16 @@ template <class Real> struct VariationalBackward {
     Room(stack, T, C, F, V);
     return stack.used;
   }
+  /// On a GPU the one that takes the least room: short texts' then fits a team's own memory.
+  static int best_chunk(int T, int most, int F, int V) {
+    int best = most;
+    for (int C = most; !on_host && C > 0; --C)
+      if (work_size(T, C, F, V) < work_size(T, best, F, V)) best = C;
+    return best;
+  }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const int F = h.Dk, V = h.Dv, C = h.chunk, chunks = (h.T - 1) / C + 1;
+    const int F = h.Dk, V = h.Dv, C = chunk, chunks = (h.T - 1) / C + 1;
     const size_t size = VariationalBackward::size(F, V), step_size = Step::size(F, V);
     Stack<Real> stack{h.work};
     const Room x(stack, h.T, C, F, V);
@@ -131,16 +160,17 @@ private:
     const Real key_factor = rule.key_factor(s.f, F), penalty_factor = rule.penalty_factor(w, F);
     each(team, F, [=](int j) { s.x[j] = key_factor * s.f[j], s.u[j] = penalty_factor * w[j]; });
     team.barrier();
-    each(team, F, [=](int i) { s.z[i] = dot(before.A + size_t(i) * F, s.u, F); });
+    each_row_dot(team, F, F, before.A, s.u, [=](int i, Real found) { s.z[i] = found; });
     team.barrier();
     const bool refreshed = rule.refresh > 0 && (since + t + 1) % rule.refresh == 0;
     const Real d = 1 + dot(s.u, s.z, F), added = refreshed ? rule.eta : Real(0);
-    each(team, F, [=](int i) {
+    each_row(team, F, [=](int i, int first, int step) {
       const Real zi = s.z[i] / d, *from = before.A + size_t(i) * F;
       Real *to = after.A + size_t(i) * F;
-      for (int j = 0; j < F; ++j) to[j] = from[j] - zi * s.z[j];
-      to[i] += added;
-      s.a[i] = dot(to, s.x, F);
+      for (int j = first; j < F; j += step) to[j] = from[j] - zi * s.z[j];
+      if (i % step == first) to[i] += added;
+      const Real written = row_dot(to, s.x, F, first, step);
+      if (first == 0) s.a[i] = written;
     });
     team.barrier();
     const Real length = length_of(s.a, F), write_factor = rule.write_factor(s.a, F), read = dot(s.p, after.c, F);
@@ -152,10 +182,11 @@ private:
       s.fact[Step::n] = rule.elu ? math::fmax(read, Real(1e-4)) : Real(1);
     });
     team.barrier();
-    each(team, V, [=](int i) {
-      const Real *from = before.S + size_t(i) * F, written = s.r[i] = v[i] - dot(from, s.x, F);
+    each_row(team, V, [=](int i, int first, int step) {
+      const Real *from = before.S + size_t(i) * F, wrong = v[i] - row_dot(from, s.x, F, first, step);
       Real *to = after.S + size_t(i) * F;
-      for (int j = 0; j < F; ++j) to[j] = from[j] + written * s.a[j];
+      if (first == 0) s.r[i] = wrong;
+      for (int j = first; j < F; j += step) to[j] = from[j] + wrong * s.a[j];
     });
     team.barrier();
   }
@@ -180,7 +211,7 @@ private:
       dq[j] = slope(q[j]) * (x.dp[j] + dn * now.c[j]);
       d.c[j] += dn * s.p[j];
     });
-    each(team, V, [=](int i) { dv[i] = x.dr[i] = dot(d.S + size_t(i) * F, s.a, F); });
+    each_row_dot(team, V, F, d.S, s.a, [=](int i, Real found) { dv[i] = x.dr[i] = found; });
     add_transposed(team, V, F, Real(1), d.S, s.r, x.da);
     team.barrier();
     add_transposed(team, V, F, Real(-1), old.S, x.dr, x.dx);
@@ -192,7 +223,7 @@ private:
     add_outer(team, F, F, Real(1), x.db, s.x, d.A);
     add_transposed(team, F, F, Real(1), now.A, x.db, x.dx);
     team.barrier();
-    each(team, F, [=](int i) { x.row[i] = dot(d.A + size_t(i) * F, s.z, F); });
+    each_row_dot(team, F, F, d.A, s.z, [=](int i, Real found) { x.row[i] = found; });
     add_transposed(team, F, F, Real(1), d.A, s.z, x.column);
     team.barrier();
     const Real dD = dot(s.z, x.row, F) / (D * D);
@@ -216,12 +247,13 @@ private:
 };
 
 /// Gradients of variational_chunked(back.call).
-template <class Real>
-void variational_backward(const std::string &label, const Pullback<Real> &back, bool normalised) {
+template <class Real> void variational_backward(const std::string &label, const Pullback<Real> &back, bool normalised) {
   const Call<Real> &call = back.call, &d = back.d;
   const Shape &s = call.shape;
-  each_head(label, call, VariationalBackward<Real>::work_size(s.T, call.chunk, s.Dk, s.Dv),
-            VariationalBackward<Real>{variational_rule(call, normalised), d.o, d.q, d.k, d.v, d.w, d.state});
+  using Backward = VariationalBackward<Real>;
+  const int chunk = Backward::best_chunk(s.T, call.chunk, s.Dk, s.Dv);
+  each_head(label, call, Backward::work_size(s.T, chunk, s.Dk, s.Dv),
+            Backward{variational_rule(call, normalised), chunk, d.o, d.q, d.k, d.v, d.w, d.state});
 }
 
 } // namespace recollect::variants

@@ -3,12 +3,12 @@
 #include "harness/pipeline/check_gradient.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/pipeline/samples.hpp"
-#include "tests/testing.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
 #include <cmath>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(check_gradients)
+BOOST_AUTO_TEST_SUITE(check_gradients, *boost::unit_test::precondition(tape_runs))
 
 struct Given {
   const Variant &variant;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/adjoint.hpp"
 #include "harness/pipeline/gradient.hpp"
-#include "tests/testing.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(adjoints)
+BOOST_AUTO_TEST_SUITE(adjoints, *boost::unit_test::precondition(tape_runs))
 
 BOOST_AUTO_TEST_CASE(layers_without_an_adjoint_have_gradient) {
   BOOST_TEST(!find_adjoint("mesa"));

@@ -3,7 +3,7 @@
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(adjoint_delta_former)
+BOOST_AUTO_TEST_SUITE(adjoint_delta_former, *boost::unit_test::precondition(tape_runs))
 
 const std::vector<Tensor> inputs{Tensor::beta, Tensor::alpha, Tensor::w};
 

@@ -3,7 +3,7 @@
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(adjoint_rls)
+BOOST_AUTO_TEST_SUITE(adjoint_rls, *boost::unit_test::precondition(tape_runs))
 
 BOOST_AUTO_TEST_CASE(recursive_least_squares) {
   held_to_gradient("rls", {{"ridge", "1"}}, {}, odd);

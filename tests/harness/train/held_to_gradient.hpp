@@ -4,7 +4,7 @@
 #include "harness/numerics/random.hpp"
 #include "harness/pipeline/gradient.hpp"
 #include "harness/train/adjoint.hpp"
-#include "tests/testing.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
 
 namespace recollect::train {
 

@@ -5,11 +5,11 @@
 #include "harness/numerics/random.hpp"
 #include "harness/pipeline/gradient.hpp"
 #include "harness/pipeline/make_call.hpp"
-#include "tests/testing.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(mixers)
+BOOST_AUTO_TEST_SUITE(mixers, *boost::unit_test::precondition(tape_runs))
 
 const Shape shape{2, 2, 9, 4, 3};
 

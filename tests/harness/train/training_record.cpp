@@ -69,14 +69,13 @@ BOOST_AUTO_TEST_CASE(a_run_under_way_comes_back_to_the_last_bit) {
   BOOST_TEST((kept.second == was.second && kept.running == was.running && kept.curve.size() == 1u));
 }
 
-/// A results file of the same plan on which `work` is done, left unfinished.
-Results shard(const std::vector<TrainingRun> &plan, const std::function<void(TrainingRecord &)> &work) {
+/// A results file of the plan on which this is done, one thing an hour, left unfinished.
+Results shard(const std::vector<TrainingRun> &plan, const std::vector<std::function<void(TrainingRecord &)>> &work) {
   const Folder folder;
   {
     Recorder::Clock::time_point now{};
-    TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false,
-                          [&] { return now += std::chrono::hours(1); });
-    work(record);
+    TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false, [&] { return now; });
+    for (const auto &one : work) now += std::chrono::hours(1), one(record);
   }
   return Results::read(folder / "t.h5.partial");
 }
@@ -86,10 +85,11 @@ BOOST_AUTO_TEST_CASE(what_ranks_did_comes_together) {
   TrainingState half, whole;
   half.step = 50, half.parameters = half.first = half.second = {1, 2, 3}, half.curve = {{50, 2, 0.25}};
   whole.curve = {{50, 2, 0.25}, {100, 1, 0.5}};
-  const Results begun = shard(plan, [&](TrainingRecord &r) { r.keep(1, half), r.keep(2, half); }),
-                ended = shard(plan, [&](TrainingRecord &r) {
-                  r.add(1, whole, {false, 1, 0.5, 0.125, 2});
-                });
+  const Results begun = shard(
+                    plan, {[&](TrainingRecord &r) { r.keep(1, half); }, [&](TrainingRecord &r) { r.keep(2, half); }}),
+                ended = shard(plan, {[&](TrainingRecord &r) {
+                                r.add(1, whole, {false, 1, 0.5, 0.125, 2});
+                              }});
   BOOST_TEST((begun.missing() == 4 && ended.missing() == 3));
   Results one = begun, other = ended;
   one.absorb(ended), other.absorb(begun);

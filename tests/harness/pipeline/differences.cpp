@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/harness/pipeline/gradient.cpp holds the tape to them; here what they see, on any device.
+#include "harness/pipeline/differences.hpp"
+#include "harness/pipeline/backward.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
+#include <cmath>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(differences)
+
+BOOST_AUTO_TEST_CASE(every_backward_pass_agrees) {
+  int found = 0;
+  for (const Variant &variant : all_variants()) {
+    if (!find_form(variant, "fast").vjp) continue;
+    const GradientCase c = case_of(variant, {1, 2, 7, 8, 8}, 3);
+    const Sequence g = backward(variant, c.s, {"fast", Real::f64, 4, c.params}, c.weights);
+    for (const Slope &slope : slopes(variant, c.s, c.params, c.weights, g))
+      BOOST_TEST(slope.right(), variant.name << " " << slope.name << ": " << slope.claimed << ", differences "
+                                             << slope.measured << ", terms " << slope.size);
+    ++found;
+  }
+  BOOST_TEST(found > 0);
+}
+
+BOOST_AUTO_TEST_CASE(see_one_part_in_a_million) {
+  const GradientCase c = case_of(find_variant("gated_delta_net"), {1, 2, 7, 8, 8}, 3);
+  Sequence g = backward(c.variant, c.s, {"fast", Real::f64, 4, c.params}, c.weights);
+  for (double &x : g.alpha) x *= 1 + 1e-6;
+  g.k[3] = std::nan("");
+  for (const Slope &slope : slopes(c.variant, c.s, c.params, c.weights, g))
+    BOOST_TEST(slope.right() == (slope.name != "dalpha" && slope.name != "dk"), slope.name);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
