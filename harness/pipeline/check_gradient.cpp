@@ -30,7 +30,8 @@ std::vector<Named> arrays_of(const Sequence &gradient, const StateShape &state) 
   return all;
 }
 
-/// The definition's gradient, or where kernels do not run on the host the fast form's in float64, as a function of everything that it depends on.
+/// The definition's gradient, or where kernels do not run on the host the fast form's in float64, as a
+/// function of everything that it depends on.
 class Reference {
 public:
   Reference(const Variant &variant, const Params &params, bool logarithms)

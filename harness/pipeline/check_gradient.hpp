@@ -19,8 +19,8 @@ struct CheckedGradient {
 };
 
 /// `candidate` for the gradient in what the sequence gives: the definition's, or where kernels do not run on the host the
-/// fast form's own in float64, an input error unless it has one that agrees with differences of the definition. The bound on every element of a tensor, relative to its
-/// largest, is that of an output with two passes in place of one, forward to the states and back, and sums over both
+/// fast form's own in float64, an input error unless it has one that agrees with differences of the definition. The
+/// bound on every element of a tensor, relative to its largest, is that of an output with two passes in place of one, forward to the states and back, and sums over both
 /// widths:
 ///   [ (2 T + Dk + Dv + C) eps(f32) + 32 eps(precision) ] kappa
 /// kappa the response of that tensor of the definition's gradient to relative changes of the inputs and of the weights,

@@ -136,14 +136,8 @@ std::vector<TrainedModel> models_of(const Results &results) {
   for (const TrainedModel &one : models)
     for (const char *name : {"mixer", rate_setting, "vocabulary"})
       if (!one.settings.count(name)) input_error("table training_parameters lacks a run's " + std::string(name));
-  for (size_t row = 0; row < trained.rows.size(); ++row)
-    model(trained, row).trained = Trained{trained.get<std::string>(row, "status") == "diverged",
-                                          trained.get<double>(row, "loss"), trained.get<double>(row, "accuracy"),
-                                          trained.get<double>(row, "chance"), trained.get<double>(row, "seconds")};
-  for (size_t row = 0; row < curves.rows.size(); ++row)
-    model(curves, row)
-        .curve.push_back({int(curves.get<std::int64_t>(row, "step")), curves.get<double>(row, "loss"),
-                          curves.get<double>(row, "accuracy")});
+  for (size_t row = 0; row < trained.rows.size(); ++row) model(trained, row).trained = trained_of(trained, row);
+  for (size_t row = 0; row < curves.rows.size(); ++row) model(curves, row).curve.push_back(point_of(curves, row));
   return models;
 }
 

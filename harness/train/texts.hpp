@@ -23,8 +23,8 @@ struct Texts {
 ///   trees n nodes in topological order, half of them in the tree that node 0 begins, half in another, each the token of its
 ///         parent, a root its own; asked, 1 or 0, is whether node 0 reaches it (000 §3.3)
 ///   text  `context` bytes of the corpus from a random place on, each to be followed by the next
-/// Keys are distinct tokens 0 ... V/2 - 1, values any of V/2 ... V - 2 where the settings say no other, SEP is V - 1. Cues are of the lower half, responses
-/// distinct tokens of the upper. Shuffled labels are the same answers in random order.
+/// Keys are distinct tokens 0 ... V/2 - 1, values any of V/2 ... V - 2 where the settings say no other, SEP is V - 1. Cues
+/// are of the lower half, responses distinct tokens of the upper. Shuffled labels are the same answers in random order.
 Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number,
                  const Corpus *corpus = nullptr);
 int text_length(const Params &settings);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/training_record.hpp"
 #include "harness/core/ranks.hpp"
-#include "harness/core/text.hpp"
 #include "harness/train/statements.hpp"
 #include <algorithm>
 #include <map>
@@ -65,6 +64,16 @@ std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiment
   return plan;
 }
 
+Trained trained_of(const Table &trained, size_t row) {
+  return {trained.get<std::string>(row, "status") == "diverged", trained.get<double>(row, "loss"),
+          trained.get<double>(row, "accuracy"), trained.get<double>(row, "chance"),
+          trained.get<double>(row, "seconds")};
+}
+CurvePoint point_of(const Table &curves, size_t row) {
+  return {int(curves.get<std::int64_t>(row, "step")), curves.get<double>(row, "loss"),
+          curves.get<double>(row, "accuracy")};
+}
+
 TrainingRecord::TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
                                const std::vector<Experiment> &experiments, Facts meta, bool resume,
                                std::function<Recorder::Clock::time_point()> now)
@@ -74,10 +83,7 @@ std::optional<Trained> TrainingRecord::trained(size_t run) const {
   for (const Results *results : {&recorder_.results(), &recorder_.before()}) {
     const Table &table = results->table("trained");
     for (size_t row = 0; row < table.rows.size(); ++row)
-      if (table.get<std::int64_t>(row, "run") == std::int64_t(run))
-        return Trained{table.get<std::string>(row, "status") == "diverged", table.get<double>(row, "loss"),
-                       table.get<double>(row, "accuracy"), table.get<double>(row, "chance"),
-                       table.get<double>(row, "seconds")};
+      if (table.get<std::int64_t>(row, "run") == std::int64_t(run)) return trained_of(table, row);
   }
   return std::nullopt;
 }
@@ -98,9 +104,7 @@ std::optional<TrainingState> TrainingRecord::kept(size_t run) const {
   }
   if (!begun) return std::nullopt;
   for (size_t row = 0; row < curves.rows.size(); ++row)
-    if (curves.get<std::int64_t>(row, "run") == std::int64_t(run))
-      state.curve.push_back({int(curves.get<std::int64_t>(row, "step")), curves.get<double>(row, "loss"),
-                             curves.get<double>(row, "accuracy")});
+    if (curves.get<std::int64_t>(row, "run") == std::int64_t(run)) state.curve.push_back(point_of(curves, row));
   return state;
 }
 
@@ -133,17 +137,10 @@ void TrainingRecord::finish(const std::function<Table(const Results &)> &stateme
 
 namespace {
 
-/// Experiment, seed, settings and parameters of every run, by its number.
-std::map<std::int64_t, std::string> identities(const Results &results) {
-  const Table &plan = results.table("training_plan"), &parameters = results.table("training_parameters");
-  std::map<std::int64_t, std::string> all;
-  for (size_t row = 0; row < plan.rows.size(); ++row)
-    all[plan.get<std::int64_t>(row, "run")] =
-        plan.get<std::string>(row, "experiment") + '\n' + std::to_string(plan.get<std::uint64_t>(row, "seed"));
-  for (size_t row = 0; row < parameters.rows.size(); ++row)
-    all[parameters.get<std::int64_t>(row, "run")] +=
-        '\n' + parameters.get<std::string>(row, "owner") + '.' + parameters.get<std::string>(row, "name") + '=' +
-        number(parameters.get<double>(row, "value")) + parameters.get<std::string>(row, "text");
+/// Which of all runs it is: experiment, seed, settings and parameters.
+std::string identity(const TrainedModel &model) {
+  std::string all = model.experiment + '\n' + std::to_string(model.seed);
+  for (const auto &[name, value] : model.settings) all += '\n' + name + '=' + value;
   return all;
 }
 
@@ -170,7 +167,7 @@ Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vecto
 
 Results joined_trainings(const std::vector<Results> &files, const Results &planned) {
   std::map<std::string, std::int64_t> numbers; // of the runs together, in the order of the plan
-  for (const auto &[run, identity] : identities(planned)) numbers.emplace(identity, numbers.size());
+  for (const TrainedModel &model : models_of(planned)) numbers.emplace(identity(model), numbers.size());
   std::vector<Table> tables = tables_of({}, {});
   std::set<std::int64_t> trained;
   std::vector<const Results *> sources;
@@ -178,9 +175,11 @@ Results joined_trainings(const std::vector<Results> &files, const Results &plann
   sources.push_back(&planned); // of what is in none of the files
   for (const Results *file : sources) {
     std::map<std::int64_t, std::int64_t> taken; // a run of the file, its number among all
-    for (const auto &[run, identity] : identities(*file)) {
-      const std::int64_t joint = numbers.emplace(identity, numbers.size()).first->second;
-      if ((file == &planned || file->has(size_t(run))) && trained.insert(joint).second) taken[run] = joint;
+    const std::vector<TrainedModel> models = models_of(*file);
+    for (size_t run = 0; run < models.size(); ++run) {
+      if (file != &planned && !models[run].trained) continue;
+      const std::int64_t joint = numbers.emplace(identity(models[run]), numbers.size()).first->second;
+      if (trained.insert(joint).second) taken[std::int64_t(run)] = joint;
     }
     for (Table &table : tables)
       for (std::vector<Cell> row : file->table(table.name).rows) {

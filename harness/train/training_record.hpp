@@ -27,6 +27,10 @@ struct Trained {
 std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed,
                                        const std::shared_ptr<const Corpus> &corpus = nullptr);
 
+/// What a row of /trained says, and one of /training_curves.
+Trained trained_of(const Table &trained, size_t row);
+CurvePoint point_of(const Table &curves, size_t row);
+
 class TrainingRecord {
 public:
   /// As Recorder's.

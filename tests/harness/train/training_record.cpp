@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/training_record.hpp"
 #include "harness/core/error.hpp"
+#include "harness/train/statements.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 
@@ -125,6 +126,16 @@ BOOST_AUTO_TEST_CASE(files_are_joined_along_the_plan) {
   BOOST_TEST_REQUIRE(trained.rows.size() == 2u); // run 3 once, from the file that is named first
   BOOST_TEST((trained.get<std::int64_t>(0, "run") == 1 && trained.get<double>(0, "accuracy") == 0.75));
   BOOST_TEST((trained.get<std::int64_t>(1, "run") == 3 && trained.get<double>(1, "accuracy") == 0.5));
+}
+
+BOOST_AUTO_TEST_CASE(joined_files_may_have_other_runs_than_the_plan) {
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
+  const Results file = shard(plan, {[](TrainingRecord &r) { r.add(3, {}, {false, 1, 0.5, 0.125, 2}); }});
+  const Results all = joined_trainings({file}, planned_trainings(training_plan(experiments(), 3), experiments()));
+  const std::vector<TrainedModel> models = models_of(all);
+  BOOST_TEST_REQUIRE(models.size() == 5u); // what was neither planned nor trained is left out
+  for (size_t i = 0; i < 4; ++i) BOOST_TEST((models[i].seed >= 3 && !models[i].trained));
+  BOOST_TEST((models[4].seed == 2 && models[4].trained->accuracy == 0.5));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
