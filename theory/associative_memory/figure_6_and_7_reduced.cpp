@@ -15,26 +15,17 @@ Mean trained(const Assignments &fixed, const Assignments &shown, int seed) {
   return trained_accuracy(changed(changed(block, fixed), shown), std::uint64_t(seed));
 }
 Params place(const Assignments &shown, int seed) {
-  Params at;
-  for (const auto &[name, value] : shown) at.set(name, value);
+  Params at = place_of(shown);
   at.set("seed", seed);
   return at;
 }
 
 int seeds(const Protocol &p) { return p.full() ? 2 : 1; }
 
-/// What must not reach the bound that the mixer does.
 std::vector<Point> broken(const Assignments &fixed, const Assignments &right, double bound) {
-  const Assignments shuffled = changed(right, {{"labels", "shuffled"}}), removed = changed(right, {{"mixer", "none"}});
-  return {
-      rival_system(at_least_point(trained(fixed, shuffled, 1), bound), place(shuffled, 1), "answers in random order"),
-      rival_system(at_least_point(trained(fixed, removed, 1), bound), place(removed, 1), "no mixer")};
-}
-
-Claim reduced(Claim c, std::vector<std::string> layers) {
-  c = running(c, std::move(layers));
-  c.covers = {}, c.suite = Effort::full; // it trains for seconds
-  return c;
+  return training_rivals(
+      right, bound, [&](const Assignments &shown) { return trained(fixed, shown, 1); },
+      [](const Assignments &shown) { return place(shown, 1); });
 }
 
 // ---- Fig 6 -------------------------------------------------------------------------------------------------------------

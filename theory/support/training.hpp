@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/numerics/statistics.hpp"
 #include "harness/train/trainer.hpp"
+#include "theory/support/claims.hpp"
 #include <cmath>
 
 namespace recollect::theory {
@@ -26,6 +27,29 @@ inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
 /// Of independent means.
 inline Mean difference(const Mean &a, const Mean &b) {
   return {a.mean - b.mean, std::hypot(a.standard_error, b.standard_error)};
+}
+
+/// A point's parameters.
+inline Params place_of(const Assignments &settings) {
+  Params at;
+  for (const auto &[name, value] : settings) at.set(name, value);
+  return at;
+}
+
+/// What must not reach the bound that the settings do: accuracy(settings), shown at place(settings).
+template <class Accuracy, class Place>
+std::vector<Point> training_rivals(const Assignments &right, double bound, const Accuracy &accuracy,
+                                   const Place &place) {
+  const Assignments shuffled = changed(right, {{"labels", "shuffled"}}), removed = changed(right, {{"mixer", "none"}});
+  return {rival_system(at_least_point(accuracy(shuffled), bound), place(shuffled), "answers in random order"),
+          rival_system(at_least_point(accuracy(removed), bound), place(removed), "no mixer")};
+}
+
+/// A claim that trains these layers for seconds or a quarter of a minute: no row of the ledger, and the full suite's.
+inline Claim reduced(const Claim &claim, std::vector<std::string> layers) {
+  Claim c = running(claim, std::move(layers));
+  c.covers = {}, c.suite = Effort::full;
+  return c;
 }
 
 } // namespace recollect::theory

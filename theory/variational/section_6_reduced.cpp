@@ -78,7 +78,7 @@ std::vector<Point> as_printed(const Protocol &p) {
 }
 
 Claim ranking() {
-  Claim c = running(ledger_row("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced",
+  Claim c = reduced(ledger_row("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced",
                                "Trained alike on key-value recall, without positions and short convolutions, of which "
                                "004 mentions none, VLA recalls where linear attention stays near a guess and DeltaNet "
                                "(Eq 4) below it.",
@@ -86,7 +86,6 @@ Claim ranking() {
                                "the most frequent value of the context.",
                                as_printed),
                     {"vla", "linear_elu", "scalar_gated_delta"});
-  c.covers = {}, c.suite = Effort::full; // it trains for half a minute
   return explained(
       c,
       "At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 "
@@ -115,14 +114,13 @@ std::vector<Point> with_taps(const Protocol &p) {
 
 Claim binding() {
   Claim c =
-      running(refuted_row("vla-mqar-reduced-binding", Scope::boundary, "004 §6.4, §7, reduced; 003 §6",
+      reduced(refuted_row("vla-mqar-reduced-binding", Scope::boundary, "004 §6.4, §7, reduced; 003 §6",
                           "Stricter reading: the ranking is one of memories, so that softmax and linear attention "
                           "stay near a guess however key and value are brought together.",
                           "With two taps of a convolution before the keys, and nothing else changed, softmax, "
                           "linear attention, the delta rule on unit keys and VLA all recall, in 300 steps.",
                           with_taps),
               {"vla", "softmax", "linear_elu", "delta_net"});
-  c.covers = {}, c.suite = Effort::full;
   return explained(c, "The value's step then carries the token before it as its key, which is what 003 §6 uses the "
                       "convolution for. What the tables rank is which layer forms the pair without one.");
 }

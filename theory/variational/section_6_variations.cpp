@@ -21,27 +21,11 @@ Assignments model(Assignments differs) {
                   {"dtype", "f32"}});
   return differs;
 }
-Params place(const Assignments &differs) {
-  Params at;
-  for (const auto &[name, value] : differs) at.set(name, value);
-  return at;
-}
-
 Mean trained(const Assignments &differs) { return trained_accuracy(model(differs), 1); }
 Point at_least(const Assignments &differs, double bound) { return at_least_point(trained(differs), bound); }
 Point at_most(const Assignments &differs, double bound) { return at_most_point(trained(differs), bound); }
-
-/// What must not reach the bound that the mixer does.
 std::vector<Point> broken(const Assignments &right, double bound) {
-  const Assignments shuffled = changed(right, {{"labels", "shuffled"}}), removed = changed(right, {{"mixer", "none"}});
-  return {rival_system(at_least(shuffled, bound), place(shuffled), "answers in random order"),
-          rival_system(at_least(removed, bound), place(removed), "no mixer")};
-}
-
-Claim reduced(Claim c, std::vector<std::string> layers) {
-  c = running(c, std::move(layers));
-  c.covers = {}, c.suite = Effort::full; // it trains for seconds
-  return c;
+  return training_rivals(right, bound, trained, place_of);
 }
 
 // ---- Copying -----------------------------------------------------------------------------------------------------------
@@ -52,8 +36,8 @@ std::vector<Point> copies(const Protocol &) {
   std::vector<Point> points;
   for (const char *mixer : {"softmax", "linear_elu", "delta_net", "vla"}) {
     const Assignments blind = changed(copy, {{"mixer", mixer}}), placed = changed(blind, {{"positions", "learned"}});
-    append(points, {as_statement(at_least(placed, most), place(placed), "copies"),
-                    as_obligation(at_most(blind, all), place(blind), "does not yet without positions")});
+    append(points, {as_statement(at_least(placed, most), place_of(placed), "copies"),
+                    as_obligation(at_most(blind, all), place_of(blind), "does not yet without positions")});
   }
   append(points, broken(changed(copy, {{"mixer", "softmax"}, {"positions", "learned"}}), most));
   return points;
@@ -89,9 +73,9 @@ std::vector<Point> without_norm(const Protocol &) {
                            {"vla_unnormalized.u_norm", "0.288675"}};
   const Assignments whole = changed(narrow, {{"mixer", "vla"}});
   const double found = diverges(narrow);
-  return {as_statement(exact_point(found, 0, 0), place(narrow), "trains at d = 24"),
-          as_obligation(exact_point(found, 1, 0), place(narrow), "does not"),
-          rival_system(exact_point(diverges(whole), 1, 0), place(whole), "both normalisations")};
+  return {as_statement(exact_point(found, 0, 0), place_of(narrow), "trains at d = 24"),
+          as_obligation(exact_point(found, 1, 0), place_of(narrow), "does not"),
+          rival_system(exact_point(diverges(whole), 1, 0), place_of(whole), "both normalisations")};
 }
 
 Claim nan() {
@@ -117,9 +101,9 @@ std::vector<Point> fixed_inverse(const Protocol &) {
   const Assignments linear = changed(fixed, {{"mixer", "linear_elu"}});
   const Mean found = trained(fixed);
   std::vector<Point> points{
-      as_statement(at_most_point(found, blind), place(fixed), "stays at the guess, as linear attention"),
-      as_obligation(at_least_point(found, some), place(fixed), "recalls a quarter of the rest"),
-      as_obligation(at_most(linear, some), place(linear), "linear attention does not")};
+      as_statement(at_most_point(found, blind), place_of(fixed), "stays at the guess, as linear attention"),
+      as_obligation(at_least_point(found, some), place_of(fixed), "recalls a quarter of the rest"),
+      as_obligation(at_most(linear, some), place_of(linear), "linear attention does not")};
   append(points, broken(fixed, some));
   return points;
 }
@@ -150,13 +134,13 @@ std::vector<Point> filled(const Protocol &) {
   };
   const Mean random = trained(by("vla", "random"));
   std::vector<Point> points{
-      as_statement(at_least_point(random, most), place(by("vla", "random")), "any other tokens"),
-      as_obligation(at_most_point(random, 0.8), place(by("vla", "random")), "any other tokens"),
-      as_obligation(at_least(by("softmax", "random"), most), place(by("softmax", "random")), "softmax recalls")};
+      as_statement(at_least_point(random, most), place_of(by("vla", "random")), "any other tokens"),
+      as_obligation(at_most_point(random, 0.8), place_of(by("vla", "random")), "any other tokens"),
+      as_obligation(at_least(by("softmax", "random"), most), place_of(by("softmax", "random")), "softmax recalls")};
   for (const char *filler : {"pairs", "pad"}) {
     const Assignments x = by("vla", filler);
-    points.push_back(as_statement(at_least(x, most), place(x), filler));
-    points.push_back(as_obligation(judged(points.back()), place(x), filler));
+    points.push_back(as_statement(at_least(x, most), place_of(x), filler));
+    points.push_back(as_obligation(judged(points.back()), place_of(x), filler));
   }
   append(points, broken(by("vla", "pad"), most));
   return points;
@@ -184,9 +168,9 @@ std::vector<Point> unseen_keys(const Protocol &) {
       {"mixer", "softmax"}, {"convolution", "2"}, {"vocabulary", "64"}, {"pairs", "4"}, {"steps", "400"}};
   const Assignments unseen = changed(seen, {{"held_out_keys", "unseen"}});
   const Mean found = trained(unseen);
-  std::vector<Point> points{as_statement(at_least_point(found, most), place(unseen), "keys of the upper half"),
-                            as_obligation(at_most_point(found, 0.9), place(unseen), "keys of the upper half"),
-                            as_obligation(at_least(seen, most), place(seen), "keys as in training")};
+  std::vector<Point> points{as_statement(at_least_point(found, most), place_of(unseen), "keys of the upper half"),
+                            as_obligation(at_most_point(found, 0.9), place_of(unseen), "keys of the upper half"),
+                            as_obligation(at_least(seen, most), place_of(seen), "keys as in training")};
   append(points, broken(seen, most));
   return points;
 }
@@ -215,10 +199,10 @@ std::vector<Point> crowded(const Protocol &) {
                     one = changed(vla, {{"heads", "1"}, {"width", "4"}});
   const Mean found = trained(vla);
   std::vector<Point> points{
-      as_statement(at_most_point(found, frequent_law(pairs, values)), place(vla), "falls to the guess"),
-      as_obligation(at_least_point(found, most), place(vla), "eight heads of 4 channels, 8 pairs"),
-      as_obligation(at_least(delta, most), place(delta), "eight heads of 4 channels, 8 pairs"),
-      rival_system(at_least(one, most), place(one), "one head of 4 channels")};
+      as_statement(at_most_point(found, frequent_law(pairs, values)), place_of(vla), "falls to the guess"),
+      as_obligation(at_least_point(found, most), place_of(vla), "eight heads of 4 channels, 8 pairs"),
+      as_obligation(at_least(delta, most), place_of(delta), "eight heads of 4 channels, 8 pairs"),
+      rival_system(at_least(one, most), place_of(one), "one head of 4 channels")};
   append(points, broken(vla, most));
   return points;
 }
