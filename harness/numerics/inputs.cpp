@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/numerics/inputs.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/numerics/random.hpp"
 #include <cmath>
 
 namespace recollect {
 
 void normalise_rows(std::vector<double> &rows, size_t width) {
-  for (size_t i = 0; i < rows.size(); i += width) {
-    double square = 0;
-    for (size_t j = i; j < i + width; ++j) square += rows[j] * rows[j];
-    for (size_t j = i; j < i + width; ++j) rows[j] /= std::sqrt(square);
-  }
+  in_pieces(
+      rows.size() / width,
+      [&](size_t row, size_t end) {
+        for (; row < end; ++row) {
+          double *const x = rows.data() + row * width;
+          double square = 0;
+          for (size_t j = 0; j < width; ++j) square += x[j] * x[j];
+          const double length = std::sqrt(square);
+          for (size_t j = 0; j < width; ++j) x[j] /= length;
+        }
+      },
+      width);
 }
 
-Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys) {
+Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys, const std::function<bool(Tensor)> &wanted) {
   const size_t steps = shape.heads() * shape.T, Dk = shape.Dk;
+  const auto gates = [&](Tensor tensor, size_t n, double low) {
+    return wanted(tensor) ? Stream(seed, "inputs/" + std::string(name_of(tensor))).uniforms(n, low, 1)
+                          : std::vector<double>();
+  };
   Sequence s;
   s.shape = shape;
   s.q = Stream(seed, "inputs/q").normals(steps * Dk);
   s.k = Stream(seed, "inputs/k").normals(steps * Dk);
   s.v = Stream(seed, "inputs/v").normals(steps * shape.Dv);
-  s.w = Stream(seed, "inputs/w").normals(steps * Dk);
-  s.beta = Stream(seed, "inputs/beta").uniforms(steps, 0.2, 1);
-  s.alpha = Stream(seed, "inputs/alpha").uniforms(steps, 0.8, 1);
-  s.lambda = Stream(seed, "inputs/lambda").uniforms(steps * Dk, 0.8, 1);
+  if (wanted(Tensor::w)) s.w = Stream(seed, "inputs/w").normals(steps * Dk);
+  s.beta = gates(Tensor::beta, steps, 0.2);
+  s.alpha = gates(Tensor::alpha, steps, 0.8);
+  s.lambda = gates(Tensor::lambda, steps * Dk, 0.8);
   if (keys == Keys::repeated)
     for (size_t i = Dk; i < s.k.size(); ++i) s.k[i] = s.k[i % Dk] + 0.01 * s.k[i];
   if (keys == Keys::gaussian) {

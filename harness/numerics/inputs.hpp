@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/core/types.hpp"
 #include <cstdint>
+#include <functional>
 
 namespace recollect {
 
@@ -12,8 +13,12 @@ enum class Keys {
   repeated, // one unit key at every step plus 1% noise, renormalised: the ill-conditioned end
 };
 
-/// q, k (as asked), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial state.
-Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Keys::unit);
+inline bool every_tensor(Tensor) { return true; }
+
+/// q, k (as asked), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial state. Inputs
+/// that are not wanted stay absent; the others are the same with and without them.
+Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Keys::unit,
+                         const std::function<bool(Tensor)> &wanted = every_tensor);
 
 /// Scales each row of `width` numbers to Euclidean norm 1.
 void normalise_rows(std::vector<double> &rows, size_t width);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/numerics/random.hpp"
 #include "harness/core/fnv.hpp"
+#include "harness/core/in_pieces.hpp"
 #include <Random123/philox.h>
-#include <algorithm>
 #include <cmath>
-#include <future>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace recollect {
@@ -54,19 +52,6 @@ std::uint64_t Stream::below(std::uint64_t index, std::uint64_t n) const {
   return std::uint64_t((static_cast<unsigned __int128>(bits(index)) * n) >> 64);
 }
 
-namespace {
-/// fill(begin, end) over 0 ... n - 1, in pieces side by side where one takes longer than a thread to start.
-template <class Fill> void in_pieces(size_t n, const Fill &fill) {
-  constexpr size_t piece = size_t(1) << 22; // some 50 ms
-  const size_t pieces = std::clamp<size_t>(n / piece, 1, std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::future<void>> others; // which run when waited for, where no thread is to be had
-  for (size_t i = 1; i < pieces; ++i)
-    others.push_back(std::async([=, &fill] { fill(n * i / pieces, n * (i + 1) / pieces); }));
-  fill(0, n / pieces);
-  for (std::future<void> &other : others) other.get();
-}
-} // namespace
-
 std::vector<double> Stream::normals(size_t count, std::uint64_t first) const {
   std::vector<double> values(count);
   in_pieces(count, [&](size_t i, size_t end) {
@@ -82,7 +67,9 @@ std::vector<double> Stream::normals(size_t count, std::uint64_t first) const {
 
 std::vector<double> Stream::uniforms(size_t count, double low, double high, std::uint64_t first) const {
   std::vector<double> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = low + (high - low) * uniform(first + i);
+  in_pieces(count, [&](size_t i, size_t end) {
+    for (; i < end; ++i) values[i] = low + (high - low) * uniform(first + i);
+  });
   return values;
 }
 

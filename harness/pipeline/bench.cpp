@@ -202,15 +202,12 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
 } // namespace
 
 Sequence inputs_of(const BenchCase &c) {
-  Sequence s = random_sequence(c.shape, c.seed);
-  for (const char *name : {"beta", "alpha", "lambda", "w"}) {
-    const auto takes = [&](const Input &input) { return input.name == name; };
-    const std::vector<Input> &inputs = c.variant->inputs;
-    if (std::none_of(inputs.begin(), inputs.end(), takes) ||
-        std::find(c.without.begin(), c.without.end(), name) != c.without.end())
-      s.input(name).clear();
-  }
-  return s;
+  const auto wanted = [&](Tensor tensor) {
+    const auto takes = [&](const Input &input) { return input.tensor() == tensor; };
+    return std::any_of(c.variant->inputs.begin(), c.variant->inputs.end(), takes) &&
+           std::find(c.without.begin(), c.without.end(), name_of(tensor)) == c.without.end();
+  };
+  return random_sequence(c.shape, c.seed, Keys::unit, wanted);
 }
 
 std::string name_of(const BenchCase &c) {

@@ -11,18 +11,34 @@
 namespace recollect {
 namespace {
 
-/// The sequence on which the layer shows its map: zeros beside the values, and [0; I] for a state.
-Sequence widened(const Sequence &s, int m) {
-  Sequence wide = s;
-  wide.shape.Dv += m;
-  wide.v = widened_rows(s.v, size_t(s.shape.Dv), size_t(m));
-  wide.state.clear();
-  for (size_t head = 0; head < s.shape.heads(); ++head) {
-    wide.state.insert(wide.state.end(), size_t(s.shape.Dv) * size_t(m), 0.0);
+/// The state from which the layer shows its map: [0; I] below as many rows as values have channels, for each head.
+std::vector<double> map_start(size_t heads, int n, int m) {
+  std::vector<double> state;
+  for (size_t head = 0; head < heads; ++head) {
+    state.insert(state.end(), size_t(n) * size_t(m), 0.0);
     const std::vector<double> one = Dense::identity(m).data;
-    wide.state.insert(wide.state.end(), one.begin(), one.end());
+    state.insert(state.end(), one.begin(), one.end());
   }
-  return wide;
+  return state;
+}
+
+/// Zeros beside the values, where they are: a sequence may be too long for a copy of it.
+template <class Real> void widen(const Variant &variant, const Params &params, Call<Real> &call, int m) {
+  const Array<Real> v = call.v;
+  const int n = call.shape.Dv, width = n + m;
+  const size_t steps = call.steps();
+  call.shape.Dv = width;
+  call.state_shape = variant.state_shape(call.shape, params);
+  call.v = call.o = Array<Real>(); // o's memory first, for what takes its place
+  call.v = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "v"), steps * width);
+  const Array<Real> wide = call.v;
+  Kokkos::parallel_for(
+      "widen", Kokkos::RangePolicy<Execution>(0, steps * width), KOKKOS_LAMBDA(const size_t i) {
+        const size_t row = i / width, column = i % width;
+        wide(i) = column < size_t(n) ? v(row * n + column) : Real(0);
+      });
+  Kokkos::fence();
+  call.o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), steps * width);
 }
 
 /// o[:, :n] += o[:, n:] S^T, rows of n + m numbers, a block of steps a unit.
@@ -43,9 +59,10 @@ Segment prepare_typed(const Variant &variant, const Sequence &s, const Run &how,
                       const std::function<void(const Call<Real> &)> &kernel, bool waits) {
   const int n = s.shape.Dv, m = waits ? 0 : variant.state_shape(s.shape, params).columns;
   const size_t heads = s.shape.heads();
-  const Sequence wide = waits ? s : widened(s, m);
-  const auto call = std::make_shared<Call<Real>>(make_call<Real>(variant, wide, how, params));
-  const Job job = job_of(call, upload<Real>("initial state", initial_state(variant, wide, params)), kernel);
+  const auto call = std::make_shared<Call<Real>>(make_call<Real>(variant, s, how, params));
+  if (!waits) widen(variant, params, *call, m);
+  const std::vector<double> start = waits ? initial_state(variant, s, params) : map_start(heads, n, m);
+  const Job job = job_of(call, upload<Real>("initial state", start), kernel);
   const auto before = std::make_shared<Rows>(); // what it responded to
   Segment segment;
   segment.reset = [=] { before->clear(), job.reset(); };
