@@ -38,8 +38,7 @@ struct Staircase {
 template <class Real> struct Product {
   Matrix<Real> A, B;
   int k = 0;
-  Staircase given =
-      {}; // A is zero where it does not count; on the host, what B holds there is not seen even if infinite
+  Staircase given = {};  // A is zero where it does not count, and what B holds there is not seen even if infinite
   Staircase wanted = {}; // results that do not count may be left as they are
 };
 

@@ -4,7 +4,7 @@
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/operands_cuda.hpp"
-#include "harness/device/team.hpp"
+#include "harness/device/tile_portable.hpp"
 
 namespace recollect::tile::cuda {
 
@@ -57,6 +57,23 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
     accumulate<Unit>(Whole<Real, N, false, false>(x, i0, m, j0, n, lane), end, sum);
 }
 
+/// Whether some of a block's rows leave out places that others count.
+template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
+  return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
+}
+/// A block's results without the places that do not count: where A is zero there B may be infinite.
+template <class Real>
+__device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Real alpha, const Product<Real> &first,
+                                        const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
+  for (int i = i0; i < i0 + height && i < m; ++i)
+    for (int j = j0 + lane; j < n; j += 32) {
+      Real sum[1][1] = {}, &to = C[i * ldc + j];
+      portable::accumulate(first, i, 1, j, 1, sum);
+      if (second.k > 0) portable::accumulate(second, i, 1, j, 1, sum);
+      to = beta == 0 ? alpha * sum[0][0] : beta * to + alpha * sum[0][0];
+    }
+}
+
 /// All blocks of 16 x 8 N results, shared among the team's warps.
 template <class Unit, int N, class Real>
 __device__ __forceinline__ void blocks(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
@@ -68,6 +85,18 @@ __device__ __forceinline__ void blocks(const Team &team, int m, int n, Real alph
     Results<Real> sum[N];
     add_product<Unit>(first, i0, m, j0, n, lane, sum);
     if (second.k > 0) add_product<Unit>(second, i0, m, j0, n, lane, sum);
+    if (masked(first, i0) || (second.k > 0 && masked(second, i0))) {
+      bool finite = true;
+#pragma unroll
+      for (int c = 0; c < N; ++c)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) finite = finite && isfinite(sum[c].x[e]);
+      if (!__all_sync(0xffffffffu, finite)) {
+        const int end = j0 + 8 * N;
+        one_by_one(lane, i0, m, j0, end < n ? end : n, alpha, first, second, beta, C, ldc);
+        continue;
+      }
+    }
     Real *const out = C + (i0 + lane / 4) * ldc + j0 + lane % 4 * 2;
     const bool whole = i0 + height <= m && j0 + 8 * N <= n;
 #pragma unroll

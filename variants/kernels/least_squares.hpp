@@ -47,42 +47,42 @@ template <class Real> struct LeastSquaresRecurrent {
 /// The outputs of a block of steps from S_0 and P_0, and S after them.
 template <class Real> struct LeastSquaresBlock {
   RankOneBlock<Real> updates;
+  std::ptrdiff_t lda, lde;
   Real *A; // [C,C] q_t . z_i / d_i for i <= t
   Real *E; // [C,Dv] e_t
 
-  static size_t work_size(int C, int F, int Dv) { return RankOneBlock<Real>::work_size(C, F) + size_t(C) * (C + Dv); }
-  /// Lays itself out in `work`; returns what follows.
-  KOKKOS_FUNCTION Real *place(Real *work, int C, int F, int Dv) {
-    A = updates.place(work, C, F);
-    E = A + size_t(C) * C;
-    return E + size_t(C) * Dv;
+  KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int Dv) {
+    updates.place(s, C, F);
+    lda = tile::pitch<Real>(C), lde = tile::pitch<Real>(Dv);
+    A = s.take(C * lda), E = s.take(C * lde);
   }
 
   /// Steps t0 ... t0 + n - 1, n at most `steps`: writes their o, turns ST [F,Dv] (S_0 transposed) into S_n, returns n.
   KOKKOS_FUNCTION int run(const Team &team, const Head<Real> &h, int t0, int steps, const Real *noise, const Real *P,
-                          Real *ST) {
+                          std::ptrdiff_t ldp, Real *ST, std::ptrdiff_t lds) {
     const int F = h.Dk, Dv = h.Dv;
-    updates.u = h.k(t0), updates.noise = noise;
-    updates.compute(team, steps, P);
+    const auto k = tile::rows(h.k(t0), F), q = tile::rows(h.q(t0), F);
+    updates.noise = noise;
+    updates.compute(team, steps, k, P, ldp);
     const int n = updates.n;
-    const Real *q = h.q(t0), *v = h.v(t0);
+    const std::ptrdiff_t lda = this->lda, lde = this->lde;
     Real *o = h.o(t0), *A = this->A, *E = this->E;
-    each(team, n, [=](int t) {
-      for (int i = 0; i < Dv; ++i) E[size_t(t) * Dv + i] = v[size_t(t) * Dv + i];
+    const tile::Matrix<Real> S = tile::rows<Real>(ST, lds), gain = tile::rows<Real>(updates.gain, updates.ld);
+    tile::copy(team, n, Dv, h.v(t0), Dv, E, lde);
+    team.barrier();
+    tile::gemm(team, n, Dv, F, Real(-1), k, S, Real(1), E, lde);
+    tile::gemm(team, n, Dv, F, Real(1), q, S, Real(0), o, Dv);
+    tile::gemm(team, n, n, F, Real(1), q, tile::transposed(gain.data, gain.row), Real(0), A, lda);
+    team.barrier();
+    tile::solve_unit_lower(team, n, Dv, updates.M, updates.ldm, E, lde);
+    each_cell(team, n, n, [=](int t, int i) {
+      if (i > t) A[t * lda + i] = 0;
     });
     team.barrier();
-    tile::gemm(team, n, Dv, F, Real(-1), tile::rows(updates.u, F), tile::rows<Real>(ST, Dv), Real(1), E, Dv);
-    tile::gemm(team, n, Dv, F, Real(1), tile::rows(q, F), tile::rows<Real>(ST, Dv), Real(0), o, Dv);
-    tile::gemm(team, n, n, F, Real(1), tile::rows(q, F), tile::transposed<Real>(updates.gain, F), Real(0), A, n);
-    team.barrier();
-    tile::solve_unit_lower(team, n, Dv, updates.M, updates.ld, E, Dv);
-    each(team, n, [=](int t) {
-      for (int i = t + 1; i < n; ++i) A[size_t(t) * n + i] = 0;
-    });
-    team.barrier();
-    const tile::Product<Real> own{tile::rows(A, n), tile::rows<Real>(E, Dv), n, {1, 1}};
+    const tile::Product<Real> own{tile::rows<Real>(A, lda), tile::rows<Real>(E, lde), n, {1, 1}};
     tile::gemm(team, n, Dv, Real(1), own, {}, Real(1), o, Dv);
-    tile::gemm(team, F, Dv, n, Real(1), tile::transposed(updates.gain, F), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
+    tile::gemm(team, F, Dv, n, Real(1), tile::transposed(gain.data, gain.row), tile::rows<Real>(E, lde), Real(1), ST,
+               lds);
     team.barrier();
     return n;
   }
@@ -91,17 +91,28 @@ template <class Real> struct LeastSquaresBlock {
 template <class Real> struct LeastSquaresChunked {
   bool forgets;
 
+  struct Room {
+    LeastSquaresBlock<Real> block;
+    std::ptrdiff_t lds, ldp;
+    Real *ST, *P, *D; // [F,Dv] transposed S; [F,F]; [C] products of alphas
+    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F, int Dv) : lds(tile::pitch<Real>(Dv)), ldp(tile::pitch<Real>(F)) {
+      block.place(s, C, F, Dv);
+      ST = s.take(F * lds), P = s.take(F * ldp), D = s.take(C);
+    }
+  };
   static size_t work_size(int C, int F, int Dv) {
-    return LeastSquaresBlock<Real>::work_size(C, F, Dv) + size_t(F) * Dv + C;
+    Stack<Real> stack;
+    Room(stack, C, F, Dv);
+    return stack.used;
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = h.Dk, Dv = h.Dv, C = h.chunk;
-    LeastSquaresBlock<Real> block{};
-    Real *ST = block.place(h.work, C, F, Dv); // [F,Dv] transposed S
-    Real *D = ST + size_t(F) * Dv;            // [C] products of alphas
-    Real *P = h.state + size_t(Dv) * F;
-    tile::transpose(team, Dv, F, h.state, F, ST, Dv);
+    Stack<Real> stack{h.work};
+    Room x(stack, C, F, Dv);
+    Real *const D = x.D, *const P = h.state + size_t(Dv) * F;
+    tile::transpose(team, Dv, F, h.state, F, x.ST, x.lds);
+    tile::copy(team, F, F, P, F, x.P, x.ldp);
 
     for (int t0 = 0, n = 0; t0 < h.T; t0 += n) {
       int steps = 0; // at hand; the block may end before the last of them
@@ -113,10 +124,11 @@ template <class Real> struct LeastSquaresChunked {
         for (int t = 0; t < steps; ++t) D[t] = (t ? D[t - 1] : Real(1)) * (alpha ? alpha[t] : Real(1));
       });
       team.barrier();
-      n = block.run(team, h, t0, steps, D, P, ST);
-      block.updates.apply(team, 1 / D[n - 1], P);
+      n = x.block.run(team, h, t0, steps, D, x.P, x.ldp, x.ST, x.lds);
+      x.block.updates.apply(team, 1 / D[n - 1], x.P, x.ldp);
     }
-    tile::transpose(team, F, Dv, ST, Dv, h.state, F);
+    tile::transpose(team, F, Dv, x.ST, x.lds, h.state, F);
+    tile::copy(team, F, F, x.P, x.ldp, P, F);
   }
 };
 

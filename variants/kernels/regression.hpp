@@ -70,56 +70,51 @@ template <class Real> KOKKOS_FUNCTION void invert(const Team &team, int n, const
 /// not suffer: the block ends before the first one that fell below 1/4, and the next block starts from the P that this
 /// one leaves.
 template <class Real> struct RankOneBlock {
-  int n, F, ld;      // updates of this block, width, and the row length of M
-  const Real *u;     // [n,F]
-  const Real *noise; // [n], null: 1
-  Real *M;           // [n,ld] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
-  Real *diagonal;    // [n] of M before it was factorised
-  Real *z;           // [n,F]
-  Real *gain;        // [n,F] z_t / d_t
+  int n, F;               // updates of this block, width
+  std::ptrdiff_t ldm, ld; // from row to row of M, and of z and gain
+  const Real *noise;      // [n], null: 1
+  Real *M;                // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
+  Real *diagonal;         // [n] of M before it was factorised
+  Real *z;                // [n,F]
+  Real *gain;             // [n,F] z_t / d_t
 
-  static size_t work_size(int C, int F) { return size_t(C) * C + 2 * size_t(C) * F + C; }
-  /// Lays out M, z and gain for up to C updates in `work`; returns what follows.
-  KOKKOS_FUNCTION Real *place(Real *work, int C, int width) {
-    F = width;
-    M = work, z = M + size_t(C) * C, gain = z + size_t(C) * F, diagonal = gain + size_t(C) * F;
-    return diagonal + C;
+  /// Takes M, z and gain for up to C updates.
+  KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int width) {
+    F = width, ldm = tile::pitch<Real>(C), ld = tile::pitch<Real>(F);
+    M = s.take(C * ldm), diagonal = s.take(C), z = s.take(C * ld), gain = s.take(C * ld);
   }
 
-  /// Up to `steps` updates of P by the rows of `u`: sets n, M, z and gain, and leaves P as it is.
-  KOKKOS_FUNCTION void compute(const Team &team, int steps, const Real *P) {
-    n = ld = steps;
+  /// Up to `steps` updates of P, rows ldp apart, by the rows of `updates`: sets n, M, z and gain, and leaves P as it is.
+  KOKKOS_FUNCTION void compute(const Team &team, int steps, const tile::Matrix<Real> &updates, const Real *P,
+                               std::ptrdiff_t ldp) {
+    n = steps;
     const RankOneBlock b = *this;
-    tile::gemm(team, n, F, F, Real(1), tile::rows(u, F), tile::rows<Real>(P, F), Real(0), z, F);
+    tile::gemm(team, n, F, F, Real(1), updates, tile::rows(P, ldp), Real(0), z, ld);
     team.barrier();
-    tile::gemm(team, n, n, F, Real(1), tile::rows(z, F), tile::transposed(u, F), Real(0), M, ld);
+    tile::gemm(team, n, n, F, Real(1), tile::rows<Real>(z, ld), tile::transposed(updates.data, updates.row), Real(0), M,
+               ldm);
     team.barrier();
     each(team, n, [=](int t) {
-      Real &pivot = b.M[size_t(t) * b.ld + t];
+      Real &pivot = b.M[t * b.ldm + t];
       pivot += b.noise ? b.noise[t] : Real(1);
       b.diagonal[t] = pivot;
     });
-    factorise(team, n, M, ld);
-    for (n = 1; n < steps && M[size_t(n) * ld + n] * 4 >= diagonal[n];) ++n;
-    tile::solve_unit_lower(team, n, F, M, ld, z, F);
+    factorise(team, n, M, ldm);
+    for (n = 1; n < steps && M[n * ldm + n] * 4 >= diagonal[n];) ++n;
+    tile::solve_unit_lower(team, n, F, M, ldm, z, ld);
     team.barrier();
-    each(team, n, [=](int t) {
-      const Real scale = 1 / b.M[size_t(t) * b.ld + t];
-      for (int j = 0; j < b.F; ++j) b.gain[size_t(t) * b.F + j] = scale * b.z[size_t(t) * b.F + j];
-    });
+    each_cell(team, n, F, [=](int t, int j) { b.gain[t * b.ld + j] = b.z[t * b.ld + j] / b.M[t * b.ldm + t]; });
     team.barrier();
   }
 
   /// P = scale (P - sum_t z_t z_t^T / d_t), made symmetric.
-  KOKKOS_FUNCTION void apply(const Team &team, Real scale, Real *P) const {
-    const int F = this->F;
-    tile::gemm(team, F, F, n, Real(-1), tile::transposed(gain, F), tile::rows<Real>(z, F), Real(1), P, F);
+  KOKKOS_FUNCTION void apply(const Team &team, Real scale, Real *P, std::ptrdiff_t ldp) const {
+    tile::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(gain, ld), tile::rows<Real>(z, ld), Real(1), P, ldp);
     team.barrier();
-    each(team, F, [=](int i) { // row i's lower part and column i's upper part belong to one thread
-      for (int j = 0; j <= i; ++j) {
-        Real &low = P[size_t(i) * F + j], &high = P[size_t(j) * F + i];
-        low = high = scale * (low + high) / 2;
-      }
+    each_cell(team, F, F, [=](int i, int j) {
+      if (j > i) return; // an element and its mirror image belong to one thread
+      Real &low = P[i * ldp + j], &high = P[j * ldp + i];
+      low = high = scale * (low + high) / 2;
     });
     team.barrier();
   }

@@ -6,13 +6,23 @@
 
 namespace recollect::variants {
 
-/// |x|
+/// |x|, found by one thread.
 template <class Real> KOKKOS_FUNCTION Real length_of(const Real *x, int n) {
   Real largest = 0, sum = 0;
   for (int i = 0; i < n; ++i) largest = math::fmax(largest, math::fabs(x[i]));
   if (largest == 0) return 0;
   for (int i = 0; i < n; ++i) sum += (x[i] / largest) * (x[i] / largest);
   return largest * math::sqrt(sum);
+}
+
+/// |x|, found by the threads that share a row: elements first, first + side ... are one's own.
+template <class Real> KOKKOS_FUNCTION Real row_length(const Real *x, int n, int first, int side) {
+  Real largest = 0, sum = 0;
+  for (int i = first; i < n; i += side) largest = math::fmax(largest, math::fabs(x[i]));
+  largest = across_row(largest, [](Real a, Real b) { return math::fmax(a, b); });
+  if (largest == 0) return 0;
+  for (int i = first; i < n; i += side) sum += (x[i] / largest) * (x[i] / largest);
+  return largest * math::sqrt(across_row(sum, [](Real a, Real b) { return a + b; }));
 }
 
 /// sqrt(|x|^2 / n + epsilon)

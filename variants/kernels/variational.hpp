@@ -12,6 +12,8 @@
 // refresh [1,Dk], in its first element. Chunked: A in Woodbury blocks that end at a refresh, then S in the WY form with
 // erase key x_t and write direction a_t, which differ.
 #pragma once
+#include "harness/device/each_index.hpp"
+#include "variants/kernels/gate_gradient.hpp"
 #include "variants/kernels/regression.hpp"
 #include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy.hpp"
@@ -94,91 +96,165 @@ template <class Real> struct VariationalRecurrent {
   }
 };
 
-/// What S needs of every step, phi(q), x, a and the factor of the output, into arrays of its own; and the final A, sum
-/// and count.
+/// What the recursions need of every step, for itself: phi(q), x and u.
+template <class Real> struct VariationalRows {
+  VariationalRule<Real> rule;
+  int F;
+  Array<Real> q, k, w;             // [B,H,T,F]
+  Array<Real> query, key, penalty; // [B,H,T,F] phi(q_t), x_t, u_t
+
+  KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
+    const size_t row = size_t(t) * F;
+    const Real *const q = this->q.data() + row, *const k = this->k.data() + row, *const w = this->w.data() + row;
+    Real *const x = key.data() + row;
+    for (int j = first; j < F; j += side) query(row + j) = rule.phi(q[j]), x[j] = rule.phi(k[j]);
+    if (rule.normalised) {
+      const Real length = row_length(x, F, first, side), factor = length > 0 ? 1 / length : Real(0);
+      for (int j = first; j < F; j += side) x[j] *= factor;
+    }
+    const Real length = rule.u_norm > 0 ? row_length(w, F, first, side) : Real(0), factor = rule.u_norm == 0 ? Real(1)
+                                                                                            : length > 0
+                                                                                                ? rule.u_norm / length
+                                                                                                : Real(0);
+    for (int j = first; j < F; j += side) penalty(row + j) = factor * w[j];
+  }
+};
+
+/// A block of updates of A, and how it reads: A_t x_t = x_t A_0 - sum_{i<=t} (x_t . z_i) z_i / d_i.
+template <class Real> struct VariationalBlock {
+  RankOneBlock<Real> updates;
+  std::ptrdiff_t ldw, ld;
+  Real *W;         // [C,C] x_t . z_i for i <= t
+  Real *x, *u, *a; // [C,F]
+
+  KOKKOS_FUNCTION VariationalBlock(Stack<Real> &s, int C, int F) : ldw(tile::pitch<Real>(C)), ld(tile::pitch<Real>(F)) {
+    updates.place(s, C, F);
+    W = s.take(C * ldw), x = s.take(C * ld), u = s.take(C * ld), a = s.take(C * ld);
+  }
+};
+
+/// Steps until a block must end: at a refresh, at a chunk's end, at the sequence's.
+KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int since) {
+  int steps = C - t % C;
+  if (T - t < steps) steps = T - t;
+  if (refresh > 0 && refresh - since < steps) steps = refresh - since;
+  return steps;
+}
+
+/// The directions a in which S is written, and what the outputs are divided by; and the final A, sum and count.
 template <class Real> struct VariationalDirections {
   VariationalRule<Real> rule;
-  Array<Real> query, key, write, factor; // [B,H,T,Dk] three times, [B,H,T]
+  VariationalRows<Real> rows;
+  Array<Real> write, weight; // [B,H,T,F] a_t; [B,H,T] phi(q_t) . sum_{i<=t} phi(k_i)
+  // What a backward pass wants, and then the state stays as it was; or empty:
+  Array<Real> sums, length, starts; // [B,H,T,F] sums of features; [B,H,T] |A_t x_t|; [B,H,T/C,F,F] A at chunks' starts
 
-  static size_t work_size(int C, int F) { return RankOneBlock<Real>::work_size(C, F) + size_t(C) * (C + 2 * F); }
+  KOKKOS_FUNCTION static int longest(int C, int refresh) { return refresh > 0 && refresh < C ? refresh : C; }
+  struct Room {
+    VariationalBlock<Real> block;
+    Real *A, *sums, *sum; // [F,F] rows block.ld apart, [C,F], [F]
+    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F) {
+      A = s.take(F * block.ld), sums = s.take(size_t(C) * F), sum = s.take(F);
+    }
+  };
+  static size_t work_size(int C, int F, int refresh) {
+    Stack<Real> stack;
+    Room(stack, longest(C, refresh), F);
+    return stack.used;
+  }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = h.Dk, C = h.chunk;
     const VariationalRule<Real> rule = this->rule;
-    const size_t first = h.index * h.T;
-    Real *A = h.state + size_t(h.Dv) * F, *sum = A + size_t(F) * F, *count = sum + F;
-    RankOneBlock<Real> block{};
-    Real *W = block.place(h.work, C, F); // [C,C] x_t . z_i for i <= t
-    Real *u = W + size_t(C) * C;         // [C,F]
-    Real *sums = u + size_t(C) * F;      // [C,F] running sums of features
+    const bool keeps = starts.extent(0);
+    Real *const given = h.state + size_t(h.Dv) * F, *const given_sum = given + size_t(F) * F,
+                *const count = given_sum + F;
+    Stack<Real> stack{h.work};
+    const Room x(stack, longest(C, rule.refresh), F);
+    Real *const A = x.A, *const sum = x.sum;
+    const std::ptrdiff_t ld = x.block.ld;
+    tile::copy(team, F, F, given, F, A, ld);
+    each(team, F, [=](int j) { sum[j] = given_sum[j]; });
     int since = int(count[0]);
-    for (int t0 = 0; t0 < h.T;) {
-      int steps = h.T - t0 < C ? h.T - t0 : C;
-      if (rule.refresh > 0 && rule.refresh - since < steps) steps = rule.refresh - since;
-      Real *x = key.data() + (first + t0) * F, *a = write.data() + (first + t0) * F,
-           *p = query.data() + (first + t0) * F;
-      Real *factor = this->factor.data() + first + t0;
-      const Real *k = h.k(t0), *q = h.q(t0), *w = h.w(t0);
-      team.barrier();
-      each(team, steps, [=](int t) {
-        const size_t row = size_t(t) * F;
-        for (int j = 0; j < F; ++j) {
-          x[row + j] = rule.phi(k[row + j]);
-          p[row + j] = rule.phi(q[row + j]);
-        }
-        const Real penalty_factor = rule.penalty_factor(w + row, F);
-        for (int j = 0; j < F; ++j) u[row + j] = penalty_factor * w[row + j];
-      });
-      team.barrier();
-      block.u = u, block.noise = nullptr;
-      block.compute(team, steps, A);
-      const int n = block.n;
+    for (int t = 0, n = 0; t < h.T; t += n) {
+      const size_t row = h.index * h.T + t;
+      if (keeps && t % C == 0) {
+        team.barrier();
+        const size_t chunk = h.index * ((h.T - 1) / C + 1) + t / C;
+        tile::copy<Real>(team, F, F, A, ld, starts.data() + chunk * F * F, F);
+      }
+      n = advance(team, x.block, row, steps_until(t, h.T, C, rule.refresh, since), since, A);
+      Real *const sums = keeps ? this->sums.data() + row * F : x.sums;
+      const Real *const k = h.k(t);
       each(team, F, [=](int j) {
-        for (int t = 0; t < n; ++t) sums[size_t(t) * F + j] = sum[j] += x[size_t(t) * F + j];
+        Real running = sum[j];
+        for (int i = 0; i < n; ++i) sums[size_t(i) * F + j] = running += rule.phi(k[size_t(i) * F + j]);
+        sum[j] = running;
       });
       team.barrier();
-      each(team, n, [=](int t) {
-        const size_t row = size_t(t) * F;
-        factor[t] = rule.read_factor(sums + row, p + row, F);
-        const Real key_factor = rule.key_factor(x + row, F);
-        for (int j = 0; j < F; ++j) x[row + j] *= key_factor;
+      const VariationalDirections d = *this;
+      const Real *const a = x.block.a;
+      each_row(team, n, [=](int i, int first, int side) {
+        const Real read = row_dot(d.rows.query.data() + (row + i) * F, sums + size_t(i) * F, F, first, side),
+                   length = row_length(a + i * ld, F, first, side),
+                   factor = !rule.normalised ? Real(1)
+                            : length > 0     ? 1 / length
+                                             : Real(0);
+        for (int j = first; j < F; j += side) d.write((row + i) * F + j) = factor * a[i * ld + j];
+        if (first > 0) return;
+        d.weight(row + i) = read;
+        if (keeps) d.length(row + i) = length;
       });
-      team.barrier();
-      tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::transposed<Real>(block.z, F), Real(0), W, n);
-      tile::gemm(team, n, F, F, Real(1), tile::rows(x, F), tile::rows<Real>(A, F), Real(0), a, F);
-      team.barrier();
-      each(team, n, [=](int t) {
-        for (int i = t + 1; i < n; ++i) W[size_t(t) * n + i] = 0;
-      });
-      team.barrier();
-      const tile::Product<Real> own{tile::rows(W, n), tile::rows<Real>(block.gain, F), n, {1, 1}};
-      tile::gemm(team, n, F, Real(-1), own, {}, Real(1), a, F);
-      block.apply(team, Real(1), A);
-      since = since + n == rule.refresh ? 0 : since + n;
-      const Real added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
-      each(team, F, [=](int j) {
-        A[size_t(j) * F + j] += added;
-        a[size_t(n - 1) * F + j] += added * x[size_t(n - 1) * F + j];
-      });
-      team.barrier();
-      each(team, n, [=](int t) {
-        const Real write_factor = rule.write_factor(a + size_t(t) * F, F);
-        for (int j = 0; j < F; ++j) a[size_t(t) * F + j] *= write_factor;
-      });
-      t0 += n;
     }
+    if (keeps) return;
     team.barrier();
+    tile::copy<Real>(team, F, F, A, ld, given, F);
+    each(team, F, [=](int j) { given_sum[j] = sum[j]; });
     once(team, [=] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
+  }
+
+  /// Up to `steps` steps from `row` on: leaves A_t x_t in the block's a, A after them, and returns how many they were.
+  KOKKOS_FUNCTION int advance(const Team &team, const VariationalBlock<Real> &room, size_t row, int steps, int &since,
+                              Real *A) const {
+    const int F = rows.F;
+    VariationalBlock<Real> b = room;
+    const std::ptrdiff_t ld = b.ld, ldw = b.ldw;
+    tile::copy(team, steps, F, rows.penalty.data() + row * F, F, b.u, ld);
+    tile::copy(team, steps, F, rows.key.data() + row * F, F, b.x, ld);
+    team.barrier();
+    b.updates.noise = nullptr;
+    b.updates.compute(team, steps, tile::rows<Real>(b.u, ld), A, ld);
+    const int n = b.updates.n;
+    tile::Product<Real> own{tile::rows<Real>(b.x, ld), tile::transposed<Real>(b.updates.z, ld), F};
+    own.wanted = {1, 1};
+    tile::gemm(team, n, n, Real(1), own, {}, Real(0), b.W, ldw);
+    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(b.x, ld), tile::rows<Real>(A, ld), Real(0), b.a, ld);
+    team.barrier();
+    Real *const W = b.W, *const a = b.a, *const x = b.x;
+    each_cell(team, n, n, [=](int t, int i) {
+      if (i > t) W[t * ldw + i] = 0;
+    });
+    team.barrier();
+    tile::Product<Real> read{tile::rows<Real>(W, ldw), tile::rows<Real>(b.updates.gain, ld), n};
+    read.given = {1, 1};
+    tile::gemm(team, n, F, Real(-1), read, {}, Real(1), a, ld);
+    b.updates.apply(team, Real(1), A, ld);
+    since = since + n == rule.refresh ? 0 : since + n;
+    if (rule.refresh == 0 || since > 0) return n;
+    const Real eta = rule.eta;
+    each(team, F, [=](int j) { A[j * ld + j] += eta, a[(n - 1) * ld + j] += eta * x[(n - 1) * ld + j]; });
+    team.barrier();
+    return n;
   }
 };
 
-template <class Real> struct VariationalScale {
-  Array<Real> factor;
-  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const Real *factor = this->factor.data() + h.index * h.T;
-    each(team, h.T, [=](int t) {
-      for (int i = 0; i < h.Dv; ++i) h.o(t)[i] *= factor[t];
-    });
+/// rows_[t,:] *= 1 / max(weight_t, 1e-4): what phi = elu + 1 divides its outputs by.
+template <class Real> struct DivideRows {
+  Array<Real> from, to, weight; // [B,H,T,width] twice, [B,H,T]
+  int width;
+  KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
+    const Real factor = 1 / math::fmax(weight(t), Real(1e-4));
+    for (int i = first; i < width; i += side) to(size_t(t) * width + i) = factor * from(size_t(t) * width + i);
   }
 };
 
@@ -193,16 +269,30 @@ template <class Real> void variational_recurrent(const std::string &label, const
             VariationalRecurrent<Real>{variational_rule(call, normalised)});
 }
 
-template <class Real> void variational_chunked(const std::string &label, const Call<Real> &call, bool normalised) {
-  Call<Real> mapped = call;
-  mapped.q = allocate(call, call.q.extent(0));
-  const Array<Real> key = allocate(call, call.k.extent(0)), write = allocate(call, call.k.extent(0)),
-                    factor = allocate(call, call.steps());
+template <class Real>
+VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised) {
   const VariationalRule<Real> rule = variational_rule(call, normalised);
-  each_head(label + "::directions", call, VariationalDirections<Real>::work_size(call.chunk, call.shape.Dk),
-            VariationalDirections<Real>{rule, mapped.q, key, write, factor});
-  delta_rule(label, mapped, {1, key, write, {}, {}, {}, {}});
-  if (rule.elu) each_head(label + "::scale", call, 0, VariationalScale<Real>{factor});
+  const size_t keys = call.k.extent(0);
+  const VariationalRows<Real> rows{
+      rule, call.shape.Dk, call.q, call.k, call.w, allocate(call, keys), allocate(call, keys), allocate(call, keys)};
+  each_row((label + "::rows").c_str(), int(call.steps()), 4 * rows.F, rows);
+  return {rule, rows, allocate(call, keys), allocate(call, call.steps()), {}, {}, {}};
+}
+template <class Real>
+void find_directions(const std::string &label, const Call<Real> &call, const VariationalDirections<Real> &directions) {
+  each_head(label + "::directions", call,
+            VariationalDirections<Real>::work_size(call.chunk, call.shape.Dk, directions.rule.refresh), directions);
+}
+
+template <class Real> void variational_chunked(const std::string &label, const Call<Real> &call, bool normalised) {
+  const VariationalDirections<Real> d = variational_directions(label, call, normalised);
+  find_directions(label, call, d);
+  Call<Real> mapped = call;
+  mapped.q = d.rows.query;
+  delta_rule(label, mapped, {1, d.rows.key, d.write, {}, {}, {}, {}});
+  if (d.rule.elu)
+    each_row((label + "::divide").c_str(), int(call.steps()), call.shape.Dv,
+             DivideRows<Real>{call.o, call.o, d.weight, call.shape.Dv});
 }
 
 inline StateShape variational_state(const Shape &s, const Params &) { return {s.Dv + s.Dk + 2, s.Dk}; }

@@ -1,227 +1,305 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of variational.hpp's rule, step by step, a team a head. With f = phi(k), p = phi(q), c = sum of f, x = f / |f|,
-// u from w, z = A_{t-1} u, D = 1 + u.z, b = A_t x, a = b / |b|, r = v - S_{t-1} x, o = S_t p / n and n = max(p.c, 1e-4):
+// Gradients of variational.hpp's rule. What S does is a delta rule with erase key x_t and write direction a_t, whose
+// gradients wy_vjp.hpp has; around it, with b_t = A_t x_t, n_t = max(p_t . c_t, 1e-4) and o_t = S_t p_t / n_t:
 //
-//   y = do / n,  dS_t += y p^T,  dp = S_t^T y + dn c_t,  dn = - y.S_t p / n,  dc += dn p
-//   dv = dr = dS_t a,  da = dS_t^T r,  dx = - S_{t-1}^T dr,  dS_{t-1} = dS_t - dr x^T
-//   db = (da - (a.da) a) / |b|,  dA_t += db x^T,  dx += A_t^T db
-//   dz = - (dA + dA^T) z / D + dD u,  dD = z^T dA z / D^2,  du = dD z + A_{t-1}^T dz,  dA_{t-1} = dA_t + dz u^T
-//   df = (dx - (x.dx) x) / |f| + dc,  dw as df's through u = u_norm w / |w|
+//   db = (da - (a . da) a) / |b|,   dn = - (dp . p) / n,   dp += dn c,   dc_i = sum_{t>=i} dn_t p_t
+//   df = (dx - (x . dx) x) / |f| + dc,   dw as df's through u = u_norm w / |w|
 //
-// Unnormalised, x = f and a = b, and with phi the identity n = 1. States are kept at the starts of chunks, and a chunk's
-// own are computed anew: T / C + C of them.
+// Between refreshes A_t is the inverse of H_t = H_0 + sum_{i<=t} u_i u_i^T, so that its gradients need no adjoint of the
+// recursion. With y_t = A_t db_t, and dA given after a block of n steps from A_0, where A_t = A_0 - sum_{i<=t} z_i z_i^T /
+// d_i and (I + L) hu = u for the block's L (regression.hpp), that is hu_i = H_0 z_i:
+//
+//   H_0 A_t v = v - sum_{i<=t} (v . z_i / d_i) hu_i =: M_t v,   hb_t = M_t x_t,   hy_t = M_t db_t,   b = A_0 hb,  y = A_0 hy
+//   dx_t += y_t
+//   du_t = - sum_{s>=t} [(b_s . u_t) y_s + (y_s . u_t) b_s] - A_n (dA + dA^T) A_n u_t
+//   dA_0 = M_n dA M_n^T + sum_s hy_s hb_s^T
+//
+// for symmetric changes of A. The recursion as it is written moves others too, A_{t-1} K u z^T + ... for an antisymmetric
+// K, whose gradient is the antisymmetric part of
+//
+//   sum_t db_t x_t^T + (H_t du_t) u_t^T
+//
+// and passes through everything unchanged. A is kept at the starts of chunks, and found anew at those of their blocks.
 #pragma once
 #include "variants/kernels/variational.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 
-/// y += factor M^T x for M [rows,n], by the whole team. No barrier.
-template <class Real>
-KOKKOS_FUNCTION void add_transposed(const Team &team, int rows, int n, Real factor, const Real *M, const Real *x,
-                                    Real *y) {
-  if constexpr (on_host) { // along the rows
-    for (int i = 0; i < rows; ++i) {
-      const Real weight = factor * x[i], *row = M + size_t(i) * n;
-      for (int j = 0; j < n; ++j) y[j] += weight * row[j];
+/// The derivative in x of <d, factor x / |x|> given unit = x / |x| and along = unit . d; 0 where x is.
+template <class Real> KOKKOS_FUNCTION Real through_length(Real factor, Real unit, Real along, Real length, Real d) {
+  return length > 0 ? factor * (d - along * unit) / length : Real(0);
+}
+
+/// From da to db, and dn.
+template <class Real> struct VariationalReads {
+  VariationalDirections<Real> of;
+  Array<Real> dp, da, dn; // [B,H,T,F] twice, da becomes db; [B,H,T]
+  KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
+    const int F = of.rows.F;
+    const size_t row = size_t(t) * F;
+    Real *const d = da.data() + row;
+    if (of.rule.normalised) {
+      const Real *const a = of.write.data() + row, along = row_dot(a, d, F, first, side);
+      for (int j = first; j < F; j += side) d[j] = through_length(Real(1), a[j], along, of.length(t), d[j]);
     }
-  } else {
-    each(team, n, [=](int j) {
-      Real sum = 0;
-      for (int i = 0; i < rows; ++i) sum += M[size_t(i) * n + j] * x[i];
-      y[j] += factor * sum;
-    });
+    const bool divides = of.rule.elu && !(of.weight(t) < Real(1e-4));
+    const Real along = row_dot(dp.data() + row, of.rows.query.data() + row, F, first, side);
+    if (first == 0) dn(t) = divides ? -along / of.weight(t) : Real(0);
   }
-}
-/// M += factor x y^T, by the whole team. No barrier.
-template <class Real>
-KOKKOS_FUNCTION void add_outer(const Team &team, int rows, int n, Real factor, const Real *x, const Real *y, Real *M) {
-  each_cell(team, rows, n, [=](int i, int j) { M[size_t(i) * n + j] += factor * x[i] * y[j]; });
-}
+};
 
-template <class Real> struct VariationalBackward {
-  VariationalRule<Real> rule;
-  Array<Real> d_o, dq, dk, dv, dw, d_state;
+/// From the gradients of phi(q), x, u and the sums of features to those of q, k and w.
+template <class Real> struct VariationalInputs {
+  VariationalDirections<Real> of;
+  Array<Real> dp, dx, dc, du, dn; // [B,H,T,F] four times, [B,H,T]
+  Array<Real> dq, dk, dw;         // [B,H,T,F]
+  KOKKOS_FUNCTION Real slope(Real x) const { return !of.rule.elu || x > 0 ? Real(1) : math::exp(x); }
+  KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
+    const VariationalRule<Real> rule = of.rule;
+    const int F = of.rows.F;
+    const size_t row = size_t(t) * F;
+    const Real *const k = of.rows.k.data() + row, *const x = of.rows.key.data() + row,
+                      *const u = of.rows.penalty.data() + row;
+    for (int j = first; j < F; j += side)
+      dq(row + j) = slope(of.rows.q(row + j)) * (dp(row + j) + dn(t) * of.sums(row + j));
+    if (rule.normalised) { // dk holds phi(k) for a moment
+      for (int j = first; j < F; j += side) dk(row + j) = rule.phi(k[j]);
+      const Real length = row_length(dk.data() + row, F, first, side),
+                 along = row_dot(x, dx.data() + row, F, first, side);
+      for (int j = first; j < F; j += side)
+        dk(row + j) = slope(k[j]) * (through_length(Real(1), x[j], along, length, dx(row + j)) + dc(row + j));
+    } else {
+      for (int j = first; j < F; j += side) dk(row + j) = slope(k[j]) * (dx(row + j) + dc(row + j));
+    }
+    if (rule.u_norm == 0) {
+      for (int j = first; j < F; j += side) dw(row + j) = du(row + j);
+    } else {
+      const Real length = row_length(of.rows.w.data() + row, F, first, side),
+                 along = row_dot(u, du.data() + row, F, first, side) / rule.u_norm;
+      for (int j = first; j < F; j += side)
+        dw(row + j) = through_length(rule.u_norm, u[j] / rule.u_norm, along, length, du(row + j));
+    }
+  }
+};
 
-  /// S, A and the sum of features, one after the other.
-  struct State {
-    Real *S, *A, *c;
-    KOKKOS_FUNCTION State(Real *at, int F, int V) : S(at), A(at + size_t(V) * F), c(A + size_t(F) * F) {}
-  };
-  KOKKOS_FUNCTION static size_t size(int F, int V) { return size_t(V + F + 1) * F; }
-
-  /// What a step leaves for the way back.
-  struct Step {
-    enum { size_f, size_w, size_b, D, n, clamped, facts };
-    Real *f, *p, *x, *u, *z, *a, *r, *fact;
-    KOKKOS_FUNCTION Step(Real *at, int F, int V)
-        : f(at), p(f + F), x(p + F), u(x + F), z(u + F), a(z + F), r(a + F), fact(r + V) {}
-    KOKKOS_FUNCTION static size_t size(int F, int V) { return 6 * size_t(F) + V + facts; }
-  };
+/// The gradients of x, u, the sums of features and A, a team a head, blocks last to first.
+template <class Real> struct InverseAdjoint {
+  VariationalDirections<Real> of;
+  Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
+  Array<Real> dx, du, dc;   // [B,H,T,F]: dx is added to
+  Array<Real> d_state;      // of the layer
+  size_t state_stride;      // reals of a head's state in it
+  Array<Real> block_starts; // [B,H,C,F,F]
+  Array<int> block_ends;    // [B,H,C]
 
   struct Room {
-    Real *starts, *states, *steps, *gradient; // [T / C] and [C + 1] states, [C] steps, a state
-    Real *y, *dr, *dp, *dx, *da, *db, *dz, *du, *row, *column;
-    KOKKOS_FUNCTION Room(Stack<Real> &s, int T, int C, int F, int V) {
-      starts = s.take(size_t((T - 1) / C + 1) * size(F, V)), states = s.take(size_t(C + 1) * size(F, V));
-      steps = s.take(size_t(C) * Step::size(F, V)), gradient = s.take(size(F, V));
-      y = s.take(V), dr = s.take(V);
-      for (Real **vector : {&dp, &dx, &da, &db, &dz, &du, &row, &column}) *vector = s.take(F);
+    VariationalBlock<Real> block; // a: A_0 hb
+    std::ptrdiff_t ld, ldw;
+    Real *A, *end, *dA, *N;               // [F,F] A_0, A_n, dA, what the antisymmetric part is of
+    Real *db, *hu, *hb, *hy, *y, *du, *E; // [C,F]
+    Real *through, *turned, *back;        // [C,F] A_n u, (dA + dA^T) A_n u, A_n of that
+    Real *Y, *P, *Q, *G;                  // [C,C] db_t . z_i / d_i, b_s . u_t, y_s . u_t, and one in between
+    Real *sum;                            // [F]
+    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
+      for (Real **square : {&A, &end, &dA, &N}) *square = s.take(F * ld);
+      for (Real **rows : {&db, &hu, &hb, &hy, &y, &du, &E, &through, &turned, &back}) *rows = s.take(C * ld);
+      for (Real **pairs : {&Y, &P, &Q, &G}) *pairs = s.take(C * ldw);
+      sum = s.take(F);
     }
   };
-  static size_t work_size(int T, int C, int F, int V) {
+  static size_t work_size(int C, int F, int refresh) {
     Stack<Real> stack;
-    Room(stack, T, C, F, V);
+    Room(stack, VariationalDirections<Real>::longest(C, refresh), F);
     return stack.used;
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const int F = h.Dk, V = h.Dv, C = h.chunk, chunks = (h.T - 1) / C + 1;
-    const size_t size = VariationalBackward::size(F, V), step_size = Step::size(F, V);
+    const int F = h.Dk, C = h.chunk, T = h.T, chunks = (T - 1) / C + 1, refresh = of.rule.refresh;
+    const size_t square = size_t(F) * F;
     Stack<Real> stack{h.work};
-    const Room x(stack, h.T, C, F, V);
-    const int since = int(h.state[size]); // steps since the last refresh, at the start
-    Real *const given = d_state.data() + h.index * (size + F);
-    copy(team, size, h.state, x.starts);
-    copy(team, size, given, x.gradient);
-    team.barrier();
-    for (int c = 0; c + 1 < chunks; ++c) {
-      copy(team, size, x.starts + c * size, x.states);
-      team.barrier();
-      for (int i = 0; i < C; ++i) // two states, one after the other, and one step's room
-        forth(team, h, c * C + i, since, State(x.states + size_t(i % 2) * size, F, V),
-              State(x.states + size_t(1 - i % 2) * size, F, V), Step(x.steps, F, V));
-      copy(team, size, x.states + size_t(C % 2) * size, x.starts + size_t(c + 1) * size);
-      team.barrier();
-    }
+    const Room x(stack, VariationalDirections<Real>::longest(C, refresh), F);
+    const std::ptrdiff_t ld = x.ld;
+    Real *const given = d_state.data() + h.index * state_stride + size_t(h.Dv) * F, *const given_sum = given + square,
+                *const starts = block_starts.data() + h.index * C * square;
+    int *const ends = block_ends.data() + h.index * C;
+    const int count = int(h.state[(size_t(h.Dv) + F + 1) * F]); // steps since the last refresh, at the start
+    tile::copy<Real>(team, F, F, given, F, x.N, ld);
+    each_cell(team, F, F, [=](int i, int j) { x.dA[i * ld + j] = (given[i * F + j] + given[j * F + i]) / 2; });
+    each(team, F, [=](int j) { x.sum[j] = given_sum[j]; });
     for (int c = chunks; c-- > 0;) {
-      const int n = h.T - c * C < C ? h.T - c * C : C;
-      copy(team, size, x.starts + c * size, x.states);
+      const int begin = c * C, end = begin + C < T ? begin + C : T;
       team.barrier();
-      for (int i = 0; i < n; ++i)
-        forth(team, h, c * C + i, since, State(x.states + i * size, F, V), State(x.states + (i + 1) * size, F, V),
-              Step(x.steps + i * step_size, F, V));
-      for (int i = n; i-- > 0;)
-        back(team, h, c * C + i, State(x.states + i * size, F, V), State(x.states + (i + 1) * size, F, V),
-             Step(x.steps + i * step_size, F, V), State(x.gradient, F, V), x);
+      tile::copy<Real>(team, F, F, of.starts.data() + (h.index * chunks + c) * square, F, x.A, ld);
+      int blocks = 0, since = refresh > 0 ? (count + begin) % refresh : 0;
+      for (int t = begin; t < end; ++blocks) {
+        team.barrier();
+        tile::copy<Real>(team, F, F, x.A, ld, starts + blocks * square, F);
+        const int n = of.advance(team, x.block, h.index * T + t, steps_until(t, T, C, refresh, since), since, x.A);
+        t += n;
+        once(team, [=] { ends[blocks] = t; });
+      }
+      while (blocks-- > 0) {
+        team.barrier();
+        const int first = blocks ? ends[blocks - 1] : begin, n = ends[blocks] - first;
+        tile::copy<Real>(team, F, F, starts + blocks * square, F, x.A, ld);
+        const bool refreshed = refresh > 0 && (count + first + n) % refresh == 0;
+        back(team, x, h.index * T + first, n, refreshed ? of.rule.eta : Real(0));
+      }
     }
-    copy(team, size, x.gradient, given);
-    once(team, [=] { given[size] = 0; }); // of a count; what stands beside it passes as it is
+    team.barrier();
+    each_cell(team, F, F,
+              [=](int i, int j) { given[i * F + j] = x.dA[i * ld + j] + (x.N[i * ld + j] - x.N[j * ld + i]) / 2; });
+    each(team, F, [=](int j) { given_sum[j] = x.sum[j]; });
+    once(team, [=] { given_sum[F] = 0; }); // of a count; what stands beside it passes as it is
   }
 
 private:
-  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
-    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
+  /// C = beta C + alpha A B, A lower triangular.
+  KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
+                                    const Real *B, std::ptrdiff_t ldb, Real *C, std::ptrdiff_t ldc) {
+    tile::Product<Real> product{tile::rows(A, lda), tile::rows(B, ldb), n};
+    product.given = {1, 1};
+    tile::gemm(team, n, width, alpha, product, {}, Real(1), C, ldc);
   }
-  KOKKOS_FUNCTION Real slope(Real x) const { return !rule.elu || x > 0 ? Real(1) : math::exp(x); }
-  /// The derivative in x of <d, factor x / |x|> given unit = x / |x|; 0 where x is. By the whole team, no barrier.
-  KOKKOS_FUNCTION static Real through_length(Real factor, const Real *unit, Real length, const Real *d, int n, int j) {
-    return length > 0 ? factor * (d[j] - dot(unit, d, n) * unit[j]) / length : Real(0);
-  }
-
-  KOKKOS_FUNCTION void forth(const Team &team, const Head<Real> &h, int t, int since, const State &before,
-                             const State &after, const Step &s) const {
-    const int F = h.Dk, V = h.Dv;
-    const VariationalRule<Real> rule = this->rule;
-    const Real *k = h.k(t), *q = h.q(t), *v = h.v(t), *w = h.w(t);
-    each(team, F, [=](int j) {
-      s.f[j] = rule.phi(k[j]), s.p[j] = rule.phi(q[j]);
-      after.c[j] = before.c[j] + s.f[j];
-    });
+  /// C = the lower triangle of A B^T, and zeros above it. Barriers inside and at the end.
+  KOKKOS_FUNCTION static void pairs(const Team &team, int n, int F, const Real *A, const Real *B, std::ptrdiff_t ld,
+                                    Real *C, std::ptrdiff_t ldc) {
+    tile::Product<Real> product{tile::rows(A, ld), tile::transposed(B, ld), F};
+    product.wanted = {1, 1};
+    tile::gemm(team, n, n, Real(1), product, {}, Real(0), C, ldc);
     team.barrier();
-    const Real key_factor = rule.key_factor(s.f, F), penalty_factor = rule.penalty_factor(w, F);
-    each(team, F, [=](int j) { s.x[j] = key_factor * s.f[j], s.u[j] = penalty_factor * w[j]; });
-    team.barrier();
-    each(team, F, [=](int i) { s.z[i] = dot(before.A + size_t(i) * F, s.u, F); });
-    team.barrier();
-    const bool refreshed = rule.refresh > 0 && (since + t + 1) % rule.refresh == 0;
-    const Real d = 1 + dot(s.u, s.z, F), added = refreshed ? rule.eta : Real(0);
-    each(team, F, [=](int i) {
-      const Real zi = s.z[i] / d, *from = before.A + size_t(i) * F;
-      Real *to = after.A + size_t(i) * F;
-      for (int j = 0; j < F; ++j) to[j] = from[j] - zi * s.z[j];
-      to[i] += added;
-      s.a[i] = dot(to, s.x, F);
-    });
-    team.barrier();
-    const Real length = length_of(s.a, F), write_factor = rule.write_factor(s.a, F), read = dot(s.p, after.c, F);
-    team.barrier(); // all have read b
-    each(team, F, [=](int j) { s.a[j] *= write_factor; });
-    once(team, [=] {
-      s.fact[Step::size_f] = length_of(s.f, F), s.fact[Step::size_w] = length_of(w, F), s.fact[Step::size_b] = length;
-      s.fact[Step::D] = d, s.fact[Step::clamped] = Real(rule.elu && read < Real(1e-4));
-      s.fact[Step::n] = rule.elu ? math::fmax(read, Real(1e-4)) : Real(1);
-    });
-    team.barrier();
-    each(team, V, [=](int i) {
-      const Real *from = before.S + size_t(i) * F, written = s.r[i] = v[i] - dot(from, s.x, F);
-      Real *to = after.S + size_t(i) * F;
-      for (int j = 0; j < F; ++j) to[j] = from[j] + written * s.a[j];
+    each_cell(team, n, n, [=](int t, int i) {
+      if (i > t) C[t * ldc + i] = 0;
     });
     team.barrier();
   }
 
-  KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int t, const State &old, const State &now,
-                            const Step &s, const State &d, const Room &x) const {
-    const int F = h.Dk, V = h.Dv;
-    const VariationalRule<Real> rule = this->rule;
-    const size_t token = h.index * h.T + t;
-    const Real n = s.fact[Step::n], D = s.fact[Step::D], *given = d_o.data() + token * V, *k = h.k(t), *q = h.q(t);
-    Real *dq = this->dq.data() + token * F, *dk = this->dk.data() + token * F, *dv = this->dv.data() + token * V,
-         *dw = this->dw.data() + token * F;
-    each(team, V, [=](int i) { x.y[i] = given[i] / n; });
-    each(team, F, [=](int j) { x.dp[j] = x.dx[j] = x.da[j] = x.column[j] = 0; });
+  /// The n steps from `row` on, which began with x.A and after which eta was added: dA, N and the sum go from after them
+  /// to before.
+  KOKKOS_FUNCTION void back(const Team &team, const Room &r, size_t row, int n, Real eta) const {
+    const int F = of.rows.F;
+    const Room x = r;
+    const std::ptrdiff_t ld = x.ld, ldw = x.ldw;
+    RankOneBlock<Real> block = x.block.updates;
+    Real *const u = x.block.u, *const key = x.block.x, *const b = x.block.a, *const Wx = x.block.W;
+    tile::copy(team, n, F, of.rows.penalty.data() + row * F, F, u, ld);
+    tile::copy(team, n, F, of.rows.key.data() + row * F, F, key, ld);
+    tile::copy<Real>(team, n, F, db.data() + row * F, F, x.db, ld);
     team.barrier();
-    add_transposed(team, V, F, Real(1), now.S, x.y, x.dp);
-    add_outer(team, V, F, Real(1), x.y, s.p, d.S);
+    block.noise = nullptr;
+    block.compute(team, n, tile::rows<Real>(u, ld), x.A, ld);
+    each_cell(team, n, F, [=](int t, int j) {
+      x.hu[t * ld + j] = u[t * ld + j];
+      x.hb[t * ld + j] = key[t * ld + j], x.hy[t * ld + j] = x.db[t * ld + j];
+    });
+    tile::copy<Real>(team, F, F, x.A, ld, x.end, ld);
     team.barrier();
-    const bool divided = rule.elu && s.fact[Step::clamped] == 0;
-    const Real dn = divided ? -dot(x.dp, s.p, F) / n : Real(0); // do.o / n = y.S p / n
+    block.apply(team, Real(1), x.end, ld);
+    tile::solve_unit_lower(team, n, F, block.M, block.ldm, x.hu, ld);
+    pairs(team, n, F, key, block.gain, ld, Wx, ldw);
+    pairs(team, n, F, x.db, block.gain, ld, x.Y, ldw);
+    lower(team, n, F, Real(-1), Wx, ldw, x.hu, ld, x.hb, ld);
+    lower(team, n, F, Real(-1), x.Y, ldw, x.hu, ld, x.hy, ld);
+    team.barrier();
+    const auto A = tile::rows<Real>(x.A, ld), An = tile::rows<Real>(x.end, ld), hu = tile::rows<Real>(x.hu, ld);
+    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hb, ld), A, Real(0), b, ld);
+    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hy, ld), A, Real(0), x.y, ld);
+    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(u, ld), An, Real(0), x.through, ld);
+    team.barrier();
+    pairs(team, n, F, b, u, ld, x.P, ldw);
+    pairs(team, n, F, x.y, u, ld, x.Q, ldw);
+    tile::gemm(team, n, F, F, Real(2), tile::rows<Real>(x.through, ld), tile::rows<Real>(x.dA, ld), Real(0), x.turned,
+               ld);
+    team.barrier();
+    tile::gemm(team, n, F, F, Real(-1), tile::rows<Real>(x.turned, ld), An, Real(0), x.du, ld);
+    // E: H_0 du, then H_t du
+    tile::gemm(team, n, n, F, Real(1), tile::rows<Real>(x.turned, ld), tile::transposed<Real>(block.gain, ld), Real(0),
+               x.G, ldw);
+    each_cell(team, n, F, [=](int t, int j) { x.E[t * ld + j] = -x.turned[t * ld + j]; });
+    team.barrier();
+    tile::gemm(team, n, F, n, Real(1), tile::rows<Real>(x.G, ldw), hu, Real(1), x.E, ld);
+    team.barrier();
+    const auto from_later = [&](const Real *pairs, const Real *rows, Real *out) {
+      tile::gemm_lower_transposed(team, n, F, Real(-1), pairs, ldw, tile::rows(rows, ld), Real(1), out, ld);
+      team.barrier();
+    };
+    from_later(x.P, x.y, x.du), from_later(x.Q, b, x.du);
+    from_later(x.P, x.hy, x.E), from_later(x.Q, x.hb, x.E);
+    pairs(team, n, F, x.du, u, ld, x.G, ldw);
+    lower(team, n, F, Real(1), x.G, ldw, u, ld, x.E, ld);
+    team.barrier();
+    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.db, ld), tile::rows<Real>(key, ld), Real(1), x.N, ld);
+    team.barrier();
+    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.E, ld), tile::rows<Real>(u, ld), Real(1), x.N, ld);
+    carry(team, x, block, n);
+    Real *const dx = this->dx.data() + row * F, *const du = this->du.data() + row * F,
+                *const dc = this->dc.data() + row * F;
+    const Real *const dn = this->dn.data() + row, *const query = of.rows.query.data() + row * F;
+    each_cell(team, n, F, [=](int t, int j) {
+      dx[size_t(t) * F + j] += x.y[t * ld + j] + (t + 1 == n ? eta * x.db[t * ld + j] : Real(0));
+      du[size_t(t) * F + j] = x.du[t * ld + j];
+    });
     each(team, F, [=](int j) {
-      dq[j] = slope(q[j]) * (x.dp[j] + dn * now.c[j]);
-      d.c[j] += dn * s.p[j];
+      Real running = x.sum[j];
+      for (int t = n - 1; t >= 0; --t) dc[size_t(t) * F + j] = running += dn[t] * query[size_t(t) * F + j];
+      x.sum[j] = running;
     });
-    each(team, V, [=](int i) { dv[i] = x.dr[i] = dot(d.S + size_t(i) * F, s.a, F); });
-    add_transposed(team, V, F, Real(1), d.S, s.r, x.da);
+  }
+
+  /// dA = M_n dA M_n^T + sum_s hy_s hb_s^T, made symmetric.
+  KOKKOS_FUNCTION void carry(const Team &team, const Room &x, const RankOneBlock<Real> &block, int n) const {
+    const int F = of.rows.F;
+    const std::ptrdiff_t ld = x.ld;
+    const auto gain = tile::rows<Real>(block.gain, ld), hu = tile::rows<Real>(x.hu, ld),
+               turned = tile::transposed<Real>(x.hu, ld), between = tile::rows<Real>(x.back, ld);
+    Real *const dA = x.dA;
+    tile::gemm(team, n, F, F, Real(1), gain, tile::rows<Real>(dA, ld), Real(0), x.back, ld);
     team.barrier();
-    add_transposed(team, V, F, Real(-1), old.S, x.dr, x.dx);
-    add_outer(team, V, F, Real(-1), x.dr, s.x, d.S);
-    each(team, F, [=, *this](int j) {
-      x.db[j] = rule.normalised ? through_length(Real(1), s.a, s.fact[Step::size_b], x.da, F, j) : x.da[j];
-    });
+    tile::gemm(team, F, F, n, Real(-1), turned, between, Real(1), dA, ld);
     team.barrier();
-    add_outer(team, F, F, Real(1), x.db, s.x, d.A);
-    add_transposed(team, F, F, Real(1), now.A, x.db, x.dx);
+    tile::gemm(team, n, F, F, Real(1), gain, tile::transposed<Real>(dA, ld), Real(0), x.back, ld);
     team.barrier();
-    each(team, F, [=](int i) { x.row[i] = dot(d.A + size_t(i) * F, s.z, F); });
-    add_transposed(team, F, F, Real(1), d.A, s.z, x.column);
+    tile::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(x.back, ld), hu, Real(1), dA, ld);
     team.barrier();
-    const Real dD = dot(s.z, x.row, F) / (D * D);
-    each(team, F, [=](int j) {
-      x.dz[j] = -(x.row[j] + x.column[j]) / D + dD * s.u[j];
-      x.du[j] = dD * s.z[j];
-    });
+    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.hy, ld), tile::rows<Real>(x.hb, ld), Real(1), dA, ld);
     team.barrier();
-    add_transposed(team, F, F, Real(1), old.A, x.dz, x.du);
-    add_outer(team, F, F, Real(1), x.dz, s.u, d.A);
-    team.barrier();
-    const Real size_w = s.fact[Step::size_w], inverse = rule.u_norm > 0 ? 1 / rule.u_norm : Real(0),
-               along = dot(s.u, x.du, F) * inverse * inverse; // unit = u / u_norm
-    each(team, F, [=, *this](int j) {
-      const Real df = rule.normalised ? through_length(Real(1), s.x, s.fact[Step::size_f], x.dx, F, j) : x.dx[j];
-      dk[j] = slope(k[j]) * (df + d.c[j]);
-      dw[j] = rule.u_norm == 0 ? x.du[j] : size_w > 0 ? rule.u_norm * (x.du[j] - along * s.u[j]) / size_w : Real(0);
+    each_cell(team, F, F, [=](int i, int j) {
+      if (j > i) return;
+      Real &low = dA[i * ld + j], &high = dA[j * ld + i];
+      low = high = (low + high) / 2;
     });
     team.barrier();
   }
 };
 
 /// Gradients of variational_chunked(back.call).
-template <class Real>
-void variational_backward(const std::string &label, const Pullback<Real> &back, bool normalised) {
+template <class Real> void variational_backward(const std::string &label, const Pullback<Real> &back, bool normalised) {
   const Call<Real> &call = back.call, &d = back.d;
   const Shape &s = call.shape;
-  each_head(label, call, VariationalBackward<Real>::work_size(s.T, call.chunk, s.Dk, s.Dv),
-            VariationalBackward<Real>{variational_rule(call, normalised), d.o, d.q, d.k, d.v, d.w, d.state});
+  const size_t keys = call.k.extent(0), chunks = (s.T - 1) / call.chunk + 1, square = size_t(s.Dk) * s.Dk;
+  const int rows = int(call.steps());
+  VariationalDirections<Real> of = variational_directions(label, call, normalised);
+  of.sums = allocate(call, keys), of.length = allocate(call, call.steps());
+  of.starts = allocate(call, s.heads() * chunks * square);
+  find_directions(label, call, of);
+
+  Pullback<Real> inner = back;
+  inner.call.q = of.rows.query;
+  if (of.rule.elu) {
+    inner.d.o = allocate(call, d.o.extent(0));
+    each_row((label + "::divide").c_str(), rows, s.Dv, DivideRows<Real>{d.o, inner.d.o, of.weight, s.Dv});
+  }
+  const Array<Real> dp = allocate(call, keys), da = allocate(call, keys), dx = allocate(call, keys),
+                    du = allocate(call, keys), dc = allocate(call, keys), dn = allocate(call, call.steps());
+  delta_rule_vjp(label, inner, {1, of.rows.key, of.write, {}, {}, {}, {}}, {dp, da, {}, {}, {}, dx});
+  each_row((label + "::reads").c_str(), rows, 4 * s.Dk, VariationalReads<Real>{of, dp, da, dn});
+  each_head(label + "::inverse", call, InverseAdjoint<Real>::work_size(call.chunk, s.Dk, of.rule.refresh),
+            InverseAdjoint<Real>{of, da, dn, dx, du, dc, d.state, call.state_shape.size(),
+                                 allocate(call, s.heads() * call.chunk * square),
+                                 call.arena->template take<int>(s.heads() * call.chunk)});
+  each_row((label + "::inputs").c_str(), rows, 8 * s.Dk,
+           VariationalInputs<Real>{of, dp, dx, dc, du, dn, d.q, d.k, d.w});
 }
 
 } // namespace recollect::variants

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of wy.hpp's rule, where one key k_t is read and written, one sub-step a token, a decay at most for all
-// channels. For a chunk from S_0 to S_C ([F,V] here), with e_t its errors, A_ti = q_t . D(t,i) k_i and L_ti = erase_t k_t
-// . D(t-1,i) k_i as there, and dO and dS_C given:
+// Gradients of wy.hpp's rule, one sub-step a token, a decay at most for all channels, values written along p_t. For a
+// chunk from S_0 to S_C ([F,V] here), with e_t its errors, A_ti = q_t . D(t,i) p_i and L_ti = erase_t r_t . D(t-1,i) p_i as
+// there, and dO and dS_C given:
 //
-//   dE = A^T dO + (D(C,i) k_i) dS_C,   (I + L)^T dY = dE
-//   dS_0 = sum_t (D(t,0) q_t) do_t^T - sum_t (erase_t D(t-1,0) k_t) dy_t^T + D(C,0) dS_C
+//   dE = A^T dO + (D(C,i) p_i) dS_C,   (I + L)^T dY = dE
+//   dS_0 = sum_t (D(t,0) q_t) do_t^T - sum_t (erase_t D(t-1,0) r_t) dy_t^T + D(C,0) dS_C
 //   dv_t = write_t dy_t,   d write_t = v_t . dy_t
-//   dq_t = D(t,0) S_0 do_t + sum_{i<=t} [D(t,i) do_t . e_i] k_i
-//   x_t  = - D(t-1,0) S_0 dy_t - sum_{i<t} [D(t-1,i) dy_t . e_i] k_i,   d erase_t = k_t . x_t
-//   dk_i = erase_i x_i + D(C,i) dS_C e_i + sum_{t>=i} [D(t,i) do_t . e_i] q_t
-//          - sum_{t>i} [D(t-1,i) dy_t . e_i] erase_t k_t
+//   dq_t = D(t,0) S_0 do_t + sum_{i<=t} [D(t,i) do_t . e_i] p_i
+//   x_t  = - D(t-1,0) S_0 dy_t - sum_{i<t} [D(t-1,i) dy_t . e_i] p_i,   d erase_t = r_t . x_t,   dr_t = erase_t x_t
+//   dp_i = D(C,i) dS_C e_i + sum_{t>=i} [D(t,i) do_t . e_i] q_t - sum_{t>i} [D(t-1,i) dy_t . e_i] erase_t r_t
 //
-// and the decays' gradients as in gate_gradient.hpp, q_t being read after step t and k_t before it. The forward run keeps
-// the chunks' starts, the errors and, where it solved for them, W = (I + L)^{-1} (erase_t D(t-1,0) k_t): the carry is then
-// dS_0 = ... - W^T dE, and the solve for dY waits for no other chunk.
+// and the decays' gradients as in gate_gradient.hpp, q_t being read after step t and r_t before it. The forward run keeps
+// the chunks' starts, the errors and, where it solved for them, W = (I + L)^{-1} (erase_t D(t-1,0) r_t): the carry is then
+// dS_0 = ... - W^T dE, and the solve for dY waits for no other chunk. Where one key is read and written, r = p = k, its
+// gradient is the sum of both.
 #pragma once
 #include "harness/device/tile_transposed.hpp"
 #include "variants/kernels/gate_gradient.hpp"
@@ -21,15 +21,16 @@
 
 namespace recollect::variants {
 
-/// Where the gradients go; empty: not wanted. q and k always are.
+/// Where the gradients go; empty: not wanted. q and p always are; that of r is added to p's where it has no place of its
+/// own, for one key that is both.
 template <class Real> struct DeltaRuleGradient {
-  Array<Real> q, k, erase = {}, write = {}, alpha = {};
+  Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {};
 };
 
 /// What a forward run leaves.
 template <class Real> struct KeptRule {
   Starts<Real> starts;
-  Array<Real> X; // [B,H,T,F+V] W, or where the carry solved erase_t D(t-1,0) k_t, and the errors
+  Array<Real> X; // [B,H,T,F+V] W, or where the carry solved erase_t D(t-1,0) r_t, and the errors
 };
 
 template <class Number> struct WyStarts : WyAlgebra<Number> {
@@ -64,26 +65,27 @@ template <class Number> struct WyAdjoint {
     Real *dE;      // [C,V] A^T dO, with dS_C's part after the carry; dY where that solves
     Real *added;   // [F,V] sum of (D(t,0) q_t) do_t^T
     Real *flipped; // [C,C] L (tile::flip)
-    Real *ends;    // [C,F] D(C,i) k_i, where anything decays
+    Real *ends;    // [C,F] D(C,i) p_i, where anything decays
     Real *carried; // [0 or 1] D(C,0)
   };
   struct Summarising {
     Decays<Real> decays;
-    Real *W;         // [C,C]
-    Real *queries;   // [C,F] D(t,0) q_t
-    Real *q, *k, *o; // rooms
+    Real *W;             // [C,C]
+    Real *queries;       // [C,F] D(t,0) q_t
+    Real *q, *r, *p, *o; // rooms
   };
   struct Carrying {};
   struct Reading {
     Decays<Real> decays;
-    Real *dA, *dL;                // [C,C]
-    Real *A, *L, *G;              // [C,C], [C,C], [C+1,C+1]: for the decays' gradients
-    Real *dY;                     // [C,V] where solved for here
-    Real *x;                      // [C,F]
-    Real *q, *k, *o, *E, *S, *dS; // rooms
+    Real *dA, *dL;                    // [C,C]
+    Real *A, *L, *G;                  // [C,C], [C,C], [C+1,C+1]: for the decays' gradients
+    Real *dY;                         // [C,V] where solved for here
+    Real *x;                          // [C,F]
+    Real *q, *r, *p, *o, *E, *S, *dS; // rooms
   };
 
   KOKKOS_FUNCTION int decay_width() const { return in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); }
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
@@ -99,7 +101,8 @@ template <class Number> struct WyAdjoint {
     x.decays.place(s, C, F, decay_width());
     x.W = s.take(C * tile::pitch<Real>(C));
     x.queries = decay_width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
-    x.q = tile::room(s, C, F), x.k = tile::room(s, C, F), x.o = tile::room(s, C, V);
+    x.q = tile::room(s, C, F), x.r = tile::room(s, C, F), x.o = tile::room(s, C, V);
+    x.p = one_key() ? nullptr : tile::room(s, C, F);
     return x;
   }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
@@ -113,7 +116,8 @@ template <class Number> struct WyAdjoint {
     x.G = gates ? s.take(size_t(C + 1) * ldg()) : nullptr;
     x.dY = ahead ? s.take(C * tile::pitch<Real>(V)) : nullptr;
     x.x = s.take(C * tile::pitch<Real>(F));
-    x.q = tile::room(s, C, F), x.k = tile::room(s, C, F);
+    x.q = tile::room(s, C, F), x.r = tile::room(s, C, F);
+    x.p = one_key() ? nullptr : tile::room(s, C, F);
     x.o = tile::room(s, C, V), x.E = tile::room(s, C, V);
     x.S = tile::room(s, F, V), x.dS = tile::room(s, F, V);
     return x;
@@ -133,16 +137,16 @@ template <class Number> struct WyAdjoint {
     const Reads after{n, 1, 1}, before{n, 0, 1};
     x.decays.prepare(team, n, at(in.alpha, step));
     const auto q = tile::stage(team, n, F, this->q.data() + step * F, F, x.q),
-               k = tile::stage(team, n, F, in.r.data() + step * F, F, x.k),
+               r = tile::stage(team, n, F, in.r.data() + step * F, F, x.r), p = written(team, n, step, r, x.p),
                given = tile::stage(team, n, V, d_o.data() + step * V, V, x.o);
     team.barrier();
-    x.decays.weights(team, before, k.data, k.row, nullptr, 0, k.data, k.row, at(in.erase, step), nullptr, x.W, ldw);
+    x.decays.weights(team, before, r.data, r.row, nullptr, 0, p.data, p.row, at(in.erase, step), nullptr, x.W, ldw);
     tile::flip(team, n, x.W, ldw, out.flipped, C);
     team.barrier();
-    x.decays.weights(team, after, q.data, q.row, nullptr, 0, k.data, k.row, nullptr, nullptr, x.W, ldw);
+    x.decays.weights(team, after, q.data, q.row, nullptr, 0, p.data, p.row, nullptr, nullptr, x.W, ldw);
     if (decay_width()) {
       x.decays.from_start(team, after, q.data, q.row, x.queries, ld);
-      x.decays.to_end(team, k.data, k.row, nullptr, out.ends, F);
+      x.decays.to_end(team, p.data, p.row, nullptr, out.ends, F);
       once(team, [&] { out.carried[0] = x.decays.total(0); });
     }
     team.barrier();
@@ -178,10 +182,10 @@ template <class Number> struct WyAdjoint {
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldy = ahead ? tile::pitch<Real>(V) : V;
     const Reads late{n, 1, 1}, early{n, 0, 1};
     const Real *erase = at(in.erase, step), *write = at(in.write, step);
-    Real *const dq = d.q.data() + step * F, *const dk = d.k.data() + step * F, *const dY = ahead ? x.dY : chunk.dE;
+    Real *const dq = d.q.data() + step * F, *const dp = d.p.data() + step * F, *const dY = ahead ? x.dY : chunk.dE;
     x.decays.prepare(team, n, at(in.alpha, step));
     const auto q = tile::stage(team, n, F, this->q.data() + step * F, F, x.q),
-               k = tile::stage(team, n, F, in.r.data() + step * F, F, x.k),
+               r = tile::stage(team, n, F, in.r.data() + step * F, F, x.r), p = written(team, n, step, r, x.p),
                given = tile::stage(team, n, V, d_o.data() + step * V, V, x.o),
                E = tile::stage<Real>(team, n, V, kept.X.data() + step * ldx() + F, ldx(), x.E),
                S = tile::stage<Real>(team, F, V, kept.starts.of(c), V, x.S),
@@ -197,12 +201,12 @@ template <class Number> struct WyAdjoint {
     lower(team, n, V, Real(-1), solved, E, x.dL, lda);
     tile::gemm(team, n, F, V, Real(1), given, tile::transposed(S.data, S.row), Real(0), dq, F);
     tile::gemm(team, n, F, V, Real(-1), solved, tile::transposed(S.data, S.row), Real(0), x.x, ld);
-    tile::gemm(team, n, F, V, Real(1), E, tile::transposed(dS.data, dS.row), Real(0), dk, F);
+    tile::gemm(team, n, F, V, Real(1), E, tile::transposed(dS.data, dS.row), Real(0), dp, F);
     if (x.G) {
-      lower(team, n, F, Real(1), q, k, x.A, lda);
-      lower(team, n, F, Real(1), k, k, x.L, lda);
+      lower(team, n, F, Real(1), q, p, x.A, lda);
+      lower(team, n, F, Real(1), r, p, x.L, lda);
       team.barrier();
-      fill(team, n, x, q, dq, k, dk, erase);
+      fill(team, n, x, q, dq, r, p, dp, erase);
       const auto row = [&](int j) { return dot(S.data + j * S.row, dS.data + j * dS.row, V); };
       const Real across = reduce(team, F, Real(0), row, [](Real a, Real b) { return a + b; });
       once(team, [&] { x.G[n * ldg()] = across; });
@@ -215,19 +219,19 @@ template <class Number> struct WyAdjoint {
     if (decay_width()) {
       x.decays.from_start(team, late, dq, F, dq, F);
       x.decays.from_start(team, early, x.x, ld, x.x, ld);
-      x.decays.to_end(team, dk, F, nullptr, dk, F);
+      x.decays.to_end(team, dp, F, nullptr, dp, F);
     }
     team.barrier();
-    add_lower(team, n, late, x.dA, lda, k, dq, F);
-    add_lower(team, n, early, x.dL, lda, k, x.x, ld);
-    tile::gemm_lower_transposed(team, n, F, Real(1), x.dA, lda, q, Real(1), dk, F);
+    add_lower(team, n, late, x.dA, lda, p, dq, F);
+    add_lower(team, n, early, x.dL, lda, p, x.x, ld);
+    tile::gemm_lower_transposed(team, n, F, Real(1), x.dA, lda, q, Real(1), dp, F);
     team.barrier();
     const Real *values = v.data() + step * V;
     Real *const dv = d_v.data() + step * V, *const d_erase = at(d.erase, step), *const d_write = at(d.write, step);
     each_row(team, n, [=](int t, int first, int side) {
       const Real e = erase ? erase[t] : Real(1), w = write ? write[t] : Real(1), *dy = dY + t * ldy;
       Real *const own = x.x + t * ld;
-      const Real erased = d_erase ? row_dot(k.data + t * k.row, own, F, first, side) : Real(0),
+      const Real erased = d_erase ? row_dot(r.data + t * r.row, own, F, first, side) : Real(0),
                  written = d_write ? row_dot(values + size_t(t) * V, dy, V, first, side) : Real(0);
       for (int j = first; j < F; j += side) own[j] *= e;
       for (int i = first; i < V; i += side) dv[size_t(t) * V + i] = w * dy[i];
@@ -237,12 +241,23 @@ template <class Number> struct WyAdjoint {
       if (d_write && first == 0) d_write[t] = written;
     });
     team.barrier();
-    tile::gemm_lower_transposed(team, n, F, Real(1), x.dL, lda, k, Real(1), dk, F);
+    tile::gemm_lower_transposed(team, n, F, Real(1), x.dL, lda, r, Real(1), dp, F);
     team.barrier();
-    each_cell(team, n, F, [=](int t, int j) { dk[size_t(t) * F + j] += x.x[t * ld + j]; });
+    Real *const dr = at(d.r, step * F);
+    each_cell(team, n, F, [=](int t, int j) {
+      if (dr)
+        dr[size_t(t) * F + j] = x.x[t * ld + j];
+      else
+        dp[size_t(t) * F + j] += x.x[t * ld + j];
+    });
   }
 
 private:
+  /// p_t of the n steps, given r_t.
+  KOKKOS_FUNCTION tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
+                                             Real *room) const {
+    return one_key() ? r : tile::stage(team, n, F, in.p.data() + step * F, F, room);
+  }
   KOKKOS_FUNCTION static Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
   }
@@ -253,28 +268,29 @@ private:
     product.wanted = tile::Staircase{1, 1};
     tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
   }
-  /// out += W k, W zero but for what `reads` read.
+  /// out += W p, W zero but for what `reads` read.
   KOKKOS_FUNCTION void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
-                                 const tile::Matrix<Real> &k, Real *out, std::ptrdiff_t ldo) const {
-    tile::Product<Real> product{tile::rows(W, ldw), k, n};
+                                 const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
+    tile::Product<Real> product{tile::rows(W, ldw), p, n};
     product.given = reads.staircase();
     tile::gemm(team, n, F, Real(1), product, {}, Real(1), out, ldo);
   }
-  /// All of G but what passes from before the chunk to after it: dq, x and dk hold what comes from S_0 and dS_C alone.
+  /// All of G but what passes from before the chunk to after it: dq, x and dp hold what comes from S_0 and dS_C alone.
   KOKKOS_FUNCTION void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
-                            const tile::Matrix<Real> &k, const Real *dk, const Real *erase) const {
+                            const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
+                            const Real *erase) const {
     const int F = this->F;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldg = this->ldg();
     each_row(team, n, [=](int t, int first, int side) {
-      const bool erases = t + 1 < n; // what k_{t+1} reads after step t
+      const bool erases = t + 1 < n; // what r_{t+1} reads after step t
       const Real e = erases && erase ? erase[t + 1] : Real(1);
       for (int i = first; i < t; i += side) {
         const std::ptrdiff_t own = t * lda + i, next = own + lda;
         x.G[t * ldg + i + 1] = x.A[own] * x.dA[own] + (erases ? e * (x.L[next] * x.dL[next]) : Real(0));
       }
       Real started = row_dot(q.data + t * q.row, dq + size_t(t) * F, F, first, side);
-      if (erases) started += e * row_dot(k.data + (t + 1) * k.row, x.x + (t + 1) * ld, F, first, side);
-      const Real left = row_dot(k.data + t * k.row, dk + size_t(t) * F, F, first, side);
+      if (erases) started += e * row_dot(r.data + (t + 1) * r.row, x.x + (t + 1) * ld, F, first, side);
+      const Real left = row_dot(p.data + t * p.row, dp + size_t(t) * F, F, first, side);
       if (first == 0) x.G[t * ldg] = started, x.G[n * ldg + t + 1] = left;
     });
   }
