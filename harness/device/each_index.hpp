@@ -55,8 +55,11 @@ template <class Real> struct AddBlocks {
   const Real *sums;
   Real *into;
   int blocks, width;
-  KOKKOS_FUNCTION void operator()(size_t j) const {
-    for (int b = 0; b < blocks; ++b) into[j] += sums[size_t(b) * size_t(width) + j];
+  KOKKOS_FUNCTION void operator()(int j, int first, int side) const {
+    Real sum = 0;
+    for (int b = first; b < blocks; b += side) sum += sums[size_t(b) * size_t(width) + size_t(j)];
+    sum = across_row(sum, [](Real x, Real y) { return x + y; });
+    if (first == 0) into[j] += sum;
   }
 };
 template <class Real, class F>
@@ -69,7 +72,7 @@ void add_column_sums(Arena &arena, const char *label, int rows, int width, Real 
     each_index(label, size_t(blocks), Sums{f, rows, width, sums}, size_t(Sums::block) * size_t(width));
   else
     each_index(label, all, Sums{f, rows, width, sums});
-  each_index(label, size_t(width), AddBlocks<Real>{sums, into, blocks, width}, size_t(blocks));
+  each_row(label, width, blocks, AddBlocks<Real>{sums, into, blocks, width});
   arena.release(mark);
 }
 

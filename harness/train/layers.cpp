@@ -270,14 +270,12 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
 
 template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, int T, int H, int D) {
   const Array<Real> Y = arena.take<Real>(X.extent(0));
-  each_index(
-      "train::exchanged", X.extent(0) / size_t(D),
-      KOKKOS_LAMBDA(size_t i) {
-        const size_t t = i % size_t(T), h = i / size_t(T) % size_t(H), b = i / (size_t(T) * size_t(H));
-        const Real *from = X.data() + ((b * size_t(T) + t) * size_t(H) + h) * size_t(D);
-        for (int j = 0; j < D; ++j) Y[i * size_t(D) + size_t(j)] = from[j];
-      },
-      size_t(D));
+  each_row(
+      "train::exchanged", int(X.extent(0) / size_t(D)), D, KOKKOS_LAMBDA(int row, int first, int side) {
+        const int t = row % T, h = row / T % H, b = row / (T * H);
+        const Real *from = X.data() + ((size_t(b) * T + t) * H + h) * size_t(D);
+        for (int j = first; j < D; j += side) Y[size_t(row) * size_t(D) + size_t(j)] = from[j];
+      });
   return Y;
 }
 

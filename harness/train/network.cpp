@@ -157,7 +157,9 @@ public: // nvcc wants what holds a kernel to be public
     each_index(
         "train::unembed", table.extent(0),
         KOKKOS_LAMBDA(size_t i) {
-          for (int p = begin[i / d]; p < begin[i / d + 1]; ++p) table[i] += dx[size_t(places[size_t(p)]) * d + i % d];
+          Real sum = 0;
+          for (int p = begin[i / d]; p < begin[i / d + 1]; ++p) sum += dx[size_t(places[size_t(p)]) * d + i % d];
+          table[i] += sum;
         },
         steps / vocabulary + 1);
     if (!weights_.has("positions")) return;
@@ -166,7 +168,9 @@ public: // nvcc wants what holds a kernel to be public
     each_index(
         "train::positions", text,
         KOKKOS_LAMBDA(size_t i) {
-          for (int b = 0; b < B; ++b) positions[i] += dx[size_t(b) * text + i];
+          Real sum = 0;
+          for (int b = 0; b < B; ++b) sum += dx[size_t(b) * text + i];
+          positions[i] += sum;
         },
         size_t(B));
   }

@@ -141,21 +141,45 @@ KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int sin
   return steps;
 }
 
-/// The directions a in which S is written, and what the outputs are divided by; and the final A, sum and count.
-template <class Real> struct VariationalDirections {
+/// Sums of features up to every step, and after the last.
+template <class Real> struct FeatureSums {
+  VariationalRule<Real> rule;
+  Array<Real> sums; // [B,H,T,F]
+  bool moves;       // the state's sum with them
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int F = h.Dk, T = h.T;
+    const VariationalRule<Real> rule = this->rule;
+    const bool moves = this->moves;
+    Real *const sums = this->sums.data() + h.index * T * F, *const sum = h.state + (size_t(h.Dv) + F) * F;
+    const Real *const keys = h.k(0);
+    each(team, F, [=](int j) {
+      constexpr int together = 8; // read before the first is needed
+      Real running = sum[j];
+      for (int t0 = 0; t0 < T; t0 += together) {
+        Real features[together];
+        RECOLLECT_UNROLL
+        for (int i = 0; i < together; ++i) features[i] = t0 + i < T ? rule.phi(keys[size_t(t0 + i) * F + j]) : Real(0);
+        RECOLLECT_UNROLL
+        for (int i = 0; i < together; ++i)
+          if (t0 + i < T) sums[size_t(t0 + i) * F + j] = running += features[i];
+      }
+      if (moves) sum[j] = running;
+    });
+  }
+};
+
+/// b_t = A_t x_t at every step; and the final A and count.
+template <class Real> struct VariationalInverse {
   VariationalRule<Real> rule;
   VariationalRows<Real> rows;
-  Array<Real> write, weight; // [B,H,T,F] a_t; [B,H,T] phi(q_t) . sum_{i<=t} phi(k_i)
-  // What a backward pass wants, and then the state stays as it was; or empty:
-  Array<Real> sums, length, starts; // [B,H,T,F] sums of features; [B,H,T] |A_t x_t|; [B,H,T/C,F,F] A at chunks' starts
+  Array<Real> b;      // [B,H,T,F]
+  Array<Real> starts; // [B,H,T/C,F,F] takes A at the chunks' starts, and then the state stays as it was; or empty
 
   KOKKOS_FUNCTION static int longest(int C, int refresh) { return refresh > 0 && refresh < C ? refresh : C; }
   struct Room {
     VariationalBlock<Real> block;
-    Real *A, *sums, *sum; // [F,F] rows block.ld apart, [C,F], [F]
-    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F) {
-      A = s.take(F * block.ld), sums = s.take(size_t(C) * F), sum = s.take(F);
-    }
+    Real *A; // [F,F] rows block.ld apart
+    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F) { A = s.take(F * block.ld); }
   };
   static size_t work_size(int C, int F, int refresh) {
     Stack<Real> stack;
@@ -165,52 +189,27 @@ template <class Real> struct VariationalDirections {
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = h.Dk, C = h.chunk;
-    const VariationalRule<Real> rule = this->rule;
     const bool keeps = starts.extent(0);
-    Real *const given = h.state + size_t(h.Dv) * F, *const given_sum = given + size_t(F) * F,
-                *const count = given_sum + F;
+    Real *const given = h.state + size_t(h.Dv) * F, *const count = given + size_t(F) * F + F;
     Stack<Real> stack{h.work};
     const Room x(stack, longest(C, rule.refresh), F);
-    Real *const A = x.A, *const sum = x.sum;
     const std::ptrdiff_t ld = x.block.ld;
-    tile::copy(team, F, F, given, F, A, ld);
-    each(team, F, [=](int j) { sum[j] = given_sum[j]; });
+    tile::copy(team, F, F, given, F, x.A, ld);
     int since = int(count[0]);
     for (int t = 0, n = 0; t < h.T; t += n) {
       const size_t row = h.index * h.T + t;
       if (keeps && t % C == 0) {
         team.barrier();
         const size_t chunk = h.index * ((h.T - 1) / C + 1) + t / C;
-        tile::copy<Real>(team, F, F, A, ld, starts.data() + chunk * F * F, F);
+        tile::copy<Real>(team, F, F, x.A, ld, starts.data() + chunk * F * F, F);
       }
-      n = advance(team, x.block, row, steps_until(t, h.T, C, rule.refresh, since), since, A);
-      Real *const sums = keeps ? this->sums.data() + row * F : x.sums;
-      const Real *const k = h.k(t);
-      each(team, F, [=](int j) {
-        Real running = sum[j];
-        for (int i = 0; i < n; ++i) sums[size_t(i) * F + j] = running += rule.phi(k[size_t(i) * F + j]);
-        sum[j] = running;
-      });
-      team.barrier();
-      const VariationalDirections d = *this;
-      const Real *const a = x.block.a;
-      each_row(team, n, [=](int i, int first, int side) {
-        const Real read = row_dot(d.rows.query.data() + (row + i) * F, sums + size_t(i) * F, F, first, side),
-                   length = row_length(a + i * ld, F, first, side),
-                   factor = !rule.normalised ? Real(1)
-                            : length > 0     ? 1 / length
-                                             : Real(0);
-        for (int j = first; j < F; j += side) d.write((row + i) * F + j) = factor * a[i * ld + j];
-        if (first > 0) return;
-        d.weight(row + i) = read;
-        if (keeps) d.length(row + i) = length;
-      });
+      n = advance(team, x.block, row, steps_until(t, h.T, C, rule.refresh, since), since, x.A);
+      tile::copy<Real>(team, n, F, x.block.a, ld, b.data() + row * F, F);
     }
     if (keeps) return;
     team.barrier();
-    tile::copy<Real>(team, F, F, A, ld, given, F);
-    each(team, F, [=](int j) { given_sum[j] = sum[j]; });
-    once(team, [=] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
+    tile::copy<Real>(team, F, F, x.A, ld, given, F);
+    once(team, [=, *this] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
   }
 
   /// Up to `steps` steps from `row` on: leaves A_t x_t in the block's a, A after them, and returns how many they were.
@@ -227,8 +226,8 @@ template <class Real> struct VariationalDirections {
     const int n = b.updates.n;
     tile::Product<Real> own{tile::rows<Real>(b.x, ld), tile::transposed<Real>(b.updates.z, ld), F};
     own.wanted = {1, 1};
-    tile::gemm(team, n, n, Real(1), own, {}, Real(0), b.W, ldw);
-    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(b.x, ld), tile::rows<Real>(A, ld), Real(0), b.a, ld);
+    tile::called::gemm(team, n, n, Real(1), own, Real(0), b.W, ldw);
+    tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(b.x, ld), tile::rows<Real>(A, ld), Real(0), b.a, ld);
     team.barrier();
     Real *const W = b.W, *const a = b.a, *const x = b.x;
     each_cell(team, n, n, [=](int t, int i) {
@@ -237,7 +236,7 @@ template <class Real> struct VariationalDirections {
     team.barrier();
     tile::Product<Real> read{tile::rows<Real>(W, ldw), tile::rows<Real>(b.updates.gain, ld), n};
     read.given = {1, 1};
-    tile::gemm(team, n, F, Real(-1), read, {}, Real(1), a, ld);
+    tile::called::gemm(team, n, F, Real(-1), read, Real(1), a, ld);
     b.updates.apply(team, Real(1), A, ld);
     since = since + n == rule.refresh ? 0 : since + n;
     if (rule.refresh == 0 || since > 0) return n;
@@ -248,7 +247,32 @@ template <class Real> struct VariationalDirections {
   }
 };
 
-/// rows_[t,:] *= 1 / max(weight_t, 1e-4): what phi = elu + 1 divides its outputs by.
+/// From b to the directions a in which S is written; and what phi = elu + 1 divides outputs by.
+template <class Real> struct VariationalWrites {
+  VariationalRule<Real> rule;
+  int F;
+  Array<Real> query, sums, b, length, weight; // [B,H,T,F] three times, b becomes a; [B,H,T] |b_t|, p_t . c_t
+  KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
+    const size_t row = size_t(t) * F;
+    Real *const b = this->b.data() + row;
+    const Real read = row_dot(query.data() + row, sums.data() + row, F, first, side);
+    if (first == 0) weight(t) = read;
+    if (!rule.normalised) return;
+    const Real size = row_length(b, F, first, side), factor = size > 0 ? 1 / size : Real(0);
+    for (int j = first; j < F; j += side) b[j] *= factor;
+    if (first == 0) length(t) = size;
+  }
+};
+
+/// The rule's own rows of a call: what S is written and read by.
+template <class Real> struct VariationalDirections {
+  VariationalRule<Real> rule;
+  VariationalRows<Real> rows;
+  Array<Real> write, sums, length, weight; // as in VariationalWrites
+  Array<Real> starts;                      // as in VariationalInverse
+};
+
+/// to = from / max(weight_t, 1e-4), row by row.
 template <class Real> struct DivideRows {
   Array<Real> from, to, weight; // [B,H,T,width] twice, [B,H,T]
   int width;
@@ -269,24 +293,29 @@ template <class Real> void variational_recurrent(const std::string &label, const
             VariationalRecurrent<Real>{variational_rule(call, normalised)});
 }
 
+/// Leaves the final A, sum and count in the state, unless it keeps A at the chunks' starts.
 template <class Real>
-VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised) {
+VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised,
+                                                   const Array<Real> &starts = {}) {
   const VariationalRule<Real> rule = variational_rule(call, normalised);
-  const size_t keys = call.k.extent(0);
+  const size_t keys = call.k.extent(0), steps = call.steps();
+  const int F = call.shape.Dk;
   const VariationalRows<Real> rows{
-      rule, call.shape.Dk, call.q, call.k, call.w, allocate(call, keys), allocate(call, keys), allocate(call, keys)};
-  each_row((label + "::rows").c_str(), int(call.steps()), 4 * rows.F, rows);
-  return {rule, rows, allocate(call, keys), allocate(call, call.steps()), {}, {}, {}};
-}
-template <class Real>
-void find_directions(const std::string &label, const Call<Real> &call, const VariationalDirections<Real> &directions) {
-  each_head(label + "::directions", call,
-            VariationalDirections<Real>::work_size(call.chunk, call.shape.Dk, directions.rule.refresh), directions);
+      rule, F, call.q, call.k, call.w, allocate(call, keys), allocate(call, keys), allocate(call, keys)};
+  const VariationalDirections<Real> d{
+      rule, rows, allocate(call, keys), allocate(call, keys), allocate(call, steps), allocate(call, steps), starts};
+  using Inverse = VariationalInverse<Real>;
+  each_row((label + "::rows").c_str(), int(steps), 4 * F, rows);
+  each_head(label + "::sums", call, 0, FeatureSums<Real>{rule, d.sums, starts.extent(0) == 0});
+  each_head(label + "::inverse", call, Inverse::work_size(call.chunk, F, rule.refresh),
+            Inverse{rule, rows, d.write, starts});
+  each_row((label + "::writes").c_str(), int(steps), 4 * F,
+           VariationalWrites<Real>{rule, F, rows.query, d.sums, d.write, d.length, d.weight});
+  return d;
 }
 
 template <class Real> void variational_chunked(const std::string &label, const Call<Real> &call, bool normalised) {
   const VariationalDirections<Real> d = variational_directions(label, call, normalised);
-  find_directions(label, call, d);
   Call<Real> mapped = call;
   mapped.q = d.rows.query;
   delta_rule(label, mapped, {1, d.rows.key, d.write, {}, {}, {}, {}});

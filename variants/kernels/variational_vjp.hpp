@@ -85,7 +85,7 @@ template <class Real> struct VariationalInputs {
 
 /// The gradients of x, u, the sums of features and A, a team a head, blocks last to first.
 template <class Real> struct InverseAdjoint {
-  VariationalDirections<Real> of;
+  VariationalInverse<Real> of;
   Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
   Array<Real> dx, du, dc;   // [B,H,T,F]: dx is added to
   Array<Real> d_state;      // of the layer
@@ -110,7 +110,7 @@ template <class Real> struct InverseAdjoint {
   };
   static size_t work_size(int C, int F, int refresh) {
     Stack<Real> stack;
-    Room(stack, VariationalDirections<Real>::longest(C, refresh), F);
+    Room(stack, VariationalInverse<Real>::longest(C, refresh), F);
     return stack.used;
   }
 
@@ -118,7 +118,7 @@ template <class Real> struct InverseAdjoint {
     const int F = h.Dk, C = h.chunk, T = h.T, chunks = (T - 1) / C + 1, refresh = of.rule.refresh;
     const size_t square = size_t(F) * F;
     Stack<Real> stack{h.work};
-    const Room x(stack, VariationalDirections<Real>::longest(C, refresh), F);
+    const Room x(stack, VariationalInverse<Real>::longest(C, refresh), F);
     const std::ptrdiff_t ld = x.ld;
     Real *const given = d_state.data() + h.index * state_stride + size_t(h.Dv) * F, *const given_sum = given + square,
                 *const starts = block_starts.data() + h.index * C * square;
@@ -160,14 +160,14 @@ private:
                                     const Real *B, std::ptrdiff_t ldb, Real *C, std::ptrdiff_t ldc) {
     tile::Product<Real> product{tile::rows(A, lda), tile::rows(B, ldb), n};
     product.given = {1, 1};
-    tile::gemm(team, n, width, alpha, product, {}, Real(1), C, ldc);
+    tile::called::gemm(team, n, width, alpha, product, Real(1), C, ldc);
   }
   /// C = the lower triangle of A B^T, and zeros above it. Barriers inside and at the end.
   KOKKOS_FUNCTION static void pairs(const Team &team, int n, int F, const Real *A, const Real *B, std::ptrdiff_t ld,
                                     Real *C, std::ptrdiff_t ldc) {
     tile::Product<Real> product{tile::rows(A, ld), tile::transposed(B, ld), F};
     product.wanted = {1, 1};
-    tile::gemm(team, n, n, Real(1), product, {}, Real(0), C, ldc);
+    tile::called::gemm(team, n, n, Real(1), product, Real(0), C, ldc);
     team.barrier();
     each_cell(team, n, n, [=](int t, int i) {
       if (i > t) C[t * ldc + i] = 0;
@@ -196,32 +196,32 @@ private:
     tile::copy<Real>(team, F, F, x.A, ld, x.end, ld);
     team.barrier();
     block.apply(team, Real(1), x.end, ld);
-    tile::solve_unit_lower(team, n, F, block.M, block.ldm, x.hu, ld);
+    tile::called::solve_unit_lower(team, n, F, block.M, block.ldm, x.hu, ld);
     pairs(team, n, F, key, block.gain, ld, Wx, ldw);
     pairs(team, n, F, x.db, block.gain, ld, x.Y, ldw);
     lower(team, n, F, Real(-1), Wx, ldw, x.hu, ld, x.hb, ld);
     lower(team, n, F, Real(-1), x.Y, ldw, x.hu, ld, x.hy, ld);
     team.barrier();
     const auto A = tile::rows<Real>(x.A, ld), An = tile::rows<Real>(x.end, ld), hu = tile::rows<Real>(x.hu, ld);
-    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hb, ld), A, Real(0), b, ld);
-    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hy, ld), A, Real(0), x.y, ld);
-    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(u, ld), An, Real(0), x.through, ld);
+    tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hb, ld), A, Real(0), b, ld);
+    tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hy, ld), A, Real(0), x.y, ld);
+    tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(u, ld), An, Real(0), x.through, ld);
     team.barrier();
     pairs(team, n, F, b, u, ld, x.P, ldw);
     pairs(team, n, F, x.y, u, ld, x.Q, ldw);
-    tile::gemm(team, n, F, F, Real(2), tile::rows<Real>(x.through, ld), tile::rows<Real>(x.dA, ld), Real(0), x.turned,
-               ld);
+    tile::called::gemm(team, n, F, F, Real(2), tile::rows<Real>(x.through, ld), tile::rows<Real>(x.dA, ld), Real(0),
+                       x.turned, ld);
     team.barrier();
-    tile::gemm(team, n, F, F, Real(-1), tile::rows<Real>(x.turned, ld), An, Real(0), x.du, ld);
+    tile::called::gemm(team, n, F, F, Real(-1), tile::rows<Real>(x.turned, ld), An, Real(0), x.du, ld);
     // E: H_0 du, then H_t du
-    tile::gemm(team, n, n, F, Real(1), tile::rows<Real>(x.turned, ld), tile::transposed<Real>(block.gain, ld), Real(0),
-               x.G, ldw);
+    tile::called::gemm(team, n, n, F, Real(1), tile::rows<Real>(x.turned, ld), tile::transposed<Real>(block.gain, ld),
+                       Real(0), x.G, ldw);
     each_cell(team, n, F, [=](int t, int j) { x.E[t * ld + j] = -x.turned[t * ld + j]; });
     team.barrier();
-    tile::gemm(team, n, F, n, Real(1), tile::rows<Real>(x.G, ldw), hu, Real(1), x.E, ld);
+    tile::called::gemm(team, n, F, n, Real(1), tile::rows<Real>(x.G, ldw), hu, Real(1), x.E, ld);
     team.barrier();
     const auto from_later = [&](const Real *pairs, const Real *rows, Real *out) {
-      tile::gemm_lower_transposed(team, n, F, Real(-1), pairs, ldw, tile::rows(rows, ld), Real(1), out, ld);
+      tile::called::gemm_lower_transposed(team, n, F, Real(-1), pairs, ldw, tile::rows(rows, ld), Real(1), out, ld);
       team.barrier();
     };
     from_later(x.P, x.y, x.du), from_later(x.Q, b, x.du);
@@ -229,9 +229,11 @@ private:
     pairs(team, n, F, x.du, u, ld, x.G, ldw);
     lower(team, n, F, Real(1), x.G, ldw, u, ld, x.E, ld);
     team.barrier();
-    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.db, ld), tile::rows<Real>(key, ld), Real(1), x.N, ld);
+    tile::called::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.db, ld), tile::rows<Real>(key, ld), Real(1),
+                       x.N, ld);
     team.barrier();
-    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.E, ld), tile::rows<Real>(u, ld), Real(1), x.N, ld);
+    tile::called::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.E, ld), tile::rows<Real>(u, ld), Real(1), x.N,
+                       ld);
     carry(team, x, block, n);
     Real *const dx = this->dx.data() + row * F, *const du = this->du.data() + row * F,
                 *const dc = this->dc.data() + row * F;
@@ -241,8 +243,16 @@ private:
       du[size_t(t) * F + j] = x.du[t * ld + j];
     });
     each(team, F, [=](int j) {
+      constexpr int together = 8; // read before the first is needed
       Real running = x.sum[j];
-      for (int t = n - 1; t >= 0; --t) dc[size_t(t) * F + j] = running += dn[t] * query[size_t(t) * F + j];
+      for (int t0 = n - 1; t0 >= 0; t0 -= together) {
+        Real more[together];
+        RECOLLECT_UNROLL
+        for (int i = 0; i < together; ++i) more[i] = t0 >= i ? dn[t0 - i] * query[size_t(t0 - i) * F + j] : Real(0);
+        RECOLLECT_UNROLL
+        for (int i = 0; i < together; ++i)
+          if (t0 >= i) dc[size_t(t0 - i) * F + j] = running += more[i];
+      }
       x.sum[j] = running;
     });
   }
@@ -254,15 +264,16 @@ private:
     const auto gain = tile::rows<Real>(block.gain, ld), hu = tile::rows<Real>(x.hu, ld),
                turned = tile::transposed<Real>(x.hu, ld), between = tile::rows<Real>(x.back, ld);
     Real *const dA = x.dA;
-    tile::gemm(team, n, F, F, Real(1), gain, tile::rows<Real>(dA, ld), Real(0), x.back, ld);
+    tile::called::gemm(team, n, F, F, Real(1), gain, tile::rows<Real>(dA, ld), Real(0), x.back, ld);
     team.barrier();
-    tile::gemm(team, F, F, n, Real(-1), turned, between, Real(1), dA, ld);
+    tile::called::gemm(team, F, F, n, Real(-1), turned, between, Real(1), dA, ld);
     team.barrier();
-    tile::gemm(team, n, F, F, Real(1), gain, tile::transposed<Real>(dA, ld), Real(0), x.back, ld);
+    tile::called::gemm(team, n, F, F, Real(1), gain, tile::transposed<Real>(dA, ld), Real(0), x.back, ld);
     team.barrier();
-    tile::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(x.back, ld), hu, Real(1), dA, ld);
+    tile::called::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(x.back, ld), hu, Real(1), dA, ld);
     team.barrier();
-    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.hy, ld), tile::rows<Real>(x.hb, ld), Real(1), dA, ld);
+    tile::called::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.hy, ld), tile::rows<Real>(x.hb, ld), Real(1),
+                       dA, ld);
     team.barrier();
     each_cell(team, F, F, [=](int i, int j) {
       if (j > i) return;
@@ -279,10 +290,8 @@ template <class Real> void variational_backward(const std::string &label, const 
   const Shape &s = call.shape;
   const size_t keys = call.k.extent(0), chunks = (s.T - 1) / call.chunk + 1, square = size_t(s.Dk) * s.Dk;
   const int rows = int(call.steps());
-  VariationalDirections<Real> of = variational_directions(label, call, normalised);
-  of.sums = allocate(call, keys), of.length = allocate(call, call.steps());
-  of.starts = allocate(call, s.heads() * chunks * square);
-  find_directions(label, call, of);
+  const VariationalDirections<Real> of =
+      variational_directions(label, call, normalised, allocate(call, s.heads() * chunks * square));
 
   Pullback<Real> inner = back;
   inner.call.q = of.rows.query;
@@ -294,8 +303,15 @@ template <class Real> void variational_backward(const std::string &label, const 
                     du = allocate(call, keys), dc = allocate(call, keys), dn = allocate(call, call.steps());
   delta_rule_vjp(label, inner, {1, of.rows.key, of.write, {}, {}, {}, {}}, {dp, da, {}, {}, {}, dx});
   each_row((label + "::reads").c_str(), rows, 4 * s.Dk, VariationalReads<Real>{of, dp, da, dn});
-  each_head(label + "::inverse", call, InverseAdjoint<Real>::work_size(call.chunk, s.Dk, of.rule.refresh),
-            InverseAdjoint<Real>{of, da, dn, dx, du, dc, d.state, call.state_shape.size(),
+  each_head(label + "::inverse_adjoint", call, InverseAdjoint<Real>::work_size(call.chunk, s.Dk, of.rule.refresh),
+            InverseAdjoint<Real>{{of.rule, of.rows, {}, of.starts},
+                                 da,
+                                 dn,
+                                 dx,
+                                 du,
+                                 dc,
+                                 d.state,
+                                 call.state_shape.size(),
                                  allocate(call, s.heads() * call.chunk * square),
                                  call.arena->template take<int>(s.heads() * call.chunk)});
   each_row((label + "::inputs").c_str(), rows, 8 * s.Dk,

@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(gates_of_nothing_of_all_and_in_between) {
+BOOST_AUTO_TEST_CASE(gates_of_nothing_of_all_and_in_between, *boost::unit_test::precondition(tape_runs)) {
   each_backward([](const Variant &variant, const Form &form) {
     GradientCase c = case_of(variant, {1, 2, 21, 6, 4}, 14);
     const double gates[] = {0, 1, 1e-300, 0.5, 1, 0, 0, 1e-300, 1e-300, 0.9};
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(the_definition_serves_where_a_pass_does_not) {
+BOOST_AUTO_TEST_CASE(the_definition_serves_where_a_pass_does_not, *boost::unit_test::precondition(tape_runs)) {
   const GradientCase c = case_of(find_variant("linear"), {1, 1, 6, 3, 2}, 18);
   const Run chunked{"chunked", Real::f64, 4, c.params};
   const Sequence defined = gradient(c.variant, c.s, c.params, c.weights);
