@@ -20,7 +20,7 @@ KOKKOS_FUNCTION RECOLLECT_CALLED void gemm(const Team &team, int m, int n, Real 
 template <class Real>
 KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, Matrix<Real> B, Real beta,
                           Real *C, std::ptrdiff_t ldc) {
-  gemm(team, m, n, alpha, Product<Real>{A, B, k}, beta, C, ldc);
+  called::gemm(team, m, n, alpha, Product<Real>{A, B, k}, beta, C, ldc);
 }
 template <class Real>
 KOKKOS_FUNCTION void gemm_lower_transposed(const Team &team, int n, int width, Real alpha, const Real *A,
@@ -28,7 +28,7 @@ KOKKOS_FUNCTION void gemm_lower_transposed(const Team &team, int n, int width, R
   if constexpr (on_host)
     tile::gemm_lower_transposed(team, n, width, alpha, A, lda, B, beta, C, ldc);
   else
-    gemm(team, n, width, n, alpha, transposed(A, lda), B, beta, C, ldc);
+    called::gemm(team, n, width, n, alpha, transposed(A, lda), B, beta, C, ldc);
 }
 template <class Real>
 KOKKOS_FUNCTION RECOLLECT_CALLED void solve_unit_lower(const Team &team, int n, int columns, const Real *L,
