@@ -19,8 +19,10 @@
 // State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
 // D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it
 // loses digits where powers of A grow (repeated keys).
-#include "variants/kernels/delta_former.hpp"
+//
+// Its backward pass goes straight through roundings (a slope of 1), as 000's listing trains them.
 #include "harness/numerics/linalg.hpp"
+#include "variants/kernels/delta_former_vjp.hpp"
 #include "variants/kernels/similarity.hpp"
 
 namespace recollect::variants {
@@ -50,18 +52,33 @@ template <class Real> void recurrent(const Call<Real> &call) {
                kernel_param<Real>(call.params, "kappa2"));
 }
 
+/// visit(kernel) for kappa1 as the erase takes it.
+template <class Real, class Visit> void with_erase(const Call<Real> &call, const Visit &visit) {
+  const bool plain = call.params.integer("groups") == 1;
+  with_fixed(kernel_param<Real>(call.params, "kappa1"),
+             [&](const auto &kappa1) { plain ? visit(kappa1) : visit(grouped(call, kappa1)); });
+}
+
 template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
   const std::string label = "delta_former::chunked";
   const Array<Real> u = empty_u(call);
-  const bool plain = call.params.integer("groups") == 1;
-  with_fixed(kernel_param<Real>(call.params, "kappa1"), [&](const auto &kappa1) {
-    plain ? write_by_chunks(label, call, kappa1, inverse, u)
-          : write_by_chunks(label, call, grouped(call, kappa1), inverse, u);
-  });
+  with_erase(call, [&](const auto &kappa1) { write_by_chunks(label, call, kappa1, inverse, u); });
   with_fixed(kernel_param<Real>(call.params, "kappa2"), [&](const auto &kappa2) { read_back(label, call, kappa2, u); });
 }
 template <class Real> void chunked(const Call<Real> &call) { by_chunks(call, Inverse::substitution); }
 template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, Inverse::doubling); }
+
+template <class Real> void backward(const Pullback<Real> &back) {
+  const std::string label = "delta_former::backward";
+  Pullback<Real> reads = back; // of u
+  reads.call.v = empty_u(back.call), reads.d.v = empty_u(back.call);
+  with_erase(back.call, [&](const auto &kappa1) {
+    write_by_chunks(label + "::u", back.call, kappa1, Inverse::substitution, reads.call.v);
+  });
+  with_fixed(kernel_param<Real>(back.call.params, "kappa2"),
+             [&](const auto &kappa2) { attend_vjp(label + "::reads", reads, kappa2); });
+  with_erase(back.call, [&](const auto &kappa1) { write_vjp(label, back, kappa1, reads.call.v, reads.d.v); });
+}
 
 } // namespace
 
@@ -86,6 +103,7 @@ Variant delta_former() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"chunked", chunked<float>, chunked<double>},
              {"doubling", doubling<float>, doubling<double>, true, false}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
     return p.integer("groups") > 1 && p.text("kappa1") == "softmax"
                ? "groups above 1 need a kappa1 that is not normalised"

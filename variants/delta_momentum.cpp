@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeltaNet with momentum on the write (000 Table 2 and Appendix B.2, Eq 75-76).
 //
-//   C_t = eta C_{t-1} + v_t k_t^T
+//   C_t = eta_t C_{t-1} + v_t k_t^T,   eta_t = eta alpha_t
 //   S_t = S_{t-1} (I - k_t k_t^T) + C_t
 //   o_t = S_t q_t
 //
@@ -19,34 +19,60 @@ template <class Real> void recurrent(const Call<Real> &call) {
   recurrent_rows(
       "delta_momentum::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         Real *c = s + size_t(h.Dv) * h.Dk;
-        const Real *k = h.k(t), v = h.v(t)[i], old = dot(s, k, h.Dk);
+        const Real *k = h.k(t), v = h.v(t)[i], kept = eta * h.alpha[t], old = dot(s, k, h.Dk);
         for (int j = 0; j < h.Dk; ++j) {
-          c[j] = eta * c[j] + v * k[j];
+          c[j] = kept * c[j] + v * k[j];
           s[j] += c[j] - old * k[j];
         }
         return dot(s, h.q(t), h.Dk);
       });
 }
 
-/// With g(m) = 1 + eta + ... + eta^(m-1), a chunk that starts in (S_0, C_0) reads, for any x,
+/// What writes amount to within their chunk of steps 0 ... n - 1, with P(i,t) = eta_{i+1} ... eta_t:
+/// g(i,t) = sum_{s=i..t} P(i,s) is what C's write at i amounts to in S_t, were nothing erased.
+template <class Real> struct Momentum {
+  Array<Real> eta, from_start, to_end, left; // [B,H,T] eta_t, eta_0 g(0,t), g(t,n-1), P(t,n-1)
+};
+
+template <class Real> Momentum<Real> momentum(const Call<Real> &call) {
+  const auto make = [&] { return allocate(call, call.steps()); };
+  const Momentum<Real> m{make(), make(), make(), make()};
+  const Real factor = call.params.real("eta");
+  const int chunks = (call.shape.T - 1) / call.chunk + 1;
+  each_head(
+      "delta_momentum::momentum", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        each(team, chunks, [=](int c) {
+          const int first = c * h.chunk, n = h.T - first < h.chunk ? h.T - first : h.chunk;
+          const size_t at = h.index * h.T + first;
+          Real sum = 0, product = 1;
+          for (int t = 0; t < n; ++t) {
+            product *= m.eta(at + t) = factor * h.alpha[first + t];
+            m.from_start(at + t) = sum += product;
+          }
+          sum = product = 1;
+          for (int t = n - 1; t >= 0; --t) {
+            m.to_end(at + t) = sum, m.left(at + t) = product;
+            sum = 1 + m.eta(at + t) * sum, product *= m.eta(at + t);
+          }
+        });
+      });
+  return m;
+}
+
+/// A chunk that starts in S_0, C_0 has the residuals e_t = -S_{t-1} k_t of
 ///
-///   S_t x = S_0 x + eta g(t) C_0 x + sum_{i<=t} [x . k_i] (e_i + g(t-i+1) v_i),   e_i = -S_{i-1} k_i,
+///   e_t + sum_{i<t} [k_t . k_i] e_i = -(S_0 k_t + eta_0 g(0,t-1) C_0 k_t + sum_{i<t} [k_t . k_i] g(i,t-1) v_i)
+///   o_t = S_0 q_t + eta_0 g(0,t) C_0 q_t + sum_{i<=t} [q_t . k_i] (e_i + g(i,t) v_i)
+///   S_{n-1} = S_0 + eta_0 g(0,n-1) C_0 + sum_i (e_i + g(i,n-1) v_i) k_i^T
+///   C_{n-1} = eta_0 P(0,n-1) C_0 + sum_i P(i,n-1) v_i k_i^T
 ///
-/// so that the e_i solve a unit lower triangular system. Nothing is divided by 1 - eta.
-/// With g(m) = 1 + eta + ... + eta^(m-1), a chunk that starts in S_0, C_0 has the residuals e_t of
-///
-///   e_t + sum_{i<t} [k_t . k_i] e_i = -(S_0 k_t + eta g(t) C_0 k_t + sum_{i<t} [k_t . k_i] g(t-i) v_i)
-///   o_t = S_0 q_t + eta g(t+1) C_0 q_t + sum_{i<=t} [q_t . k_i] (e_i + g(t+1-i) v_i)
-///   S_n = S_0 + eta g(n) C_0 + sum_i (e_i + g(n-i) v_i) k_i^T,   C_n = eta^n C_0 + sum_i eta^(n-1-i) v_i k_i^T
-///
-/// for t = 0 ... n - 1: the algebra of wy.hpp over the state [S; C] with rows of width 2 F. The state is kept transposed.
+/// : the algebra of wy.hpp over the state [S; C] with rows of width 2 F. The state is kept transposed.
 template <class Number> struct MomentumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = false;
-  Real eta;
   HeadArrays<Real> arrays;
-  Array<Real> g, power; // [C+1] g(m), eta^m
+  Momentum<Real> momentum;
 
   struct Summary {
     Real *X;     // [n,2F+V] (I + L)^{-1} of both parts of the right hand side; at last e_t in place of the second
@@ -85,44 +111,54 @@ template <class Number> struct MomentumAlgebra {
       tile::transpose(team, F, V, state + part * half, V, arrays.head(head).state + part * half, F);
   }
 
-  /// W_ti = x_t . k_i for i < t + shift, else 0, and G_ti = W_ti g(t + shift - i).
-  KOKKOS_FUNCTION void weigh(const Team &team, int n, const Real *x, const Real *k, int shift, const Phase &p) const {
-    const int F = arrays.Dk;
-    const Real *g = this->g.data();
-    tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::transposed(k, F), Real(0), p.W, n);
+  KOKKOS_FUNCTION size_t step(const Chunk &c, int t) const { return c.head * arrays.T + c.first + t; }
+
+  /// W_ti = x_t . k_i for i < t + shift, else 0, and G_ti = W_ti g(i, t + shift - 1).
+  KOKKOS_FUNCTION void weigh(const Team &team, const Chunk &c, const Real *x, int shift, const Phase &p) const {
+    const int F = arrays.Dk, n = c.n;
+    tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::transposed(arrays.head(c.head).k(c.first), F), Real(0),
+               p.W, n);
     team.barrier();
-    each_cell(team, n, n, [=](int t, int i) {
-      const size_t at = size_t(t) * n + i;
-      p.G[at] = i < t + shift ? p.W[at] * g[t + shift - i] : Real(0);
-      if (i >= t + shift) p.W[at] = 0;
+    const Real *eta = &momentum.eta(step(c, 0));
+    each(team, n, [=](int i) {
+      Real product = 1, g = 0;
+      for (int t = 0; t < n; ++t) {
+        const size_t at = size_t(t) * n + i;
+        const int last = t + shift - 1; // of the writes that count
+        if (last > i) product *= eta[last];
+        if (last >= i) g += product;
+        p.G[at] = last < i ? Real(0) : p.W[at] * g;
+        if (last < i) p.W[at] = 0;
+      }
     });
     team.barrier();
   }
-  /// out_t = [x_t, eta g(t + shift) x_t]
-  KOKKOS_FUNCTION void stack(const Team &team, int n, const Real *x, int shift, Real *out, int ld) const {
+  /// out_t = [x_t, eta_0 g(0, t + shift - 1) x_t]
+  KOKKOS_FUNCTION void stack(const Team &team, const Chunk &c, const Real *x, int shift, Real *out, int ld) const {
     const int F = arrays.Dk;
-    const Real *g = this->g.data(), eta = this->eta;
-    each_cell(team, n, F, [=](int t, int j) {
+    const Real *from_start = momentum.from_start.data() + step(c, 0);
+    each_cell(team, c.n, F, [=](int t, int j) {
+      const int last = t + shift - 1;
       out[size_t(t) * ld + j] = x[size_t(t) * F + j];
-      out[size_t(t) * ld + F + j] = eta * g[t + shift] * x[size_t(t) * F + j];
+      out[size_t(t) * ld + F + j] = last < 0 ? Real(0) : from_start[last] * x[size_t(t) * F + j];
     });
   }
 
   KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, const Phase &p) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx();
-    const Real *k = h.k(c.first), *v = h.v(c.first), *g = this->g.data(), *power = this->power.data();
-    weigh(team, n, k, k, 0, p);
-    stack(team, n, k, 0, out.X, ld);
+    const Real *k = h.k(c.first), *v = h.v(c.first);
+    const Real *const at_end[2] = {momentum.to_end.data(), momentum.left.data()};
+    weigh(team, c, k, 0, p);
+    stack(team, c, k, 0, out.X, ld);
     const tile::Product<Real> written{tile::rows<Real>(p.G, n), tile::rows(v, V), n, {0, 1}};
     tile::gemm(team, n, V, Real(-1), written, {}, Real(0), out.X + 2 * F, ld);
     team.barrier();
     tile::solve_unit_lower(team, n, ld, p.W, n, out.X, ld);
     for (int part = 0; part < 2; ++part) {
       team.barrier();
-      each_cell(team, n, V, [=](int t, int i) {
-        p.x[size_t(t) * V + i] = (part ? power[n - 1 - t] : g[n - t]) * v[size_t(t) * V + i];
-      });
+      const Real *weight = at_end[part] + step(c, 0);
+      each_cell(team, n, V, [=](int t, int i) { p.x[size_t(t) * V + i] = weight[t] * v[size_t(t) * V + i]; });
       team.barrier();
       tile::gemm(team, F, V, n, Real(1), tile::transposed(k, F), tile::rows<Real>(p.x, V), Real(0),
                  out.added + part * (state_size() / 2), V);
@@ -133,7 +169,8 @@ template <class Number> struct MomentumAlgebra {
                              const Real *before, Real *after, const Phase &) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx(), begin = part.begin(V, 16), columns = part.end(V, 16) - begin;
-    const Real from_momentum = eta * g(n), kept = power(n);
+    const Real from_momentum = momentum.from_start(step(c, n - 1)),
+               kept = momentum.eta(step(c, 0)) * momentum.left(step(c, 0));
     Real *E = chunk.X + 2 * F + begin;
     tile::gemm(team, n, columns, 2 * F, Real(-1), tile::rows<Real>(chunk.X, ld), tile::rows(before + begin, V), Real(1),
                E, ld);
@@ -151,8 +188,8 @@ template <class Number> struct MomentumAlgebra {
                             const Phase &p) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv;
-    weigh(team, n, h.q(c.first), h.k(c.first), 1, p);
-    stack(team, n, h.q(c.first), 1, p.x, 2 * F);
+    weigh(team, c, h.q(c.first), 1, p);
+    stack(team, c, h.q(c.first), 1, p.x, 2 * F);
     team.barrier();
     tile::gemm(team, n, V, Real(1), tile::Product<Real>{tile::rows<Real>(p.x, 2 * F), tile::rows(before, V), 2 * F},
                tile::Product<Real>{tile::rows<Real>(p.W, n), tile::rows<Real>(chunk.X + 2 * F, ldx()), n, {1, 1}},
@@ -164,12 +201,7 @@ template <class Number> struct MomentumAlgebra {
 };
 
 template <class Real> void chunked(const Call<Real> &call) {
-  const double eta = call.params.real("eta");
-  std::vector<double> g{0}, power{1};
-  for (int m = 0; m < call.chunk; ++m) g.push_back(1 + eta * g.back()), power.push_back(eta * power.back());
-  run_chunks("delta_momentum::chunked", call,
-             MomentumAlgebra<Real>{Real(eta), HeadArrays<Real>(call), constants<Real>("g", g),
-                                   constants<Real>("power", power)});
+  run_chunks("delta_momentum::chunked", call, MomentumAlgebra<Real>{HeadArrays<Real>(call), momentum(call)});
 }
 
 } // namespace
@@ -177,12 +209,12 @@ template <class Real> void chunked(const Call<Real> &call) {
 Variant delta_momentum() {
   Variant v;
   v.family = "delta rule";
-  v.update = "A_t = I - k_t k_t^T, b_t k_t^T -> C_t = eta C_{t-1} + v_t k_t^T, phi = identity";
-  v.objective = "|S k_t|^2 / 2 - sum_i eta^(t-i) <S k_i, v_i>, one gradient step of size 1";
+  v.update = "A_t = I - k_t k_t^T, b_t k_t^T -> C_t = eta_t C_{t-1} + v_t k_t^T, eta_t = eta alpha_t, phi = identity";
+  v.objective = "|S k_t|^2 / 2 - sum_i eta_{i+1} ... eta_t <S k_i, v_i>, one gradient step of size 1";
   v.source = "000 Table 2, Eq 75-76";
-  v.differs = "eta is one number";
   v.cost = 10 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("eta", 0.9, 0, 1, "momentum: how much of the last write is written again"), {0, 0.5})};
+  v.inputs = {{"alpha", false, "factor on eta at every step"}};
   v.layout = "S [Dv,Dk], C [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{2 * s.Dv, s.Dk}; };
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};

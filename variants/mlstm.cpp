@@ -75,7 +75,7 @@ Variant mlstm() {
   v.inputs = {{"beta", false, "exponential input gate i = exp(i~) as the factor, any positive number"},
               {"alpha", false, "forget gate f"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.layout = "C [Dv,Dk], n [1,Dk], the last row: M, its first element, the factor in whose units both are kept";
+  v.layout = "C [Dv,Dk], n [1,Dk], M [1,Dk] (the first element: the factor in whose units both are kept)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
   v.traits.zero_step_keeps = true;
   v.traits.repeats = Repeats::mean;

@@ -8,13 +8,14 @@
 //
 // State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
 // 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation ends blocks early.
-#include "variants/kernels/least_squares.hpp"
+#include "variants/kernels/least_squares_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { least_squares_recurrent("rls::recurrent", call, false); }
 template <class Real> void chunked(const Call<Real> &call) { least_squares_chunked("rls::chunked", call, false); }
+template <class Real> void backward(const Pullback<Real> &back) { least_squares_vjp("rls::backward", back, false); }
 
 } // namespace
 
@@ -28,6 +29,7 @@ Variant rls() {
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
   v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2; P starts at I / ridge"), {1e-4, 0.1, 1})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = true;
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.state_shape = stacked_state;

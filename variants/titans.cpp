@@ -3,12 +3,13 @@
 // arXiv:2501.00663, Eq 11-15).
 //
 //   M(x) = A^T silu(B x)
-//   Z_t = eta Z_{t-1} - lr beta_t d/dM 1/2 |M(k_t) - v_t|^2 at M_{t-1}
+//   Z_t = eta_t Z_{t-1} - lr beta_t d/dM 1/2 |M(k_t) - v_t|^2 at M_{t-1}
 //   M_t = alpha_t M_{t-1} + Z_t,   o_t = M_t(q_t)
 //
-// alpha is the fraction kept (1 - alpha_t in the paper). State: 2 width x (Dk + Dv), the rows of M and then of Z; at
-// the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost a token: width (10 Dk + 12 Dv) flops. The form
-// `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
+// alpha is the fraction kept (1 - alpha_t in the paper), eta_t = eta lambda_t[0]: of the tensors that hold one number a
+// step none is left, so that lambda's first channel stands for it. State: 2 width x (Dk + Dv), the rows of M and then
+// of Z; at the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost a token: width (10 Dk + 12 Dv) flops. The
+// form `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/mlp_memory.hpp"
@@ -42,18 +43,20 @@ std::vector<double> empty_memory(const Shape &s, const Params &p) {
 
 Variant titans() {
   Variant v = mlp_variant();
-  v.update = "Z_t = eta Z_{t-1} - lr beta_t grad 1/2 |M(k_t) - v_t|^2, M_t = alpha_t M_{t-1} + Z_t, o_t = M_t(q_t), "
-             "M(x) = A^T silu(B x)";
+  v.update = "Z_t = eta_t Z_{t-1} - lr beta_t grad 1/2 |M(k_t) - v_t|^2, M_t = alpha_t M_{t-1} + Z_t, eta_t = eta "
+             "lambda_t[0], "
+             "o_t = M_t(q_t), M(x) = A^T silu(B x)";
   v.objective = "1/2 |M(k) - v|^2 + (1 - alpha)/2 |M|^2, by momentum";
   v.source = "Behrouz et al. 2024 (arXiv:2501.00663); 003 Fig 1; 002 outlook";
-  v.differs =
-      "momentum eta is one number, where the paper has one a token; no projections, convolutions or persistent tokens";
+  v.differs = "no projections, convolutions or persistent tokens";
   const Polynomial width = Polynomial::symbol("width", 4 * cost::Dk);
   v.cost = {(12 * cost::Dv + 10 * cost::Dk) * width, 3 * width};
   v.params.insert(v.params.begin(),
                   {automatic_param("lr", "0.5 (1 - eta) / width", 0, no_limit, "step size"),
                    tuned(real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change"), {0, 0.5})});
-  v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "what each step keeps of the memory"}};
+  v.inputs = {{"beta", false, "factor on the step size"},
+              {"alpha", false, "what each step keeps of the memory"},
+              {"lambda", false, "its first channel is a factor on eta at every step; the others are not read"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv], Z [width,Dk+Dv]";

@@ -11,7 +11,7 @@
 // State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
 // 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation or decay ends
 // blocks early.
-#include "variants/kernels/least_squares.hpp"
+#include "variants/kernels/least_squares_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -21,6 +21,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 template <class Real> void chunked(const Call<Real> &call) {
   least_squares_chunked("weighted_rls::chunked", call, true);
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  least_squares_vjp("weighted_rls::backward", back, true);
 }
 
 } // namespace
@@ -38,6 +41,7 @@ Variant weighted_rls() {
                     {1e-4, 0.1, 1})};
   v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge", "", Input::positive}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.stable = false; // wind-up: nothing bounds the rounding in P along directions that are forgotten
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.state_shape = stacked_state;

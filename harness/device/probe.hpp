@@ -5,16 +5,19 @@
 
 namespace recollect {
 
+/// tile.hpp's choice for the device, or its plain loops (tile_portable.hpp), which no host and few GPUs choose.
+enum class Loops { best, plain };
+
 /// A [m,k] B [k,n] by tile::gemm, row-major. B may be given transposed, as [n,k].
 std::vector<double> tile_product(int m, int n, int k, const std::vector<double> &A, const std::vector<double> &B,
-                                 bool transposed, Real real, Math math = Math::exact);
-/// (I + L)^{-1} X by tile::solve_unit_lower: L [n,n], X [n,columns].
+                                 bool transposed, Real real, Math math = Math::exact, Loops loops = Loops::best);
+/// (I + L)^{-1} X by tile::solve_unit_lower: L [n,n], X [n,columns]. By plain loops n is 16 at most.
 std::vector<double> tile_solve(int n, int columns, const std::vector<double> &L, const std::vector<double> &X,
-                               Real real);
+                               Real real, Loops loops = Loops::best);
 /// x_t of tile::solve_prefixes: k, q [n,F], alpha [n] or empty, H [F,F].
 std::vector<double> tile_prefixes(int n, int F, double ridge, const std::vector<double> &alpha,
                                   const std::vector<double> &k, const std::vector<double> &q,
-                                  const std::vector<double> &H, Real real);
+                                  const std::vector<double> &H, Real real, Loops loops = Loops::best);
 /// math::exp of every element.
 std::vector<double> device_exp(const std::vector<double> &x, Real real);
 

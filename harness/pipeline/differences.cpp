@@ -10,6 +10,14 @@ using Numbers = std::vector<double>;
 
 double inner(const Numbers &a, const Numbers &b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
+/// Every number of it times its weight.
+Numbers weighed(const Output &out, const OutputWeights &weights) {
+  Numbers all = out.o;
+  all.insert(all.end(), out.state.begin(), out.state.begin() + std::ptrdiff_t(weights.state.size()));
+  for (size_t i = 0; i < all.size(); ++i) all[i] *= i < out.o.size() ? weights.o[i] : weights.state[i - out.o.size()];
+  return all;
+}
+
 } // namespace
 
 std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
@@ -24,15 +32,17 @@ std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Param
     const auto at = [&](double step) {
       Sequence moved = s;
       for (size_t i = 0; i < direction.size(); ++i) moved[tensor][i] += step * direction[i];
-      const Output out = forward(variant, moved, {"recurrent", Real::f64, 1, params});
-      return inner(weights.o, out.o) + (weights.state.empty() ? 0 : inner(weights.state, out.state));
+      return weighed(forward(variant, moved, {"recurrent", Real::f64, 1, params}), weights);
     };
-    Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0};
+    Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0, 0};
     for (size_t i = 0; i < claimed.size(); ++i) slope.size += std::fabs(claimed[i] * direction[i]);
-    // Small, because a kink (max, ReLU, |x|) within 2 h of any number spoils the difference; rounding is eps / h = 1e-10
-    // of the outputs.
+    // Small, because a kink (max, ReLU, |x|) within 2 h of any number spoils the difference.
     const double h = 2e-6;
-    slope.measured = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    const Numbers up = at(h), down = at(-h), far_up = at(2 * h), far_down = at(-2 * h);
+    for (size_t i = 0; i < up.size(); ++i) { // one by one: their sum would be rounded in the size of the largest
+      slope.measured += (8 * (up[i] - down[i]) - (far_up[i] - far_down[i])) / (12 * h);
+      slope.rounding += 18 / (12 * h) * epsilon_of(Real::f64) / 2 * std::fabs(up[i]);
+    }
     all.push_back(slope);
   }
   return all;

@@ -11,9 +11,9 @@ namespace recollect {
 struct Slope {
   std::string name;                  // dq, dk, ..., dw
   double claimed, size;              // <candidate, direction>, and the sum of its terms' sizes
-  double measured;                   // by differences of fourth order
+  double measured, rounding;         // by differences of fourth order, and what a rounding of each output makes of them
   static constexpr double at = 1e-7; // of the terms
-  bool right() const { return std::fabs(claimed - measured) <= at * size; } // nor NaN
+  bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // nor NaN
 };
 
 /// One of every tensor that `candidate` has, by the definition in float64. Not of the initial state, in which some layers

@@ -37,8 +37,9 @@ std::vector<Free> free_parameters(const Variant &variant, const Task &task, cons
     if (!spec.grid.empty() && !of_variant.count(spec.name))
       free.push_back({false, spec.name, spec.fallback, spec.grid});
   for (const ParamSpec &spec : task.params) {
-    const bool decays_by_lambda = spec.name == "alpha" && reads(variant, "lambda");
-    if (!spec.grid.empty() && !of_task.count(spec.name) && reads(variant, spec.name) && !decays_by_lambda)
+    // As constants they are one decay where a layer takes both, and titans' lambda only scales its eta.
+    const bool decays_by_alpha = spec.name == "lambda" && reads(variant, "alpha");
+    if (!spec.grid.empty() && !of_task.count(spec.name) && reads(variant, spec.name) && !decays_by_alpha)
       free.push_back({true, spec.name, spec.fallback, spec.grid});
   }
   return free;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/mixer.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/pipeline/gradient.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/pipeline/ran.hpp"
-#include "harness/train/adjoint.hpp"
 
 namespace recollect::train {
 namespace {
@@ -66,7 +66,7 @@ template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real
   s.shape = call_.shape;
   Call<Real> call = call_;
   for (Tensor tensor : all_tensors) s[tensor] = download(call[tensor]);
-  const Sequence found = mixer_gradient(variant_, s, call_.params, download(d_o));
+  const Sequence found = recollect::gradient(variant_, s, call_.params, {download(d_o), {}});
   for (Tensor tensor : all_tensors) {
     gradient[tensor] = arena.take<Real>(found[tensor].size());
     Kokkos::deep_copy(gradient[tensor], upload<Real>(name_of(tensor), found[tensor]));

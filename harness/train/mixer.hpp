@@ -14,8 +14,8 @@ public:
   /// o, from the layer's own initial state: in float64 by the definition, in float32 by the fast form. What the form
   /// needs besides comes from `scratch`, which starts anew.
   Array<Real> forward(Arena &arena, const std::shared_ptr<Arena> &scratch);
-  /// The gradient of every input, from that of o: by the fast form's backward pass where it has one, else by the layer's
-  /// adjoint (adjoint.hpp) or gradient(), which have an input error where a number is not finite.
+  /// The gradient of every input, from that of o: by the fast form's backward pass where it has one, else by gradient(), which
+  /// has an input error where a number is not finite.
   void backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const;
 
 private:

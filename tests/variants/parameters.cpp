@@ -3,8 +3,12 @@
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "tests/testing.hpp"
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <regex>
 #include <set>
+#include <sstream>
 
 namespace recollect {
 namespace {
@@ -61,6 +65,35 @@ std::vector<double> &values_of(Sequence &s, const Input &input) {
   return input.name == "beta" ? s.beta : input.name == "alpha" ? s.alpha : input.name == "lambda" ? s.lambda : s.w;
 }
 
+/// The arrays that a layout names, "S [Dv,F], z [1,F]": one above the other, or beside each other where it says so.
+struct Layout {
+  int rows = 0, columns = 0; // columns of the widest array of a known width
+};
+Layout read_layout(const std::string &text, const std::map<std::string, int> &sizes, int features) {
+  const auto value_of = [&](std::string sum) { // "Dk+Dv"
+    std::replace(sum.begin(), sum.end(), '+', ' ');
+    int value = 0;
+    std::istringstream terms(sum);
+    for (std::string term; terms >> term;)
+      value += term == "F" ? features : sizes.count(term) ? sizes.at(term) : std::stoi(term);
+    return value;
+  };
+  Layout layout;
+  const std::regex array(R"(\[([^,\]]+),([^\]]+)\])");
+  size_t end = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), array), last; at != last; ++at) {
+    const int rows = value_of((*at)[1]), columns = value_of((*at)[2]);
+    if (text.substr(end, size_t(at->position()) - end).find("beside its") != std::string::npos) {
+      layout.columns += columns;
+    } else {
+      layout.rows += rows;
+      layout.columns = std::max(layout.columns, columns);
+    }
+    end = size_t(at->position() + at->length());
+  }
+  return layout;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(variants)
@@ -103,6 +136,21 @@ BOOST_AUTO_TEST_CASE(every_optional_input_takes_effect_and_has_its_neutral_value
       else // something else takes its place
         BOOST_TEST(max_difference(forward(variant, absent).o, without.o) > 1e-6 * max_abs(with.o));
     }
+}
+
+BOOST_AUTO_TEST_CASE(layouts_name_the_rows_and_columns_that_the_state_has) {
+  const Shape shape{1, 1, 4, 3, 5};
+  for (const Variant &variant : all_variants()) {
+    const Params params = variant_params(variant);
+    const StateShape state = variant.state_shape(shape, params);
+    std::map<std::string, int> sizes{{"Dk", shape.Dk}, {"Dv", shape.Dv}};
+    for (const ParamSpec &p : variant.params)
+      if (p.name == "width")
+        sizes["width"] = int(params.real_or("width", 4.0 * shape.Dk)); // of memories that are networks
+    const Layout layout = read_layout(variant.layout, sizes, state.columns);
+    BOOST_TEST_INFO(variant.name << ": " << variant.layout);
+    BOOST_TEST((layout.rows == state.rows && layout.columns == state.columns));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

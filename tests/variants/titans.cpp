@@ -23,6 +23,23 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_momentum_of_its_own_every_step_by_hand) {
+  // No steps are taken (lr = 0): one hidden unit whose weights a alone move, by a momentum of 16 that is kept by eta
+  // lambda[0] = 1/2, 1/4, 0: a = 1 + 8, 9 + 2, 11. b = 1, and reads at 1 are a silu(1). lambda's second channel is idle.
+  const double silu = 1 / (1 + std::exp(-1.0));
+  Sequence s = one_head(3, {1, 0, 1, 0, 1, 0}, {1, 0, 1, 0, 1, 0}, {0, 0, 0});
+  s.lambda = {1, 0.3, 0.5, 0.7, 0, 0.2}, s.state = {1, 0, 1, 0, 0, 16};
+  const Variant &layer = find_variant("titans");
+  for (const char *batch : {"1", "2", "3"}) {
+    const Params params = variant_params(layer, {{"width", "1"}, {"minibatch", batch}, {"lr", "0"}, {"eta", "0.5"}});
+    for (const char *form : {"recurrent", "minibatch"}) {
+      const Output out = forward(layer, s, {form, Real::f64, 1, params});
+      check_close(out.o, {9 * silu, 11 * silu, 11 * silu}, 64 * epsilon_of(Real::f64));
+      check_close(out.state, {1, 0, 11, 0, 0, 0}, 64 * epsilon_of(Real::f64));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_step_descends_its_own_loss) { check_gradient("titans", {}); }
 BOOST_AUTO_TEST_CASE(minibatches) { check_minibatches("titans", "2e-5", "1e-5"); }
 

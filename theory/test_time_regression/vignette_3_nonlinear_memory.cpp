@@ -102,10 +102,10 @@ Sequence steps_of(const Params &p, std::uint64_t seed) {
   return random_sequence(shape, seed);
 }
 
-/// Gradient descent with momentum and weight decay: S <- eta S - size_t grad, taken at W + look S; W <- keep_t W + S.
+/// Gradient descent with momentum and weight decay: S <- eta_t S - size_t grad, taken at W + look S; W <- keep_t W + S.
 struct Descent {
-  std::vector<double> size, keep;
-  double eta = 0, look = 0;
+  std::vector<double> size, keep, eta = {}; // none: 0
+  double look = 0;
   std::vector<double> S = {};
   void operator()(const Memory &m, std::vector<double> &W, const std::vector<double> &k, const std::vector<double> &v,
                   int t) {
@@ -114,7 +114,7 @@ struct Descent {
     move(ahead, look, S);
     const std::vector<double> slope = slope_of(m, ahead, k, v);
     for (size_t i = 0; i < W.size(); ++i) {
-      S[i] = eta * S[i] - size[t] * slope[i];
+      S[i] = (eta.empty() ? 0 : eta[t]) * S[i] - size[t] * slope[i];
       W[i] = keep[t] * W[i] + S[i];
     }
   }
@@ -210,7 +210,8 @@ std::vector<Point> momentum(const Protocol &protocol) {
   for (const Params &p : points_of(protocol, {own})) {
     const Sequence s = steps_of(p, protocol.seed);
     const double eta = p.real("eta"), theta = p.real("theta");
-    const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0), whole(s.shape.T, 1), size = times(theta, whole);
+    const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0), whole(s.shape.T, 1), size = times(theta, whole),
+                                                                                       steady = times(eta, whole);
     const auto train = [&](auto step) { return trained(linear_memory(s.shape), s, zero, step); };
 
     // eta = 0: Leaky LMS.
@@ -220,7 +221,7 @@ std::vector<Point> momentum(const Protocol &protocol) {
     const std::vector<double> no_momentum = train(Descent{size, s.alpha});
     points.push_back(as_statement(lms.against(no_momentum, 8), p, "eta = 0: Leaky LMS"));
     points.push_back(rival_system(gated.against(no_momentum, 8), p, "the residual after the decay"));
-    points.push_back(rival_law(lms.against(train(Descent{size, s.alpha, eta}), 8), p, "momentum all the same"));
+    points.push_back(rival_law(lms.against(train(Descent{size, s.alpha, steady}), 8), p, "momentum all the same"));
 
     // No decay: heavy ball, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
     const auto heavy_ball = [&](const std::vector<double> &keep) {
@@ -231,13 +232,13 @@ std::vector<Point> momentum(const Protocol &protocol) {
         before = now;
       };
     };
-    const std::vector<double> ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, eta});
+    const std::vector<double> ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, steady});
     const double units = 8.0 * s.shape.T * s.shape.T * s.shape.Dk * (max_abs(ball) + max_abs(both));
     const auto is_ball = [&](const std::vector<double> &other) { return exact_point(ball, other, units); };
-    points.push_back(as_statement(is_ball(train(Descent{size, whole, eta})), p, "no decay: heavy ball"));
+    points.push_back(as_statement(is_ball(train(Descent{size, whole, steady})), p, "no decay: heavy ball"));
     points.push_back(rival_system(exact_point(train(heavy_ball(s.alpha)), both, units), p,
                                   "heavy ball with decay, for both together"));
-    points.push_back(rival_law(is_ball(train(Descent{size, whole, eta, eta})), p, "Nesterov's look-ahead"));
+    points.push_back(rival_law(is_ball(train(Descent{size, whole, steady, eta})), p, "Nesterov's look-ahead"));
     points.push_back(rival_law(is_ball(train(Descent{size, whole})), p, "no momentum"));
 
     // A network in place of the linear map: Titans' long-term memory.
@@ -256,11 +257,21 @@ std::vector<Point> momentum(const Protocol &protocol) {
     const auto layer = [&](double momentum, const std::vector<double> &expected) {
       return exact_point(layer_results("titans", deep, set(momentum), parameters), expected, wide);
     };
-    const std::vector<double> sizes = times(lr, s.beta), expected = titans({sizes, s.alpha, eta});
-    points.push_back(as_statement(layer(eta, expected), p, "a network: Titans"));
+    const std::vector<double> sizes = times(lr, s.beta),
+                              uneven =
+                                  [&] { // lambda's first channel makes another eta of every step
+                                    std::vector<double> etas;
+                                    for (int t = 0; t < s.shape.T; ++t)
+                                      etas.push_back(eta * s.lambda[size_t(t) * s.shape.Dk]);
+                                    return etas;
+                                  }(),
+                              expected = titans({sizes, s.alpha, uneven});
+    points.push_back(as_statement(layer(eta, expected), p, "a network: Titans, with another eta every step"));
     points.push_back(rival_system(layer(0, expected), p, "Titans without momentum"));
-    points.push_back(rival_law(layer(eta, titans({sizes, s.alpha, eta, eta})), p, "Titans with Nesterov's look-ahead"));
-    points.push_back(rival_law(layer(eta, titans({sizes, whole, eta})), p, "Titans without decay"));
+    points.push_back(
+        rival_law(layer(eta, titans({sizes, s.alpha, uneven, eta})), p, "Titans with Nesterov's look-ahead"));
+    points.push_back(rival_law(layer(eta, titans({sizes, whole, uneven})), p, "Titans without decay"));
+    points.push_back(rival_law(layer(eta, titans({sizes, s.alpha, steady})), p, "Titans with one eta for all steps"));
   }
   return points;
 }

@@ -88,6 +88,20 @@ template <class Real> struct LeastSquaresBlock {
   }
 };
 
+/// D[t] of the steps at hand, at most `most`, and how many they are; the block may end before the last of them. No
+/// alpha means 1. Barriers around.
+template <class Real> KOKKOS_FUNCTION int block_products(const Team &team, const Real *alpha, int most, Real *D) {
+  int steps = 0;
+  for (Real product = 1; steps < most && product >= Real(1) / 16; ++steps)
+    if (alpha) product *= alpha[steps];
+  team.barrier();
+  once(team, [=] {
+    for (int t = 0; t < steps; ++t) D[t] = (t ? D[t - 1] : Real(1)) * (alpha ? alpha[t] : Real(1));
+  });
+  team.barrier();
+  return steps;
+}
+
 template <class Real> struct LeastSquaresChunked {
   bool forgets;
 
@@ -115,15 +129,8 @@ template <class Real> struct LeastSquaresChunked {
     tile::copy(team, F, F, P, F, x.P, x.ldp);
 
     for (int t0 = 0, n = 0; t0 < h.T; t0 += n) {
-      int steps = 0; // at hand; the block may end before the last of them
-      for (Real product = 1; steps < C && t0 + steps < h.T && product >= Real(1) / 16; ++steps)
-        if (forgets) product *= h.alpha[t0 + steps];
-      const Real *alpha = forgets ? h.alpha + t0 : nullptr;
-      team.barrier();
-      once(team, [=] {
-        for (int t = 0; t < steps; ++t) D[t] = (t ? D[t - 1] : Real(1)) * (alpha ? alpha[t] : Real(1));
-      });
-      team.barrier();
+      const int left = h.T - t0;
+      const int steps = block_products(team, forgets ? h.alpha + t0 : nullptr, left < C ? left : C, D);
       n = x.block.run(team, h, t0, steps, D, x.P, x.ldp, x.ST, x.lds);
       x.block.updates.apply(team, 1 / D[n - 1], x.P, x.ldp);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A two-layer network as memory, M(x) = sum_j a_j(x) act(b_j . x), trained by gradient descent with momentum and decay:
 //
-//   Z_t = eta Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t
+//   Z_t = eta_t Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t
 //
 // (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14) with grad that of 1/2 |read(k_t) - v_t|^2 at M_{t-1}. State: row j
 // < width holds hidden unit j, its input weights b_j (Dk) and its output weights a_j (Dv); with momentum, as many rows
-// of Z follow. Without it (eta = 0) Z is minus the gradient step alone.
+// of Z follow. Without it (eta = 0) Z is minus the gradient step alone. eta_t is eta times lambda_t's first channel.
 //
 // Minibatch form: gradients of n tokens at the state M', Z' before them. Then M_t is linear in M', Z' and the
 // gradients,
@@ -36,6 +36,10 @@ template <class Real, class Act, class Read> struct MlpMemory {
   Real lr, eta;
   Act act;
   Read head;
+  /// eta_t, t steps after those that lambda points at.
+  KOKKOS_FUNCTION Real kept_momentum(const Real *lambda, int Dk, int t) const {
+    return lambda ? eta * lambda[size_t(t) * Dk] : eta;
+  }
 };
 
 /// The definition. Work of a head: h, a [width], e [Dv].
@@ -66,7 +70,8 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
     Real *M = head.state, *Z = m.momentum ? M + width * row : nullptr, *h = head.work, *a = h + width, *e = a + width;
     const MlpMemory<Real, Act, Read> memory = m;
     for (int t = 0; t < head.T; ++t) {
-      const Real *k = head.k(t), step = m.lr * head.beta[t], keep = head.alpha ? head.alpha[t] : Real(1);
+      const Real *k = head.k(t), step = m.lr * head.beta[t], keep = head.alpha ? head.alpha[t] : Real(1),
+                 eta = m.kept_momentum(head.lambda_, Dk, t);
       run(team, head, k, h, a, e);
       once(team, [&] { memory.head.gradient(Dk, Dv, k, head.v(t), e, e); });
       team.barrier();
@@ -76,7 +81,7 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
         for (int c = 0; c < row; ++c) {
           const Real gradient = c < Dk ? slope * k[c] : a[j] * e[c - Dk];
           Real change = -step * gradient;
-          if (Z) change = Z[j * row + c] = memory.eta * Z[j * row + c] + change;
+          if (Z) change = Z[j * row + c] = eta * Z[j * row + c] + change;
           unit[c] = keep * unit[c] + change;
         }
       });
@@ -94,7 +99,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
 
   static size_t work_size(int b, int width, int Dk, int Dv) {
     const size_t n = b;
-    return width * (2 * Dk + Dv + 5 * n) + n * (2 * n + 3 * Dv + Dk + 4);
+    return width * (2 * Dk + Dv + 5 * n) + n * (2 * n + 3 * Dv + Dk + 4) + 1;
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &head) const {
@@ -104,12 +109,13 @@ template <class Real, class Act, class Read> struct TrainByBatches {
     Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // transposes: B^T [Dk,W], A [Dv,W], Z's input part [Dk,W]
     Real *h = ZT + Dk * W, *a = h + b * W, *dh = a + b * W, *hq = dh + b * W, *aT = hq + b * W; // [n,W], aT [W,n]
     Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk,
-         *yZ = y + b * Dv;                                               // [n,Dv], w and G [n,n], [Dk,n], [n,Dv]
-    Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b; // [n]
+         *yZ = y + b * Dv; // [n,Dv], w and G [n,n], [Dk,n], [n,Dv]
+    Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b,
+         *momentum = lastZ + b; // [n]; what is left of Z'
     for (int t0 = 0; t0 < head.T; t0 += b) {
       const std::ptrdiff_t n = head.T - t0 < b ? head.T - t0 : b;
       const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0,
-                 *alpha = head.alpha ? head.alpha + t0 : nullptr;
+                 *alpha = head.alpha ? head.alpha + t0 : nullptr, *lambda = head.lambda_ ? head.lambda(t0) : nullptr;
       team.barrier();
       tile::transpose(team, W, Dk, M, row, BT, W);
       tile::transpose(team, W, Dv, M + Dk, row, A, W);
@@ -119,22 +125,21 @@ template <class Real, class Act, class Read> struct TrainByBatches {
            [=](int s) { // column s of w, or c and d: what a unit gradient at s, M' and Z' amount to at every later step
              Real weight = 0, impulse = 1, from_state = 1, from_momentum = 0;
              for (int t = 0; t < n; ++t) {
-               const Real keep = alpha ? alpha[t] : Real(1);
+               const Real keep = alpha ? alpha[t] : Real(1), eta = memory.kept_momentum(lambda, Dk, t);
                if (s < n) {
+                 if (t > s) impulse *= eta;
                  weight = t < s ? Real(0) : keep * weight + impulse;
-                 if (t >= s) impulse *= memory.eta;
                  w[t * n + s] = weight;
                } else {
-                 impulse *= memory.eta;
+                 impulse *= eta;
                  c[t] = from_state *= keep;
                  d[t] = from_momentum = keep * from_momentum + impulse;
                }
              }
-             if (s < n) {
-               last[s] = weight;
-               lastZ[s] = 1;
-               for (int t = s + 1; t < n; ++t) lastZ[s] *= memory.eta;
-             }
+             if (s < n)
+               last[s] = weight, lastZ[s] = impulse;
+             else
+               *momentum = impulse;
            });
       team.barrier();
       tile::gemm(team, n, W, Dk, Real(1), tile::rows(k, Dk), tile::rows<Real>(BT, W), Real(0), h, W);
@@ -196,7 +201,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
           }
           const Real Z_before = Z ? Z[j * row + col] : Real(0);
           M[j * row + col] = c[n - 1] * M[j * row + col] + d[n - 1] * Z_before - sum;
-          if (Z) Z[j * row + col] = memory.eta * lastZ[0] * Z_before - sumZ;
+          if (Z) Z[j * row + col] = *momentum * Z_before - sumZ;
         }
       });
     }

@@ -38,12 +38,9 @@ template <class Real, Kind kind> struct FixedKernel {
   FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, factor * xy, Real(1)); }
-  /// d/d(xy) of what it returned; of a step, 0.
+  /// d/d(xy) of what it returned; of a rounding, that of what it rounds (straight-through).
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const {
-    return kind == Kind::round                     ? Real(0)
-           : kind == Kind::exp                     ? factor * returned
-           : kind == Kind::relu && !(returned > 0) ? Real(0)
-                                                   : factor;
+    return kind == Kind::exp ? factor * returned : kind == Kind::relu && !(returned > 0) ? Real(0) : factor;
   }
 };
 
@@ -80,6 +77,14 @@ template <class Real, class Kernel> struct Grouped {
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real xy) const {
     Real sum = 0;
     for (int j = 0; j < groups; ++j) sum += weights[j] * kernel(head, t, i, (j + 1) * xy);
+    return sum;
+  }
+  KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real xy, Real) const {
+    Real sum = 0;
+    for (int j = 0; j < groups; ++j) {
+      const Real z = (j + 1) * xy;
+      sum += weights[j] * (j + 1) * kernel.slope(head, t, i, z, kernel(head, t, i, z));
+    }
     return sum;
   }
 };

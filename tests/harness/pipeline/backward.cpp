@@ -86,6 +86,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
 
 BOOST_AUTO_TEST_CASE(gates_of_nothing_of_all_and_in_between, *boost::unit_test::precondition(tape_runs)) {
   each_backward([](const Variant &variant, const Form &form) {
+    for (const Input &input : variant.inputs)
+      if (facts_of(input.tensor()).decay && input.range == Input::positive) return;
     GradientCase c = case_of(variant, {1, 2, 21, 6, 4}, 14);
     const double gates[] = {0, 1, 1e-300, 0.5, 1, 0, 0, 1e-300, 1e-300, 0.9};
     for (std::vector<double> *gate : {&c.s.alpha, &c.s.lambda})
@@ -114,6 +116,38 @@ BOOST_AUTO_TEST_CASE(variational_rules_of_other_parameters) {
       BOOST_TEST(right_in_float64(held(c, pass(c, *vla.find_form("chunked"), chunk), chunk)));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(similarities_and_groups_of_the_delta_former) {
+  const Variant &layer = find_variant("delta_former");
+  for (const Assignments &settings :
+       {Assignments{{"kappa1", "softmax"}, {"kappa2", "relu"}}, Assignments{{"kappa1", "relu"}, {"kappa2", "softmax"}},
+        Assignments{{"kappa1", "exp"}, {"kappa2", "exp"}, {"tau", "5"}},
+        Assignments{{"groups", "2"}, {"kappa1", "exp"}, {"tau", "9"}}}) {
+    GradientCase c = case_of(layer, {2, 2, 23, 5, 7}, 19);
+    Assignments gentle = settings;
+    gentle["scale"] = "0.5";
+    c.params = variant_params(layer, gentle);
+    for (int chunk : {4, 23}) {
+      BOOST_TEST_INFO(c.params.str() << " chunk " << chunk);
+      BOOST_TEST(right_in_float64(held(c, pass(c, *layer.find_form("chunked"), chunk), chunk)));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(roundings_are_passed_straight) {
+  // Of whole numbers they change nothing, so that their gradient is the linear one.
+  const Variant &layer = find_variant("delta_former");
+  GradientCase c = case_of(layer, {1, 2, 9, 3, 4}, 20);
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::w})
+    for (double &x : c.s[tensor]) x = std::round(2 * x);
+  const auto by = [&](const std::string &kappa) {
+    c.params = variant_params(layer, {{"kappa1", kappa}, {"kappa2", kappa}});
+    return pass(c, *layer.find_form("chunked"), 4);
+  };
+  const Sequence linear = by("linear"), round = by("round");
+  for (Tensor tensor : all_tensors) BOOST_TEST((round[tensor] == linear[tensor]), name_of(tensor));
+  BOOST_TEST(max_abs(round.w) > 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {

@@ -51,8 +51,9 @@ BOOST_AUTO_TEST_CASE(what_is_free_is_what_the_layer_reads_and_the_user_left_open
   BOOST_TEST(free_in("softmax", "recall") == Names{"scale"});
   BOOST_TEST(free_in("delta_net", "recall") == Names{"task beta"});
   BOOST_TEST(free_in("gated_delta_net", "recall") == (Names{"task beta", "task alpha"}));
-  BOOST_TEST(free_in("gated_linear", "recall") == (Names{"scale", "task lambda"})); // alpha would only multiply lambda
+  BOOST_TEST(free_in("gated_linear", "recall") == (Names{"scale", "task alpha"})); // lambda would only multiply it
   BOOST_TEST(free_in("gated_delta_net", "recall", {}, {{"beta", "1"}}) == Names{"task alpha"});
+  BOOST_TEST(free_in("titans", "recall") == (Names{"eta", "task beta", "task alpha"})); // lambda only scales eta
   BOOST_TEST(free_in("softmax", "recall", {{"scale", "2"}}, {}).empty());
   BOOST_TEST(free_in("nlms", "recall").empty());
   BOOST_TEST(free_in("softmax", "state_growth").empty()); // a norm is not better or worse

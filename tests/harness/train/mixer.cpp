@@ -30,7 +30,7 @@ Sequence inputs_of(const Variant &variant) {
 }
 
 BOOST_AUTO_TEST_CASE(forward_and_backward_are_the_layers) {
-  for (const char *name : {"linear", "delta_net", "gated_delta_net", "softmax"}) {
+  for (const char *name : {"linear", "delta_net", "gated_delta_net", "softmax", "rls", "delta_former"}) {
     BOOST_TEST_CONTEXT(name) {
       const Variant &variant = find_variant(name);
       const Sequence s = inputs_of(variant);
