@@ -70,19 +70,19 @@ template <class Real> struct LeastSquaresBlock {
     const tile::Matrix<Real> S = tile::rows<Real>(ST, lds), gain = tile::rows<Real>(updates.gain, updates.ld);
     tile::copy(team, n, Dv, h.v(t0), Dv, E, lde);
     team.barrier();
-    tile::called::gemm(team, n, Dv, F, Real(-1), k, S, Real(1), E, lde);
-    tile::called::gemm(team, n, Dv, F, Real(1), q, S, Real(0), o, Dv);
-    tile::called::gemm(team, n, n, F, Real(1), q, tile::transposed(gain.data, gain.row), Real(0), A, lda);
+    tile::gemm(team, n, Dv, F, Real(-1), k, S, Real(1), E, lde);
+    tile::gemm(team, n, Dv, F, Real(1), q, S, Real(0), o, Dv);
+    tile::gemm(team, n, n, F, Real(1), q, tile::transposed(gain.data, gain.row), Real(0), A, lda);
     team.barrier();
-    tile::called::solve_unit_lower(team, n, Dv, updates.M, updates.ldm, E, lde);
+    tile::solve_unit_lower(team, n, Dv, updates.M, updates.ldm, E, lde);
     each_cell(team, n, n, [=](int t, int i) {
       if (i > t) A[t * lda + i] = 0;
     });
     team.barrier();
     const tile::Product<Real> own{tile::rows<Real>(A, lda), tile::rows<Real>(E, lde), n, {1, 1}};
-    tile::called::gemm(team, n, Dv, Real(1), own, Real(1), o, Dv);
-    tile::called::gemm(team, F, Dv, n, Real(1), tile::transposed(gain.data, gain.row), tile::rows<Real>(E, lde),
-                       Real(1), ST, lds);
+    tile::gemm(team, n, Dv, Real(1), own, {}, Real(1), o, Dv);
+    tile::gemm(team, F, Dv, n, Real(1), tile::transposed(gain.data, gain.row), tile::rows<Real>(E, lde), Real(1), ST,
+               lds);
     team.barrier();
     return n;
   }

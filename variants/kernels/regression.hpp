@@ -2,7 +2,7 @@
 // Small dense factorisations inside one team, and the block form of a run of rank-one updates of an inverse: shared by
 // the layers that solve their regression exactly. Row-major; each function ends with its own barrier.
 #pragma once
-#include "harness/device/tile_called.hpp"
+#include "harness/device/tile.hpp"
 
 namespace recollect::variants {
 
@@ -27,12 +27,12 @@ template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Re
     }
     team.barrier();
     if (rest == 0) return;
-    tile::called::solve_unit_lower(team, width, rest, D, ld, U, ld);
+    tile::solve_unit_lower(team, width, rest, D, ld, U, ld);
     team.barrier();
     each_cell(team, rest, width, [=](int i, int j) { L[i * ld + j] = U[j * ld + i] / D[j * ld + j]; });
     team.barrier();
-    tile::called::gemm(team, rest, rest, width, Real(-1), tile::rows<Real>(L, ld), tile::rows<Real>(U, ld), Real(1),
-                       L + width, ld);
+    tile::gemm(team, rest, rest, width, Real(-1), tile::rows<Real>(L, ld), tile::rows<Real>(U, ld), Real(1), L + width,
+               ld);
   }
   team.barrier();
 }
@@ -40,7 +40,7 @@ template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Re
 /// X[n,columns] = M^{-1} X from M's factors.
 template <class Real>
 KOKKOS_FUNCTION void solve(const Team &team, int n, int columns, const Real *M, int ld, Real *X, int ldx) {
-  tile::called::solve_unit_lower(team, n, columns, M, ld, X, ldx);
+  tile::solve_unit_lower(team, n, columns, M, ld, X, ldx);
   team.barrier();
   each(team, columns, [=](int c) {
     for (int i = n - 1; i >= 0; --i) {
@@ -89,10 +89,10 @@ template <class Real> struct RankOneBlock {
                                std::ptrdiff_t ldp) {
     n = steps;
     const RankOneBlock b = *this;
-    tile::called::gemm(team, n, F, F, Real(1), updates, tile::rows(P, ldp), Real(0), z, ld);
+    tile::gemm(team, n, F, F, Real(1), updates, tile::rows(P, ldp), Real(0), z, ld);
     team.barrier();
-    tile::called::gemm(team, n, n, F, Real(1), tile::rows<Real>(z, ld), tile::transposed(updates.data, updates.row),
-                       Real(0), M, ldm);
+    tile::gemm(team, n, n, F, Real(1), tile::rows<Real>(z, ld), tile::transposed(updates.data, updates.row), Real(0), M,
+               ldm);
     team.barrier();
     each(team, n, [=](int t) {
       Real &pivot = b.M[t * b.ldm + t];
@@ -104,7 +104,7 @@ template <class Real> struct RankOneBlock {
     for (int t = steps - 1 - team.rank % side; t > 0; t -= side) // the first pivot that fell, which ends the block
       if (!(M[t * ldm + t] * 4 >= diagonal[t])) n = t;
     n = across_row(n, [](int a, int b) { return a < b ? a : b; });
-    tile::called::solve_unit_lower(team, n, F, M, ldm, z, ld);
+    tile::solve_unit_lower(team, n, F, M, ldm, z, ld);
     team.barrier();
     each_cell(team, n, F, [=](int t, int j) { b.gain[t * b.ld + j] = b.z[t * b.ld + j] / b.M[t * b.ldm + t]; });
     team.barrier();
@@ -112,8 +112,7 @@ template <class Real> struct RankOneBlock {
 
   /// P = scale (P - sum_t z_t z_t^T / d_t), made symmetric.
   KOKKOS_FUNCTION void apply(const Team &team, Real scale, Real *P, std::ptrdiff_t ldp) const {
-    tile::called::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(gain, ld), tile::rows<Real>(z, ld), Real(1), P,
-                       ldp);
+    tile::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(gain, ld), tile::rows<Real>(z, ld), Real(1), P, ldp);
     team.barrier();
     each_cell(team, F, F, [=](int i, int j) {
       if (j > i) return; // an element and its mirror image belong to one thread

@@ -226,8 +226,8 @@ template <class Real> struct VariationalInverse {
     const int n = b.updates.n;
     tile::Product<Real> own{tile::rows<Real>(b.x, ld), tile::transposed<Real>(b.updates.z, ld), F};
     own.wanted = {1, 1};
-    tile::called::gemm(team, n, n, Real(1), own, Real(0), b.W, ldw);
-    tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(b.x, ld), tile::rows<Real>(A, ld), Real(0), b.a, ld);
+    tile::gemm(team, n, n, Real(1), own, {}, Real(0), b.W, ldw);
+    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(b.x, ld), tile::rows<Real>(A, ld), Real(0), b.a, ld);
     team.barrier();
     Real *const W = b.W, *const a = b.a, *const x = b.x;
     each_cell(team, n, n, [=](int t, int i) {
@@ -236,7 +236,7 @@ template <class Real> struct VariationalInverse {
     team.barrier();
     tile::Product<Real> read{tile::rows<Real>(W, ldw), tile::rows<Real>(b.updates.gain, ld), n};
     read.given = {1, 1};
-    tile::called::gemm(team, n, F, Real(-1), read, Real(1), a, ld);
+    tile::gemm(team, n, F, Real(-1), read, {}, Real(1), a, ld);
     b.updates.apply(team, Real(1), A, ld);
     since = since + n == rule.refresh ? 0 : since + n;
     if (rule.refresh == 0 || since > 0) return n;

@@ -21,6 +21,7 @@
 //
 // and passes through everything unchanged. A is kept at the starts of chunks, and found anew at those of their blocks.
 #pragma once
+#include "harness/device/tile_called.hpp"
 #include "variants/kernels/variational.hpp"
 #include "variants/kernels/wy_vjp.hpp"
 
