@@ -8,7 +8,7 @@
 //
 // Beyond `length` steps the weights would turn negative. State: (Dv + 1) x 2 Dk, [real | imaginary] parts of S over z.
 // Cost a token: recurrent 10 (Dv + 1) Dk flops; chunked as linear with 2 Dk features.
-#include "variants/kernels/rotation.hpp"
+#include "variants/kernels/rotation_vjp.hpp"
 #include <cmath>
 
 namespace recollect::variants {
@@ -44,6 +44,20 @@ template <class Real> void chunked(const Call<Real> &call) {
   turn_state(call, turned);
 }
 
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Real angle = theta(back.call);
+  const Array<Real> q = back.call.q, k = back.call.k, d_q = back.d.q, d_k = back.d.k;
+  DecayedSum<Real> sum{};
+  sum.normalised = true;
+  turned_vjp("cosformer::backward", back, features(back.call), KOKKOS_LAMBDA(size_t, int) { return angle; }, sum, {},
+             {back.call.shape.Dk, d_q, d_k});
+  Kokkos::parallel_for(
+      "cosformer::relu", Kokkos::RangePolicy<Execution>(0, q.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+        if (!(q(i) > 0)) d_q(i) = 0;
+        if (!(k(i) > 0)) d_k(i) = 0;
+      });
+}
+
 } // namespace
 
 Variant cosformer() {
@@ -59,6 +73,7 @@ Variant cosformer() {
                : "T is " + std::to_string(s.T) + ", more than its length; give --set length=" + std::to_string(s.T);
   };
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = false;
   return v;
 }

@@ -8,7 +8,7 @@
 // repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 householder + 2) Dv Dk; chunked as delta_net on
 // n_h T steps.
 #include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -29,7 +29,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
+/// Keys and steps of all sub-steps.
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
   const int steps = call.params.integer("householder"), Dk = call.shape.Dk;
   const Array<Real> keys = allocate(call, call.steps() * steps * Dk), beta = allocate(call, call.steps() * steps);
   each_head(
@@ -41,7 +42,66 @@ template <class Real> void chunked(const Call<Real> &call) {
           if (first == 0) beta(at) = h.beta[s / steps];
         });
       });
-  delta_rule("delta_product::chunked", call, {steps, keys, keys, beta, beta, {}, {}});
+  return {steps, keys, keys, beta, beta, {}, {}};
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  delta_rule("delta_product::chunked", call, as_rule(call));
+}
+
+/// Rows of x for all sub-steps: the token's at each, or at the last alone and 0 at the others.
+template <class Real> struct Repeat {
+  int steps, width;
+  bool at_last;
+  Array<Real> x, out;
+  KOKKOS_FUNCTION void operator()(size_t s) const {
+    const bool wanted = !at_last || s % steps + 1 == size_t(steps);
+    for (int c = 0; c < width; ++c) out(s * width + c) = wanted ? x(s / steps * width + c) : Real(0);
+  }
+};
+/// A token's gradients, from those of its sub-steps.
+template <class Real> struct Gather {
+  int steps, Dk, Dv;
+  Array<Real> q, keys, v, erase, write; // of the sub-steps
+  Array<Real> d_q, d_k, d_w, d_v, d_beta;
+  KOKKOS_FUNCTION void operator()(size_t t) const {
+    for (int c = 0; c < Dk; ++c) {
+      Real at_k = 0, at_w = 0;
+      for (int j = 0; j < steps; ++j) ((steps - 1 - j) % 2 == 0 ? at_k : at_w) += keys((t * steps + j) * Dk + c);
+      d_q(t * Dk + c) = q((t * steps + steps - 1) * Dk + c), d_k(t * Dk + c) = at_k, d_w(t * Dk + c) = at_w;
+    }
+    for (int i = 0; i < Dv; ++i) {
+      Real sum = 0;
+      for (int j = 0; j < steps; ++j) sum += v((t * steps + j) * Dv + i);
+      d_v(t * Dv + i) = sum;
+    }
+    Real sum = 0;
+    for (int j = 0; j < steps; ++j) sum += erase(t * steps + j) + write(t * steps + j);
+    d_beta(t) = sum;
+  }
+};
+/// As a delta rule on steps T tokens, of which every last one is read.
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  DeltaRule<Real> rule = as_rule(call);
+  const int steps = rule.steps, Dk = call.shape.Dk, Dv = call.shape.Dv;
+  const size_t n = call.steps() * steps;
+  rule.steps = 1;
+  const auto repeated = [&](const Array<Real> &x, int width, bool at_last) {
+    const Array<Real> out = allocate(call, n * width);
+    Kokkos::parallel_for("delta_product::repeat", Kokkos::RangePolicy<Execution>(0, n),
+                         Repeat<Real>{steps, width, at_last, x, out});
+    return out;
+  };
+  Pullback<Real> fine = back;
+  fine.call.shape.T = fine.d.shape.T = call.shape.T * steps;
+  fine.call.q = repeated(call.q, Dk, false), fine.call.v = repeated(call.v, Dv, false);
+  fine.call.o = allocate(call, n * Dv), fine.d.o = repeated(back.d.o, Dv, true);
+  fine.d.q = allocate(call, n * Dk), fine.d.v = allocate(call, n * Dv);
+  const DeltaRuleGradient<Real> d{fine.d.q, allocate(call, n * Dk), allocate(call, n), allocate(call, n)};
+  delta_rule_vjp("delta_product::backward", fine, rule, d);
+  Kokkos::parallel_for("delta_product::gather", Kokkos::RangePolicy<Execution>(0, call.steps()),
+                       Gather<Real>{steps, Dk, Dv, d.q, d.k, fine.d.v, d.erase, d.write, back.d.q, back.d.k, back.d.w,
+                                    back.d.v, back.d.beta});
 }
 
 } // namespace
@@ -58,6 +118,7 @@ Variant delta_product() {
   v.inputs = {{"beta", true, "step size of every Householder step"},
               {"w", false, "key of every second step before the last"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

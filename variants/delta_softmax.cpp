@@ -7,7 +7,7 @@
 // DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on exactly the weight 1 of
 // old values is taken out, however dissimilar their keys. State: none that is finite; every k and u is kept. Cost of
 // token t: 4 t (Dk + Dv) flops. Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
-#include "variants/kernels/delta_former.hpp"
+#include "variants/kernels/delta_former_vjp.hpp"
 #include "variants/kernels/similarity.hpp"
 
 namespace recollect::variants {
@@ -37,6 +37,20 @@ template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
 template <class Real> void chunked(const Call<Real> &call) { by_chunks(call, Inverse::substitution); }
 template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, Inverse::doubling); }
 
+template <class Real> void backward(const Pullback<Real> &back) {
+  const std::string label = "delta_softmax::backward";
+  Pullback<Real> writes{plain(back.call), back.d}, reads = back; // reads: of u
+  const Array<Real> u = empty_u(back.call), e = empty_u(back.call), d_k = back.d.k;
+  write_by_chunks(label + "::u", writes.call, kernel(back.call), Inverse::substitution, u);
+  reads.call.v = u, reads.d.v = e;
+  attend_vjp(label + "::reads", reads, kernel(back.call));
+  writes.d.alpha = allocate(back.call, back.call.steps()), writes.d.beta = allocate(back.call, back.call.steps());
+  writes.d.w = allocate(back.call, d_k.extent(0));
+  write_vjp(label, writes, kernel(back.call), u, e);
+  Kokkos::parallel_for(label + "::w", Kokkos::RangePolicy<Execution>(0, d_k.extent(0)),
+                       AddArray<Real>{writes.d.w, d_k}); // w is the key
+}
+
 } // namespace
 
 Variant delta_softmax() {
@@ -50,6 +64,7 @@ Variant delta_softmax() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"chunked", chunked<float>, chunked<double>},
              {"doubling", doubling<float>, doubling<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = false;
   return v;
 }

@@ -25,9 +25,12 @@ std::vector<double> stretched_cosines(int D, std::uint64_t seed) {
   return rows;
 }
 
+template <class Real> Array<Real> directions(const Call<Real> &call) {
+  return constants<Real>("stretched cosines", stretched_cosines(call.shape.Dk, call.params.integer("seed")));
+}
+
 template <class Real> Features<Real> log_features(const Call<Real> &call) {
-  const Array<Real> rows =
-      constants<Real>("stretched cosines", stretched_cosines(call.shape.Dk, call.params.integer("seed")));
+  const Array<Real> rows = directions(call);
   return map_features(
       call, call.shape.Dk, KOKKOS_LAMBDA(const Real *x, int D, Real *l) {
         for (int j = 0; j < D; ++j) l[j] = dot(rows.data() + size_t(j) * D, x, D);
@@ -41,6 +44,17 @@ template <class Real> void chunked(const Call<Real> &call) {
   exponential_chunked("dijiang::chunked", call, log_features(call));
 }
 
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Array<Real> rows = directions(back.call);
+  exponential_backward(
+      "dijiang::backward", back, log_features(back.call),
+      KOKKOS_LAMBDA(const Real *, int D, const Real *d_l, Real *d_x) {
+        for (int i = 0; i < D; ++i) d_x[i] = 0;
+        for (int j = 0; j < D; ++j)
+          for (int i = 0; i < D; ++i) d_x[i] += d_l[j] * rows(size_t(j) * D + i);
+      });
+}
+
 } // namespace
 
 Variant dijiang() {
@@ -52,6 +66,7 @@ Variant dijiang() {
   v.cost = {5 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
   v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -17,6 +17,10 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("ffn_relu::parallel", call, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything);
 }
 
+template <class Real> void backward(const Pullback<Real> &back) {
+  attend_vjp("ffn_relu::backward", back, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything);
+}
+
 } // namespace
 
 Variant ffn_relu() {
@@ -24,6 +28,7 @@ Variant ffn_relu() {
   v.update = "o_t = sum_i max(0, k_i . q_t) v_i over all rows";
   v.source = "000 Eq 14-15";
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   return v;
 }
 

@@ -13,12 +13,17 @@ namespace {
 template <class Real> struct Silu {
   KOKKOS_FUNCTION bool normalised() const { return false; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real z) const { return math::silu(z); }
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real z, Real) const { return silu_slope(z); }
 };
 template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("ffn_silu::recurrent", call, Silu<Real>{}, Sees::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
   attend("ffn_silu::parallel", call, Silu<Real>{}, Sees::everything);
+}
+
+template <class Real> void backward(const Pullback<Real> &back) {
+  attend_vjp("ffn_silu::backward", back, Silu<Real>{}, Sees::everything);
 }
 
 } // namespace
@@ -29,6 +34,7 @@ Variant ffn_silu() {
   v.update = "o_t = sum_i silu(k_i . q_t) v_i over all rows";
   v.source = "000 Table 1, Eq 14";
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   return v;
 }
 

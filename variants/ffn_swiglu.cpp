@@ -5,6 +5,7 @@
 //
 // The rows of w are those of W_G. Not causal: k, v and w are weights, not context. State: none but them. Cost a token:
 // 2 T (2 Dk + Dv) flops, T exponentials.
+#include "variants/kernels/arrays.hpp"
 #include "variants/kernels/persistent.hpp"
 
 namespace recollect::variants {
@@ -14,9 +15,22 @@ template <class Real> struct Swiglu {
   int T, width;
   Array<Real> q, w;
   KOKKOS_FUNCTION bool normalised() const { return false; }
-  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
-    return dot(w.data() + (head * T + i) * width, q.data() + (head * T + t) * width, width) * math::silu(z);
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const { return other(head, t, i) * math::silu(z); }
+  KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real) const {
+    return other(head, t, i) * silu_slope(z);
   }
+  KOKKOS_FUNCTION Real other(size_t head, int t, int i) const {
+    return dot(w.data() + (head * T + i) * width, q.data() + (head * T + t) * width, width);
+  }
+};
+/// The same weights as functions of the gate's products: `keys` are k, and z = w_i . q_t.
+template <class Real> struct Gate {
+  Swiglu<Real> keys;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
+    return z * math::silu(keys.other(head, t, i));
+  }
+  KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real, Real) const { return math::silu(keys.other(head, t, i)); }
 };
 template <class Real> Swiglu<Real> kernel(const Call<Real> &call) {
   return {call.shape.T, call.shape.Dk, call.q, call.w};
@@ -28,6 +42,19 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("ffn_swiglu::parallel", call, kernel(call), Sees::everything);
 }
 
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  attend_vjp("ffn_swiglu::backward", back, kernel(call), Sees::everything);
+  Pullback<Real> gate = back;
+  gate.call.k = call.w, gate.d.k = back.d.w;
+  gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0)); // v has its own
+  attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}}, Sees::everything);
+  const Array<Real> d_q = back.d.q, added = gate.d.q;
+  Kokkos::parallel_for(
+      "ffn_swiglu::q", Kokkos::RangePolicy<Execution>(0, d_q.extent(0)),
+      KOKKOS_LAMBDA(const size_t i) { d_q(i) += added(i); });
+}
+
 } // namespace
 
 Variant ffn_swiglu() {
@@ -37,6 +64,7 @@ Variant ffn_swiglu() {
   v.cost = {2 * cost::T * (2 * cost::Dk + cost::Dv), cost::T};
   v.inputs = {{"w", true, "rows of the gate W_G"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   return v;
 }
 

@@ -6,7 +6,7 @@
 //
 // The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gated_linear. State: Dv x 2 Dk,
 // [real | imaginary] parts. Cost a token: recurrent 10 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
-#include "variants/kernels/rotation.hpp"
+#include "variants/kernels/rotation_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
@@ -43,16 +43,43 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
+template <class Real> struct Phase {
+  bool turns;
+  Array<Real> w;
+  int D;
+  KOKKOS_FUNCTION Real operator()(size_t step, int j) const { return turns ? w(step * D + j) : Real(0); }
+};
+template <class Real> Phase<Real> phase(const Call<Real> &call) { return {call.has("w"), call.w, call.shape.Dk}; }
+
+/// What decays, without its features.
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+  DecayedSum<Real> sum{};
+  if (call.has("alpha")) sum.alpha = call.alpha;
+  sum.lambda = twice(call, call.lambda, call.shape.Dk);
+  return sum;
+}
 template <class Real> void chunked(const Call<Real> &call) {
-  const int Dk = call.shape.Dk;
-  const bool turns = call.has("w");
-  const Array<Real> w = call.w, alpha = call.has("alpha") ? call.alpha : Array<Real>();
-  const Turned<Real> turned = turn_back(
-      call, Features<Real>{Dk, call.q, call.k},
-      KOKKOS_LAMBDA(size_t step, int j) { return turns ? w(step * Dk + j) : Real(0); });
-  decayed_sum("gateloop::chunked", call,
-              {2 * Dk, turned.features.q, turned.features.k, alpha, twice(call, call.lambda, Dk)});
+  const Turned<Real> turned = turn_back(call, Features<Real>{call.shape.Dk, call.q, call.k}, phase(call));
+  DecayedSum<Real> sum = as_sum(call);
+  sum.width = turned.features.width, sum.q = turned.features.q, sum.k = turned.features.k;
+  decayed_sum("gateloop::chunked", call, sum);
   turn_state(call, turned);
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const int D = call.shape.Dk;
+  const DecayedSum<Real> sum = as_sum(call);
+  DecayedSumGradient<Real> d{};
+  if (call.has("alpha")) d.alpha = back.d.alpha;
+  d.lambda = allocate(call, sum.lambda.extent(0));
+  turned_vjp("gateloop::backward", back, Features<Real>{D, call.q, call.k}, phase(call), sum, d,
+             {D, back.d.q, back.d.k}, call.has("w") ? back.d.w : Array<Real>());
+  const Array<Real> both = d.lambda, d_lambda = back.d.lambda;
+  Kokkos::parallel_for(
+      "gateloop::lambda", Kokkos::RangePolicy<Execution>(0, d_lambda.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+        const size_t at = i / D * 2 * D + i % D;
+        d_lambda(i) = both(at) + both(at + D);
+      });
 }
 
 } // namespace
@@ -68,6 +95,7 @@ Variant gateloop() {
               {"w", false, "phase of each key channel's decay in radians", "0"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   v.traits.zero_key_keeps = true;

@@ -27,6 +27,14 @@ template <class Real> void chunked(const Call<Real> &call) {
   exponential_chunked("hedgehog::chunked", call, log_features(call));
 }
 
+template <class Real> void backward(const Pullback<Real> &back) {
+  exponential_backward(
+      "hedgehog::backward", back, log_features(back.call),
+      KOKKOS_LAMBDA(const Real *, int D, const Real *d_l, Real *d_x) {
+        for (int j = 0; j < D; ++j) d_x[j] = d_l[j] - d_l[D + j];
+      });
+}
+
 } // namespace
 
 Variant hedgehog() {
@@ -36,6 +44,7 @@ Variant hedgehog() {
   v.differs = "the learned projection is the identity";
   v.cost = {10 * (cost::Dv + 1) * cost::Dk, 6 * cost::Dk};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

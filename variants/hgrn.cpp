@@ -37,6 +37,50 @@ template <class Real> void chunked(const Call<Real> &call) {
   chunked_scan("hgrn::chunked", call, Rule<Real>{forget_gates(call)});
 }
 
+/// All value channels of one head that share key channel j: forth, keeping what they hold, and back.
+template <class Real> struct ChannelsBack {
+  HeadArrays<Real> arrays;
+  ForgetGates<Real> f, d;
+  Array<Real> held, d_o, d_q, d_v, d_state; // held [B,H,T,Dv]
+  KOKKOS_FUNCTION void operator()(size_t unit) const {
+    const int D = arrays.Dk, V = arrays.Dv, T = arrays.T, j = int(unit % D);
+    const Head<Real> h = arrays.head(unit / D);
+    const size_t first = h.index * T;
+    for (int t = 0; t < T; ++t) {
+      const size_t at = (first + t) * D + j;
+      d.keep(at) = d.write(at) = d_q(at) = 0;
+    }
+    for (int i = j; i < V; i += D) {
+      Real s = h.state[i], slope = d_state(h.index * V + i);
+      for (int t = 0; t < T; ++t) {
+        const size_t at = (first + t) * D + j;
+        s = f.keep(at) * s + f.write(at) * h.v(t)[i];
+        held((first + t) * V + i) = s;
+      }
+      for (int t = T - 1; t >= 0; --t) {
+        const size_t at = (first + t) * D + j, own = (first + t) * V + i;
+        d_q(at) += d_o(own) * held(own);
+        slope += d_o(own) * h.q(t)[j];
+        d.keep(at) += slope * (t > 0 ? held(own - V) : h.state[i]);
+        d.write(at) += slope * h.v(t)[i];
+        d_v(own) = slope * f.write(at);
+        slope *= f.keep(at);
+      }
+      d_state(h.index * V + i) = slope;
+    }
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const size_t n = call.k.extent(0);
+  const ForgetGates<Real> d{allocate(call, n), allocate(call, n)};
+  Kokkos::parallel_for("hgrn::backward", Kokkos::RangePolicy<Execution>(0, call.shape.heads() * call.shape.Dk),
+                       ChannelsBack<Real>{HeadArrays<Real>(call), forget_gates(call), d,
+                                          allocate(call, call.v.extent(0)), back.d.o, back.d.q, back.d.v,
+                                          back.d.state});
+  forget_gates_vjp(back, d);
+}
+
 } // namespace
 
 Variant hgrn() {
@@ -48,6 +92,7 @@ Variant hgrn() {
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.layout = "S [Dv,1]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 1}; };
   return v;

@@ -6,7 +6,7 @@
 //
 // State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost a token: recurrent (a Cholesky factorisation each)
 // 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
-#include "variants/kernels/normal_equations.hpp"
+#include "variants/kernels/normal_equations_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -16,6 +16,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 template <class Real> void chunked(const Call<Real> &call) {
   normal_equations_chunked("intention::chunked", call, false);
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  normal_equations_vjp("intention::backward", back, false);
 }
 
 } // namespace
@@ -29,6 +32,7 @@ Variant intention() {
   v.cost = cost::at_least(4 * cost::Dv * cost::Dk + 3 * cost::Dk * cost::Dk + cost::Dk * cost::Dk * cost::Dk / 3);
   v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2"), {1e-4, 0.1, 1})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = true;
   v.layout = "V^T K [Dv,Dk], K^T K [Dk,Dk]";
   v.state_shape = stacked_state;

@@ -10,7 +10,7 @@
 // recurrent 11 Dv Dk flops; chunked as gateloop.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/arrays.hpp"
-#include "variants/kernels/rotation.hpp"
+#include "variants/kernels/rotation_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 #include <cmath>
 
@@ -50,21 +50,46 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
+/// g k_t
+template <class Real> Array<Real> written(const Call<Real> &call, const Ring<Real> &a) {
   const int D = call.shape.Dk;
-  const Ring<Real> a = ring(call);
-  const Array<Real> written = map_rows(
+  return map_rows(
       "written", call, call.k, D, D, KOKKOS_LAMBDA(const Real *k, int n, Real *out) {
         for (int j = 0; j < n; ++j) out[j] = a.gain(j) * k[j];
       });
-  const Array<Real> decays = map_rows(
+}
+/// nu of both parts of every channel, at every step.
+template <class Real> Array<Real> decays(const Call<Real> &call, const Ring<Real> &a) {
+  const int D = call.shape.Dk;
+  return map_rows(
       "decays", call, call.k, D, 2 * D, KOKKOS_LAMBDA(const Real *, int n, Real *out) {
         for (int j = 0; j < n; ++j) out[j] = out[n + j] = a.modulus(j);
       });
-  const Turned<Real> turned = turn_back(
-      call, Features<Real>{D, call.q, written}, KOKKOS_LAMBDA(size_t, int j) { return a.phase(j); });
-  decayed_sum("lru::chunked", call, {2 * D, turned.features.q, turned.features.k, {}, decays});
+}
+template <class Real> struct Phase {
+  Array<Real> phase;
+  KOKKOS_FUNCTION Real operator()(size_t, int j) const { return phase(j); }
+};
+
+template <class Real> void chunked(const Call<Real> &call) {
+  const int D = call.shape.Dk;
+  const Ring<Real> a = ring(call);
+  const Turned<Real> turned = turn_back(call, Features<Real>{D, call.q, written(call, a)}, Phase<Real>{a.phase});
+  decayed_sum("lru::chunked", call, {2 * D, turned.features.q, turned.features.k, {}, decays(call, a)});
   turn_state(call, turned);
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const int D = call.shape.Dk;
+  const Ring<Real> a = ring(call);
+  DecayedSum<Real> sum{};
+  sum.lambda = decays(call, a);
+  const Array<Real> d_k = back.d.k, gain = a.gain;
+  turned_vjp("lru::backward", back, Features<Real>{D, call.q, written(call, a)}, Phase<Real>{a.phase}, sum, {},
+             {D, back.d.q, d_k});
+  Kokkos::parallel_for(
+      "lru::gain", Kokkos::RangePolicy<Execution>(0, d_k.extent(0)),
+      KOKKOS_LAMBDA(const size_t i) { d_k(i) *= gain(i % D); });
 }
 
 } // namespace
@@ -80,6 +105,7 @@ Variant lru() {
               real_param("phase", 0.314, 0, 6.2832, "largest phase, radians"),
               integer_param("seed", 1, 0, 1e9, "of the ring")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   return v;

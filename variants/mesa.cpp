@@ -9,7 +9,7 @@
 // H. Cost a token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at most C steps, a
 // decaying step starts one) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) and 7/3 Dk^3 a block; conjugate gradients 2 Dk^2 + 4 C
 // Dk an iteration.
-#include "variants/kernels/normal_equations.hpp"
+#include "variants/kernels/normal_equations_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -37,6 +37,12 @@ template <class Real> void chunked(const Call<Real> &call) {
 template <class Real> void iterative(const Call<Real> &call) {
   conjugate_gradients("mesa::conjugate_gradients", weighed(call), true);
 }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const bool weighs = call.has("beta");
+  normal_equations_vjp("mesa::backward", back, true, weighs ? call.beta : Array<Real>(),
+                       weighs ? back.d.beta : Array<Real>(), weighed(call, call.k, call.shape.Dk));
+}
 
 } // namespace
 
@@ -54,6 +60,7 @@ Variant mesa() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"chunked", chunked<float>, chunked<double>},
              {"conjugate_gradients", iterative<float>, iterative<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.layout = "B [Dv,Dk], H [Dk,Dk]";
   v.state_shape = stacked_state;
   v.solved_condition = [](const Sequence &s, const Params &p) {

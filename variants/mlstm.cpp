@@ -9,6 +9,7 @@
 // / M_t, so that both its gates f_t M_{t-1} / M_t and i_t / M_t are <= 1 and the 1 of the divisor becomes 1 / M_t. M is
 // kept as the factor and not as its logarithm, whose differences lose digits. State: (Dv + 2) x Dk: C over n over (M,
 // 0, ...); M = 0 is the empty memory. Cost a token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+#include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/normalised.hpp"
 
 namespace recollect::variants {
@@ -44,23 +45,70 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  const size_t steps = call.shape.heads() * call.shape.T;
-  const Array<Real> keep = allocate(call, steps), add = allocate(call, steps), floor = allocate(call, steps);
-  each_head(
-      "mlstm::stabilise", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
-        each(team, 1, [=](int) {
-          Real *M = h.state + size_t(h.Dv + 1) * h.Dk;
-          for (int t = 0; t < h.T; ++t) {
-            const Gates<Real> gate = stabilised(h.alpha[t], h.beta[t], *M);
-            const size_t at = h.index * h.T + t;
-            keep(at) = gate.keep, add(at) = gate.add, floor(at) = 1 / gate.stabiliser;
-            *M = gate.stabiliser;
-          }
-        });
-      });
-  decayed_sum("mlstm::chunked", call,
-              {call.shape.Dk, call.q, call.k, keep, {}, Real(call.params.real("scale")), {}, true, add, floor});
+/// Gates and floors of all steps; the state's M becomes the last one unless it is kept.
+template <class Real> struct Stabilise {
+  bool keeps;
+  Array<Real> keep, add, floor;
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    once(team, [=, *this] {
+      Real *const end = h.state + size_t(h.Dv + 1) * h.Dk, M = *end;
+      for (int t = 0; t < h.T; ++t) {
+        const Gates<Real> gate = stabilised(h.alpha[t], h.beta[t], M);
+        const size_t at = h.index * h.T + t;
+        keep(at) = gate.keep, add(at) = gate.add, floor(at) = 1 / gate.stabiliser;
+        M = gate.stabiliser;
+      }
+      if (!keeps) *end = M;
+    });
+  }
+};
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call, bool keeps) {
+  const Stabilise<Real> gates{keeps, allocate(call, call.steps()), allocate(call, call.steps()),
+                              allocate(call, call.steps())};
+  each_head("mlstm::stabilise", call, 0, gates);
+  return {call.shape.Dk, call.q,    call.k,     gates.keep, {}, Real(call.params.real("scale")), {},
+          true,          gates.add, gates.floor};
+}
+
+template <class Real> void chunked(const Call<Real> &call) { decayed_sum("mlstm::chunked", call, as_sum(call, false)); }
+
+/// From the gradients of keep, add and 1 / M to those of f and i. With f M_{t-1} the larger, keep is 1 and add i / M; with
+/// |i|, keep is f M_{t-1} / |i| and add a sign.
+template <class Real> struct StabiliseBack {
+  Array<Real> keep, add, floor, d_keep, d_add, d_floor, d_alpha, d_beta, d_state;
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    once(team, [=, *this] {
+      const size_t end = h.index * size_t(h.Dv + 2) * h.Dk + size_t(h.Dv + 1) * h.Dk;
+      const Real start = h.state[size_t(h.Dv + 1) * h.Dk];
+      Real slope = d_state(end); // in M_t
+      for (int t = h.T - 1; t >= 0; --t) {
+        const size_t at = h.index * h.T + t;
+        const Real f = h.alpha[t], i = h.beta[t], before = t > 0 ? 1 / floor(at - 1) : start, M = 1 / floor(at);
+        if (!(M > 0)) {
+          d_alpha(at) = d_beta(at) = slope = 0;
+          continue;
+        }
+        slope -= (keep(at) * d_keep(at) + add(at) * d_add(at) + d_floor(at) / M) / M;
+        const bool written = f * before < math::fabs(i);
+        const Real kept = d_keep(at) / M + (written ? Real(0) : slope); // in f M_{t-1}
+        d_beta(at) = d_add(at) / M + (written ? (i < 0 ? -slope : slope) : Real(0));
+        d_alpha(at) = kept * before;
+        slope = kept * f;
+      }
+      d_state(end) = slope;
+    });
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const DecayedSum<Real> sum = as_sum(call, true);
+  DecayedSumGradient<Real> d{back.d.q, back.d.k};
+  d.alpha = allocate(call, call.steps()), d.strength = allocate(call, call.steps()),
+  d.floor = allocate(call, call.steps());
+  decayed_sum_vjp("mlstm::backward", back, sum, d);
+  each_head("mlstm::gates", call, 0,
+            StabiliseBack<Real>{sum.alpha, sum.strength, sum.floor, d.alpha, d.strength, d.floor, back.d.alpha,
+                                back.d.beta, back.d.state});
 }
 
 } // namespace
@@ -75,6 +123,7 @@ Variant mlstm() {
   v.inputs = {{"beta", false, "exponential input gate i = exp(i~) as the factor, any positive number"},
               {"alpha", false, "forget gate f"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.layout = "C [Dv,Dk], n [1,Dk], M [1,Dk] (the first element: the factor in whose units both are kept)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
   v.traits.zero_step_keeps = true;

@@ -29,11 +29,15 @@ std::vector<double> orthogonal_gaussians(int F, int D, std::uint64_t seed) {
   return rows;
 }
 
+template <class Real> Array<Real> directions(const Call<Real> &call) {
+  return constants<Real>(
+      "omega", orthogonal_gaussians(call.params.integer("features"), call.shape.Dk, call.params.integer("seed")));
+}
+
 template <class Real> Features<Real> log_features(const Call<Real> &call) {
   const int F = call.params.integer("features");
   const Real scale = call.params.real("scale"), root = math::sqrt(scale), constant = math::log(Real(F)) / 2;
-  const Array<Real> omega =
-      constants<Real>("omega", orthogonal_gaussians(F, call.shape.Dk, call.params.integer("seed")));
+  const Array<Real> omega = directions(call);
   return map_features(
       call, F, KOKKOS_LAMBDA(const Real *x, int D, Real *l) {
         const Real half_square = scale * dot(x, x, D) / 2;
@@ -46,6 +50,21 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 template <class Real> void chunked(const Call<Real> &call) {
   exponential_chunked("performer::chunked", call, log_features(call));
+}
+
+template <class Real> void backward(const Pullback<Real> &back) {
+  const int F = back.call.params.integer("features");
+  const Real scale = back.call.params.real("scale"), root = math::sqrt(scale);
+  const Array<Real> omega = directions(back.call);
+  exponential_backward(
+      "performer::backward", back, log_features(back.call),
+      KOKKOS_LAMBDA(const Real *x, int D, const Real *d_l, Real *d_x) {
+        Real all = 0;
+        for (int i = 0; i < F; ++i) all += d_l[i];
+        for (int j = 0; j < D; ++j) d_x[j] = -scale * all * x[j];
+        for (int i = 0; i < F; ++i)
+          for (int j = 0; j < D; ++j) d_x[j] += root * d_l[i] * omega(size_t(i) * D + j);
+      });
 }
 
 } // namespace
@@ -62,6 +81,7 @@ Variant performer() {
               integer_param("seed", 1, 0, 1e9, "of the features"),
               tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

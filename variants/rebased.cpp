@@ -16,17 +16,27 @@
 namespace recollect::variants {
 namespace {
 
+template <class Real> struct LayerNorm {
+  Real gain, shift;
+  explicit LayerNorm(const Params &params) : gain(params.real("gain")), shift(params.real("shift")) {}
+  /// out = (x - mean) / spread; returns the spread.
+  KOKKOS_FUNCTION static Real standardise(const Real *x, int D, Real *out) {
+    Real mean = 0;
+    for (int j = 0; j < D; ++j) mean += x[j] / D;
+    for (int j = 0; j < D; ++j) out[j] = x[j] - mean;
+    const Real spread = root_mean_square(out, D, Real(1e-5));
+    for (int j = 0; j < D; ++j) out[j] /= spread;
+    return spread;
+  }
+  KOKKOS_FUNCTION void operator()(const Real *x, int D, Real *out) const {
+    standardise(x, D, out);
+    for (int j = 0; j < D; ++j) out[j] = gain * out[j] + shift;
+  }
+};
+
 /// x' as above, row by row.
 template <class Real> Array<Real> normed(const Call<Real> &call, const Array<Real> &x) {
-  const Real gain = call.params.real("gain"), shift = call.params.real("shift");
-  return map_rows(
-      "layer norm", call, x, call.shape.Dk, call.shape.Dk, KOKKOS_LAMBDA(const Real *row, int D, Real *out) {
-        Real mean = 0;
-        for (int j = 0; j < D; ++j) mean += row[j] / D;
-        for (int j = 0; j < D; ++j) out[j] = row[j] - mean;
-        const Real spread = root_mean_square(out, D, Real(1e-5));
-        for (int j = 0; j < D; ++j) out[j] = gain * (out[j] / spread) + shift;
-      });
+  return map_rows("layer norm", call, x, call.shape.Dk, call.shape.Dk, LayerNorm<Real>(call.params));
 }
 
 template <class Real> Array<Real> squared(const Call<Real> &call, const Array<Real> &x) {
@@ -47,6 +57,34 @@ template <class Real> void chunked(const Call<Real> &call) {
   feature_chunked("rebased::chunked", call, features(call));
 }
 
+/// From the gradient of x' x'^T of a row to that of x: with y = (x - mean) / spread, dx = gain (dx' - mean(dx') - y
+/// mean(dx' y)) / spread. `y` is work.
+template <class Real> struct NormPull {
+  int D;
+  LayerNorm<Real> norm;
+  Array<Real> x, d_phi, d_x, y;
+  KOKKOS_FUNCTION void operator()(size_t t) const {
+    Real *const own = y.data() + t * D, *const out = d_x.data() + t * D;
+    const Real gain = norm.gain, shift = norm.shift, spread = norm.standardise(x.data() + t * D, D, own);
+    for (int j = 0; j < D; ++j) own[j] = gain * own[j] + shift, out[j] = 0;
+    add_quadratic_pull(own, D, Real(1), d_phi.data() + t * quadratic_features(D), out);
+    norm.standardise(x.data() + t * D, D, own);
+    Real mean = 0, along = 0;
+    for (int j = 0; j < D; ++j) mean += out[j] / D, along += out[j] * own[j] / D;
+    for (int j = 0; j < D; ++j) out[j] = gain * (out[j] - mean - along * own[j]) / spread;
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const int D = call.shape.Dk;
+  const Features<Real> phi = features(call), d = feature_gradients("rebased::backward", back, phi);
+  const LayerNorm<Real> norm(call.params);
+  const Array<Real> work = allocate(call, call.q.extent(0));
+  const Kokkos::RangePolicy<Execution> steps(0, call.steps());
+  Kokkos::parallel_for("rebased::q", steps, NormPull<Real>{D, norm, call.q, d.q, back.d.q, work});
+  Kokkos::parallel_for("rebased::k", steps, NormPull<Real>{D, norm, call.k, d.k, back.d.k, work});
+}
+
 } // namespace
 
 Variant rebased() {
@@ -57,6 +95,7 @@ Variant rebased() {
   v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
               tuned(real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor"), {0})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

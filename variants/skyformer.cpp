@@ -9,13 +9,14 @@
 // 2 Dv) flops a token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
 // exact.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/gaussian.hpp"
+#include "variants/kernels/gaussian_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { gaussian_recurrent("skyformer::recurrent", call); }
 template <class Real> void parallel(const Call<Real> &call) { gaussian_parallel("skyformer::parallel", call); }
+template <class Real> void backward(const Pullback<Real> &back) { gaussian_vjp("skyformer::backward", back); }
 
 template <class Real> void through_landmarks(const Call<Real> &call) {
   const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), 2 * T);
@@ -49,6 +50,7 @@ Variant skyformer() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"parallel", parallel<float>, parallel<double>},
              {"nystrom", through_landmarks<float>, through_landmarks<double>, false, true, false}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::sum;
   return v;
 }

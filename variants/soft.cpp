@@ -8,13 +8,14 @@
 // t exponentials. The form `nystrom` approximates the kernel through `features` means of consecutive keys
 // (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops a token. They come from the whole sequence, so it is not causal. Exact, it
 // is the same layer as skyformer.
-#include "variants/kernels/gaussian.hpp"
+#include "variants/kernels/gaussian_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { gaussian_recurrent("soft::recurrent", call); }
 template <class Real> void parallel(const Call<Real> &call) { gaussian_parallel("soft::parallel", call); }
+template <class Real> void backward(const Pullback<Real> &back) { gaussian_vjp("soft::backward", back); }
 
 template <class Real> void through_landmarks(const Call<Real> &call) {
   const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), T);
@@ -43,6 +44,7 @@ Variant soft() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"parallel", parallel<float>, parallel<double>},
              {"nystrom", through_landmarks<float>, through_landmarks<double>, false, true, false}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::sum;
   return v;
 }

@@ -5,7 +5,7 @@
 //   x_t = q_t / |q_t|,   y_i = k_i / |k_i|
 //
 // A zero vector stays zero. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
-#include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp.hpp"
 #include "variants/kernels/similarity.hpp"
 #include "variants/kernels/unit_rows.hpp"
 #include <cmath>
@@ -28,6 +28,18 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("softmax_qknorm::parallel", on_the_sphere(call), kernel(call));
 }
 
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const UnitRows<Real> q = unit_rows(call, call.q, call.shape.Dk), k = unit_rows(call, call.k, call.shape.Dk);
+  const Array<Real> no_length = filled(call, call.steps(), Real(0));
+  Pullback<Real> unit = back;
+  unit.call.q = q.rows, unit.call.k = k.rows;
+  unit.d.q = allocate(call, call.q.extent(0)), unit.d.k = allocate(call, call.k.extent(0));
+  attend_vjp("softmax_qknorm::backward", unit, kernel(call));
+  unit_rows_vjp(q, {unit.d.q, no_length}, back.d.q);
+  unit_rows_vjp(k, {unit.d.k, no_length}, back.d.k);
+}
+
 } // namespace
 
 Variant softmax_qknorm() {
@@ -40,6 +52,7 @@ Variant softmax_qknorm() {
       automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale"),
       {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::mean;
   return v;
 }

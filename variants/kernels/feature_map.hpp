@@ -90,17 +90,28 @@ template <class Real, class Pull> struct FeaturePull {
   }
 };
 
-/// Gradients of feature_chunked(features phi): pull(row, D, d phi(row), d row) is phi's own.
+/// Gradients of feature_chunked(): those of the features, and back.d.v and back.d.state.
+template <class Real>
+Features<Real> feature_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi) {
+  const Features<Real> d{phi.width, allocate(back.call, phi.q.extent(0)), allocate(back.call, phi.k.extent(0))};
+  decayed_sum_vjp(label, back, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
+  return d;
+}
+
+/// From the gradients of features to those of q and k: pull(row, D, d phi(row), d row).
 template <class Real, class Pull>
-void feature_backward(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi,
-                      const Pull &pull) {
+void pull_features(const std::string &label, const Pullback<Real> &back, const Features<Real> &d, const Pull &pull) {
   const Call<Real> &call = back.call;
-  const int D = call.shape.Dk, F = phi.width;
-  const Features<Real> d{F, allocate(call, phi.q.extent(0)), allocate(call, phi.k.extent(0))};
-  decayed_sum_vjp(label, back, {F, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
+  const int D = call.shape.Dk, F = d.width;
   const Kokkos::RangePolicy<Execution> steps(0, call.steps());
   Kokkos::parallel_for(label + "::q", steps, FeaturePull<Real, Pull>{D, F, call.q, d.q, back.d.q, pull});
   Kokkos::parallel_for(label + "::k", steps, FeaturePull<Real, Pull>{D, F, call.k, d.k, back.d.k, pull});
+}
+/// Gradients of feature_chunked(features phi): pull is phi's own.
+template <class Real, class Pull>
+void feature_backward(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi,
+                      const Pull &pull) {
+  pull_features(label, back, feature_gradients(label, back, phi), pull);
 }
 
 /// The descriptor that all of them share; `width` is F for a shape and parameters.

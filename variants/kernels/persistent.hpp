@@ -3,9 +3,15 @@
 // of w, the gate) are the rows of W_K and W_V, the hidden width is T, and every query sees all of them, later ones
 // included.
 #pragma once
-#include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp.hpp"
 
 namespace recollect::variants {
+
+/// s (1 + z (1 - s)), s the sigmoid of z.
+template <class Real> KOKKOS_FUNCTION Real silu_slope(Real z) {
+  const Real s = math::sigmoid(z);
+  return s * (1 + z * math::sigmoid(-z));
+}
 
 inline Variant persistent_variant() {
   Variant v = attention_variant();

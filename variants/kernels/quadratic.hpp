@@ -5,7 +5,7 @@
 
 namespace recollect::variants {
 
-inline int quadratic_features(int D) { return D * (D + 1) / 2; }
+KOKKOS_FUNCTION inline int quadratic_features(int D) { return D * (D + 1) / 2; }
 
 /// out = factor (x_i^2, and sqrt(2) x_i x_j for i < j); inner products factor^2 (x . y)^2.
 template <class Real> KOKKOS_FUNCTION void quadratic(const Real *x, int D, Real factor, Real *out) {

@@ -22,6 +22,12 @@ template <class Real> struct Complex {
 template <class Real> KOKKOS_FUNCTION Complex<Real> unit_phase(Real angle) {
   return {math::cos(angle), math::sin(angle)};
 }
+/// turn e^{i angle}, of length 1.
+template <class Real> KOKKOS_FUNCTION Complex<Real> following(Complex<Real> turn, Real angle) {
+  turn = turn * unit_phase(angle);
+  const Real stretch = (3 - (turn.re * turn.re + turn.im * turn.im)) / 2; // 1 / |turn| to second order
+  return {stretch * turn.re, stretch * turn.im};
+}
 
 /// One channel of a state row, a step on: s = s a + v k. `s` points to the row, [re | im] of F columns each; returns
 /// Re(s).
@@ -42,9 +48,7 @@ template <class Real, class Phase> struct TurnBack {
     const size_t head = unit / F, j = unit % F;
     Complex<Real> turn{1, 0};
     for (size_t step = head * T; step < (head + 1) * T; ++step) {
-      turn = turn * unit_phase(Real(phase(step, int(j))));
-      const Real stretch = (3 - (turn.re * turn.re + turn.im * turn.im)) / 2; // 1 / |turn| to second order
-      turn = {stretch * turn.re, stretch * turn.im};
+      turn = following(turn, Real(phase(step, int(j))));
       const size_t from = step * F + j, to = step * 2 * F + j;
       out.q(to) = in.q(from) * turn.re, out.q(to + F) = -in.q(from) * turn.im;
       out.k(to) = in.k(from) * turn.re, out.k(to + F) = -in.k(from) * turn.im;
