@@ -100,7 +100,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const DeltaRuleGradient<Real> d{fine.d.q, allocate(call, n * Dk), allocate(call, n), allocate(call, n)};
   delta_rule_vjp("delta_product::backward", fine, rule, d);
   Kokkos::parallel_for("delta_product::gather", Kokkos::RangePolicy<Execution>(0, call.steps()),
-                       Gather<Real>{steps, Dk, Dv, d.q, d.k, fine.d.v, d.erase, d.write, back.d.q, back.d.k, back.d.w,
+                       Gather<Real>{steps, Dk, Dv, d.q, d.p, fine.d.v, d.erase, d.write, back.d.q, back.d.k, back.d.w,
                                     back.d.v, back.d.beta});
 }
 
