@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/memory.hpp"
-#include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
 #include <fstream>
@@ -29,6 +28,15 @@ std::uint64_t memory_limit() {
   return chosen ? chosen : machine;
 }
 void set_memory_limit(std::uint64_t bytes) { chosen = bytes; }
+
+std::string over_memory(std::uint64_t bytes) {
+  if (bytes <= memory_limit()) return "";
+  return "needs " + std::to_string(bytes) + " bytes, --memory allows " + std::to_string(memory_limit());
+}
+void require_memory(std::uint64_t bytes) {
+  const std::string why = over_memory(bytes);
+  if (!why.empty()) throw OverMemory(exit_input, why);
+}
 
 std::uint64_t parse_bytes(const std::string &text, const std::string &what) {
   const size_t unit = text.find_last_not_of("KMGTkmgtiB") + 1;

@@ -2,6 +2,7 @@
 // Memory of kernels: what outlives a kernel comes from the call's arena,
 // what one team needs while it runs from its stack.
 #pragma once
+#include "harness/core/memory.hpp"
 #include "harness/device/launch_space.hpp"
 #include <algorithm>
 #include <vector>
@@ -9,7 +10,7 @@
 namespace recollect {
 
 /// Hands out device memory, uninitialised: it stays valid until release() of an earlier mark, or reset(). From the
-/// second round on the same requests come out of one block and nothing is allocated.
+/// second round on the same requests come out of one block and nothing is allocated. Throws OverMemory.
 class Arena {
 public:
   template <class Real> Array<Real> take(size_t n) {
@@ -44,6 +45,7 @@ private:
     if (used_ <= block_.extent(0)) return block_.data() + begin;
     for (const Piece &piece : overflow_)
       if (piece.begin == begin && piece.memory.extent(0) >= n) return piece.memory.data();
+    require_memory(most_);
     overflow_.push_back({begin, make(n)});
     return overflow_.back().memory.data();
   }

@@ -170,9 +170,7 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   if (!c.along.empty() && result.reason.empty()) result.reason = not_along(*c.variant, *c.form, c.shape, c.params);
   if (c.backward && !c.form->vjp && result.reason.empty()) result.reason = "has no backward pass";
   const BenchCase own = own_part(c);
-  const std::uint64_t needed = memory_needed(*c.variant, own.shape, c.params, c.real);
-  if (result.reason.empty() && needed > memory_limit())
-    result.reason = "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(memory_limit());
+  if (result.reason.empty()) result.reason = over_memory(memory_needed(*c.variant, own.shape, c.params, c.real));
   if (!result.reason.empty()) {
     result.status = "skipped";
     return;
@@ -275,6 +273,9 @@ BenchResult bench(const BenchCase &c, double min_seconds) {
     measure(c, min_seconds, result);
   } catch (const std::bad_alloc &) {
     throw;
+  } catch (const OverMemory &refused) {
+    if (!c.along.empty()) throw; // it may be this rank's alone
+    result.status = "skipped", result.reason = refused.what();
   } catch (const std::exception &failure) {
     if (!c.along.empty()) throw; // it may be this rank's alone
     result.status = "failed", result.reason = failure.what();

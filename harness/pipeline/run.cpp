@@ -22,12 +22,7 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   }
   record.state_bytes = state_bytes(*c.variant, record.shape, c.variant_params, c.real);
   record.flops = c.variant->cost.flops.at(record.shape, c.variant_params);
-  const std::uint64_t needed = memory_needed(*c.variant, record.shape, c.variant_params, c.real);
-  if (needed > memory_limit()) {
-    record.status = "skipped";
-    record.reason = "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(memory_limit());
-    return;
-  }
+  require_memory(memory_needed(*c.variant, record.shape, c.variant_params, c.real));
   const Run run{c.form->name, c.real, c.chunk, c.variant_params, c.schedule, c.math};
   const Job job = prepare(*c.variant, problem.sequence, run);
   for (int i = 0; i < warmup; ++i) job.reset(), job.launch();
@@ -75,6 +70,8 @@ Record run_case(const Case &c, int warmup, int repetitions) {
       record.status = "meaningless";
   } catch (const std::bad_alloc &) {
     throw; // says nothing about the case
+  } catch (const OverMemory &refused) {
+    record.status = "skipped", record.reason = refused.what();
   } catch (const std::exception &failure) {
     if (std::string(failure.what()).find("insufficient memory") != std::string::npos) throw std::bad_alloc(); // Kokkos
     record.reason = failure.what();

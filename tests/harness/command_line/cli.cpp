@@ -76,6 +76,21 @@ BOOST_AUTO_TEST_CASE(memory_bounds_every_case) {
   BOOST_TEST(o.out.find("0 ok, 0 meaningless, 1 skipped, 0 failed") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(memory_bounds_scratch) { // linear's weights of a chunk of 3000 steps: 36 MB
+  const Folder folder;
+  const std::string input = folder / "in.h5", output = folder / "o.h5", how = " --chunk 3000 --dtype f32 --memory 20M";
+  BOOST_TEST(run_program("sample linear --shape 1,1,3000,4,4 -o " + input).status == 0);
+  const Outcome refused = run_program("forward linear -i " + input + " -o " + output + how);
+  BOOST_TEST(refused.status == 3);
+  BOOST_TEST(refused.err.find("bytes, --memory allows 20971520") != std::string::npos);
+  BOOST_TEST(!std::filesystem::exists(output));
+  const Outcome bench =
+      run_program("bench --variants linear --shape 1,1,3000,4,4 --min-time 0 --chunk 3000 --memory 20M");
+  BOOST_TEST(bench.out.find("skipped: needs") != std::string::npos);
+  BOOST_TEST(
+      run_program("forward linear -i " + input + " -o " + output + " --chunk 64 --dtype f32 --memory 20M").status == 0);
+}
+
 BOOST_AUTO_TEST_CASE(help_and_version_are_0) {
   BOOST_TEST(run_program("--help").status == 0);
   BOOST_TEST(run_program("verify --help").status == 0);
