@@ -75,9 +75,7 @@ template <class Real> struct LeastSquaresBlock {
     tile::gemm(team, n, n, F, Real(1), q, tile::transposed(gain.data, gain.row), Real(0), A, lda);
     team.barrier();
     tile::solve_unit_lower(team, n, Dv, updates.M, updates.ldm, E, lde);
-    each_cell(team, n, n, [=](int t, int i) {
-      if (i > t) A[t * lda + i] = 0;
-    });
+    keep_lower(team, n, A, lda);
     team.barrier();
     const tile::Product<Real> own{tile::rows<Real>(A, lda), tile::rows<Real>(E, lde), n, {1, 1}};
     tile::gemm(team, n, Dv, Real(1), own, {}, Real(1), o, Dv);

@@ -61,6 +61,22 @@ template <class Real> KOKKOS_FUNCTION void invert(const Team &team, int n, const
   solve(team, n, n, M, ld, P, n);
 }
 
+/// P = scale (P + P^T) / 2. No barrier.
+template <class Real> KOKKOS_FUNCTION void symmetrise(const Team &team, int n, Real scale, Real *P, std::ptrdiff_t ld) {
+  each_cell(team, n, n, [=](int i, int j) {
+    if (j > i) return; // an element and its mirror image belong to one thread
+    Real &low = P[i * ld + j], &high = P[j * ld + i];
+    low = high = scale * (low + high) / 2;
+  });
+}
+
+/// 0 above the diagonal of W[n,n]. No barrier.
+template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, Real *W, std::ptrdiff_t ld) {
+  each_cell(team, n, n, [=](int t, int i) {
+    if (i > t) W[t * ld + i] = 0;
+  });
+}
+
 /// n successive Sherman-Morrison updates of a symmetric inverse P[F,F] as one block (Woodbury):
 ///
 ///   P_t = P_{t-1} - z_t z_t^T / d_t,   z_t = P_{t-1} u_t,   d_t = noise_t + u_t . z_t
@@ -70,13 +86,13 @@ template <class Real> KOKKOS_FUNCTION void invert(const Team &team, int n, const
 /// not suffer: the block ends before the first one that fell below 1/4, and the next block starts from the P that this
 /// one leaves.
 template <class Real> struct RankOneBlock {
-  int n, F;               // updates of this block, width
-  std::ptrdiff_t ldm, ld; // from row to row of M, and of z and gain
-  const Real *noise;      // [n], null: 1
-  Real *M;                // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
-  Real *diagonal;         // [n] of M before it was factorised
-  Real *z;                // [n,F]
-  Real *gain;             // [n,F] z_t / d_t
+  int n, F;                    // updates of this block, width
+  std::ptrdiff_t ldm, ld;      // from row to row of M, and of z and gain
+  const Real *noise = nullptr; // [n], null: 1
+  Real *M;                     // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
+  Real *diagonal;              // [n] of M before it was factorised
+  Real *z;                     // [n,F]
+  Real *gain;                  // [n,F] z_t / d_t
 
   /// Takes M, z and gain for up to C updates.
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int width) {
@@ -114,11 +130,7 @@ template <class Real> struct RankOneBlock {
   KOKKOS_FUNCTION void apply(const Team &team, Real scale, Real *P, std::ptrdiff_t ldp) const {
     tile::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(gain, ld), tile::rows<Real>(z, ld), Real(1), P, ldp);
     team.barrier();
-    each_cell(team, F, F, [=](int i, int j) {
-      if (j > i) return; // an element and its mirror image belong to one thread
-      Real &low = P[i * ldp + j], &high = P[j * ldp + i];
-      low = high = scale * (low + high) / 2;
-    });
+    symmetrise(team, F, scale, P, ldp);
     team.barrier();
   }
 };

@@ -28,17 +28,21 @@ template <class Real> struct VariationalRule {
   int refresh;     // steps, 0: never
   Real eta;
 
+  /// Steps since the last refresh, n after there were `since`; and what is added to A where that was now.
+  KOKKOS_FUNCTION int since(int since, int n) const { return since + n == refresh ? 0 : since + n; }
+  KOKKOS_FUNCTION Real added(int since) const { return refresh > 0 && since == 0 ? eta : Real(0); }
   KOKKOS_FUNCTION Real phi(Real x) const { return !elu ? x : x > 0 ? x + 1 : math::exp(x); }
-  KOKKOS_FUNCTION static Real inverse_norm(const Real *x, int n) {
-    const Real length = length_of(x, n);
-    return length > 0 ? 1 / length : Real(0);
-  }
+  KOKKOS_FUNCTION static Real inverse(Real length) { return length > 0 ? 1 / length : Real(0); }
   /// Factors from f_t, w_t and A_t x_t to x_t, u_t and a_t; 0 for a zero vector.
-  KOKKOS_FUNCTION Real key_factor(const Real *f, int n) const { return normalised ? inverse_norm(f, n) : Real(1); }
-  KOKKOS_FUNCTION Real penalty_factor(const Real *w, int n) const {
-    return u_norm > 0 ? u_norm * inverse_norm(w, n) : Real(1);
+  KOKKOS_FUNCTION Real key_factor(const Real *f, int n) const {
+    return normalised ? inverse(length_of(f, n)) : Real(1);
   }
-  KOKKOS_FUNCTION Real write_factor(const Real *a, int n) const { return normalised ? inverse_norm(a, n) : Real(1); }
+  KOKKOS_FUNCTION Real penalty_factor(const Real *w, int n) const {
+    return u_norm > 0 ? u_norm * inverse(length_of(w, n)) : Real(1);
+  }
+  KOKKOS_FUNCTION Real write_factor(const Real *a, int n) const {
+    return normalised ? inverse(length_of(a, n)) : Real(1);
+  }
   /// The output's factor from the sum of features and phi(q).
   KOKKOS_FUNCTION Real read_factor(const Real *sum, const Real *query, int n) const {
     return elu ? 1 / math::fmax(dot(sum, query, n), Real(1e-4)) : Real(1);
@@ -74,8 +78,8 @@ template <class Real> struct VariationalRecurrent {
       team.barrier();
       each(team, F, [=](int i) { z[i] = dot(A + size_t(i) * F, u, F); });
       team.barrier();
-      since = since + 1 == rule.refresh ? 0 : since + 1;
-      const Real d = 1 + dot(u, z, F), added = rule.refresh > 0 && since == 0 ? rule.eta : Real(0);
+      since = rule.since(since, 1);
+      const Real d = 1 + dot(u, z, F), added = rule.added(since);
       each(team, F, [=](int i) {
         const Real zi = z[i] / d;
         for (int j = 0; j < F; ++j) A[size_t(i) * F + j] -= zi * z[j];
@@ -109,13 +113,10 @@ template <class Real> struct VariationalRows {
     Real *const x = key.data() + row;
     for (int j = first; j < F; j += side) query(row + j) = rule.phi(q[j]), x[j] = rule.phi(k[j]);
     if (rule.normalised) {
-      const Real length = row_length(x, F, first, side), factor = length > 0 ? 1 / length : Real(0);
+      const Real factor = rule.inverse(row_length(x, F, first, side));
       for (int j = first; j < F; j += side) x[j] *= factor;
     }
-    const Real length = rule.u_norm > 0 ? row_length(w, F, first, side) : Real(0), factor = rule.u_norm == 0 ? Real(1)
-                                                                                            : length > 0
-                                                                                                ? rule.u_norm / length
-                                                                                                : Real(0);
+    const Real factor = rule.u_norm > 0 ? rule.u_norm * rule.inverse(row_length(w, F, first, side)) : Real(1);
     for (int j = first; j < F; j += side) penalty(row + j) = factor * w[j];
   }
 };
@@ -130,6 +131,43 @@ template <class Real> struct VariationalBlock {
   KOKKOS_FUNCTION VariationalBlock(Stack<Real> &s, int C, int F) : ldw(tile::pitch<Real>(C)), ld(tile::pitch<Real>(F)) {
     updates.place(s, C, F);
     W = s.take(C * ldw), x = s.take(C * ld), u = s.take(C * ld), a = s.take(C * ld);
+  }
+
+  /// Begins with up to `steps` rows of u and x at A, and returns how many the block takes.
+  KOKKOS_FUNCTION int update(const Team &team, const Real *penalties, const Real *keys, int steps, const Real *A) {
+    const int F = updates.F;
+    tile::copy(team, steps, F, penalties, F, u, ld);
+    tile::copy(team, steps, F, keys, F, x, ld);
+    team.barrier();
+    updates.compute(team, steps, tile::rows<Real>(u, ld), A, ld);
+    return updates.n;
+  }
+  /// a_t = A_t x_t, after the last step with eta I in A. Barriers inside and at the end.
+  KOKKOS_FUNCTION void read(const Team &team, const Real *A, Real eta) const {
+    const int n = updates.n, F = updates.F;
+    const std::ptrdiff_t ld = this->ld;
+    tile::Product<Real> own{tile::rows<Real>(x, ld), tile::transposed<Real>(updates.z, ld), F};
+    own.wanted = {1, 1};
+    tile::gemm(team, n, n, Real(1), own, {}, Real(0), W, ldw);
+    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(x, ld), tile::rows(A, ld), Real(0), a, ld);
+    team.barrier();
+    keep_lower(team, n, W, ldw);
+    team.barrier();
+    tile::Product<Real> read{tile::rows<Real>(W, ldw), tile::rows<Real>(updates.gain, ld), n};
+    read.given = {1, 1};
+    tile::gemm(team, n, F, Real(-1), read, {}, Real(1), a, ld);
+    team.barrier();
+    Real *const last = a + (n - 1) * ld;
+    const Real *const key = x + (n - 1) * ld;
+    each(team, F, [=](int j) { last[j] += eta * key[j]; });
+    team.barrier();
+  }
+  /// A after the block, eta I added. Barriers inside and at the end.
+  KOKKOS_FUNCTION void carry(const Team &team, Real eta, Real *A) const {
+    const std::ptrdiff_t ld = this->ld;
+    updates.apply(team, Real(1), A, ld);
+    each(team, updates.F, [=](int j) { A[j * ld + j] += eta; });
+    team.barrier();
   }
 };
 
@@ -192,7 +230,7 @@ template <class Real> struct VariationalInverse {
     const bool keeps = starts.extent(0);
     Real *const given = h.state + size_t(h.Dv) * F, *const count = given + size_t(F) * F + F;
     Stack<Real> stack{h.work};
-    const Room x(stack, longest(C, rule.refresh), F);
+    Room x(stack, longest(C, rule.refresh), F);
     const std::ptrdiff_t ld = x.block.ld;
     tile::copy(team, F, F, given, F, x.A, ld);
     int since = int(count[0]);
@@ -203,47 +241,18 @@ template <class Real> struct VariationalInverse {
         const size_t chunk = h.index * ((h.T - 1) / C + 1) + t / C;
         tile::copy<Real>(team, F, F, x.A, ld, starts.data() + chunk * F * F, F);
       }
-      n = advance(team, x.block, row, steps_until(t, h.T, C, rule.refresh, since), since, x.A);
+      n = x.block.update(team, rows.penalty.data() + row * F, rows.key.data() + row * F,
+                         steps_until(t, h.T, C, rule.refresh, since), x.A);
+      since = rule.since(since, n);
+      const Real eta = rule.added(since);
+      x.block.read(team, x.A, eta);
       tile::copy<Real>(team, n, F, x.block.a, ld, b.data() + row * F, F);
+      x.block.carry(team, eta, x.A);
     }
     if (keeps) return;
     team.barrier();
     tile::copy<Real>(team, F, F, x.A, ld, given, F);
     once(team, [=, *this] { count[0] = rule.refresh > 0 ? Real(since) : Real(0); });
-  }
-
-  /// Up to `steps` steps from `row` on: leaves A_t x_t in the block's a, A after them, and returns how many they were.
-  KOKKOS_FUNCTION int advance(const Team &team, const VariationalBlock<Real> &room, size_t row, int steps, int &since,
-                              Real *A) const {
-    const int F = rows.F;
-    VariationalBlock<Real> b = room;
-    const std::ptrdiff_t ld = b.ld, ldw = b.ldw;
-    tile::copy(team, steps, F, rows.penalty.data() + row * F, F, b.u, ld);
-    tile::copy(team, steps, F, rows.key.data() + row * F, F, b.x, ld);
-    team.barrier();
-    b.updates.noise = nullptr;
-    b.updates.compute(team, steps, tile::rows<Real>(b.u, ld), A, ld);
-    const int n = b.updates.n;
-    tile::Product<Real> own{tile::rows<Real>(b.x, ld), tile::transposed<Real>(b.updates.z, ld), F};
-    own.wanted = {1, 1};
-    tile::gemm(team, n, n, Real(1), own, {}, Real(0), b.W, ldw);
-    tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(b.x, ld), tile::rows<Real>(A, ld), Real(0), b.a, ld);
-    team.barrier();
-    Real *const W = b.W, *const a = b.a, *const x = b.x;
-    each_cell(team, n, n, [=](int t, int i) {
-      if (i > t) W[t * ldw + i] = 0;
-    });
-    team.barrier();
-    tile::Product<Real> read{tile::rows<Real>(W, ldw), tile::rows<Real>(b.updates.gain, ld), n};
-    read.given = {1, 1};
-    tile::gemm(team, n, F, Real(-1), read, {}, Real(1), a, ld);
-    b.updates.apply(team, Real(1), A, ld);
-    since = since + n == rule.refresh ? 0 : since + n;
-    if (rule.refresh == 0 || since > 0) return n;
-    const Real eta = rule.eta;
-    each(team, F, [=](int j) { A[j * ld + j] += eta, a[(n - 1) * ld + j] += eta * x[(n - 1) * ld + j]; });
-    team.barrier();
-    return n;
   }
 };
 
@@ -258,7 +267,7 @@ template <class Real> struct VariationalWrites {
     const Real read = row_dot(query.data() + row, sums.data() + row, F, first, side);
     if (first == 0) weight(t) = read;
     if (!rule.normalised) return;
-    const Real size = row_length(b, F, first, side), factor = size > 0 ? 1 / size : Real(0);
+    const Real size = row_length(b, F, first, side), factor = rule.inverse(size);
     for (int j = first; j < F; j += side) b[j] *= factor;
     if (first == 0) length(t) = size;
   }

@@ -99,7 +99,7 @@ template <class Real> struct InverseAdjoint {
     std::ptrdiff_t ld, ldw;
     Real *A, *end, *dA, *N;               // [F,F] A_0, A_n, dA, what the antisymmetric part is of
     Real *db, *hu, *hb, *hy, *y, *du, *E; // [C,F]
-    Real *through, *turned, *back;        // [C,F] A_n u, (dA + dA^T) A_n u, A_n of that
+    Real *through, *turned, *back;        // [C,F] A_n u, (dA + dA^T) A_n u, and one in between
     Real *Y, *P, *Q, *G;                  // [C,C] db_t . z_i / d_i, b_s . u_t, y_s . u_t, and one in between
     Real *sum;                            // [F]
     KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
@@ -119,7 +119,7 @@ template <class Real> struct InverseAdjoint {
     const int F = h.Dk, C = h.chunk, T = h.T, chunks = (T - 1) / C + 1, refresh = of.rule.refresh;
     const size_t square = size_t(F) * F;
     Stack<Real> stack{h.work};
-    const Room x(stack, VariationalInverse<Real>::longest(C, refresh), F);
+    Room x(stack, VariationalInverse<Real>::longest(C, refresh), F);
     const std::ptrdiff_t ld = x.ld;
     Real *const given = d_state.data() + h.index * state_stride + size_t(h.Dv) * F, *const given_sum = given + square,
                 *const starts = block_starts.data() + h.index * C * square;
@@ -136,7 +136,9 @@ template <class Real> struct InverseAdjoint {
       for (int t = begin; t < end; ++blocks) {
         team.barrier();
         tile::copy<Real>(team, F, F, x.A, ld, starts + blocks * square, F);
-        const int n = of.advance(team, x.block, h.index * T + t, steps_until(t, T, C, refresh, since), since, x.A);
+        const int n = update(team, x, h.index * T + t, steps_until(t, T, C, refresh, since));
+        since = of.rule.since(since, n);
+        x.block.carry(team, of.rule.added(since), x.A);
         t += n;
         once(team, [=] { ends[blocks] = t; });
       }
@@ -156,7 +158,12 @@ template <class Real> struct InverseAdjoint {
   }
 
 private:
-  /// C = beta C + alpha A B, A lower triangular.
+  /// The block of up to `steps` steps from `row` on, which begins at x.A.
+  KOKKOS_FUNCTION int update(const Team &team, Room &x, size_t row, int steps) const {
+    const size_t at = row * of.rows.F;
+    return x.block.update(team, of.rows.penalty.data() + at, of.rows.key.data() + at, steps, x.A);
+  }
+  /// C += alpha A B, A lower triangular.
   KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
                                     const Real *B, std::ptrdiff_t ldb, Real *C, std::ptrdiff_t ldc) {
     tile::Product<Real> product{tile::rows(A, lda), tile::rows(B, ldb), n};
@@ -170,26 +177,19 @@ private:
     product.wanted = {1, 1};
     tile::called::gemm(team, n, n, Real(1), product, Real(0), C, ldc);
     team.barrier();
-    each_cell(team, n, n, [=](int t, int i) {
-      if (i > t) C[t * ldc + i] = 0;
-    });
+    keep_lower(team, n, C, ldc);
     team.barrier();
   }
 
   /// The n steps from `row` on, which began with x.A and after which eta was added: dA, N and the sum go from after them
   /// to before.
-  KOKKOS_FUNCTION void back(const Team &team, const Room &r, size_t row, int n, Real eta) const {
+  KOKKOS_FUNCTION void back(const Team &team, Room &x, size_t row, int n, Real eta) const {
     const int F = of.rows.F;
-    const Room x = r;
     const std::ptrdiff_t ld = x.ld, ldw = x.ldw;
-    RankOneBlock<Real> block = x.block.updates;
-    Real *const u = x.block.u, *const key = x.block.x, *const b = x.block.a, *const Wx = x.block.W;
-    tile::copy(team, n, F, of.rows.penalty.data() + row * F, F, u, ld);
-    tile::copy(team, n, F, of.rows.key.data() + row * F, F, key, ld);
     tile::copy<Real>(team, n, F, db.data() + row * F, F, x.db, ld);
-    team.barrier();
-    block.noise = nullptr;
-    block.compute(team, n, tile::rows<Real>(u, ld), x.A, ld);
+    update(team, x, row, n);
+    const RankOneBlock<Real> block = x.block.updates;
+    Real *const u = x.block.u, *const key = x.block.x, *const b = x.block.a, *const Wx = x.block.W;
     each_cell(team, n, F, [=](int t, int j) {
       x.hu[t * ld + j] = u[t * ld + j];
       x.hb[t * ld + j] = key[t * ld + j], x.hy[t * ld + j] = x.db[t * ld + j];
@@ -276,11 +276,7 @@ private:
     tile::called::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.hy, ld), tile::rows<Real>(x.hb, ld), Real(1),
                        dA, ld);
     team.barrier();
-    each_cell(team, F, F, [=](int i, int j) {
-      if (j > i) return;
-      Real &low = dA[i * ld + j], &high = dA[j * ld + i];
-      low = high = (low + high) / 2;
-    });
+    symmetrise(team, F, Real(1), dA, ld);
     team.barrier();
   }
 };
