@@ -64,7 +64,12 @@ template <class Kernel, class Finish> struct AttendInWarps {
       one_by_one(*this, team, head, rows, x);
       team.barrier();
     }
-    finish(team, head, rows, x.q, pitch, x.peak, x.mass, stack);
+    for (int row = 0; row < rows.size(); row += loop.most_rows) { // what ends a block has room for no more
+      const int end = row + loop.most_rows < rows.size() ? row + loop.most_rows : rows.size();
+      finish(team, head, {rows.begin + row, rows.begin + end}, x.q + row * pitch, pitch, x.peak + row, x.mass + row,
+             stack);
+      team.barrier();
+    }
 #else
     (void)team, (void)unit, (void)memory;
 #endif
