@@ -14,10 +14,10 @@ namespace recollect {
 /// What was computed, in an order in which operands come before results, whichever threads computed it.
 class Tape {
 public:
-  static constexpr std::int64_t constant = -1;
+  static constexpr std::int64_t constant = 0; // of all constants: memory of zero bits holds such numbers
 
-  /// Room for `capacity` operations; what is beyond is dropped, and full() says so.
-  explicit Tape(size_t capacity) : steps_(new Step[capacity]), capacity_(capacity) {} // uninitialised
+  /// Room for `capacity` operations after it; what is beyond is dropped, and full() says so.
+  explicit Tape(size_t capacity) : steps_(new Step[capacity + 1]), capacity_(capacity + 1) {} // uninitialised
   /// The tape that numbers record themselves on; null: none.
   static Tape *&current() {
     static Tape *tape = nullptr;
@@ -31,10 +31,10 @@ public:
   }
   bool full() const { return used_ > capacity_; }
 
-  /// Derivatives of sum_i weights[i] * (number recorded as i), `adjoint` holding the weights on entry: on return
+  /// Derivatives of sum_i weights[i] * (number recorded as i), `adjoint` [size()] holding the weights on entry: on return
   /// adjoint[i] is the derivative in number i. A weight of 0 spreads nothing, not even along an infinite slope.
   void go_back(std::vector<double> &adjoint) const {
-    for (size_t i = adjoint.size(); i-- > 0;) {
+    for (size_t i = adjoint.size(); i-- > size_t(constant) + 1;) {
       const double weight = adjoint[i];
       if (weight == 0) continue;
       const Step &s = steps_[i];
@@ -42,6 +42,7 @@ public:
       if (s.b != constant) adjoint[size_t(s.b)] += weight * s.slope_b;
     }
   }
+  /// Places of numbers, that of the constants among them.
   size_t size() const { return used_; }
 
 private:
@@ -51,12 +52,12 @@ private:
   };
   std::unique_ptr<Step[]> steps_;
   size_t capacity_;
-  std::atomic<size_t> used_{0};
+  std::atomic<size_t> used_{size_t(constant) + 1};
 };
 
 struct Taped {
   double value;
-  std::int64_t index;
+  std::int64_t index; // on the tape
 
   Taped() = default;
   constexpr Taped(double x) : value(x), index(Tape::constant) {}

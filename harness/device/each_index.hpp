@@ -31,7 +31,7 @@ template <class F> void each_row(const char *label, int rows, int width, const F
 /// into[j] += f(0, j) + ... + f(rows - 1, j), by blocks of rows whose sums are added in order: the number of threads
 /// changes nothing.
 template <class Real, class F> struct BlockSums {
-  static constexpr int block = 64;
+  static constexpr int block = on_host ? 64 : 16; // a GPU's threads wait for every row that they add
   F f;
   int rows, width;
   Real *sums; // [blocks,width]
@@ -46,7 +46,8 @@ template <class Real, class F> struct BlockSums {
     } else { // one column of it
       const int b = int(i / size_t(width)), j = int(i % size_t(width));
       Real sum = 0;
-      for (int row = b * block; row < end(b); ++row) sum += f(row, j);
+      for (int place = 0; place < block; ++place)
+        if (const int row = b * block + place; row < rows) sum += f(row, j);
       sums[i] = sum;
     }
   }

@@ -34,9 +34,7 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, Real alpha, const Prod
     const int i0 = block / across * R, j0 = block % across * W;
     const int height = m - i0 < R ? m - i0 : R, width = n - j0 < W ? n - j0 : W;
     if (first.wanted.end(i0 + height - 1, n) <= j0) return;
-    Real sum[R][W];
-    for (Real(&row)[W] : sum)
-      for (Real &x : row) x = Real(0); // not = {}: a Taped of zero bits is no constant
+    Real sum[R][W] = {};
     accumulate(first, i0, height, j0, width, sum);
     accumulate(second, i0, height, j0, width, sum);
     for (int r = 0; r < height; ++r)

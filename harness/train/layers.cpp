@@ -18,84 +18,76 @@ struct Plus {
   template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
 };
 
-/// Rows of `width` by s = 1 / sqrt(|x|^2 / divisor + floor).
+/// Rows x of `width`, less their means where they are centred, times s = 1 / sqrt(|x|^2 / divisor + floor).
 template <class Real> struct Scaling {
   int width;
   Real divisor, floor;
+  bool centred = false;
+  KOKKOS_FUNCTION Real mean(const Real *x, int first, int side) const {
+    if (!centred) return 0;
+    Real sum = 0;
+    for (int j = first; j < width; j += side) sum += x[j];
+    return across_row(sum, Plus()) / Real(width);
+  }
+  KOKKOS_FUNCTION Real scale(const Real *x, Real mean, int first, int side) const {
+    Real square = 0;
+    for (int j = first; j < width; j += side) square += (x[j] - mean) * (x[j] - mean);
+    return 1 / math::sqrt(across_row(square, Plus()) / divisor + floor);
+  }
 };
-template <class Real> Scaling<Real> to_mean_square(int width, double floor) {
-  return {width, Real(width), Real(floor)};
-}
+template <class Real> Scaling<Real> to_mean_square(int width) { return {width, Real(width), Real(rms_floor)}; }
 template <class Real> Scaling<Real> to_length(int width) { return {width, Real(1), Real(unit_floor)}; }
+template <class Real> Scaling<Real> to_variance(int width) { return {width, Real(width), Real(layer_floor), true}; }
 
-/// s of every row.
-template <class Real> Array<Real> scales(Arena &arena, const Array<Real> &X, const Scaling<Real> &by) {
-  const int width = by.width, N = rows_of(X, width);
-  const Real divisor = by.divisor, floor = by.floor;
-  const Array<Real> s = arena.take<Real>(size_t(N));
-  each_row(
-      "train::scales", N, width, KOKKOS_LAMBDA(int row, int first, int side) {
-        const Real *x = X.data() + size_t(row) * size_t(width);
-        Real square = 0;
-        for (int j = first; j < width; j += side) square += x[j] * x[j];
-        square = across_row(square, Plus());
-        if (first == 0) s[size_t(row)] = 1 / math::sqrt(square / divisor + floor);
-      });
-  return s;
-}
-
-/// y = gain s x, without a gain 1.
+/// y = gain s (x - mean) + shift, without them 1 and 0.
 template <class Real>
-Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {}) {
-  const Array<Real> s = scales(arena, X, by), Y = arena.take<Real>(X.extent(0));
-  const int width = by.width;
-  const bool gains = gain.extent(0) > 0;
-  each_index(
-      "train::scaled", X.extent(0),
-      KOKKOS_LAMBDA(size_t i) { Y[i] = (gains ? gain[i % size_t(width)] : Real(1)) * s[i / size_t(width)] * X[i]; });
+Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {},
+                           const Array<Real> &shift = {}) {
+  const Array<Real> Y = arena.take<Real>(X.extent(0));
+  const bool gains = gain.extent(0) > 0, shifts = shift.extent(0) > 0;
+  each_row(
+      "train::scaled", rows_of(X, by.width), by.width, KOKKOS_LAMBDA(int row, int first, int side) {
+        const size_t at = size_t(row) * size_t(by.width);
+        const Real *x = X.data() + at, mean = by.mean(x, first, side), scale = by.scale(x, mean, first, side);
+        for (int j = first; j < by.width; j += side)
+          Y[at + size_t(j)] =
+              (gains ? gain[size_t(j)] : Real(1)) * scale * (x[j] - mean) + (shifts ? shift[size_t(j)] : Real(0));
+      });
   return Y;
 }
 
-/// The derivative of y = gain x s(|x|^2): dx = s g - s^3 / divisor (x.g) x with g = gain dy.
+/// The derivative of y = gain x s(|x|^2) at x - mean: dx = s g - s^3 / divisor (x.g) x with g = gain dy, less its own mean
+/// where x is centred.
 template <class Real>
 Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
                             const Array<Real> &gain = {}, const Array<Real> &dgain = {}) {
-  const Array<Real> s = scales(arena, X, by), dX = arena.take<Real>(X.extent(0));
-  const int width = by.width;
-  const Real divisor = by.divisor;
+  const int width = by.width, N = rows_of(X, width);
   const bool gains = gain.extent(0) > 0;
+  const Array<Real> dX = arena.take<Real>(X.extent(0)), scales = arena.take<Real>(size_t(N)),
+                    means = arena.take<Real>(size_t(N));
   each_row(
-      "train::scaled_backward", rows_of(X, width), width, KOKKOS_LAMBDA(int row, int first, int side) {
+      "train::scaled_backward", N, width, KOKKOS_LAMBDA(int row, int first, int side) {
         const size_t at = size_t(row) * size_t(width);
-        const Real *x = X.data() + at, *dy = dY.data() + at, scale = s[size_t(row)];
-        Real along = 0;
-        for (int j = first; j < width; j += side) along += x[j] * (gains ? gain[size_t(j)] : Real(1)) * dy[j];
-        along = across_row(along, Plus());
-        const Real back = scale * scale * scale / divisor * along;
+        const Real *x = X.data() + at, *dy = dY.data() + at;
+        const Real mean = by.mean(x, first, side), scale = by.scale(x, mean, first, side);
+        Real along = 0, sum = 0;
+        for (int j = first; j < width; j += side) {
+          const Real g = (gains ? gain[size_t(j)] : Real(1)) * dy[j];
+          along += (x[j] - mean) * g, sum += g;
+        }
+        const Real back = scale * scale * scale / by.divisor * across_row(along, Plus()),
+                   centre = by.centred ? scale * across_row(sum, Plus()) / Real(width) : Real(0);
         for (int j = first; j < width; j += side)
-          dX[at + size_t(j)] = scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * x[j];
+          dX[at + size_t(j)] = scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
+        if (first == 0) scales[size_t(row)] = scale, means[size_t(row)] = mean;
       });
   if (gains)
     add_column_sums(
-        arena, "train::gains", rows_of(X, width), width, dgain.data(), KOKKOS_LAMBDA(int row, int j) {
+        arena, "train::gains", N, width, dgain.data(), KOKKOS_LAMBDA(int row, int j) {
           const size_t i = size_t(row) * size_t(width) + size_t(j);
-          return s[size_t(row)] * X[i] * dY[i];
+          return scales[size_t(row)] * (X[i] - means[size_t(row)]) * dY[i];
         });
   return dX;
-}
-
-/// Rows less their means: its own backward.
-template <class Real> Array<Real> centred(Arena &arena, const Array<Real> &X, int width) {
-  const Array<Real> Y = arena.take<Real>(X.extent(0));
-  each_row(
-      "train::centred", rows_of(X, width), width, KOKKOS_LAMBDA(int row, int first, int side) {
-        const size_t at = size_t(row) * size_t(width);
-        Real mean = 0;
-        for (int j = first; j < width; j += side) mean += X[at + size_t(j)] / Real(width);
-        mean = across_row(mean, Plus());
-        for (int j = first; j < width; j += side) Y[at + size_t(j)] = X[at + size_t(j)] - mean;
-      });
-  return Y;
 }
 
 template <class Real> KOKKOS_FUNCTION Real normal_part(Real x) {
@@ -132,28 +124,23 @@ template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, co
 }
 
 template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain) {
-  return scaled_forward(arena, X, to_mean_square<Real>(int(gain.extent(0)), rms_floor), gain);
+  return scaled_forward(arena, X, to_mean_square<Real>(int(gain.extent(0))), gain);
 }
 template <class Real>
 Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
                          const Array<Real> &dgain) {
-  return scaled_backward(arena, X, to_mean_square<Real>(int(gain.extent(0)), rms_floor), dY, gain, dgain);
+  return scaled_backward(arena, X, to_mean_square<Real>(int(gain.extent(0))), dY, gain, dgain);
 }
 
 template <class Real>
 Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &shift) {
-  const int width = int(gain.extent(0));
-  const Array<Real> Y = scaled_forward(arena, centred(arena, X, width), to_mean_square<Real>(width, layer_floor), gain);
-  bias_forward(Y, shift);
-  return Y;
+  return scaled_forward(arena, X, to_variance<Real>(int(gain.extent(0))), gain, shift);
 }
 template <class Real>
 Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
                            const Array<Real> &dgain, const Array<Real> &dshift) {
-  const int width = int(gain.extent(0));
   bias_backward(arena, dY, dshift);
-  const Scaling<Real> by = to_mean_square<Real>(width, layer_floor);
-  return centred(arena, scaled_backward(arena, centred(arena, X, width), by, dY, gain, dgain), width);
+  return scaled_backward(arena, X, to_variance<Real>(int(gain.extent(0))), dY, gain, dgain);
 }
 
 template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width) {
@@ -164,11 +151,11 @@ template <class Real> Array<Real> unit_backward(Arena &arena, const Array<Real> 
 }
 
 template <class Real> Array<Real> mean_square_forward(Arena &arena, const Array<Real> &X, int width) {
-  return scaled_forward(arena, X, to_mean_square<Real>(width, rms_floor));
+  return scaled_forward(arena, X, to_mean_square<Real>(width));
 }
 template <class Real>
 Array<Real> mean_square_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY) {
-  return scaled_backward(arena, X, to_mean_square<Real>(width, rms_floor), dY);
+  return scaled_backward(arena, X, to_mean_square<Real>(width), dY);
 }
 
 template <class Real>

@@ -37,14 +37,15 @@ template <class Real> struct AdamW {
 
 /// Sums of squares of 256 numbers each.
 template <class Real> struct Squares {
-  static constexpr size_t block = 256;
+  static constexpr int block = 256;
   Array<Real> numbers;
   Array<double> sums;
-  KOKKOS_FUNCTION void operator()(size_t b) const {
-    const size_t end = (b + 1) * block < numbers.extent(0) ? (b + 1) * block : numbers.extent(0);
+  KOKKOS_FUNCTION void operator()(int b, int first, int side) const {
     double sum = 0;
-    for (size_t i = b * block; i < end; ++i) sum += double(numbers[i]) * double(numbers[i]);
-    sums[b] = sum;
+    for (size_t i = size_t(b) * block + size_t(first), end = size_t(b + 1) * block; i < end; i += size_t(side))
+      if (i < numbers.extent(0)) sum += double(numbers[i]) * double(numbers[i]);
+    sum = across_row(sum, [](double x, double y) { return x + y; });
+    if (first == 0) sums[size_t(b)] = sum;
   }
 };
 
@@ -71,7 +72,7 @@ template <class Real> struct Model::Typed : Body {
   }
   Numbers gradient() const override { return download(d); }
   double gradient_square() const override {
-    each_index("train::squares", squares.extent(0), Squares<Real>{d, squares}, Squares<Real>::block);
+    each_row("train::squares", int(squares.extent(0)), Squares<Real>::block, Squares<Real>{d, squares});
     double sum = 0;
     for (double square : download(squares)) sum += square;
     return sum;

@@ -87,8 +87,11 @@ inline Rule length_rule(int d, double power, double rate) {
 /// integrable, at the ends. The error is the last halving's change.
 inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
   static thread_local boost::math::quadrature::tanh_sinh<double> rule;
+  // The outermost nodes are nearer to the ends than numbers there are apart.
+  const double first = std::nextafter(a, b), last = std::nextafter(b, a);
+  const auto inside = [&](double x, double) { return f(std::clamp(x, first, last)); };
   Integral result;
-  result.value = rule.integrate(f, a, b, boost::math::tools::root_epsilon<double>(), &result.error);
+  result.value = rule.integrate(inside, a, b, boost::math::tools::root_epsilon<double>(), &result.error);
   return result;
 }
 
