@@ -9,6 +9,7 @@
 // products.
 #include "harness/device/engine.hpp"
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/recurrent_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
 namespace recollect::variants {
@@ -204,6 +205,71 @@ template <class Real> void chunked(const Call<Real> &call) {
   run_chunks("delta_momentum::chunked", call, MomentumAlgebra<Real>{HeadArrays<Real>(call), momentum(call)});
 }
 
+/// With y = S_{t-1} k_t and g = dS_t k_t, after dS_t += do_t q_t^T and then dC_t += dS_t:
+///
+///   dq_t = S_t^T do_t,   dv_t = dC_t k_t,   dk_t = dC_t^T v_t - S_{t-1}^T g - dS_t^T y,   d eta_t = <dC_t, C_{t-1}>
+///   dS_{t-1} = dS_t - g k_t^T,   dC_{t-1} = eta_t dC_t
+template <class Real> struct StepBack {
+  int Dk, Dv;
+  Real eta;
+  size_t scratch() const { return 3 * size_t(Dv); }
+
+  KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,
+                               Real *) const {
+    const Real *k = h.k(t), *v = h.v(t), kept = eta * h.alpha[t];
+    const int F = Dk;
+    const size_t half = size_t(F) * Dv;
+    each(team, Dv, [=](int i) {
+      const Real *s = before + size_t(i) * F, *c = s + half, old = dot(s, k, F);
+      Real *S = after + size_t(i) * F, *C = S + half;
+      for (int j = 0; j < F; ++j) {
+        C[j] = kept * c[j] + v[i] * k[j];
+        S[j] = s[j] + (C[j] - old * k[j]);
+      }
+    });
+  }
+
+  KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int t, const Real *before, const Real *after,
+                            Real *dS, const StepGradient<Real> &d, Real *y) const {
+    const Real *q = h.q(t), *k = h.k(t), *v = h.v(t), kept = eta * h.alpha[t], factor = eta;
+    const int F = Dk, V = Dv;
+    const size_t half = size_t(F) * V;
+    Real *g = y + V, *d_eta = g + V;
+    each(team, V, [=](int i) {
+      Real *s = dS + size_t(i) * F, *c = s + half;
+      const Real *old = before + size_t(i) * F;
+      for (int j = 0; j < F; ++j) {
+        s[j] += d.o[i] * q[j];
+        c[j] += s[j];
+      }
+      y[i] = dot(old, k, F), g[i] = dot(s, k, F), d.v[i] = dot(c, k, F), d_eta[i] = dot(c, old + half, F);
+    });
+    each(team, F, [=](int j) { d.q[j] = d.k[j] = 0; });
+    team.barrier();
+    down_columns(team, V, F, [=](int i, int j) {
+      const size_t cell = size_t(i) * F + j;
+      d.q[j] += d.o[i] * after[cell];
+      d.k[j] += v[i] * dS[half + cell] - g[i] * before[cell] - y[i] * dS[cell];
+    });
+    once(team, [=] {
+      Real sum = 0;
+      for (int i = 0; i < V; ++i) sum += d_eta[i];
+      *d.alpha = factor * sum;
+    });
+    team.barrier();
+    each_cell(team, V, F, [=](int i, int j) {
+      const size_t cell = size_t(i) * F + j;
+      dS[cell] -= g[i] * k[j];
+      dS[half + cell] *= kept;
+    });
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  recurrent_vjp("delta_momentum::backward", back,
+                StepBack<Real>{call.shape.Dk, call.shape.Dv, Real(call.params.real("eta"))});
+}
+
 } // namespace
 
 Variant delta_momentum() {
@@ -218,6 +284,7 @@ Variant delta_momentum() {
   v.layout = "S [Dv,Dk], C [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{2 * s.Dv, s.Dk}; };
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   return v;
 }
 

@@ -6,8 +6,8 @@
 //
 // Expert e is `block` consecutive rows of W_K, W_V; its router row is the mean of its rows of w (of k where w is
 // absent). Gates are 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense
-// ffn_relu. Not causal: k, v and w are weights, not context. State: none but them. Cost a token: parallel 2 Dk T /
-// block + 2 topk block (Dk + Dv) flops.
+// ffn_relu. Gradients go through the rows chosen, none to the router. Not causal: k, v and w are weights, not context.
+// State: none but them. Cost a token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
 #include "variants/kernels/blocks.hpp"
 #include "variants/kernels/persistent.hpp"
 
@@ -66,18 +66,38 @@ template <class Real> void parallel(const Call<Real> &call) {
                                         Kokkos::View<int *, Execution>("ffn_moe::best", steps * topk)});
 }
 
+/// The definition's weights from a choice made once, with their slope.
+template <class Real> struct WeighChosen {
+  ChosenOnce chosen;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
+    return z > 0 && chosen(head, t, i) ? z : Real(0);
+  }
+  KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real) const {
+    return z > 0 && chosen(head, t, i) ? Real(1) : Real(0);
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  attend_vjp("ffn_moe::backward", back,
+             WeighChosen<Real>{choose_once(call, experts(call), call.params.integer("topk"), false)}, Sees::everything);
+  Kokkos::deep_copy(Execution(), back.d.w, Real(0));
+}
+
 } // namespace
 
 Variant ffn_moe() {
   Variant v = persistent_variant();
   v.update = "o_t = sum over rows i of the topk best experts of max(0, k_i . q_t) v_i";
   v.source = "000 Eq 24, 26";
+  v.differs = "gradients go through the experts chosen; the router, constant almost everywhere, has none";
   v.cost = cost::at_least(2 * cost::Dk * cost::T / cost::parameter("block") +
                           2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv));
   v.params = {integer_param("block", 4, 1, 1 << 20, "rows an expert"),
               integer_param("topk", 1, 1, 1 << 20, "experts a query")};
   v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = false;
   v.traits.stable = false; // rounding decides between experts whose scores nearly tie
   return v;

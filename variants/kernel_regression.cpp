@@ -7,6 +7,7 @@
 // The prefix's matrix is factorised as L diag(d) L^T, one row (recurrent) or C rows (chunked, blocked substitution) at
 // a time; with rows a = L^{-1} V and y = L^{-1} kappa(K_t, q_t), o_t = sum_i (y_i / d_i) a_i. No finite state: L [T,T]
 // a head. Cost at step t: recurrent 2 t^2 + t (4 Dk + 4 Dv); chunked the same flops, as matrix products.
+#include "harness/device/tile_transposed.hpp"
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/regression.hpp"
 #include "variants/kernels/similarity.hpp"
@@ -22,6 +23,10 @@ template <class Real> struct Factor {
 
   KOKKOS_FUNCTION Real kappa(const Real *x, const Real *y, int n) const {
     return similarity(kind, scale * dot(x, y, n), Real(1));
+  }
+  /// Of kappa in x . y.
+  KOKKOS_FUNCTION Real slope(const Real *x, const Real *y, int n) const {
+    return kind == Kind::exp ? scale * kappa(x, y, n) : scale;
   }
 };
 
@@ -141,6 +146,64 @@ template <class Real> void chunked(const Call<Real> &call) {
             Chunked<Real>{factor_of(call)});
 }
 
+/// With x_t = M_t^{-1} kappa(K_t, q_t) and y_t = M_t^{-1} V_t do_t, M_t the prefix's matrix; columns of X and Y, 0 from row
+/// t + 1 on, so that the prefixes' factors are parts of the last one's:
+///
+///   dV = X dO,   d kappa(K, Q) = Y,   dM = - Y X^T
+///
+/// Work of a head: the forward run's; flipped L, X and Y [T,T], dM in place of L.
+template <class Real> struct ChunkedBack {
+  Factor<Real> factor;
+  Array<Real> d_o, d_q, d_k, d_v;
+
+  static size_t work_size(size_t T, int C, int Dv) { return Chunked<Real>::work_size(T, C, Dv) + 3 * T * T; }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int T = h.T, F = h.Dk, V = h.Dv;
+    const size_t square = size_t(T) * T, keys = h.index * T * F, values = h.index * T * V;
+    const Factor<Real> factor = this->factor;
+    Chunked<Real>{factor}(team, h);
+    Real *const L = h.work, *const a = L + square + size_t(T) * 2 * h.chunk, *const d = a + size_t(T) * 2 * V,
+                *const flipped = d + T, *const X = flipped + square, *const Y = X + square;
+    const Real *const dO = d_o.data() + values, *const q = h.q(0), *const k = h.k(0);
+    Real *const dq = d_q.data() + keys, *const dk = d_k.data() + keys;
+    team.barrier();
+    tile::flip(team, T, L, T, flipped, T);
+    each_cell(team, T, T,
+              [=](int i, int t) { X[size_t(i) * T + t] = factor.kappa(k + size_t(i) * F, q + size_t(t) * F, F); });
+    team.barrier();
+    tile::solve_unit_lower(team, T, T, L, T, X, T);
+    tile::gemm(team, T, T, V, Real(1), tile::rows<Real>(a, V), tile::transposed(dO, V), Real(0), Y, T);
+    team.barrier();
+    each_cell(team, T, T, [=](int i, int t) {
+      const size_t at = size_t(i) * T + t;
+      X[at] = i > t ? Real(0) : X[at] / d[i];
+      Y[at] = i > t ? Real(0) : Y[at] / d[i];
+    });
+    team.barrier();
+    tile::solve_flipped(team, T, T, flipped, T, X, T);
+    tile::solve_flipped(team, T, T, flipped, T, Y, T);
+    team.barrier();
+    tile::gemm(team, T, V, T, Real(1), tile::rows<Real>(X, T), tile::rows(dO, V), Real(0), d_v.data() + values, V);
+    tile::gemm(team, T, T, T, Real(-1), tile::rows<Real>(Y, T), tile::transposed<Real>(X, T), Real(0), L, T);
+    team.barrier();
+    each_cell(team, T, T, [=](int i, int j) { // of the products of keys, and of keys and queries
+      const size_t at = size_t(i) * T + j;
+      flipped[at] = (L[at] + L[size_t(j) * T + i]) * factor.slope(k + size_t(i) * F, k + size_t(j) * F, F);
+      if (i <= j) Y[at] *= factor.slope(k + size_t(i) * F, q + size_t(j) * F, F);
+    });
+    team.barrier();
+    tile::gemm(team, T, F, Real(1), tile::Product<Real>{tile::rows<Real>(flipped, T), tile::rows(k, F), T},
+               tile::Product<Real>{tile::rows<Real>(Y, T), tile::rows(q, F), T}, Real(0), dk, F);
+    tile::gemm(team, T, F, T, Real(1), tile::transposed<Real>(Y, T), tile::rows(k, F), Real(0), dq, F);
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  each_head("kernel_regression::backward", call, ChunkedBack<Real>::work_size(call.shape.T, call.chunk, call.shape.Dv),
+            ChunkedBack<Real>{factor_of(call), back.d.o, back.d.q, back.d.k, back.d.v});
+}
+
 /// Response of the last read to changes of the kernel matrix's elements: every earlier matrix is a principal part of
 /// the last.
 double condition(const Sequence &s, const Params &p) {
@@ -178,6 +241,7 @@ Variant kernel_regression() {
               choice_param("kernel", {"exp", "linear"}, "kappa: exp(scale x.y) or scale x.y"),
               tuned(automatic_param("scale", "1/sqrt(Dk)", 0, 1e6, "factor on x.y"), {1, 4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = true;
   v.layout = "";
   v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };

@@ -12,6 +12,7 @@
 // values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. Queries far
 // from the first key for their neighbours' spread look at all keys again.
 #include "variants/kernels/local_moments.hpp"
+#include "variants/kernels/recurrent_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -101,6 +102,93 @@ template <class Real> void parallel(const Call<Real> &call) {
                           call.v, call.o});
 }
 
+/// With g_i = do_t . v_i the loss is the constant of the fit of g_i, of slopes b = M^{-1} cov(x, g), M = cov(x, x) + ridge /
+/// sum s. With w = M^{-1} xbar, residuals r_i = g_i - gbar - b . (x_i - xbar), and c_i = 1 - w . (x_i - xbar):
+///
+///   dg_i = p_i c_i,   d log s_i = p_i c_i r_i,   dx_i = - p_i (r_i w + c_i b)
+///
+/// Work of a head: X, W [T,n], D [T,Dk], p, g [T], N [n,n], R [n,2], xbar [n] and gbar.
+template <class Real> struct RegressionBack {
+  Basis basis;
+  Real bandwidth, ridge;
+  Array<Real> d_o, d_q, d_k, d_v;
+
+  static size_t work_size(int n, int T, int Dk) { return size_t(T) * (2 * n + Dk + 2) + size_t(n) * (n + 3) + 1; }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const int n = basis.size(), T = h.T, F = h.Dk, V = h.Dv;
+    const Basis x = basis;
+    const Real width = bandwidth;
+    Real *X = h.work, *W = X + size_t(T) * n, *D = W + size_t(T) * n, *p = D + size_t(T) * F, *g = p + T, *N = g + T,
+         *R = N + n * n, *xbar = R + 2 * n, *gbar = xbar + n;
+    Real *dq = d_q.data() + h.index * T * F, *dk = d_k.data() + h.index * T * F, *dv = d_v.data() + h.index * T * V;
+    each(team, T * F, [=](int i) { dk[i] = 0; });
+    each(team, T * V, [=](int i) { dv[i] = 0; });
+    for (int t = 0; t < T; ++t) {
+      const int seen = t + 1;
+      const Real *q = h.q(t), *dO = d_o.data() + (h.index * T + t) * V;
+      team.barrier();
+      each(team, seen, [=](int i) {
+        Real *row = X + size_t(i) * n;
+        x.evaluate(h.k(i), q, row);
+        p[i] = -dot(row, row, F) / width, g[i] = dot(dO, h.v(i), V);
+      });
+      team.barrier();
+      const Real peak = largest(team, seen, p), mass = exponentiate(team, seen, peak, p);
+      team.barrier();
+      each(team, seen, [=](int i) { p[i] /= mass; });
+      each(team, n, [=](int a) { xbar[a] = 0; });
+      team.barrier();
+      down_columns(team, seen, n, [=](int i, int a) { xbar[a] += p[i] * X[size_t(i) * n + a]; });
+      once(team, [=] { *gbar = dot(p, g, seen); });
+      team.barrier();
+      each_cell(team, seen, n, [=](int i, int a) {
+        const size_t at = size_t(i) * n + a;
+        X[at] -= xbar[a];
+        W[at] = p[i] * X[at];
+      });
+      each(team, n, [=](int a) { R[2 * a] = 0, R[2 * a + 1] = xbar[a]; });
+      team.barrier();
+      tile::gemm(team, n, n, seen, Real(1), tile::transposed<Real>(W, n), tile::rows<Real>(X, n), Real(0), N, n);
+      down_columns(team, seen, n, [=](int i, int a) { R[2 * a] += W[size_t(i) * n + a] * (g[i] - *gbar); });
+      team.barrier();
+      const Real penalty = ridge_of(ridge, peak, mass);
+      each(team, n, [=](int a) { N[size_t(a) * n + a] += penalty; });
+      cholesky(team, n, N, n);
+      solve_lower(team, n, 2, N, n, R, 2);
+      team.barrier();
+      solve_lower_transposed(team, n, 2, N, n, R, 2);
+      team.barrier();
+      each(team, seen, [=](int i) {
+        const Real *row = X + size_t(i) * n, *k = h.k(i);
+        Real c = 1, r = g[i] - *gbar, *d = D + size_t(i) * F;
+        for (int a = 0; a < n; ++a) r -= R[2 * a] * row[a], c -= R[2 * a + 1] * row[a];
+        const auto dx = [&](int a) { return -p[i] * (r * R[2 * a + 1] + c * R[2 * a]); };
+        const Real spread = -2 / width * p[i] * c * r;
+        for (int a = 0; a < F; ++a) d[a] = dx(a) + spread * (k[a] - q[a]);
+        for (int a = 0, at = F; x.order == 2 && a < F; ++a)
+          for (int b = a; b < F; ++b, ++at) {
+            d[a] += dx(at) * (k[b] - q[b]);
+            d[b] += dx(at) * (k[a] - q[a]);
+          }
+        for (int a = 0; a < F; ++a) dk[size_t(i) * F + a] += d[a];
+        for (int a = 0; a < V; ++a) dv[size_t(i) * V + a] += p[i] * c * dO[a];
+      });
+      each(team, F, [=](int a) { dq[size_t(t) * F + a] = 0; });
+      team.barrier();
+      down_columns(team, seen, F, [=](int i, int a) { dq[size_t(t) * F + a] -= D[size_t(i) * F + a]; });
+    }
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const Basis basis = basis_of(call);
+  using Kernel = RegressionBack<Real>;
+  each_head(
+      "local_linear::backward", call, Kernel::work_size(basis.size(), call.shape.T, call.shape.Dk),
+      Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge")), back.d.o, back.d.q, back.d.k, back.d.v});
+}
+
 } // namespace
 
 Variant local_linear() {
@@ -117,6 +205,7 @@ Variant local_linear() {
                     {1e-3, 0.01}),
               integer_param("order", 1, 1, 2, "degree p of the local polynomial")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.unsuitable = [](const Shape &s, const Params &p) -> std::string {
     const int n = Basis{p.integer("order"), s.Dk}.size();
     return n > 300 ? "its " + std::to_string(n) + " slopes a query and value are more than 300" : "";

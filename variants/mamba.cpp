@@ -12,6 +12,7 @@
 // left to the caller. State: Dv x Dk. Cost a token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that, parallel
 // over chunks.
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/recurrent_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/scan.hpp"
 #include <cmath>
@@ -19,8 +20,19 @@
 namespace recollect::variants {
 namespace {
 
-/// Delta [B,H,T,Dv].
-template <class Real> Array<Real> step_sizes(const Call<Real> &call) {
+template <class Real> struct StepSizes {
+  Array<Real> bias, delta; // [Dv] and Delta [B,H,T,Dv]
+  bool selective;          // w is given
+  KOKKOS_FUNCTION Real before_softplus(const Head<Real> &h, int t, int i) const {
+    return bias(i) + (selective ? h.w(t)[i % h.Dk] : Real(0));
+  }
+  KOKKOS_FUNCTION Real softplus(const Head<Real> &h, int t, int i) const {
+    const Real x = before_softplus(h, t, i);
+    return math::fmax(x, Real(0)) + math::log1p(math::exp(-math::fabs(x)));
+  }
+};
+
+template <class Real> StepSizes<Real> step_sizes(const Call<Real> &call) {
   const double low = call.params.real("dt_min"), high = call.params.real("dt_max");
   const int Dv = call.shape.Dv;
   std::vector<double> biases;
@@ -28,23 +40,19 @@ template <class Real> Array<Real> step_sizes(const Call<Real> &call) {
     const double step = low * std::pow(high / low, Dv > 1 ? double(i) / (Dv - 1) : 0);
     biases.push_back(step + std::log1p(-std::exp(-step))); // the inverse of softplus
   }
-  const Array<Real> bias = constants<Real>("bias", biases), delta = allocate(call, call.v.extent(0));
-  const bool selective = call.has("w");
+  const StepSizes<Real> sizes{constants<Real>("bias", biases), allocate(call, call.v.extent(0)), call.has("w")};
   each_head(
       "mamba::step_sizes", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
         each(team, h.T, [=](int t) {
-          for (int i = 0; i < h.Dv; ++i) {
-            const Real x = bias(i) + (selective ? h.w(t)[i % h.Dk] : Real(0));
-            const Real softplus = math::fmax(x, Real(0)) + math::log1p(math::exp(-math::fabs(x)));
-            delta((h.index * h.T + t) * h.Dv + i) = h.beta[t] * softplus;
-          }
+          for (int i = 0; i < h.Dv; ++i)
+            sizes.delta((h.index * h.T + t) * h.Dv + i) = h.beta[t] * sizes.softplus(h, t, i);
         });
       });
-  return delta;
+  return sizes;
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  const Array<Real> Delta = step_sizes(call);
+  const Array<Real> Delta = step_sizes(call).delta;
   recurrent_rows(
       "mamba::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         const Real delta = Delta((h.index * h.T + t) * h.Dv + i), write = delta * h.v(t)[i];
@@ -66,7 +74,67 @@ template <class Real> struct Rule {
 };
 
 template <class Real> void chunked(const Call<Real> &call) {
-  chunked_scan("mamba::chunked", call, Rule<Real>{step_sizes(call)});
+  chunked_scan("mamba::chunked", call, Rule<Real>{step_sizes(call).delta});
+}
+
+/// With A = exp(-Delta_i a_j) and after dS_t += do_t q_t^T, per channel i: dv_i = Delta_i (dS_t k_t)_i, d Delta_i = v_i
+/// (dS_t k_t)_i - sum_j a_j A S_{t-1} dS_t, dS_{t-1} = A dS_t; and dq_t = S_t^T do_t, dk_t = dS_t^T (Delta v_t).
+template <class Real> struct StepBack {
+  int Dk, Dv;
+  StepSizes<Real> sizes;
+  size_t scratch() const { return 3 * size_t(Dv); }
+
+  KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,
+                               Real *) const {
+    const Real *delta = sizes.delta.data() + (h.index * h.T + t) * Dv;
+    each_cell(team, Dv, Dk, [=, *this](int i, int j) {
+      const size_t cell = size_t(i) * Dk + j;
+      after[cell] = math::exp(-delta[i] * (j + 1)) * before[cell] + delta[i] * h.v(t)[i] * h.k(t)[j];
+    });
+  }
+
+  KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int t, const Real *before, const Real *after,
+                            Real *dS, const StepGradient<Real> &d, Real *written) const {
+    const Real *q = h.q(t), *k = h.k(t), *v = h.v(t), *delta = sizes.delta.data() + (h.index * h.T + t) * Dv;
+    Real *d_write = written + Dv, *d_delta = d_write + Dv;
+    const int F = Dk, V = Dv;
+    const StepSizes<Real> sizes = this->sizes;
+    each(team, V, [=](int i) {
+      Real *row = dS + size_t(i) * F;
+      for (int j = 0; j < F; ++j) row[j] += d.o[i] * q[j];
+      d_write[i] = dot(row, k, F), written[i] = delta[i] * v[i];
+    });
+    each(team, F, [=](int j) { d.q[j] = d.k[j] = d.w[j] = 0; });
+    team.barrier();
+    down_columns(team, V, F, [=](int i, int j) {
+      const size_t cell = size_t(i) * F + j;
+      d.q[j] += d.o[i] * after[cell], d.k[j] += written[i] * dS[cell];
+    });
+    team.barrier();
+    each(team, V, [=](int i) {
+      Real *row = dS + size_t(i) * F, faded = 0;
+      const Real *old = before + size_t(i) * F;
+      for (int j = 0; j < F; ++j) {
+        row[j] *= math::exp(-delta[i] * (j + 1));
+        faded += (j + 1) * old[j] * row[j];
+      }
+      d.v[i] = delta[i] * d_write[i];
+      d_delta[i] = v[i] * d_write[i] - faded;
+    });
+    team.barrier();
+    each(team, F, [=](int j) {
+      if (sizes.selective)
+        for (int i = j; i < V; i += F) d.w[j] += d_delta[i] * h.beta[t] * math::sigmoid(sizes.before_softplus(h, t, i));
+    });
+    once(team, [=] {
+      Real sum = 0;
+      for (int i = 0; i < V; ++i) sum += d_delta[i] * sizes.softplus(h, t, i);
+      *d.beta = sum;
+    });
+  }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  recurrent_vjp("mamba::backward", back, StepBack<Real>{back.call.shape.Dk, back.call.shape.Dv, step_sizes(back.call)});
 }
 
 } // namespace
@@ -84,6 +152,7 @@ Variant mamba() {
   v.inputs = {{"beta", false, "factor on all step sizes; 0 skips the step", "", Input::not_negative},
               {"w", false, "the step sizes' data-dependent part before the softplus", "0"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.zero_step_keeps = true;
   return v;
 }

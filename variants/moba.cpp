@@ -7,9 +7,9 @@
 //
 // G_t holds the block of t itself, read causally and never scored (its mean would need later keys), and the topk - 1
 // best of the complete blocks before it, ties to the earlier block (blocks.hpp). The papers' Eq 25-27 leave the current
-// block open. The choice is discontinuous: where two scores nearly tie, rounding decides. State: none that is finite.
+// block open. The choice is discontinuous: where two scores nearly tie, rounding decides, and gradients go through what was chosen. State: none that is finite.
 // Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
-#include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp.hpp"
 #include "variants/kernels/blocks.hpp"
 #include <cmath>
 
@@ -81,12 +81,29 @@ template <class Real> void parallel(const Call<Real> &call) {
                                         Kokkos::View<int *, Execution>("moba::best", steps * topk)});
 }
 
+/// The definition's weights from a choice made once, with their slope.
+template <class Real> struct WeighChosen {
+  Real scale;
+  ChosenOnce chosen;
+  KOKKOS_FUNCTION bool normalised() const { return true; }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
+    return chosen(head, t, i) ? scale * qk : -Real(HUGE_VAL);
+  }
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real) const { return scale; }
+};
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  attend_vjp("moba::backward", back,
+             WeighChosen<Real>{scale(call), choose_once(call, blocks(call), call.params.integer("topk") - 1, true)});
+}
+
 } // namespace
 
 Variant moba() {
   Variant v = attention_variant();
   v.update = "o_t = sum over i <= t in the chosen blocks of softmax(scale q_t . k_i) v_i";
   v.source = "000 Eq 25-27; Lu et al. 2025 (arXiv:2502.13189)";
+  v.differs = "gradients go through the blocks chosen; the choice, constant almost everywhere, has none";
   v.cost = cost::at_least({2 * cost::Dk * cost::t / cost::parameter("block") +
                                2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv),
                            cost::parameter("topk") * cost::parameter("block")});
@@ -94,6 +111,7 @@ Variant moba() {
               integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included"),
               tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = false;
   v.traits.stable = false; // rounding decides between blocks whose scores nearly tie
   return v;

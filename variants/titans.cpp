@@ -12,7 +12,7 @@
 // form `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/mlp_memory.hpp"
+#include "variants/kernels/mlp_memory_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -24,6 +24,9 @@ template <class Real> MlpMemory<Real, Silu<Real>, PlainRead<Real>> memory(const 
 }
 template <class Real> void recurrent(const Call<Real> &call) {
   train_one_by_one("titans::recurrent", call, memory(call));
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  train_vjp("titans::backward", back, memory(back.call));
 }
 template <class Real> void minibatch(const Call<Real> &call) {
   train_by_batches("titans::minibatch", call, memory(call));
@@ -59,6 +62,7 @@ Variant titans() {
               {"lambda", false, "its first channel is a factor on eta at every step; the others are not read"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.forms[0].vjp = {backward<float>, backward<double>};
   v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv], Z [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{2 * hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = empty_memory;

@@ -10,6 +10,7 @@
 // and is then matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online_memory.hpp"
+#include "variants/kernels/recurrent_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -80,8 +81,76 @@ template <class Real> struct Batches {
   }
 };
 
+/// With y = S_{t-1} k_t and its e, and yq = S_t q_t: dyq from do_t by the read, dS_t += dyq q_t^T, dq_t += S_t^T dyq; then
+/// de = - step dS_t k_t, d step = - e . dS_t k_t, dk_t = - step dS_t^T e; and dy from de: dS_{t-1} = dS_t + dy k_t^T, dk_t
+/// += S_{t-1}^T dy.
+template <class Real> struct StepBack {
+  int Dk, Dv;
+  Real lr;
+  NormedResidualRead<Real> memory;
+  size_t scratch() const { return 5 * size_t(Dv); }
+
+  KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,
+                               Real *y) const {
+    const int F = Dk, V = Dv;
+    const Real *k = h.k(t), step = lr * h.beta[t];
+    each(team, V, [=](int i) { y[i] = dot(before + size_t(i) * F, k, F); });
+    team.barrier();
+    once(team, [=, *this] { memory.gradient(F, V, k, h.v(t), y, y); });
+    team.barrier();
+    each_cell(team, V, F, [=](int i, int j) {
+      const size_t cell = size_t(i) * F + j;
+      after[cell] = before[cell] - step * y[i] * k[j];
+    });
+  }
+
+  KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int t, const Real *before, const Real *after,
+                            Real *dS, const StepGradient<Real> &d, Real *y) const {
+    const int F = Dk, V = Dv;
+    const Real *k = h.k(t), *q = h.q(t), step = lr * h.beta[t], rate = lr;
+    Real *e = y + V, *read = e + V, *d_y = read + V, *along = d_y + V;
+    each(team, V, [=](int i) {
+      y[i] = dot(before + size_t(i) * F, k, F);
+      read[i] = dot(after + size_t(i) * F, q, F);
+    });
+    team.barrier();
+    once(team, [=, *this] {
+      for (int j = 0; j < F; ++j) d.q[j] = d.k[j] = 0;
+      memory.gradient(F, V, k, h.v(t), y, e);
+      memory.read_vjp(F, V, read, d.o, read, d.q);
+    });
+    team.barrier();
+    each(team, V, [=](int i) {
+      Real *row = dS + size_t(i) * F;
+      for (int j = 0; j < F; ++j) row[j] += read[i] * q[j];
+      along[i] = dot(row, k, F);
+      d_y[i] = -step * along[i];
+    });
+    team.barrier();
+    down_columns(team, V, F, [=](int i, int j) {
+      const size_t cell = size_t(i) * F + j;
+      d.q[j] += read[i] * after[cell], d.k[j] -= step * e[i] * dS[cell];
+    });
+    team.barrier();
+    once(team, [=, *this] {
+      *d.beta = -rate * dot(e, along, V);
+      memory.gradient_vjp(F, V, k, h.v(t), y, d_y, d_y, d.k, d.v);
+    });
+    team.barrier();
+    down_columns(team, V, F, [=](int i, int j) {
+      const size_t cell = size_t(i) * F + j;
+      dS[cell] += d_y[i] * k[j], d.k[j] += before[cell] * d_y[i];
+    });
+  }
+};
+
 template <class Real> void recurrent(const Call<Real> &call) {
   each_head("ttt_linear::recurrent", call, call.shape.Dv, OneByOne<Real>{Real(call.params.real("lr")), {}});
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  recurrent_vjp("ttt_linear::backward", back,
+                StepBack<Real>{call.shape.Dk, call.shape.Dv, Real(call.params.real("lr")), {}});
 }
 template <class Real> void minibatch(const Call<Real> &call) {
   const int batch = std::min(call.params.integer("minibatch"), call.shape.T);
@@ -107,6 +176,7 @@ Variant ttt_linear() {
   v.inputs = {{"beta", false, "factor on the step size"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.forms[0].vjp = {backward<float>, backward<double>};
   v.traits.linear_in_v = false;
   v.initial_state = [](const Shape &s, const Params &p) {
     return Stream(p.integer("seed"), "ttt_linear/state").normals(size_t(s.Dv) * s.Dk);

@@ -9,7 +9,7 @@
 // `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/mlp_memory.hpp"
+#include "variants/kernels/mlp_memory_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -19,6 +19,9 @@ template <class Real> MlpMemory<Real, Gelu<Real>, NormedResidualRead<Real>> memo
 }
 template <class Real> void recurrent(const Call<Real> &call) {
   train_one_by_one("ttt_mlp::recurrent", call, memory(call));
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  train_vjp("ttt_mlp::backward", back, memory(back.call));
 }
 template <class Real> void minibatch(const Call<Real> &call) {
   train_by_batches("ttt_mlp::minibatch", call, memory(call));
@@ -40,6 +43,7 @@ Variant ttt_mlp() {
   v.inputs = {{"beta", false, "factor on the step size"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
+  v.forms[0].vjp = {backward<float>, backward<double>};
   v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = [](const Shape &s, const Params &p) {

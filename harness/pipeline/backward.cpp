@@ -84,6 +84,11 @@ BackwardJob prepare_typed(const Variant &variant, const Sequence &s, const Run &
 
 } // namespace
 
+std::string backward_form(const Variant &variant) {
+  const Form &fast = find_form(variant, "fast"), &definition = variant.forms.at(0);
+  return (fast.vjp || !definition.vjp ? fast : definition).name;
+}
+
 BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {
   note_variant_run(variant.name);
   const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;

@@ -6,6 +6,9 @@
 
 namespace recollect {
 
+/// Name of the form whose backward pass is the layer's: the fast one, unless only the definition has one.
+std::string backward_form(const Variant &variant);
+
 /// As gradient(), in run.real. Usage error where the form has no backward pass.
 Sequence backward(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 

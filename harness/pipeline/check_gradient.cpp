@@ -30,15 +30,19 @@ std::vector<Named> arrays_of(const Sequence &gradient, const StateShape &state) 
   return all;
 }
 
-/// The definition's gradient, or where kernels do not run on the host the fast form's in float64, as a
+Sequence passed_back(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights) {
+  return backward(variant, s, {backward_form(variant), Real::f64, 64, params}, weights);
+}
+
+/// The definition's gradient, or where kernels do not run on the host the backward pass's in float64, as a
 /// function of everything that it depends on.
 class Reference {
 public:
   Reference(const Variant &variant, const Params &params, bool logarithms)
       : variant_(variant), params_(params), logarithms_(logarithms) {}
   Sequence operator()(const Sequence &s, const OutputWeights &weights) const {
-    Sequence found = takes_gradients() ? gradient(variant_, s, params_, weights)
-                                       : backward(variant_, s, {"fast", Real::f64, 64, params_}, weights);
+    Sequence found =
+        takes_gradients() ? gradient(variant_, s, params_, weights) : passed_back(variant_, s, params_, weights);
     if (logarithms_) in_logarithms(found, s);
     return found;
   }
@@ -109,8 +113,7 @@ CheckedGradient check_gradient(const Variant &variant, const Sequence &s, const 
                                bool logarithms) {
   const Reference reference(variant, params, logarithms);
   const Sequence right = reference(s, weights);
-  if (!takes_gradients())
-    hold_to_definition(variant, s, params, weights, backward(variant, s, {"fast", Real::f64, 64, params}, weights));
+  if (!takes_gradients()) hold_to_definition(variant, s, params, weights, passed_back(variant, s, params, weights));
   const StateShape state = variant.state_shape(s.shape, params);
   const double delta = 1e-9, solved = variant.solved_condition ? 2 * variant.solved_condition(s, params) : 0;
   std::vector<Sequence> moved;

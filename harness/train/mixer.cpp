@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/mixer.hpp"
 #include "harness/core/registry.hpp"
-#include "harness/pipeline/gradient.hpp"
+#include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/pipeline/ran.hpp"
 
@@ -51,7 +51,7 @@ template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std:
 }
 
 template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const {
-  if (const Form &form = find_form(variant_, "fast"); form.vjp) {
+  if (const Form &form = find_form(variant_, backward_form(variant_)); form.vjp) {
     Pullback<Real> back{call_, gradient.call_};
     back.call.o = arena.take<Real>(d_o.extent(0)), back.call.state = first_state(arena);
     back.d.o = d_o, back.d.state = arena.take<Real>(back.call.state.extent(0));

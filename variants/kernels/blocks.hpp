@@ -4,6 +4,7 @@
 // scores the earlier block wins, so that never more than topk are chosen.
 #pragma once
 #include "harness/device/device.hpp"
+#include <algorithm>
 
 namespace recollect::variants {
 
@@ -71,6 +72,40 @@ template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Sh
   Kokkos::parallel_for("blocks::means", Kokkos::RangePolicy<Execution>(0, means.extent(0)),
                        BlockMeans<Real>{T, width, block, count, router, means});
   return {T, width, block, count, means};
+}
+
+/// Which blocks each query reads, found once.
+struct ChosenOnce {
+  int T, block, count;
+  Kokkos::View<unsigned char *, Execution> marks; // [heads,T,count]
+  KOKKOS_FUNCTION bool operator()(size_t head, int t, int i) const {
+    return marks((head * T + t) * count + i / block) != 0;
+  }
+};
+template <class Real> struct MarkBlocks {
+  Blocks<Real> blocks;
+  int wanted;
+  bool own; // the query's own block is read besides, and those before it compete; else all do
+  Array<Real> q, scores;
+  Kokkos::View<int *, Execution> best; // [heads,T,wanted], as scores
+  Kokkos::View<unsigned char *, Execution> marks;
+  KOKKOS_FUNCTION void operator()(size_t step) const {
+    const int here = int(step % blocks.T) / blocks.block, n = own ? here : blocks.count;
+    int *chosen = best.data() + step * wanted;
+    const int found = blocks.find_best(step / blocks.T, q.data() + step * blocks.width, n, wanted, chosen,
+                                       scores.data() + step * wanted);
+    for (int b = 0; b < found; ++b) marks(step * blocks.count + chosen[b]) = 1;
+    if (own) marks(step * blocks.count + here) = 1;
+  }
+};
+template <class Real> ChosenOnce choose_once(const Call<Real> &call, const Blocks<Real> &blocks, int wanted, bool own) {
+  const size_t steps = call.steps();
+  const Kokkos::View<unsigned char *, Execution> marks("block marks", steps * blocks.count);
+  wanted = std::min(wanted, blocks.count);
+  Kokkos::parallel_for("blocks::choose", Kokkos::RangePolicy<Execution>(0, steps),
+                       MarkBlocks<Real>{blocks, wanted, own, call.q, Array<Real>("block scores", steps * wanted),
+                                        Kokkos::View<int *, Execution>("best blocks", steps * wanted), marks});
+  return {blocks.T, blocks.block, blocks.count, marks};
 }
 
 } // namespace recollect::variants

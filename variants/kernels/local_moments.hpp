@@ -28,12 +28,17 @@ struct Basis {
   }
 };
 
+/// The ridge where the weights sum to exp(peak) mass, in their units; finite where every key is far away.
+template <class Real> KOKKOS_FUNCTION Real ridge_of(Real ridge, Real peak, Real mass) {
+  return math::fmin(ridge * math::exp(-peak) / mass, Real(1e30));
+}
+
 /// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. The
-/// weights behind them sum to exp(peak) mass; the ridge in their units is kept finite where every key is far away.
+/// weights behind them sum to exp(peak) mass.
 template <class Real>
 KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real ridge, Real peak, Real mass,
                                        const Real *xbar, const Real *vbar, Real *N, Real *R, Real *out) {
-  const Real penalty = math::fmin(ridge * math::exp(-peak) / mass, Real(1e30));
+  const Real penalty = ridge_of(ridge, peak, mass);
   each(team, n, [=](int a) { N[a * n + a] += penalty; });
   cholesky(team, n, N, n);
   solve_lower(team, n, Dv, N, n, R, Dv);

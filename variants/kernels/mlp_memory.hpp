@@ -19,7 +19,9 @@ namespace recollect::variants {
 
 template <class Real> struct Gelu { // x Phi(x)
   KOKKOS_FUNCTION Real value(Real x) const { return x * normal(x); }
-  KOKKOS_FUNCTION Real slope(Real x) const { return normal(x) + x * math::exp(-x * x / 2) * Real(0.3989422804014327); }
+  KOKKOS_FUNCTION Real slope(Real x) const { return normal(x) + x * density(x); }
+  KOKKOS_FUNCTION Real curvature(Real x) const { return density(x) * (2 - x * x); }
+  KOKKOS_FUNCTION Real density(Real x) const { return math::exp(-x * x / 2) * Real(0.3989422804014327); }
   KOKKOS_FUNCTION Real normal(Real x) const { return (1 + math::erf(x * Real(0.7071067811865476))) / 2; }
 };
 template <class Real> struct Silu {
@@ -27,6 +29,10 @@ template <class Real> struct Silu {
   KOKKOS_FUNCTION Real slope(Real x) const {
     const Real s = math::sigmoid(x);
     return s * (1 + x * (1 - s));
+  }
+  KOKKOS_FUNCTION Real curvature(Real x) const {
+    const Real s = math::sigmoid(x);
+    return s * (1 - s) * (2 + x * (1 - 2 * s));
   }
 };
 

@@ -71,6 +71,9 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
     BOOST_TEST(right_in_float64(held(c, right, 5)), variant.name);
     const auto noticed = [&](const std::string &name, std::vector<double> Sequence::*tensor) {
       if ((right.*tensor).empty()) return;
+      Sequence moved = c.s;
+      for (double &x : moved.*tensor) x *= 1 + 1e-9;
+      if (max_abs(right.*tensor) == 0 && c.run(moved).o == c.run(c.s).o) return; // it does no more than choose
       Sequence wrong = right;
       double &largest = *std::max_element((wrong.*tensor).begin(), (wrong.*tensor).end(),
                                           [](double a, double b) { return std::fabs(a) < std::fabs(b); });

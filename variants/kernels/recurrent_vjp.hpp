@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients by the recurrence itself, for layers whose chunks have no adjoint algebra: S_t = f(S_{t-1}, x_t) and o_t =
+// g(S_t, x_t), one step after the other, forth and back. States are kept where stretches of about sqrt(T) steps start,
+// and within the stretch that is being gone back through, which is run anew: 2 sqrt(T) states a head, two forward runs.
+//
+// A layer supplies a step, a functor that has
+//   scratch()                                        reals that it works with
+//   advance(team, head, t, before, after, scratch)   the state across step t
+//   back(team, head, t, before, after, dS, d, scratch)
+// where `dS` comes as the gradient of S_t, but for o_t's part, and goes as that of S_{t-1}, and every gradient of x_t in `d`
+// is written. Both have barriers between their own parts; there is one before and after each.
+#pragma once
+#include "variants/kernels/arrays.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+
+/// Gradients of step t: o's is given.
+template <class Real> struct StepGradient {
+  const Real *o;
+  Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: not taken
+};
+
+/// f(i, j) for all cells, each column by one thread, down its rows. No barrier.
+template <class F> KOKKOS_FUNCTION void down_columns(const Team &team, int rows, int columns, const F &f) {
+  if constexpr (on_host) {
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) f(i, j);
+  } else {
+    each(team, columns, [=](int j) {
+      for (int i = 0; i < rows; ++i) f(i, j);
+    });
+  }
+}
+
+template <class Number, class Step> struct RecurrentAdjoint {
+  using Real = Number;
+  HeadArrays<Real> arrays;
+  Array<Real> d_o, d_q, d_k, d_v, d_beta, d_alpha, d_lambda, d_w, d_state;
+  Step step;
+  int stretch; // steps between the states that the first run keeps
+
+  int stretches() const { return (arrays.T - 1) / stretch + 1; }
+  size_t scratch() const { return size_t(stretches() + stretch + 1) * arrays.state_size + step.scratch(); }
+
+  KOKKOS_FUNCTION StepGradient<Real> at(size_t head, int t) const {
+    const size_t own = head * arrays.T + t, key = own * arrays.Dk, value = own * arrays.Dv;
+    const auto given = [](const Array<Real> &input, const Array<Real> &d, size_t first) {
+      return input.extent(0) ? d.data() + first : nullptr;
+    };
+    return {d_o.data() + value,
+            d_q.data() + key,
+            d_k.data() + key,
+            d_v.data() + value,
+            given(arrays.beta, d_beta, own),
+            given(arrays.alpha, d_alpha, own),
+            given(arrays.lambda, d_lambda, key),
+            given(arrays.w, d_w, key)};
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *work) const {
+    const Head<Real> h = arrays.head(head);
+    const size_t n = arrays.state_size;
+    const int count = (h.T - 1) / stretch + 1;
+    Real *starts = work, *states = starts + count * n, *room = states + (stretch + 1) * n,
+         *dS = d_state.data() + head * n;
+    copy(team, n, h.state, starts);
+    for (int c = 0; c < count; ++c) {
+      replay(team, h, c, starts + c * n, states, room);
+      if (c + 1 < count) copy(team, n, states + stretch * n, starts + (c + 1) * n);
+    }
+    for (int c = count - 1; c >= 0; --c) {
+      if (c + 1 < count) replay(team, h, c, starts + c * n, states, room); // the last one's states are still there
+      for (int t = end(c) - 1; t >= c * stretch; --t) {
+        const Real *before = states + (t - c * stretch) * n;
+        step.back(team, h, t, before, before + n, dS, at(head, t), room);
+        team.barrier();
+      }
+    }
+  }
+
+private:
+  KOKKOS_FUNCTION int end(int c) const { return (c + 1) * stretch < arrays.T ? (c + 1) * stretch : arrays.T; }
+  /// The states of stretch c, from the one that it starts in.
+  KOKKOS_FUNCTION void replay(const Team &team, const Head<Real> &h, int c, const Real *start, Real *states,
+                              Real *room) const {
+    const size_t n = arrays.state_size;
+    team.barrier();
+    copy(team, n, start, states);
+    team.barrier();
+    for (int t = c * stretch; t < end(c); ++t, states += n) {
+      step.advance(team, h, t, states, states + n, room);
+      team.barrier();
+    }
+  }
+  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
+    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
+  }
+};
+
+/// Gradients of everything that the layer takes, from those of its outputs and its final state.
+template <class Real, class Step>
+void recurrent_vjp(const std::string &label, const Pullback<Real> &back, const Step &step) {
+  const Call<Real> &call = back.call, &d = back.d;
+  const RecurrentAdjoint<Real, Step> kernel{HeadArrays<Real>(call),
+                                            d.o,
+                                            d.q,
+                                            d.k,
+                                            d.v,
+                                            d.beta,
+                                            d.alpha,
+                                            d.lambda,
+                                            d.w,
+                                            d.state,
+                                            step,
+                                            int(std::ceil(std::sqrt(double(call.shape.T))))};
+  run<Real>({label, call.shape.heads(), 128, call.math}, *call.arena, kernel.scratch(), kernel);
+}
+
+} // namespace recollect::variants
