@@ -16,7 +16,6 @@
 // floor by max(|scale z_t . q_t|, floor_t).
 #pragma once
 #include "harness/device/engine.hpp"
-#include "variants/kernels/decayed_sum_cuda.hpp"
 #include "variants/kernels/decays.hpp"
 
 namespace recollect::variants {
@@ -35,11 +34,6 @@ template <class Real> struct DecayedSum {
 /// sum / weight, and 0 where nothing has any weight yet.
 template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) {
   return weight == 0 ? Real(0) : sum / weight;
-}
-
-/// What a normalised output is divided by, where there is a floor at least that.
-template <class Real> KOKKOS_FUNCTION Real divided_by(Real weight, const Real *floor) {
-  return floor ? math::fmax(math::fabs(weight), *floor) : weight;
 }
 
 /// W(t,t) = q_t . u_t k_t
@@ -121,7 +115,6 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
   using typename State::Summary; // added: sum of v_i (D(C,i) k_i)^T, and of D(C,i) k_i
   Array<Real> v, o;
   Array<Real> weights = {}; // [B,H,T] takes scale z_t . q_t, normalised; empty: not wanted
-  bool in_warps = false;    // reads by decayed_sum_cuda.hpp
 
   struct Summarising {
     Decays<Real> decays;
@@ -151,11 +144,6 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     Reading x;
     const bool channels = decay_width() > 1;
     x.decays.place(s, C, in.width, decay_width());
-    if (in_warps) {
-      constexpr size_t room = 64 * 68; // DecayedChunk's
-      x.q = s.take(room), x.k = s.take(room), x.v = s.take(room), x.S = s.take(room);
-      return x;
-    }
     x.gates = both_gates() ? s.take(size_t(C) * in.width) : nullptr;
     x.decayed = decay_width() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
     x.weights = s.take(C * tile::pitch<Real>(C));
@@ -196,10 +184,6 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     const bool reads_first = in.bonus.extent(0);
     const Reads reads{n, reads_first ? 0 : 1, 1};
     prepare(team, step, n, x.gates, x.decays);
-#if __CUDA_ARCH__ >= 800
-    if constexpr (std::is_same_v<Real, float>)
-      if (in_warps) return read_in_warps(team, step, n, before, x);
-#endif
     if (width > 1) x.decays.from_start(team, reads, q, F, x.decayed, ld, true);
     const auto values = tile::stage(team, n, V, v.data() + step * V, V, x.v);
     const auto S = tile::stage(team, F, V, before, V, x.S);
@@ -227,7 +211,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
         for (int i = first; i <= t; i += side) weight += x.weights[t * ldw + i];
         weight = across_row(weight, [](Real a, Real b) { return a + b; });
         if (kept && first == 0) kept[t] = scale * weight;
-        if (first == 0) x.divisor[t] = divided_by(scale * weight, floor ? floor + t : nullptr);
+        if (first == 0) x.divisor[t] = floor ? math::fmax(math::fabs(scale * weight), floor[t]) : scale * weight;
       });
     }
     Real *out = o.data() + step * V;
@@ -243,29 +227,6 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
   }
 
 private:
-#if __CUDA_ARCH__ >= 800
-  __device__ __forceinline__ void read_in_warps(const Team &team, size_t step, int n, const Real *before,
-                                                const Reading &x) const {
-    const int F = in.width, V = this->V;
-    DecayedChunk::fill(team, n, F, in.q.data() + step * F, x.q);
-    DecayedChunk::fill(team, n, F, in.k.data() + step * F, x.k);
-    DecayedChunk::fill(team, n, V, v.data() + step * V, x.v);
-    DecayedChunk::fill(team, F, V, before, x.S);
-    team.barrier();
-    const Real *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr,
-               *floor = in.floor.extent(0) ? in.floor.data() + step : nullptr;
-    const DecayedChunk chunk{n, F, V, x.q, x.k, x.v, x.S, strength, x.decays};
-    variants::read_in_warps(team, chunk, in.normalised ? before + elements() : nullptr,
-                            [&](int t, int column, Real sum, Real total) {
-                              const Real weight = in.scale * total;
-                              if (weights.extent(0) && column == 0) weights[step + t] = weight;
-                              Real value = in.scale * sum;
-                              if (in.normalised)
-                                value = weighted_mean(value, divided_by(weight, floor ? floor + t : nullptr));
-                              o[(step + t) * V + column] = value;
-                            });
-  }
-#endif
   /// Decays of the n steps from `step` on.
   KOKKOS_FUNCTION void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
     const int F = in.width;
@@ -279,21 +240,11 @@ private:
   }
 };
 
-/// Whether the sum reads by decayed_sum_cuda.hpp.
-template <class Real> bool in_warps(const Call<Real> &call, const DecayedSum<Real> &in) {
-  constexpr int most = 64;
-  return on_cuda && std::is_same_v<Real, float> && call.math == Math::exact && in.width <= most &&
-         call.shape.Dv <= most && call.chunk <= most && in.lambda.extent(0) + in.bonus.extent(0) == 0;
-}
-
 /// Runs the sum from and to call.state, whose first rows are S [Dv,F] and, normalised, z. Writes call.o.
 template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in) {
   run_chunks(label, call,
-             DecayedSumAlgebra<Real>{{in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()},
-                                     call.v,
-                                     call.o,
-                                     {},
-                                     in_warps(call, in)});
+             DecayedSumAlgebra<Real>{
+                 {in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()}, call.v, call.o});
 }
 
 } // namespace recollect::variants

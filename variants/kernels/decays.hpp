@@ -62,15 +62,6 @@ template <class Real> struct Decays {
     return width == 0 ? Real(1) : first[size_t(blocks()) * width + (width > 1 ? j : 0)];
   }
 
-  /// D(t, i) for i <= t, where channels do not decay apart.
-  KOKKOS_FUNCTION Real between(int t, int i) const {
-    if (width == 0) return 1;
-    const int b = t / sub;
-    return i >= b * sub ? same[size_t(t) * sub + i - b * sub] : inside[t] * until[size_t(b) * n + i];
-  }
-  /// D(t, start of the chunk), likewise.
-  KOKKOS_FUNCTION Real since_start(int t) const { return width == 0 ? Real(1) : first[t / sub] * inside[t]; }
-
   /// Sets the tables for `steps` steps. Barriers inside.
   KOKKOS_FUNCTION void prepare(const Team &team, int steps, const Real *factors) {
     n = steps, decay = factors;
@@ -122,7 +113,7 @@ template <class Real> struct Decays {
     if (width <= 1) {
       each_cell(team, reads.count, F, [=](int m, int j) {
         const int t = reads.tau(m);
-        const Real left = t == 0 ? Real(1) : d.since_start(t - 1);
+        const Real left = t == 0 || d.width == 0 ? Real(1) : d.first[(t - 1) / sub] * d.inside[t - 1];
         out[m * ldo + j] = (factor ? factor[m] : Real(1)) * left * x[m * ldx + j];
       });
       return;
