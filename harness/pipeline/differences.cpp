@@ -18,34 +18,48 @@ Numbers weighed(const Output &out, const OutputWeights &weights) {
   return all;
 }
 
+/// Along one direction of one tensor, by differences of h and 2 h.
+struct Along {
+  Slope slope;
+  bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number: there differences are no derivatives
+};
+
+Along along(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
+            Tensor tensor, const Numbers &claimed, const Numbers &direction, double h) {
+  const auto at = [&](double step) {
+    Sequence moved = s;
+    for (size_t i = 0; i < direction.size(); ++i) moved[tensor][i] += step * direction[i];
+    return weighed(forward(variant, moved, {"recurrent", Real::f64, 1, params}), weights);
+  };
+  Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0, 0};
+  for (size_t i = 0; i < claimed.size(); ++i) slope.size += std::fabs(claimed[i] * direction[i]);
+  const Numbers up = at(h), down = at(-h), far_up = at(2 * h), far_down = at(-2 * h);
+  double apart = 0, all = 0;               // of the differences by h and by 2 h
+  for (size_t i = 0; i < up.size(); ++i) { // one by one: their sum would be rounded in the size of the largest
+    const double near = up[i] - down[i], far = far_up[i] - far_down[i];
+    slope.measured += (8 * near - far) / (12 * h);
+    slope.rounding += 18 / (12 * h) * epsilon_of(Real::f64) / 2 * std::fabs(up[i]);
+    apart += std::fabs(2 * near - far) / (4 * h), all += std::fabs(near) / (2 * h);
+  }
+  return {slope, apart <= Slope::at * all + slope.rounding};
+}
+
 } // namespace
 
 std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
                           const Sequence &candidate, std::uint64_t seed) {
-  std::vector<Slope> all;
+  std::vector<Slope> found;
   for (Tensor tensor : all_tensors) {
     const Numbers &claimed = candidate[tensor];
     if (claimed.empty()) continue;
     Numbers direction = Stream(seed, std::string("differences/") + name_of(tensor)).normals(claimed.size());
     if (facts_of(tensor).decay) // stays within [0,1]
       for (size_t i = 0; i < direction.size(); ++i) direction[i] *= s[tensor][i] * (1 - s[tensor][i]);
-    const auto at = [&](double step) {
-      Sequence moved = s;
-      for (size_t i = 0; i < direction.size(); ++i) moved[tensor][i] += step * direction[i];
-      return weighed(forward(variant, moved, {"recurrent", Real::f64, 1, params}), weights);
-    };
-    Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0, 0};
-    for (size_t i = 0; i < claimed.size(); ++i) slope.size += std::fabs(claimed[i] * direction[i]);
-    // Small, because a kink (max, ReLU, |x|) within 2 h of any number spoils the difference.
-    const double h = 2e-6;
-    const Numbers up = at(h), down = at(-h), far_up = at(2 * h), far_down = at(-2 * h);
-    for (size_t i = 0; i < up.size(); ++i) { // one by one: their sum would be rounded in the size of the largest
-      slope.measured += (8 * (up[i] - down[i]) - (far_up[i] - far_down[i])) / (12 * h);
-      slope.rounding += 18 / (12 * h) * epsilon_of(Real::f64) / 2 * std::fabs(up[i]);
-    }
-    all.push_back(slope);
+    Along one = along(variant, s, params, weights, tensor, claimed, direction, 2e-6);
+    if (!one.smooth) one = along(variant, s, params, weights, tensor, claimed, direction, 6e-8); // rounded more
+    found.push_back(one.slope);
   }
-  return all;
+  return found;
 }
 
 } // namespace recollect
