@@ -9,6 +9,7 @@
 // products.
 #include "harness/device/engine.hpp"
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/columns.hpp"
 #include "variants/kernels/recurrent_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 

@@ -12,6 +12,7 @@
 // left to the caller. State: Dv x Dk. Cost a token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that, parallel
 // over chunks.
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/columns.hpp"
 #include "variants/kernels/recurrent_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/scan.hpp"

@@ -54,7 +54,7 @@ void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real
   const auto start = [&](const auto &kernel) {
     run<Real>({label, call.shape.heads() * kernel.blocks(), 256, call.math}, *call.arena, kernel.scratch(), kernel);
   };
-#ifdef KOKKOS_ENABLE_CUDA
+#ifdef __CUDACC__
   if constexpr (std::is_same_v<Real, float>)
     if (const AttendInWarps<Kernel, Finish> quick{loop, finish}; quick.suits(call.math)) return start(quick);
 #endif

@@ -10,6 +10,7 @@
 //
 // dy from de by the read's own pullback.
 #pragma once
+#include "variants/kernels/columns.hpp"
 #include "variants/kernels/mlp_memory.hpp"
 #include "variants/kernels/recurrent_vjp.hpp"
 

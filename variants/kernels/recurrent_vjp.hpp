@@ -21,18 +21,6 @@ template <class Real> struct StepGradient {
   Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: not taken
 };
 
-/// f(i, j) for all cells, each column by one thread, down its rows. No barrier.
-template <class F> KOKKOS_FUNCTION void down_columns(const Team &team, int rows, int columns, const F &f) {
-  if constexpr (on_host) {
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < columns; ++j) f(i, j);
-  } else {
-    each(team, columns, [=](int j) {
-      for (int i = 0; i < rows; ++i) f(i, j);
-    });
-  }
-}
-
 template <class Number, class Step> struct RecurrentAdjoint {
   using Real = Number;
   HeadArrays<Real> arrays;
