@@ -146,7 +146,7 @@ template <class Number> struct MomentumAlgebra {
     });
   }
 
-  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, const Phase &p) const {
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Phase &p) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx();
     const Real *k = h.k(c.first), *v = h.v(c.first);
@@ -167,7 +167,7 @@ template <class Number> struct MomentumAlgebra {
     }
   }
 
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Phase &) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx(), begin = part.begin(V, 16), columns = part.end(V, 16) - begin;
@@ -186,7 +186,7 @@ template <class Number> struct MomentumAlgebra {
                after + begin, V);
   }
 
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
                             const Phase &p) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv;

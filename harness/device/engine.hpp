@@ -91,7 +91,7 @@ template <class Algebra> struct Streaming {
   Algebra algebra;
   Steps steps;
 
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &team, size_t head, Real *memory) const {
     Stack<Real> stack{memory};
     Real *before = stack.take(algebra.state_size()), *after = stack.take(algebra.state_size());
     const auto summary = algebra.summary(stack);
@@ -155,7 +155,7 @@ template <class Algebra> struct Summarise {
   Algebra algebra;
   Steps steps;
   Window<Real> window;
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &team, size_t unit, Real *memory) const {
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
@@ -173,7 +173,7 @@ template <class Algebra> struct Carry {
   Steps steps;
   Window<Real> window;
   int parts;
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &team, size_t unit, Real *memory) const {
     const size_t head = unit / parts;
     const Part part{int(unit % parts), parts};
     if constexpr (Algebra::elementwise && !on_host) {
@@ -215,7 +215,7 @@ template <class Algebra> struct Read {
   Algebra algebra;
   Steps steps;
   Window<Real> window;
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &team, size_t unit, Real *memory) const {
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};

@@ -34,7 +34,7 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Real, class Body>
 __global__ void __launch_bounds__(256, 2) // two teams share a multiprocessor: one works while the other waits
-    cuda_kernel(const Body body, size_t units, Real *memory, size_t scratch, Math math) {
+    cuda_kernel(const __grid_constant__ Body body, size_t units, Real *memory, size_t scratch, Math math) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Team team{int(threadIdx.x), int(blockDim.x), math};
   Real *const own = memory ? memory + blockIdx.x * scratch : reinterpret_cast<Real *>(shared);

@@ -4,6 +4,14 @@
 #include <Kokkos_Core.hpp>
 #include <type_traits>
 
+/// For a function with a kernel's own objects behind references: called, it reads them from a GPU's local memory, far from
+/// the chip for as many threads as there are.
+#ifdef __CUDACC__
+#define RECOLLECT_IN_LINE KOKKOS_FORCEINLINE_FUNCTION
+#else
+#define RECOLLECT_IN_LINE KOKKOS_FUNCTION
+#endif
+
 namespace recollect {
 
 #ifdef RECOLLECT_SPACE

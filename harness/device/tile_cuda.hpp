@@ -63,8 +63,8 @@ template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
 }
 /// A block's results without the places that do not count: where A is zero there B may be infinite.
 template <class Real>
-__device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Real alpha, const Product<Real> &first,
-                                        const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
+__device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Real alpha, Product<Real> first,
+                                        Product<Real> second, Real beta, Real *C, std::ptrdiff_t ldc) {
   for (int i = i0; i < i0 + height && i < m; ++i)
     for (int j = j0 + lane; j < n; j += 32) {
       Real sum[1][1] = {}, &to = C[i * ldc + j];
@@ -124,9 +124,8 @@ __device__ __forceinline__ void in_blocks(const Team &team, int m, int n, Real a
 }
 
 /// Out of line: the uncommon ones.
-__device__ __noinline__ inline void coarse_gemm(const Team &team, int m, int n, float alpha,
-                                                const Product<float> &first, const Product<float> &second, float beta,
-                                                float *C, std::ptrdiff_t ldc) {
+__device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, float alpha, Product<float> first,
+                                                Product<float> second, float beta, float *C, std::ptrdiff_t ldc) {
   if (team.math == Math::tf32)
     in_blocks<Tf32>(team, m, n, alpha, first, second, beta, C, ldc);
   else
@@ -141,8 +140,8 @@ __device__ __forceinline__ void gemm(const Team &team, int m, int n, float alpha
     coarse_gemm(team, m, n, alpha, first, second, beta, C, ldc);
 }
 /// Out of line: its instructions take long enough to hide the call, and a kernel compiles in half the time.
-__device__ __noinline__ inline void gemm(const Team &team, int m, int n, double alpha, const Product<double> &first,
-                                         const Product<double> &second, double beta, double *C, std::ptrdiff_t ldc) {
+__device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, Product<double> first,
+                                         Product<double> second, double beta, double *C, std::ptrdiff_t ldc) {
   in_blocks<Float64>(team, m, n, alpha, first, second, beta, C, ldc);
 }
 

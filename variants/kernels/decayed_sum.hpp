@@ -38,7 +38,7 @@ template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) 
 
 /// W(t,t) = q_t . u_t k_t
 template <class Real>
-KOKKOS_FUNCTION void weigh_own_pairs(const Team &team, int n, int F, const tile::Matrix<Real> &q, const Real *u,
+RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const tile::Matrix<Real> &q, const Real *u,
                                      const tile::Matrix<Real> &k, Real *W, std::ptrdiff_t ldw) {
   each_row(team, n, [=](int t, int first, int side) {
     Real own = 0;
@@ -84,7 +84,7 @@ template <class Number> struct DecayedState {
     if (in.normalised) each(team, in.width, [=, *this](int j) { to[elements() + j] = S[elements() + j]; });
   }
 
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(in.width), V = this->V;
     const size_t z = elements();
@@ -155,7 +155,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     return x;
   }
 
-  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int F = in.width, n = c.n;
     const size_t step = c.head * T + c.first;
     const Real *k = in.k.data() + step * F, *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
@@ -175,7 +175,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
   }
 
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
     const int F = in.width, n = c.n, width = decay_width(), V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(C);
@@ -228,7 +228,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
 
 private:
   /// Decays of the n steps from `step` on.
-  KOKKOS_FUNCTION void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
+  RECOLLECT_IN_LINE void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
     const int F = in.width;
     const Real *alpha = in.alpha.data() + (in.alpha.extent(0) ? step : 0),
                *lambda = in.lambda.data() + (in.lambda.extent(0) ? step * F : 0);

@@ -36,7 +36,7 @@ template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
   bool reads;
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &s) const { return reads ? Base::reading(s) : Reading{}; }
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
                             const Reading &x) const {
     starts.keep(team, c, before);
     if (reads) Base::read(team, c, chunk, before, x);
@@ -98,7 +98,7 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
     return x;
   }
 
-  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int F = in.width, n = c.n;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F);
@@ -119,7 +119,7 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *after, Reading x) const {
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *after, Reading x) const {
     const int F = in.width, n = c.n, V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);

@@ -63,7 +63,7 @@ template <class Real> struct Decays {
   }
 
   /// Sets the tables for `steps` steps. Barriers inside.
-  KOKKOS_FUNCTION void prepare(const Team &team, int steps, const Real *factors) {
+  RECOLLECT_IN_LINE void prepare(const Team &team, int steps, const Real *factors) {
     n = steps, decay = factors;
     if (width == 0) return;
     const Decays d = *this;
@@ -107,7 +107,7 @@ template <class Real> struct Decays {
 
   /// out_m = factor_m x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
   /// `within_block`, only the decays since the start of the block of step tau(m). Null factors are 1.
-  KOKKOS_FUNCTION void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
+  RECOLLECT_IN_LINE void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
                                   std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
     if (width <= 1) {
@@ -149,7 +149,7 @@ template <class Real> struct Decays {
   }
 
   /// out_i = factor_i p_i D(n - 1, i): what is left of each write at the chunk's end. Null factors are 1.
-  KOKKOS_FUNCTION void to_end(const Team &team, const Real *p, std::ptrdiff_t ldp, const Real *factor, Real *out,
+  RECOLLECT_IN_LINE void to_end(const Team &team, const Real *p, std::ptrdiff_t ldp, const Real *factor, Real *out,
                               std::ptrdiff_t ldo) const {
     const Decays d = *this;
     if (width <= 1) {
@@ -193,7 +193,7 @@ template <class Real> struct Decays {
 
   /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
   /// x decayed within their blocks (from_start). Barriers inside and at the end.
-  KOKKOS_FUNCTION void weights(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
+  RECOLLECT_IN_LINE void weights(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
                                const Real *row_factor, const Real *factor, Real *W, std::ptrdiff_t ldw) const {
     if (width > 1) {
@@ -210,25 +210,24 @@ template <class Real> struct Decays {
   }
 
   /// W(m,i) *= row_m factor_i for i < tau(m), with one number a step also D(tau(m) - 1, i), and 0 elsewhere. No barrier.
-  KOKKOS_FUNCTION void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor, Real *W,
+  RECOLLECT_IN_LINE void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor, Real *W,
                              std::ptrdiff_t ldw) const {
     const Decays d = *this;
     each_row(team, reads.count, [=](int m, int begin, int step) {
       Real *row = W + m * ldw;
       const int tau = reads.tau(m) < d.n ? reads.tau(m) : d.n;
-      if (d.width == 1 && tau > 0) {
-        const int b = (tau - 1) / sub;
-        const Real inside = d.inside[tau - 1], *until = d.until + size_t(b) * d.n,
-                   *same = d.same + (tau - 1) * size_t(sub);
-        int i = begin; // from here on an element stays with one thread: nobody waits for another
-        for (; i < b * sub; i += step) row[i] *= inside * until[i];
-        for (; i < tau; i += step) row[i] *= same[i - b * sub];
-      }
-      if (factor)
-        for (int i = begin; i < tau; i += step) row[i] *= factor[i];
-      if (row_factor)
-        for (int i = begin; i < tau; i += step) row[i] *= row_factor[m];
-      for (int i = tau + begin; i < d.n; i += step) row[i] = 0;
+      const bool decays = d.width == 1 && tau > 0;
+      const int block = decays ? (tau - 1) / sub : 0;
+      const Real own = row_factor ? row_factor[m] : Real(1), inside = decays ? d.inside[tau - 1] : Real(1),
+                 *until = d.until + size_t(block) * d.n, *same = d.same + (tau - 1) * std::ptrdiff_t(sub);
+      const auto weigh = [=](Real x, int i) {
+        if (factor) x *= factor[i];
+        return row_factor ? x * own : x;
+      };
+      int i = begin; // an element stays with one thread: nobody waits for another
+      for (; i < block * sub; i += step) row[i] = weigh(row[i] * (inside * until[i]), i);
+      for (; i < tau; i += step) row[i] = weigh(decays ? row[i] * same[i - block * sub] : row[i], i);
+      for (; i < d.n; i += step) row[i] = 0;
     });
   }
 
@@ -251,7 +250,7 @@ private:
   }
 
   /// W(m,i) where step i and row m belong to one block: key i meets the rows on its way down.
-  KOKKOS_FUNCTION void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
+  RECOLLECT_IN_LINE void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                            const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
     if constexpr (on_host) {
@@ -301,7 +300,7 @@ private:
   }
 
   /// W(m,i) where step i lies in an earlier block than row m.
-  KOKKOS_FUNCTION void pairs_of_two_blocks(const Team &team, const Reads &reads, const Real *within,
+  RECOLLECT_IN_LINE void pairs_of_two_blocks(const Team &team, const Reads &reads, const Real *within,
                                            std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,
                                            std::ptrdiff_t ldw) const {
     const Decays d = *this;

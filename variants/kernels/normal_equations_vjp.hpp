@@ -23,7 +23,7 @@ template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
     const int F = this->in.width;
     return {s.take(size_t(F) * F), s.take(tile::prefix_work<Real>(F))};
   }
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before,
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before,
                             const Reading &room) const {
     const size_t first = (c.head * this->T + c.first) * this->in.width;
     solve_all(team, c, before, q.data() + first, x.data() + first, room);

@@ -63,16 +63,16 @@ template <class Number> struct PrefixRegressionAlgebra {
               [=](int i, int j) { to[size_t(i) * F + j] = from[size_t(j) * (F + V) + (i < V ? F + i : i - V)]; });
   }
 
-  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &x) const {
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &x) const {
     sum.summarise(team, c, out, x);
   }
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &x) const {
     sum.carry(team, c, chunk, part, before, after, x);
   }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return sum.affine(chunk, at); }
 
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
     const int n = c.n, F = this->F, width = F + V;
     const size_t step = c.head * sum.T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(sum.C);

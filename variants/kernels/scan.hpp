@@ -42,7 +42,7 @@ template <class Number, class Rule> struct ScanAlgebra {
     copy(team, state_size(), state, arrays.head(head).state);
   }
 
-  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &) const {
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &) const {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
     const int F = columns;
@@ -60,7 +60,7 @@ template <class Number, class Rule> struct ScanAlgebra {
     });
   }
 
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(arrays.Dv);
     each_cell(team, part.end(arrays.Dv) - begin, columns, [=, *this](int i, int j) {
@@ -73,7 +73,7 @@ template <class Number, class Rule> struct ScanAlgebra {
   }
 
   /// Reads the chunk; `after`, where given, becomes the state at its end.
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Real *after,
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Real *after,
                             const Reading &x) const {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;

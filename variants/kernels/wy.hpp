@@ -135,7 +135,7 @@ template <class Number> struct WyAlgebra {
     tile::transpose(team, F, V, S, V, state.data() + head * state_stride, F);
   }
 
-  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int N = c.n * in.steps, steps = in.steps;
     const size_t token = c.head * T + c.first, step = token * steps;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldl = ahead ? tile::pitch<Real>(most()) : N,
@@ -181,7 +181,7 @@ template <class Number> struct WyAlgebra {
     if (!on_host) tile::copy<Real>(team, N, F + V, X, ldx, out.X, this->ldx());
   }
 
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &x) const {
     const int N = c.n * in.steps, F = this->F, V = this->V, begin = part.begin(V, grain),
               columns = part.end(V, grain) - begin;
@@ -213,7 +213,7 @@ template <class Number> struct WyAlgebra {
     tile::copy<Real>(team, F, columns, S, lds, after + begin, V);
   }
 
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
                             Reading x) const {
     const int N = c.n * in.steps, n = c.n, width = this->width();
     const size_t token = c.head * T + c.first, step = token * in.steps;
@@ -254,7 +254,7 @@ private:
     return in.lambda.extent(0) ? in.lambda.data() + token * F : at(in.alpha, token);
   }
   /// Keys of a chunk, copied first where that pays; channels' decays read them where they lie.
-  KOKKOS_FUNCTION tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {
+  RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {
     return room ? tile::stage(team, n, F, from, F, room) : tile::rows(from, F);
   }
 };

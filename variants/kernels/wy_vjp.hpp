@@ -40,7 +40,7 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
   KeptRule<Number> kept;
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
                             const Reading &) const {
     const std::ptrdiff_t ldx = this->ldx();
     kept.starts.keep(team, c, before);
@@ -130,7 +130,7 @@ template <class Number> struct WyAdjoint {
     tile::transpose(team, F, V, dS, V, d_state.data() + head * state_stride, F);
   }
 
-  KOKKOS_FUNCTION void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int n = c.n;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(C);
@@ -155,7 +155,7 @@ template <class Number> struct WyAdjoint {
     tile::gemm(team, F, V, n, Real(1), tile::transposed(queries.data, queries.row), given, Real(0), out.added, V);
   }
 
-  KOKKOS_FUNCTION void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                              const Real *before, Real *after, const Carrying &) const {
     const int n = c.n, V = this->V, begin = part.begin(V, grain), columns = part.end(V, grain) - begin;
     const size_t step = c.head * T + c.first;
@@ -175,7 +175,7 @@ template <class Number> struct WyAdjoint {
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
-  KOKKOS_FUNCTION void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
                             Reading x) const {
     const int n = c.n, F = this->F, V = this->V;
     const size_t step = c.head * T + c.first;
