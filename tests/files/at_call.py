@@ -14,9 +14,9 @@ def environment(kind, at, **more):
     return dict(os.environ, LD_PRELOAD=SHIM, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_CLOCK="1", **more)
 
 
-def calls(words, kind, count):
+def calls(words, kind, count, **more):
     """How many calls of a kind a whole run makes; `count`: a file to count in."""
-    subprocess.run([PROGRAM, *words], env=environment(kind, 0, FAULT_COUNT=count), check=True, capture_output=True)
+    subprocess.run([PROGRAM, *words], env=environment(kind, 0, FAULT_COUNT=count, **more), check=True, capture_output=True)
     with open(count) as f:
         return int(f.read())
 
