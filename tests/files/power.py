@@ -80,10 +80,12 @@ class Disk:
                 file.safe = file.written
 
     def left(self):
-        """What may be there when the power is back: path -> bytes, for every set of changes and four shares of writes."""
-        for kept in itertools.product((False, True), repeat=len(self.changes)):
+        """What may be there when the power is back: path -> bytes, for four shares of writes and every set of the last
+        six changes of names (of more than that the others all or none)."""
+        late = min(6, len(self.changes))
+        for early, *kept in itertools.product((False, True), repeat=1 + late):
             names = self.safe_names
-            for named in itertools.compress(self.changes, kept):
+            for named in itertools.compress(self.changes, [early] * (len(self.changes) - late) + kept):
                 names = self.changed(names, named)
             for share in (0, None, 0.5, 1):
                 yield {path: file.left(share) for path, file in names.items()}
