@@ -35,9 +35,9 @@ def killed(words, kind, at, by=signal.SIGKILL, stdout=subprocess.DEVNULL):
     assert status == -by, f"{words}: exit {status}, not killed at {kind} {at}"
 
 
-def stopped(words, kind, at):
+def stopped(words, kind, at, stdout=subprocess.DEVNULL):
     """The process, which SIGCONT lets go on."""
-    process = started(words, kind, at, signal.SIGSTOP, subprocess.DEVNULL)
+    process = started(words, kind, at, signal.SIGSTOP, stdout)
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status), f"{words}: ended without {kind} {at}"
     return process
