@@ -162,8 +162,9 @@ void OutputFile::publish(std::string_view bytes) {
   const int descriptor = fresh(bytes);
   if (rename(temporary_.c_str(), target_.c_str()) != 0) give_up(descriptor, system_reason());
   close(descriptor);
-  abandon();
+  // Before PATH.partial goes: a file system may keep the one of a folder's changes and lose the other.
   if (!sync_folder(target_)) refuse("its folder cannot be forced to the disk: " + system_reason());
+  abandon();
 }
 
 void OutputFile::abandon() {

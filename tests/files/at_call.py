@@ -14,9 +14,9 @@ def environment(kind, at, **more):
     return dict(os.environ, LD_PRELOAD=SHIM, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_CLOCK="1", **more)
 
 
-def calls(words, kind, count):
+def calls(words, kind, count, **more):
     """How many calls of a kind a whole run makes; `count`: a file to count in."""
-    subprocess.run([PROGRAM, *words], env=environment(kind, 0, FAULT_COUNT=count), check=True, capture_output=True)
+    subprocess.run([PROGRAM, *words], env=environment(kind, 0, FAULT_COUNT=count, **more), check=True, capture_output=True)
     with open(count) as f:
         return int(f.read())
 
@@ -35,9 +35,9 @@ def killed(words, kind, at, by=signal.SIGKILL, stdout=subprocess.DEVNULL):
     assert status == -by, f"{words}: exit {status}, not killed at {kind} {at}"
 
 
-def stopped(words, kind, at):
+def stopped(words, kind, at, stdout=subprocess.DEVNULL):
     """The process, which SIGCONT lets go on."""
-    process = started(words, kind, at, signal.SIGSTOP, subprocess.DEVNULL)
+    process = started(words, kind, at, signal.SIGSTOP, stdout)
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status), f"{words}: ended without {kind} {at}"
     return process

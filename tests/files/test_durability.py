@@ -3,7 +3,6 @@
 import os
 import pathlib
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -11,23 +10,12 @@ import unittest
 
 import at_call
 import h5py
-from in_folder import InFolder
+from survival import PROGRAM, RUN, Survival, reported, rows
 
-PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 HERE = os.path.dirname(os.path.abspath(__file__))
-RUN = ("run", "--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "3")
 
 
-def rows(path, table):
-    with h5py.File(path) as f:
-        return [tuple(x.tobytes() if hasattr(x, "tobytes") else x for x in row) for row in f[table][:]]
-
-
-class Durability(InFolder):
-    def run_program(self, *arguments, **options):
-        options = {"capture_output": True, "text": True, **options}
-        return subprocess.run([PROGRAM, *arguments], **options)
-
+class Durability(Survival):
     def refused(self, message, *arguments, status=3):
         done = self.run_program(*arguments)
         self.assertEqual(done.returncode, status, done.stderr)
@@ -35,27 +23,17 @@ class Durability(InFolder):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_killed_anywhere_and_resumed_equals_uninterrupted(self):
-        whole, counts = self.path("whole.h5"), {}
-        self.assertEqual(self.run_program(*RUN, "-o", whole).returncode, 0)
+        whole, counts = self.uninterrupted(), {}
         draw = random.Random(1)
         for i in range(int(os.environ.get("RECOLLECT_KILLS", "5"))):  # by hand: 200
             out, log, kind = self.path(f"{i}.h5"), self.path(f"{i}.log"), at_call.KINDS[i % len(at_call.KINDS)]
-            run = (*RUN, "-o", out)
             if kind not in counts:
                 counts[kind] = at_call.calls((*RUN, "-o", self.path("counted.h5")), kind, self.path("count"))
             at, by = draw.randint(1, counts[kind]), draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
             with self.subTest(kind=kind, at=at, by=by.name), open(log, "w") as said:
-                at_call.killed(run, kind, at, by, said)
-                partial = out if os.path.exists(out) else out + ".partial"
-                if os.path.exists(partial):
-                    told = len(re.findall(r" s\)$", pathlib.Path(log).read_text(), re.M))
-                    self.assertGreaterEqual(len(rows(partial, "records")), told)  # whatever was reported is there
-                    self.assertIn(self.run_program("info", partial).returncode, (0, 1))
-                resumed = self.run_program(*run, "--resume")
-                self.assertEqual(resumed.returncode, 0, resumed.stderr)
-                for table in "plan", "parameters", "records", "metrics", "series/mse_by_step":
-                    self.assertEqual(rows(out, table), rows(whole, table), table)
-                self.assertEqual(sorted(f for f in os.listdir(self.folder) if f.startswith(f"{i}.h5")), [f"{i}.h5"])
+                at_call.killed((*RUN, "-o", out), kind, at, by, said)
+                self.assert_kept(out, reported(pathlib.Path(log).read_text()))
+                self.assert_resumes(out, whole)
 
     def test_one_output_takes_one_process(self):
         out = self.path("r.h5")

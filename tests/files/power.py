@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A disk that loses its power, made from what a program asked of it (tests/fixtures/journal.c).
+
+What fsync() of a file has confirmed is kept, and the names in a folder that fsync() of the folder has. Of all the rest
+anything may be kept: of a folder's changes any, of a file's writes any first part, or its size with zeros in it."""
+import itertools
+import os
+import subprocess
+from dataclasses import dataclass, field
+
+import at_call
+
+SHIM = os.path.join(os.path.dirname(at_call.PROGRAM), "libjournal.so")
+
+
+def recorded(words, journal, said):
+    """Everything that the program asks of the disk while it runs; what it prints goes to the file `said`."""
+    environment = at_call.environment("", 0, JOURNAL=journal)
+    environment["LD_PRELOAD"] += ":" + SHIM
+    with open(said, "w") as out:
+        subprocess.run([at_call.PROGRAM, *words], env=environment, check=True, stdout=out, stderr=subprocess.DEVNULL)
+    with open(journal, "rb") as f:
+        while line := f.readline():
+            what, said, number, at, size, path, other = line.decode().rstrip("\n").split("\t")
+            yield what, int(said), int(number), int(at), f.read(int(size)), path, other
+
+
+@dataclass
+class File:
+    written: bytes = b""
+    safe: bytes = b""  # as it was at its last fsync()
+
+    def write(self, at, data):
+        self.written = self.written[:at].ljust(at, b"\0") + data + self.written[at + len(data) :]
+
+    def left(self, share):
+        """With that share of what was written since; None: none of it, but the size."""
+        if share is None:
+            return self.safe.ljust(len(self.written), b"\0")
+        if not self.written.startswith(self.safe):
+            return self.written if share == 1 else self.safe
+        return self.written[: len(self.safe) + int(share * (len(self.written) - len(self.safe)))]
+
+
+@dataclass
+class Disk:
+    files: dict = field(default_factory=dict)  # the system's number of a file -> File
+    names: dict = field(default_factory=dict)  # path -> File
+    safe_names: dict = field(default_factory=dict)
+    changes: list = field(default_factory=list)  # of names, since: (path, File or None)
+
+    def change(self, *named):
+        self.changes.append(named)
+        self.names = self.changed(self.names, named)
+
+    @staticmethod
+    def changed(names, named):
+        names = {**names, **dict(named)}
+        return {path: file for path, file in names.items() if file}
+
+    def follow(self, what, number, at, data, path, other):
+        if what == "create":
+            self.files[number] = File()
+            self.change((path, self.files[number]))
+        elif what == "rename":
+            self.change((other, self.names[path]), (path, None))
+        elif what == "link":
+            self.change((other, self.names[path]))
+        elif what == "unlink":
+            self.change((path, None))
+        elif what == "folder":
+            self.safe_names, self.changes = self.names, []
+        elif number in self.files:
+            file = self.files[number]
+            if what == "write":
+                file.write(at, data)
+            elif what == "truncate":
+                file.written = file.written[:at].ljust(at, b"\0")
+            elif what == "fsync":
+                file.safe = file.written
+
+    def left(self):
+        """What may be there when the power is back: path -> bytes, for four shares of writes and every set of the last
+        six changes of names (of more than that the others all or none)."""
+        late = min(6, len(self.changes))
+        for early, *kept in itertools.product((False, True), repeat=1 + late):
+            names = self.safe_names
+            for named in itertools.compress(self.changes, [early] * (len(self.changes) - late) + kept):
+                names = self.changed(names, named)
+            for share in (0, None, 0.5, 1):
+                yield {path: file.left(share) for path, file in names.items()}

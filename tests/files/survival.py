@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be true of a run's file wherever the run was ended."""
+import os
+import re
+import subprocess
+
+import h5py
+from in_folder import InFolder
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+RUN = ("run", "--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "3")
+TABLES = ("plan", "parameters", "records", "metrics", "series/mse_by_step")
+
+
+def rows(path, table):
+    with h5py.File(path) as f:
+        return [tuple(x.tobytes() if hasattr(x, "tobytes") else x for x in row) for row in f[table][:]]
+
+
+def reported(said):
+    """How many cases the program's words call done."""
+    return len(re.findall(r" s\)$", said, re.M))
+
+
+class Survival(InFolder):
+    def run_program(self, *arguments, **options):
+        options = {"capture_output": True, "text": True, **options}
+        return subprocess.run([PROGRAM, *arguments], **options)
+
+    def uninterrupted(self):
+        """The tables of a run that nothing befell."""
+        whole = self.path("whole.h5")
+        self.assertEqual(self.run_program(*RUN, "-o", whole).returncode, 0)
+        return {table: rows(whole, table) for table in TABLES}
+
+    def assert_one_line(self, said, words=""):
+        """Beside the cases as they are done, one line of what went wrong."""
+        told = [line for line in said.splitlines() if line.startswith("recollect: ")]
+        self.assertEqual(len(told), 1, said)
+        self.assertIn(words, told[0])
+
+    def assert_kept(self, out, cases):
+        """What a run left of its output opens, and has at least so many cases."""
+        partial = out if os.path.exists(out) else out + ".partial"
+        if os.path.exists(partial):
+            self.assertIn(self.run_program("info", partial).returncode, (0, 1))
+            self.assertGreaterEqual(len(rows(partial, "records")), cases)
+        else:
+            self.assertEqual(cases, 0, "cases were reported, and no file is left")
+
+    def assert_resumes(self, out, whole):
+        resumed = self.run_program(*RUN, "-o", out, "--resume")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual({table: rows(out, table) for table in TABLES}, whole)
+        folder, name = os.path.split(out)
+        self.assertEqual([other for other in os.listdir(folder) if other.startswith(name)], [name])
