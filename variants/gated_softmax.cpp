@@ -11,7 +11,8 @@
 // Gradients. With dl_ti = p(t,i) (do_t . v_i - do_t . o_t), that of a logit, and m_t the normaliser's logarithm,
 //
 //   dalpha_s = 1/alpha_s sum_{t>=s} sum_{i<s} dl_ti        alpha_s > 0: crossing_sums.hpp
-//            = sum_{t>=s} sum_{i<s} exp(scale q_t . k_i + sum_{j=i+1..t, j!=s} log alpha_j - m_t) (do_t . v_i - do_t . o_t)
+//            = sum_{t>=s} sum_{i<s} x_ti (do_t . v_i - do_t . o_t),
+//              x_ti = exp(scale q_t . k_i + sum_{j=i+1..t, j!=s} log alpha_j - m_t)
 //
 // the latter where alpha_s = 0: of pairs that no other gate of 0 lies between, for the others' terms are 0.
 #include "variants/kernels/attention_vjp.hpp"

@@ -4,8 +4,9 @@
 //   sum_s = sum_{t>=s} sum_{i<s} x(t,i)
 //
 // From one s to the next that is a difference, in which small sums beside large ones lose their digits. Here terms are
-// only added. Steps are halved, each half again and so on, and (t,i) belongs to the node whose later half has t and whose
-// earlier half has i: to level l, of halves of 2^l steps, where t and i differ in bit l and in none above. In each node,
+// only added. Steps are halved, each half again and so on, and (t,i) belongs to the node whose later half has t and
+// whose earlier half has i: to level l, of halves of 2^l steps, where t and i differ in bit l and in none above. In each
+// node,
 //
 //   s in the later half adds up, of all t >= s, the row's sum over the earlier half,
 //   s in the earlier half, of all i < s, the column's sum over the later half,
