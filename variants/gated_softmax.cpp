@@ -7,36 +7,77 @@
 // normalised over i <= t, so that alpha = 1 is softmax attention. State: none that is finite. Cost of token t: 2 t (Dk
 // + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with their
 // rounding carried along, because a short product late in a long sequence is a small difference of large sums.
-#include "variants/kernels/attention.hpp"
+//
+// Gradients. With dl_ti = p(t,i) (do_t . v_i - do_t . o_t), that of a logit, and m_t the normaliser's logarithm,
+//
+//   dalpha_s = 1/alpha_s sum_{t>=s} sum_{i<s} dl_ti        alpha_s > 0: crossing_sums.hpp
+//            = sum_{t>=s} sum_{i<s} x_ti (do_t . v_i - do_t . o_t),
+//              x_ti = exp(scale q_t . k_i + sum_{j=i+1..t, j!=s} log alpha_j - m_t)
+//
+// the latter where alpha_s = 0: of pairs that no other gate of 0 lies between, for the others' terms are 0.
+#include "variants/kernels/attention_vjp.hpp"
+#include "variants/kernels/crossing_sums.hpp"
 #include <cmath>
+#include <limits>
 
 namespace recollect::variants {
 namespace {
 
-/// The definition's logit: scale q.k plus log alpha over the steps i+1 ... t.
-template <class Real> struct Forgetting {
+/// The definition, a query after another. Gates of 0 multiply the exponentials: their logarithms have no slope.
+template <class Real> struct Recurrent {
   Real scale;
-  Array<Real> alpha;
-  int T;
-  KOKKOS_FUNCTION bool normalised() const { return true; }
-  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
-    Real kept = 0;
-    for (int j = i + 1; j <= t; ++j) kept += math::log(alpha(head * T + j)); // -infinity where a gate is 0
-    return scale * qk + kept;
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    const Real scale = this->scale, least = Kokkos::reduction_identity<Real>::max(),
+               most = Real((std::numeric_limits<Real>::max_exponent - 1) * M_LN2); // 0 times its exponential is 0
+    Real *p = h.work, *closed = p + h.T;
+    for (int t = 0; t < h.T; ++t) {
+      each(team, t + 1, [=](int i) {
+        Real kept = 0, zeros = 1;
+        for (int j = i + 1; j <= t; ++j)
+          if (h.alpha[j] > 0)
+            kept += math::log(h.alpha[j]);
+          else
+            zeros *= h.alpha[j];
+        p[i] = scale * dot(h.k(i), h.q(t), h.Dk) + kept, closed[i] = zeros;
+      });
+      team.barrier();
+      const Real peak = reduce(
+          team, t + 1, least, [=](int i) { return closed[i] == 0 ? least : p[i]; },
+          [](Real a, Real b) { return a > b ? a : b; });
+      const Real mass = reduce(
+          team, t + 1, Real(0), [=](int i) { return p[i] = closed[i] * math::exp(math::fmin(p[i] - peak, most)); },
+          [](Real a, Real b) { return a + b; });
+      team.barrier();
+      each(team, t + 1, [=](int i) { p[i] /= mass; });
+      team.barrier();
+      each(team, h.Dv, [=](int c) {
+        Real sum = 0;
+        for (int i = 0; i <= t; ++i) sum += p[i] * h.v(i)[c];
+        h.o(t)[c] = sum;
+      });
+      team.barrier();
+    }
   }
 };
 
-/// The same from running sums: log alpha is summed as high + low, and gates of 0 are counted instead.
+/// The logit from running sums: log alpha is summed as high + low, and gates of 0 are counted instead.
 template <class Real> struct ForgettingBySums {
   Real scale;
   int T;
   Kokkos::View<double *, Execution> high, low, zeros; // [heads,T]
   KOKKOS_FUNCTION bool normalised() const { return true; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
-    const size_t now = head * T + t, then = head * T + i;
-    const Real kept = Real((high(now) - high(then)) + (low(now) - low(then)));
-    return zeros(now) != zeros(then) ? -Real(HUGE_VAL) : scale * qk + kept;
+    return closed(head, t, i) > 0 ? -Real(HUGE_VAL) : open(head, t, i, qk);
   }
+  /// In the logit itself: the scale comes after, and gates want it so.
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real) const { return 1; }
+  /// As it were without the gates of 0.
+  KOKKOS_FUNCTION Real open(size_t head, int t, int i, Real qk) const {
+    const size_t now = head * T + t, then = head * T + i;
+    return scale * qk + Real((high(now) - high(then)) + (low(now) - low(then)));
+  }
+  /// Gates of 0 between.
+  KOKKOS_FUNCTION double closed(size_t head, int t, int i) const { return zeros(head * T + t) - zeros(head * T + i); }
 };
 
 template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Real scale) {
@@ -65,10 +106,62 @@ template <class Real> Real scale(const Call<Real> &call) {
   return Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk))));
 }
 template <class Real> void recurrent(const Call<Real> &call) {
-  attend_one_by_one("gated_softmax::recurrent", call, Forgetting<Real>{scale(call), call.alpha, call.shape.T});
+  each_head("gated_softmax::recurrent", call, 2 * size_t(call.shape.T), Recurrent<Real>{scale(call)});
 }
 template <class Real> void parallel(const Call<Real> &call) {
   attend("gated_softmax::parallel", call, by_sums(call, scale(call)));
+}
+
+/// What a query has for the last gate of 0 up to it, if there is one.
+template <class Real> struct ThroughLastClosed {
+  ForgettingBySums<Real> logit;
+  QueryFacts<Real> facts;
+  Array<Real> d_o;
+  KOKKOS_FUNCTION Real operator()(const Head<Real> &h, int t) const {
+    const size_t step = h.index * h.T + t;
+    Real sum = 0;
+    if (logit.zeros(step) == 0) return sum;
+    for (int i = t - 1; i >= 0 && logit.closed(h.index, t, i) <= 1; --i) {
+      if (logit.closed(h.index, t, i) == 0) continue;
+      const Real l = logit.open(h.index, t, i, dot(h.k(i), h.q(t), h.Dk)),
+                 along = dot(h.v(i), d_o.data() + step * h.Dv, h.Dv);
+      sum += math::exp(l - facts.normaliser(step)) * (along - facts.read(step));
+    }
+    return sum;
+  }
+};
+template <class Real> struct GateGradient {
+  CrossingSums<Real> crossing;
+  ForgettingBySums<Real> logit;
+  Array<Real> alpha, through_closed, d_alpha;
+  KOKKOS_FUNCTION void operator()(size_t step) const {
+    const int T = logit.T, s = int(step % T);
+    const size_t head = step / T;
+    if (alpha(step) > 0) {
+      d_alpha(step) = crossing.total(head, s) / alpha(step);
+      return;
+    }
+    Real sum = 0;
+    for (int t = s; t < T && logit.closed(head, t, s) == 0; ++t) sum += through_closed(head * T + t);
+    d_alpha(step) = sum;
+  }
+};
+
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const Real scale = variants::scale(call);
+  const ForgettingBySums<Real> logit = by_sums(call, scale);
+  const CrossingSums<Real> crossing = crossing_sums(call);
+  const QueryFacts<Real> facts = attend_vjp("gated_softmax::backward", back, logit, Sees::through_self, crossing);
+  const Array<Real> d_q = back.d.q, d_k = back.d.k;
+  Kokkos::parallel_for(
+      "gated_softmax::scale", Kokkos::RangePolicy<Execution>(0, d_q.extent(0)),
+      KOKKOS_LAMBDA(const size_t i) { d_q(i) *= scale, d_k(i) *= scale; });
+  add_up("gated_softmax::nodes", call, crossing);
+  const Array<Real> through_closed =
+      per_step("gated_softmax::closed", call, ThroughLastClosed<Real>{logit, facts, back.d.o});
+  Kokkos::parallel_for("gated_softmax::gates", Kokkos::RangePolicy<Execution>(0, call.steps()),
+                       GateGradient<Real>{crossing, logit, call.alpha, through_closed, back.d.alpha});
 }
 
 } // namespace
@@ -81,6 +174,7 @@ Variant gated_softmax() {
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
   v.inputs = {{"alpha", true, "what each step keeps of every earlier weight"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = false;
   v.traits.repeats = Repeats::mean;
   return v;

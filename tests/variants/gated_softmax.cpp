@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/testing.hpp"
+#include "harness/pipeline/backward.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
 #include <cmath>
 
 namespace recollect {
@@ -34,6 +35,33 @@ BOOST_AUTO_TEST_CASE(a_closed_gate_forgets_all_before_it) {
     check_close({whole.begin() + 20 * 4, whole.end()}, rest,
                 accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.v));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_gate_has_the_slope_of_one_almost_closed, *boost::unit_test::precondition(tape_runs)) {
+  // o_2 = (9 a + 3) / (a + 1), so that its slope is 6 / (a + 1)^2.
+  const Variant &layer = find_variant("gated_softmax");
+  for (double a : {0.0, 1e-300, 1e-12, 0.5, 1.0}) {
+    Sequence s = one_head(2, {1, 0}, {1, 2}, {9, 3});
+    s.alpha = {0.1, a};
+    const OutputWeights last{{0, 1}, {}};
+    const std::vector<double> slopes{0, 6 / ((a + 1) * (a + 1))};
+    BOOST_TEST_INFO("gate " << a);
+    check_close(gradient(layer, s, variant_params(layer), last).alpha, slopes, 1e-12);
+    check_close(backward(layer, s, {"parallel", Real::f64, 1, {}}, last).alpha, slopes, 1e-12);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_faint_gate_keeps_the_digits_of_its_gradient) {
+  // What crosses the gate weighs 1e-12 of what does not: a difference of sums over all pairs would keep four digits.
+  const int T = 90, faint = 40;
+  GradientCase c{find_variant("gated_softmax"), {}, random_sequence({1, 1, T, 4, 3}, 9), {}};
+  c.weights.o = Stream(9, "do").normals(T * 3);
+  std::vector<double> slope;
+  for (double gate : {1e-12, 0.0}) { // at 0 by sums of its own
+    c.s.alpha[faint] = gate;
+    slope.push_back(backward(c.variant, c.s, {"parallel", Real::f64, 16, {}}, c.weights).alpha[faint]);
+  }
+  BOOST_TEST(std::fabs(slope[0] - slope[1]) <= 1e-10 * std::fabs(slope[1]));
 }
 
 BOOST_AUTO_TEST_CASE(gentle_gates_after_a_long_hard_stretch_keep_their_digits) {

@@ -11,6 +11,7 @@
 // see it for dk and dv.
 // A kernel has besides, l being what it returned:
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
+// Where logits depend on more than z, `gates` sees dz of every block, as CrossingSums does (crossing_sums.hpp).
 #pragma once
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/attention.hpp"
@@ -94,10 +95,18 @@ template <class Number, class Kernel> struct BlockGradient {
   }
 };
 
+struct NoGates {
+  template <class Real>
+  KOKKOS_FUNCTION void of_queries(const Team &, size_t, Range, Range, const Real *, std::ptrdiff_t) const {}
+  template <class Real>
+  KOKKOS_FUNCTION void of_keys(const Team &, size_t, Range, Range, const Real *, std::ptrdiff_t) const {}
+};
+
 /// Ends a block of queries' way through the keys (attention.hpp): what they leave, and dq. Or is all of it.
-template <class Real, class Kernel> struct QueryGradient {
+template <class Real, class Kernel, class Gates = NoGates> struct QueryGradient {
   BlockGradient<Real, Kernel> block;
   Rows<Real> dq;
+  Gates gates = {};
   void place(Stack<Real> &s) const { block.place(s); }
   KOKKOS_FUNCTION int blocks() const { return (dq.count - 1) / block.loop.most_rows + 1; }
   size_t scratch() const {
@@ -142,6 +151,7 @@ private:
       team.barrier();
       block.weigh(team, head, rows, keys, b, room);
       team.barrier();
+      gates.of_queries(team, head, rows, keys, room.dz, block.ld());
       tile::gemm(team, rows.size(), width, keys.size(), Real(1), tile::rows<Real>(room.dz, block.ld()), b.k,
                  Real(begin > 0), dq.at(head, rows.begin), width);
       team.barrier();
@@ -150,10 +160,11 @@ private:
 };
 
 /// One block of keys a unit: dk and dv.
-template <class Number, class Kernel> struct KeyGradient {
+template <class Number, class Kernel, class Gates = NoGates> struct KeyGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
   Rows<Real> dk, dv;
+  Gates gates = {};
 
   KOKKOS_FUNCTION int blocks() const { return (dk.count - 1) / block.loop.most_keys + 1; }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
@@ -172,6 +183,7 @@ template <class Number, class Kernel> struct KeyGradient {
       team.barrier();
       block.weigh(team, head, rows, keys, b, room);
       team.barrier();
+      gates.of_keys(team, head, rows, keys, room.dz, block.ld());
       tile::gemm(team, keys.size(), V, rows.size(), Real(1), tile::transposed<Real>(room.p, block.ld()), b.d_o,
                  Real(at > first), dv.at(head, begin), V);
       tile::gemm(team, keys.size(), D, rows.size(), Real(1), tile::transposed<Real>(room.dz, block.ld()), b.q,
@@ -186,10 +198,10 @@ template <class Number, class Kernel> struct KeyGradient {
   }
 };
 
-/// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v.
-template <class Real, class Kernel>
-void attend_vjp(const std::string &label, const Pullback<Real> &back, const Kernel &kernel,
-                Sees sees = Sees::through_self) {
+/// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
+template <class Real, class Kernel, class Gates = NoGates>
+QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back, const Kernel &kernel,
+                            Sees sees = Sees::through_self, const Gates &gates = {}) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const auto loop =
@@ -197,14 +209,15 @@ void attend_vjp(const std::string &label, const Pullback<Real> &back, const Kern
   const size_t kept = kernel.normalised() ? call.steps() : 0;
   const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
   const BlockGradient<Real, Kernel> block{loop, rows_of(back.d.o, s, s.Dv), facts};
-  const QueryGradient<Real, Kernel> queries{block, rows_of(back.d.q, s, s.Dk)};
+  const QueryGradient<Real, Kernel, Gates> queries{block, rows_of(back.d.q, s, s.Dk), gates};
   if (kernel.normalised())
     attend(label + "::queries", call, loop, queries);
   else
     run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),
               queries);
-  const KeyGradient<Real, Kernel> keys{block, rows_of(back.d.k, s, s.Dk), rows_of(back.d.v, s, s.Dv)};
+  const KeyGradient<Real, Kernel, Gates> keys{block, rows_of(back.d.k, s, s.Dk), rows_of(back.d.v, s, s.Dv), gates};
   run<Real>({label + "::keys", s.heads() * keys.blocks(), 256, call.math}, *call.arena, keys.scratch(), keys);
+  return facts;
 }
 
 } // namespace recollect::variants
