@@ -168,7 +168,7 @@ template <class Number> struct MomentumAlgebra {
   }
 
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Phase &) const {
+                               const Real *before, Real *after, const Phase &) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx(), begin = part.begin(V, 16), columns = part.end(V, 16) - begin;
     const Real from_momentum = momentum.from_start(step(c, n - 1)),
@@ -187,7 +187,7 @@ template <class Number> struct MomentumAlgebra {
   }
 
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
-                            const Phase &p) const {
+                              const Phase &p) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv;
     weigh(team, c, h.q(c.first), 1, p);

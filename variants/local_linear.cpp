@@ -13,7 +13,6 @@
 // from the first key for their neighbours' spread look at all keys again.
 #include "variants/kernels/columns.hpp"
 #include "variants/kernels/local_moments.hpp"
-#include "variants/kernels/recurrent_vjp.hpp"
 
 namespace recollect::variants {
 namespace {

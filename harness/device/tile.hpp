@@ -26,7 +26,7 @@ template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) 
 /// to[rows,width] = from, two arrays that do not overlap. No barrier.
 template <class Real>
 RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld, Real *to,
-                          std::ptrdiff_t ldt) {
+                            std::ptrdiff_t ldt) {
 #ifdef __CUDA_ARCH__
   cuda::copy_rows(team, count, width, from, ld, to, ldt);
 #else
@@ -41,7 +41,7 @@ template <class Real> KOKKOS_FUNCTION Real *room(Stack<Real> &stack, int rows, i
 /// An operand in that room, or where it was. The caller places a barrier before it is used.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
-                                   Real *room) {
+                                     Real *room) {
   if constexpr (on_host) return rows(from, ld);
   const std::ptrdiff_t ldr = pitch<Real>(width);
   copy(team, count, width, from, ld, room, ldr);
@@ -51,7 +51,7 @@ RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, con
 /// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised.
 template <class Real>
 RECOLLECT_IN_LINE void gemm(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
-                          const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
+                            const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
   if constexpr (in_registers<Real>) {
     host::gemm(m, n, alpha, first, beta, C, ldc);
     if (second.k > 0) host::gemm(m, n, alpha, second, Real(1), C, ldc);
@@ -65,16 +65,16 @@ RECOLLECT_IN_LINE void gemm(const Team &team, int m, int n, Real alpha, const Pr
 }
 /// C[m,n] = beta C + alpha A[m,k] B[k,n].
 template <class Real>
-RECOLLECT_IN_LINE void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, Matrix<Real> B, Real beta,
-                          Real *C, std::ptrdiff_t ldc) {
+RECOLLECT_IN_LINE void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, Matrix<Real> B,
+                            Real beta, Real *C, std::ptrdiff_t ldc) {
   gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
 }
 
 /// X[n,columns] = (I + L)^{-1} X by forward substitution;
 /// only the strict lower triangle of L[n,n] is read. Barriers inside.
 template <class Real>
-RECOLLECT_IN_LINE void solve_unit_lower(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl, Real *X,
-                                      std::ptrdiff_t ldx) {
+RECOLLECT_IN_LINE void solve_unit_lower(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
+                                        Real *X, std::ptrdiff_t ldx) {
   if constexpr (in_registers<Real>) {
     host::solve_unit_lower(n, columns, L, ldl, X, ldx);
   } else {

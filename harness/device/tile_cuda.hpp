@@ -187,10 +187,10 @@ __device__ void copy_rows(const Team &team, int rows, int width, const Real *fro
 #if __CUDA_ARCH__ >= 800
   if (__isGlobal(from) && __isShared(to)) {
     each_cell(team, rows, width, [=](int i, int j) {
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
-                       std::uint32_t(__cvta_generic_to_shared(to + i * ldt + j))),
-                   "l"(__cvta_generic_to_global(from + i * ld + j)), "n"(int(sizeof(Real)))
-                   : "memory");
+      asm volatile(
+          "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to + i * ldt + j))),
+          "l"(__cvta_generic_to_global(from + i * ld + j)), "n"(int(sizeof(Real)))
+          : "memory");
     });
     return;
   }

@@ -50,20 +50,23 @@ constexpr int solve_block = 16;
 /// X[n,columns] = (I + L)^{-1} X for n <= solve_block, one thread a column.
 template <class Real>
 RECOLLECT_IN_LINE void substitute(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl, Real *X,
-                                std::ptrdiff_t ldx) {
-  each(team, columns, [=](int c) { // everything is loaded before the first is stored
-    Real x[solve_block];
+                                  std::ptrdiff_t ldx) {
+  each(team, columns, [=](int c) {
+    if (n < solve_block) {
+      for (int i = 1; i < n; ++i)
+        for (int p = 0; p < i; ++p) X[i * ldx + c] -= L[i * ldl + p] * X[p * ldx + c];
+      return;
+    }
+    Real x[solve_block]; // everything is loaded before the first is stored
     RECOLLECT_UNROLL
-    for (int i = 0; i < solve_block; ++i) x[i] = X[(i < n ? i : n - 1) * ldx + c];
+    for (int i = 0; i < solve_block; ++i) x[i] = X[i * ldx + c];
     RECOLLECT_UNROLL
     for (int i = 1; i < solve_block; ++i) {
-      const Real *row = L + (i < n ? i : n - 1) * ldl; // past the last row nothing is stored
       RECOLLECT_UNROLL
-      for (int p = 0; p < i; ++p) x[i] -= row[p] * x[p];
+      for (int p = 0; p < i; ++p) x[i] -= L[i * ldl + p] * x[p];
     }
     RECOLLECT_UNROLL
-    for (int i = 0; i < solve_block; ++i)
-      if (i < n) X[i * ldx + c] = x[i];
+    for (int i = 1; i < solve_block; ++i) X[i * ldx + c] = x[i];
   });
 }
 

@@ -39,7 +39,7 @@ template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) 
 /// W(t,t) = q_t . u_t k_t
 template <class Real>
 RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const tile::Matrix<Real> &q, const Real *u,
-                                     const tile::Matrix<Real> &k, Real *W, std::ptrdiff_t ldw) {
+                                       const tile::Matrix<Real> &k, Real *W, std::ptrdiff_t ldw) {
   each_row(team, n, [=](int t, int first, int side) {
     Real own = 0;
     for (int j = first; j < F; j += side) own += q(t, j) * u[size_t(t) * F + j] * k(t, j);
@@ -85,7 +85,7 @@ template <class Number> struct DecayedState {
   }
 
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Carrying &) const {
+                               const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(in.width), V = this->V;
     const size_t z = elements();
     each_cell(team, part.end(in.width) - begin, V + in.normalised, [=, *this](int row, int c) {

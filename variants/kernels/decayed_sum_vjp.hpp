@@ -37,7 +37,7 @@ template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &s) const { return reads ? Base::reading(s) : Reading{}; }
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
-                            const Reading &x) const {
+                              const Reading &x) const {
     starts.keep(team, c, before);
     if (reads) Base::read(team, c, chunk, before, x);
   }

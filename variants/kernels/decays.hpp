@@ -108,7 +108,7 @@ template <class Real> struct Decays {
   /// out_m = factor_m x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
   /// `within_block`, only the decays since the start of the block of step tau(m). Null factors are 1.
   RECOLLECT_IN_LINE void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
-                                  std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
+                                    std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
     if (width <= 1) {
       each_cell(team, reads.count, F, [=](int m, int j) {
@@ -150,7 +150,7 @@ template <class Real> struct Decays {
 
   /// out_i = factor_i p_i D(n - 1, i): what is left of each write at the chunk's end. Null factors are 1.
   RECOLLECT_IN_LINE void to_end(const Team &team, const Real *p, std::ptrdiff_t ldp, const Real *factor, Real *out,
-                              std::ptrdiff_t ldo) const {
+                                std::ptrdiff_t ldo) const {
     const Decays d = *this;
     if (width <= 1) {
       each_cell(team, n, F, [=](int i, int j) {
@@ -194,8 +194,8 @@ template <class Real> struct Decays {
   /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
   /// x decayed within their blocks (from_start). Barriers inside and at the end.
   RECOLLECT_IN_LINE void weights(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
-                               const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
-                               const Real *row_factor, const Real *factor, Real *W, std::ptrdiff_t ldw) const {
+                                 const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
+                                 const Real *row_factor, const Real *factor, Real *W, std::ptrdiff_t ldw) const {
     if (width > 1) {
       pairs_within_blocks(team, reads, x, ldx, p, ldp, W, ldw);
       pairs_of_two_blocks(team, reads, within, ldin, p, ldp, W, ldw);
@@ -210,8 +210,8 @@ template <class Real> struct Decays {
   }
 
   /// W(m,i) *= row_m factor_i for i < tau(m), with one number a step also D(tau(m) - 1, i), and 0 elsewhere. No barrier.
-  RECOLLECT_IN_LINE void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor, Real *W,
-                             std::ptrdiff_t ldw) const {
+  RECOLLECT_IN_LINE void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
+                               Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
     each_row(team, reads.count, [=](int m, int begin, int step) {
       Real *row = W + m * ldw;
@@ -251,7 +251,7 @@ private:
 
   /// W(m,i) where step i and row m belong to one block: key i meets the rows on its way down.
   RECOLLECT_IN_LINE void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
-                                           const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
+                                             const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
     if constexpr (on_host) {
       for (int i = 0; i < n; ++i) {
@@ -301,8 +301,8 @@ private:
 
   /// W(m,i) where step i lies in an earlier block than row m.
   RECOLLECT_IN_LINE void pairs_of_two_blocks(const Team &team, const Reads &reads, const Real *within,
-                                           std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,
-                                           std::ptrdiff_t ldw) const {
+                                             std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,
+                                             std::ptrdiff_t ldw) const {
     const Decays d = *this;
     for (int b = 1; b < blocks(); ++b) {
       const int begin = b * sub, lo = reads.after(begin), hi = reads.after(end_of(b)), before = begin - sub;

@@ -24,7 +24,7 @@ template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
     return {s.take(size_t(F) * F), s.take(tile::prefix_work<Real>(F))};
   }
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before,
-                            const Reading &room) const {
+                              const Reading &room) const {
     const size_t first = (c.head * this->T + c.first) * this->in.width;
     solve_all(team, c, before, q.data() + first, x.data() + first, room);
     solve_all(team, c, before, r.data() + first, y.data() + first, room);

@@ -67,7 +67,7 @@ template <class Number> struct PrefixRegressionAlgebra {
     sum.summarise(team, c, out, x);
   }
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Carrying &x) const {
+                               const Real *before, Real *after, const Carrying &x) const {
     sum.carry(team, c, chunk, part, before, after, x);
   }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return sum.affine(chunk, at); }

@@ -61,7 +61,7 @@ template <class Number, class Rule> struct ScanAlgebra {
   }
 
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Carrying &) const {
+                               const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(arrays.Dv);
     each_cell(team, part.end(arrays.Dv) - begin, columns, [=, *this](int i, int j) {
       const size_t at = size_t(begin + i) * columns + j;
@@ -74,7 +74,7 @@ template <class Number, class Rule> struct ScanAlgebra {
 
   /// Reads the chunk; `after`, where given, becomes the state at its end.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Real *after,
-                            const Reading &x) const {
+                              const Reading &x) const {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
     Real *const s = after ? after : x.running;

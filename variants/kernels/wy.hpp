@@ -182,7 +182,7 @@ template <class Number> struct WyAlgebra {
   }
 
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Carrying &x) const {
+                               const Real *before, Real *after, const Carrying &x) const {
     const int N = c.n * in.steps, F = this->F, V = this->V, begin = part.begin(V, grain),
               columns = part.end(V, grain) - begin;
     const std::ptrdiff_t ldx = this->ldx(), room = tile::pitch<Real>(columns), lde = on_host ? ldx : room,
@@ -214,7 +214,7 @@ template <class Number> struct WyAlgebra {
   }
 
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
-                            Reading x) const {
+                              Reading x) const {
     const int N = c.n * in.steps, n = c.n, width = this->width();
     const size_t token = c.head * T + c.first, step = token * in.steps;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(most());

@@ -41,7 +41,7 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
-                            const Reading &) const {
+                              const Reading &) const {
     const std::ptrdiff_t ldx = this->ldx();
     kept.starts.keep(team, c, before);
     tile::copy<Number>(team, c.n, int(ldx), chunk.X, ldx, kept.X.data() + (c.head * this->T + c.first) * ldx, ldx);
@@ -156,7 +156,7 @@ template <class Number> struct WyAdjoint {
   }
 
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                             const Real *before, Real *after, const Carrying &) const {
+                               const Real *before, Real *after, const Carrying &) const {
     const int n = c.n, V = this->V, begin = part.begin(V, grain), columns = part.end(V, grain) - begin;
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
@@ -176,7 +176,7 @@ template <class Number> struct WyAdjoint {
 
   /// `after` is dS_C: what comes after the chunk has left it.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
-                            Reading x) const {
+                              Reading x) const {
     const int n = c.n, F = this->F, V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldy = ahead ? tile::pitch<Real>(V) : V;
