@@ -32,12 +32,17 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
+/// Whether the body's scratch always fits into shared memory, which then the compiler sees.
+template <class Body, class = void> struct OnChip : std::false_type {};
+template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
+
 template <class Real, class Body>
 __global__ void __launch_bounds__(256, 2) // two teams share a multiprocessor: one works while the other waits
     cuda_kernel(const __grid_constant__ Body body, size_t units, Real *memory, size_t scratch, Math math) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Team team{int(threadIdx.x), int(blockDim.x), math};
-  Real *const own = memory ? memory + blockIdx.x * scratch : reinterpret_cast<Real *>(shared);
+  Real *own = reinterpret_cast<Real *>(shared);
+  if (!OnChip<Body>::value && memory) own = memory + blockIdx.x * scratch;
   for (size_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     body(team, unit, own);
     team.barrier();

@@ -54,6 +54,7 @@ template <class Number> struct DecayedState {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true;
+  static constexpr bool fetches = false;
   DecayedSum<Real> in;
   int T, C, V; // steps, of a chunk, width of v and o
   Array<Real> state;
@@ -65,11 +66,13 @@ template <class Number> struct DecayedState {
   };
   struct Carrying {};
 
+  KOKKOS_FUNCTION bool has_sizes(int size) const { return in.width == size && C == size && V == size; }
+  KOKKOS_FUNCTION void set_sizes(int size) { in.width = C = V = size; }
   KOKKOS_FUNCTION int decay_width() const { return in.lambda.extent(0) ? in.width : in.alpha.extent(0) ? 1 : 0; }
   KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
   KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
   KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
-  int parts() const { return on_host ? std::min(in.width, 16) : int((state_size() - 1) / 256 + 1); }
+  KOKKOS_FUNCTION int parts() const { return in.width < 16 ? in.width : 16; }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(decay_width())}; }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
 

@@ -225,8 +225,8 @@ private:
     return in.normalised ? values + starts.of(c)[elements() + j] * after[elements() + j] : values;
   }
   /// The normaliser's part of do_t . v_i, do_t . S_0 and dS_C . v_i.
-  KOKKOS_FUNCTION void add_normaliser(const Team &team, const Chunk &c, const Real *after, Real *dA, std::ptrdiff_t lda,
-                                      Real *dq, Real *dk) const {
+  RECOLLECT_IN_LINE void add_normaliser(const Team &team, const Chunk &c, const Real *after, Real *dA,
+                                        std::ptrdiff_t lda, Real *dq, Real *dk) const {
     const int F = in.width;
     const Real *z = starts.of(c) + elements(), *dz = after + elements(), *dw = d_weight.data() + c.head * T + c.first;
     each_row(team, c.n, [=](int t, int first, int side) {
@@ -238,8 +238,8 @@ private:
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
   /// The lower triangle of factor x y^T.
-  KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
-                                    const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
+  RECOLLECT_IN_LINE static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
+                                      const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
     tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
     product.wanted = tile::Staircase{1, 1};
     tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);

@@ -16,6 +16,7 @@ template <class Number> struct PrefixRegressionAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true;
+  static constexpr bool fetches = false;
   using Sum = DecayedSumAlgebra<Real>;
   Sum sum; // its values are [B,H,T,F + V]
   Real ridge;

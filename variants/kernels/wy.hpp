@@ -24,6 +24,7 @@
 #include "harness/device/engine.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/decays.hpp"
+#include "variants/kernels/wy_carry.hpp"
 
 namespace recollect::variants {
 
@@ -39,6 +40,7 @@ template <class Number> struct WyAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = false;
+  static constexpr bool fetches = true;
   DeltaRule<Real> in;
   int T, C, F, V;
   Array<Real> q, v, o, state;
@@ -59,9 +61,7 @@ template <class Number> struct WyAlgebra {
     Real *ends;              // [N,F] D(C,i) k_i
     Real *X, *r, *p, *k, *v; // rooms
   };
-  struct Carrying {
-    Real *S, *E, *W, *p; // rooms
-  };
+  using Carrying = typename WyCarry<Real>::Rooms;
   struct Reading {
     Decays<Real> decays;
     Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
@@ -69,12 +69,18 @@ template <class Number> struct WyAlgebra {
     Real *q, *p, *k, *v, *S, *E; // rooms
   };
 
+  KOKKOS_FUNCTION bool has_sizes(int size) const {
+    return F == size && C == size && V == size && in.steps == 1 && ahead;
+  }
+  KOKKOS_FUNCTION void set_sizes(int size) { F = C = V = size, in.steps = 1, ahead = true; }
   KOKKOS_FUNCTION int most() const { return C * in.steps; }
   KOKKOS_FUNCTION int width() const { return in.lambda.extent(0) ? F : in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); } // that is read and written
   KOKKOS_FUNCTION bool own_keys() const { return in.keys.extent(0); }
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
-  static constexpr int grain = 64 / sizeof(Real); // columns of a part: a cache line
-  int parts() const { return (V - 1) / grain + 1; }
+  KOKKOS_FUNCTION WyCarry<Real> across() const { return {most(), F, V, ahead}; }
+  KOKKOS_FUNCTION int parts() const { return across().parts(); }
+  KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
 
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
@@ -96,21 +102,12 @@ template <class Number> struct WyAlgebra {
     x.ends = own_keys() && width() ? s.take(N * tile::pitch<Real>(F)) : nullptr;
     x.X = tile::room(s, N, F + V);
     x.r = width() > 1 ? nullptr : tile::room(s, N, F);
-    x.p = width() > 1 ? nullptr : tile::room(s, N, F);
+    x.p = width() > 1 || one_key() ? nullptr : tile::room(s, N, F);
     x.k = own_keys() && width() <= 1 ? tile::room(s, N, F) : nullptr;
     x.v = own_keys() ? tile::room(s, C, V) : nullptr;
     return x;
   }
-  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const {
-    const int columns = V < grain ? V : grain; // of one part, where there is more than one
-    const int widest = ahead && !on_host ? columns : V;
-    Carrying x;
-    x.S = tile::room(s, F, widest);
-    x.E = tile::room(s, most(), widest);
-    x.W = tile::room(s, most(), F);
-    x.p = tile::room(s, most(), F);
-    return x;
-  }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return across().place(s); }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
     const int N = most();
     const bool channels = width() > 1;
@@ -147,7 +144,8 @@ template <class Number> struct WyAlgebra {
     if (fetched) tile::copy<Real>(team, N, V, values, V, X + F, ldx);
     x.decays.prepare(team, N, decay(token));
     const Reads reads{N, 0, 1};
-    const auto r = staged(team, N, in.r.data() + step * F, x.r), p = staged(team, N, in.p.data() + step * F, x.p);
+    const auto r = staged(team, N, in.r.data() + step * F, x.r),
+               p = one_key() ? r : staged(team, N, in.p.data() + step * F, x.p);
     if (width() > 1) x.decays.from_start(team, reads, r.data, r.row, x.within, ld, true);
     team.barrier();
     Real *const L = ahead ? x.L : out.L;
@@ -159,7 +157,11 @@ template <class Number> struct WyAlgebra {
     }
     const int F = this->F, V = this->V;
     if (fetched) {
-      if (write) each_cell(team, N, V, [=](int t, int i) { X[t * ldx + F + i] *= write[t]; });
+      if (write)
+        each_row(team, N, [=](int t, int first, int side) {
+          const Real own = write[t];
+          for (int i = first; i < V; i += side) X[t * ldx + F + i] *= own;
+        });
     } else if (!own_keys()) {
       each_cell(team, N, V, [=](int t, int i) {
         X[t * ldx + F + i] = (write ? write[t] : Real(1)) * values[size_t(t / steps) * V + i];
@@ -181,36 +183,17 @@ template <class Number> struct WyAlgebra {
     if (!on_host) tile::copy<Real>(team, N, F + V, X, ldx, out.X, this->ldx());
   }
 
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Carrying &x) const {
+    across().fetch(team, factors(c, chunk), part, x);
+  }
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                                const Real *before, Real *after, const Carrying &x) const {
-    const int N = c.n * in.steps, F = this->F, V = this->V, begin = part.begin(V, grain),
-              columns = part.end(V, grain) - begin;
-    const std::ptrdiff_t ldx = this->ldx(), room = tile::pitch<Real>(columns), lde = on_host ? ldx : room,
-                         lds = on_host ? V : room;
-    Real *const own = chunk.X + F + begin, *const E = on_host ? own : x.E, *const S = on_host ? after + begin : x.S;
-    const auto old = tile::stage(team, F, columns, before + begin, V, x.S);
-    const auto W = tile::stage<Real>(team, N, F, chunk.X, ldx, x.W);
-    const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
-    const auto P = tile::stage(team, N, F, ends, F, x.p);
-    if (!on_host) tile::stage<Real>(team, N, columns, own, ldx, x.E);
-    team.barrier();
-    tile::gemm(team, N, columns, F, Real(-1), W, old, Real(1), E, lde);
-    team.barrier();
-    if (!ahead) tile::solve_unit_lower(team, N, columns, chunk.L, N, E, lde);
-    const int width = this->width();
-    const bool scales = !on_host && width <= 1 && !chunk.added; // then the product does the rest
-    if (!scales)
-      each_cell(team, F, columns, [=](int j, int i) {
-        const Real carried = width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
-        S[j * lds + i] = carried * old(j, i) + (chunk.added ? chunk.added[size_t(j) * V + begin + i] : Real(0));
-      });
-    team.barrier();
-    tile::gemm(team, F, columns, N, Real(1), tile::transposed(P.data, P.row), tile::rows<Real>(E, lde),
-               scales && width ? chunk.carried[0] : Real(1), S, lds);
-    if (on_host) return;
-    tile::copy<Real>(team, N, columns, E, lde, own, ldx);
-    team.barrier();
-    tile::copy<Real>(team, F, columns, S, lds, after + begin, V);
+    const int N = c.n * in.steps;
+    across()(team, factors(c, chunk), Real(-1), {chunk.carried, width(), chunk.added}, part, before, after, x,
+             [&](Real *E, std::ptrdiff_t lde, int columns) {
+               if (!ahead) tile::solve_unit_lower(team, N, columns, chunk.L, N, E, lde);
+             });
   }
 
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
@@ -247,6 +230,11 @@ template <class Number> struct WyAlgebra {
   }
 
 private:
+  /// e_t of the chunk's writes, given the state: U - W S; and D(C,i) p_i.
+  KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
+    const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
+    return {c.n * in.steps, chunk.X, ldx(), ends, F, chunk.X + F, ldx()};
+  }
   KOKKOS_FUNCTION static const Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
   }

@@ -53,6 +53,7 @@ template <class Number> struct WyAdjoint {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = false;
+  static constexpr bool fetches = true;
   DeltaRule<Real> in;
   DeltaRuleGradient<Real> d;
   int T, C, F, V;
@@ -74,7 +75,7 @@ template <class Number> struct WyAdjoint {
     Real *queries;       // [C,F] D(t,0) q_t
     Real *q, *r, *p, *o; // rooms
   };
-  struct Carrying {};
+  using Carrying = typename WyCarry<Real>::Rooms;
   struct Reading {
     Decays<Real> decays;
     Real *dA, *dL;                    // [C,C]
@@ -89,8 +90,11 @@ template <class Number> struct WyAdjoint {
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
-  static constexpr int grain = 64 / sizeof(Real); // columns of a part: a cache line
-  int parts() const { return (V - 1) / grain + 1; }
+  KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && C == size && V == size && ahead; }
+  KOKKOS_FUNCTION void set_sizes(int size) { F = C = V = size, ahead = true; }
+  KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead}; }
+  KOKKOS_FUNCTION int parts() const { return across().parts(); }
+  KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
 
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
     return {s.take(size_t(C) * V), s.take(state_size()), s.take(size_t(C) * C),
@@ -105,7 +109,7 @@ template <class Number> struct WyAdjoint {
     x.p = one_key() ? nullptr : tile::room(s, C, F);
     return x;
   }
-  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return across().place(s); }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
     Reading x;
     const std::ptrdiff_t square = C * tile::pitch<Real>(C);
@@ -155,23 +159,17 @@ template <class Number> struct WyAdjoint {
     tile::gemm(team, F, V, n, Real(1), tile::transposed(queries.data, queries.row), given, Real(0), out.added, V);
   }
 
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Carrying &x) const {
+    across().fetch(team, factors(c, chunk), part, x);
+  }
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &) const {
-    const int n = c.n, V = this->V, begin = part.begin(V, grain), columns = part.end(V, grain) - begin;
-    const size_t step = c.head * T + c.first;
-    const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
-    Real *const dE = chunk.dE + begin;
-    tile::gemm(team, n, columns, F, Real(1), tile::rows(ends, F), tile::rows(before + begin, V), Real(1), dE, V);
-    team.barrier();
-    if (!ahead) tile::solve_flipped(team, n, columns, chunk.flipped, C, dE, V);
-    const Real carried = decay_width() ? chunk.carried[0] : Real(1);
-    each_cell(team, F, columns, [=](int j, int i) {
-      const size_t at = size_t(j) * V + begin + i;
-      after[at] = carried * before[at] + chunk.added[at];
-    });
-    team.barrier();
-    tile::gemm(team, F, columns, n, Real(-1), tile::transposed<Real>(kept.X.data() + step * ldx(), ldx()),
-               tile::rows<Real>(dE, V), Real(1), after + begin, V);
+                               const Real *before, Real *after, const Carrying &x) const {
+    const int n = c.n;
+    across()(team, factors(c, chunk), Real(1), {chunk.carried, decay_width(), chunk.added}, part, before, after, x,
+             [&](Real *dE, std::ptrdiff_t lde, int columns) {
+               if (!ahead) tile::solve_flipped(team, n, columns, chunk.flipped, C, dE, lde);
+             });
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
@@ -253,32 +251,38 @@ template <class Number> struct WyAdjoint {
   }
 
 private:
+  /// dE of the chunk's steps, given the gradient of the state: plus D(C,i) p_i of it; and W.
+  KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
+    const size_t step = c.head * T + c.first;
+    const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
+    return {c.n, ends, F, kept.X.data() + step * ldx(), ldx(), chunk.dE, V};
+  }
   /// p_t of the n steps, given r_t.
-  KOKKOS_FUNCTION tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
-                                             Real *room) const {
+  RECOLLECT_IN_LINE tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
+                                               Real *room) const {
     return one_key() ? r : tile::stage(team, n, F, in.p.data() + step * F, F, room);
   }
   KOKKOS_FUNCTION static Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
   }
   /// The lower triangle of factor x y^T.
-  KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
-                                    const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
+  RECOLLECT_IN_LINE static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
+                                      const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
     tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
     product.wanted = tile::Staircase{1, 1};
     tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
   }
   /// out += W p, W zero but for what `reads` read.
-  KOKKOS_FUNCTION void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
-                                 const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
+  RECOLLECT_IN_LINE void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
+                                   const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
     tile::Product<Real> product{tile::rows(W, ldw), p, n};
     product.given = reads.staircase();
     tile::gemm(team, n, F, Real(1), product, {}, Real(1), out, ldo);
   }
   /// All of G but what passes from before the chunk to after it: dq, x and dp hold what comes from S_0 and dS_C alone.
-  KOKKOS_FUNCTION void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
-                            const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
-                            const Real *erase) const {
+  RECOLLECT_IN_LINE void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
+                              const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
+                              const Real *erase) const {
     const int F = this->F;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldg = this->ldg();
     each_row(team, n, [=](int t, int first, int side) {
