@@ -28,6 +28,7 @@
 //                                               the chunk in `after` unless that is null, and streaming needs no other
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
 //                                               GPU a thread takes an element through all of them, whatever parts() says
+//   has_sizes(size), set_sizes(size)            if it is to be compiled for usual sizes, too (usual.hpp)
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
 // run with reads that keep them has left (Starts).
@@ -268,7 +269,7 @@ void stream(const std::string &label, const Call<Real> &call, const Algebra &alg
 /// `budget` bytes beyond that.
 inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
   constexpr size_t budget = size_t(1) << (on_host ? 22 : 28);
-  const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : 256) + 1;
+  const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : team_size) + 1;
   const size_t least = 4 * teams / heads + 1, most = budget / (heads * bytes_per_chunk) + 1;
   return int(std::min<size_t>(chunks, std::max(least, most)));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algebra (engine.hpp) at sizes that the compiler knows: heads of width 64, whole chunks of 64 steps, exact products. Every address within a tile is then a constant, and what was a loop over rows is unrolled: on an H200 the
-// delta rule takes two thirds of the time.
+// An algebra (engine.hpp) at sizes that the compiler knows: heads of width 64, whole chunks of 64 steps, exact products.
+// Every address within a tile is then a constant, and what was a loop over rows is unrolled: on an H200 the delta rule
+// takes two thirds of the time.
 //
 // An algebra has it by has_sizes(size), whether its chunks and widths are these, and set_sizes(size), which says so again
 // on the device, where the compiler sees it.
