@@ -274,6 +274,19 @@ inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
   return int(std::min<size_t>(chunks, std::max(least, most)));
 }
 
+/// Runs a phase, at usual sizes if it is `usual` and its scratch fits on the chip.
+template <template <class> class Phase, class Real, class Algebra, class... Rest>
+void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra,
+               const Rest &...rest) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (HasUsual<Algebra>::value)
+    if (usual && launching::fits_on_chip<Real>(scratch))
+      return run<Real>(launch, arena, scratch, Phase<Usual<Algebra>>{Usual<Algebra>{algebra}, rest...});
+#endif
+  (void)usual;
+  run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});
+}
+
 template <class Real, class Algebra>
 void three_phases(const std::string &label, const Call<Real> &call, const Algebra &algebra, const Steps &steps) {
   const size_t heads = call.shape.heads(), state_size = (algebra.state_size() + 15) / 16 * 16, // whole cache lines
@@ -292,6 +305,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
                carrying = measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
                reading = measure<Real>([&](Stack<Real> &s) { algebra.reading(s); });
   const int parts = Algebra::elementwise && !on_host ? int((state_size - 1) / team_size) + 1 : algebra.parts();
+  const bool usual = is_usual(algebra, steps.T) && call.math == Math::exact;
   const auto launch = [&](const char *phase, size_t units) {
     return Launch{label + "::" + phase, units, team_size, call.math};
   };
@@ -299,22 +313,11 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   for (w.begin = 0; w.begin < chunks; w.begin = w.end) {
     w.end = std::min(chunks, w.begin + w.most);
     const size_t units = heads * w.size();
-    run<Real>(launch("summarise", units), *call.arena, summarising, Summarise<Algebra>{algebra, steps, w});
-    run<Real>(launch("carry", heads * parts), *call.arena, carrying, Carry<Algebra>{algebra, steps, w, parts});
-    run<Real>(launch("read", units), *call.arena, reading, Read<Algebra>{algebra, steps, w});
+    run_phase<Summarise, Real>(usual, launch("summarise", units), *call.arena, summarising, algebra, steps, w);
+    run_phase<Carry, Real>(usual, launch("carry", heads * parts), *call.arena, carrying, algebra, steps, w, parts);
+    run_phase<Read, Real>(usual, launch("read", units), *call.arena, reading, algebra, steps, w);
   }
   run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
-}
-
-/// Whether the algebra is served at usual sizes.
-template <class Real, class Algebra>
-bool three_usual_phases(const std::string &label, const Call<Real> &call, const Algebra &algebra, const Steps &steps) {
-  if constexpr (HasUsual<Algebra>::value)
-    if (algebra.has_sizes(usual_size) && steps.T % usual_size == 0 && call.math == Math::exact) {
-      three_phases(label, call, Usual<Algebra>{algebra}, steps);
-      return true;
-    }
-  return false;
 }
 
 /// Streaming where there is but one chunk, or where the heads alone keep the machine as busy as all chunks would.
@@ -339,7 +342,7 @@ void run_chunks(const std::string &label, const Call<Real> &call, const Algebra 
   const engine::Steps steps{call.shape.T, call.chunk, backwards};
   if (schedule_of(call) == Schedule::streaming)
     engine::stream(label, call, algebra, steps);
-  else if (!engine::three_usual_phases(label, call, algebra, steps))
+  else
     engine::three_phases(label, call, algebra, steps);
 }
 

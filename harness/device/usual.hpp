@@ -23,6 +23,12 @@ template <class Algebra>
 struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(usual_size))>>
     : std::bool_constant<on_cuda && std::is_same<typename Algebra::Real, float>::value> {};
 
+/// Whether the sizes of the call are these.
+template <class Algebra> bool is_usual(const Algebra &algebra, int T) {
+  if constexpr (HasUsual<Algebra>::value) return T % usual_size == 0 && algebra.has_sizes(usual_size);
+  return false;
+}
+
 template <class Algebra_> struct Usual : Algebra_ {
   using Algebra = Algebra_;
   using typename Algebra::Real;
