@@ -8,7 +8,7 @@
 // decayed sum at x_t in place of q_t.
 #pragma once
 #include "variants/kernels/arrays.hpp"
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_algebra.hpp"
 
 namespace recollect::variants {
 
