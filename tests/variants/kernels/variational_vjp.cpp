@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/variants/kernels/gradients.hpp"
 #include <cmath>
+#include <numeric>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
@@ -32,6 +33,29 @@ BOOST_AUTO_TEST_CASE(lengths_of_keys_and_penalties_have_no_slope) {
     BOOST_TEST(std::abs(penalty) <= 100 * rounding * max_abs(d.w));
   }
   BOOST_TEST((max_abs(d.k) > 0.1 && max_abs(d.w) > 1e-3));
+}
+
+BOOST_AUTO_TEST_CASE(later_directions_turn_with_earlier_penalties) {
+  // The forward pass itself, a little to both sides of each number.
+  Sequence s = random_sequence({1, 1, 6, 3, 2}, 363);
+  const std::vector<double> d_o = random_sequence(s.shape, 364).v;
+  const Sequence d = gradients("vla", s, 4, d_o, plain);
+  const Variant &vla = find_variant("vla");
+  const auto loss = [&] {
+    const std::vector<double> o = forward(vla, s, {"chunked", Real::f64, 4, variant_params(vla, plain)}).o;
+    return std::inner_product(o.begin(), o.end(), d_o.begin(), 0.0);
+  };
+  for (std::vector<double> Sequence::*rows : {&Sequence::k, &Sequence::w})
+    for (size_t at = 0; at < s.k.size(); ++at) {
+      double &x = (s.*rows)[at];
+      const double here = x, step = 1e-5;
+      x = here + step;
+      const double above = loss();
+      x = here - step;
+      const double below = loss();
+      x = here;
+      BOOST_TEST(std::abs((above - below) / (2 * step) - (d.*rows)[at]) <= 1e-8 * max_abs(d.*rows));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
