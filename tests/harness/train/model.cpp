@@ -61,6 +61,25 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
   against_differences(
       {{"mixer", "delta_former"}, {"norm", "none"}, {"head", "own"}, {"delta_former.kappa2", "softmax"}});
   against_differences({{"mixer", "gated_linear"}, {"layers", "1"}, {"ffn", "0"}}); // by gradient()
+  against_differences({{"mixer", "delta_former"},                                  // as 000 E.4 has it
+                       {"layers", "1"},
+                       {"heads", "4"},
+                       {"kv_heads", "1"},
+                       {"head_width", "3"},
+                       {"biases", "all"},
+                       {"gates", "numbers"},
+                       {"delta_former.lookups", "shared"},
+                       {"delta_former.kappa1", "exp"},
+                       {"delta_former.kappa2", "softmax"},
+                       {"delta_former.scale", "0.3"}});
+  against_differences({{"mixer", "softmax"}, {"heads", "4"}, {"kv_heads", "2"}, {"head_width", "5"}});
+  against_differences({{"mixer", "gated_linear"},
+                       {"layers", "1"},
+                       {"heads", "4"},
+                       {"kv_heads", "2"},
+                       {"head_width", "6"},
+                       {"positions", "rope"},
+                       {"reads", "rms"}});
 }
 
 /// Sums of a hundred terms and more, each within a few roundings: 1e4 of them of the largest number.
