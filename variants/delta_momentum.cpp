@@ -73,6 +73,7 @@ template <class Number> struct MomentumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = false;
+  static constexpr bool fetches = false;
   HeadArrays<Real> arrays;
   Momentum<Real> momentum;
 

@@ -7,6 +7,7 @@
 // The last step is taken at x = k_t and the ones before it in turn at w_t and k_t; without w all are at k_t, the
 // repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 householder + 2) Dv Dk; chunked as delta_net on
 // n_h T steps.
+#include "variants/kernels/arrays.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/wy_vjp.hpp"
 

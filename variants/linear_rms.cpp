@@ -52,7 +52,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const Real epsilon = call.params.real("epsilon");
   const int Dv = call.shape.Dv;
   const Array<Real> y = call.o, given = back.d.o, d_y = allocate(call, y.extent(0));
-  const Starts<Real> starts = kept_starts("linear_rms::backward", call, as_sum(call), true);
+  const Starts<Real> starts = decayed_sum_starts("linear_rms::backward", call, as_sum(call), true);
   Kokkos::parallel_for(
       "linear_rms::d_norm", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
         const Real *own = y.data() + t * Dv, *to = given.data() + t * Dv;
@@ -61,7 +61,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
         for (int i = 0; i < Dv; ++i) along += own[i] / size * (to[i] / Dv);
         for (int i = 0; i < Dv; ++i) d_y(t * Dv + i) = (to[i] - own[i] / size * along) / size;
       });
-  go_back("linear_rms::backward", back, as_sum(call), {back.d.q, back.d.k}, starts, d_y);
+  decayed_sum_back("linear_rms::backward", back, as_sum(call), {back.d.q, back.d.k}, starts, d_y);
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 // a value (p = 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as
 // values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. Queries far
 // from the first key for their neighbours' spread look at all keys again.
+#include "variants/kernels/cholesky.hpp"
 #include "variants/kernels/columns.hpp"
 #include "variants/kernels/local_moments.hpp"
 

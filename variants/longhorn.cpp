@@ -8,6 +8,7 @@
 // g), and so it is computed: no length of k_t under- or overflows. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal;
 // this is 003's. State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix
 // products.
+#include "variants/kernels/arrays.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy_vjp.hpp"

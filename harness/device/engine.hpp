@@ -15,64 +15,31 @@
 // An algebra is a functor that is copied to the device. It has
 //   Real                                        its numbers
 //   state_size(), parts()                       reals of a head's state as it keeps it; parts of it that do not mix
-//   load(team, head, state), store(...)         from and to the layer's own layout
+//   load(team, head, state), store(...)         from and to the layer's own layout; no barriers inside
 //   Summary, summary(Stack &)                   a chunk's arrays that pass from one phase to the next
 //   summarising(Stack &), carrying(...), reading(...)   scratch of the three
 //   summarise(team, chunk, summary, scratch)
 //   carry(team, chunk, summary, part, before, after, scratch)
+//   fetches                                     fetch(team, chunk, summary, part, scratch) begins to copy into the carry's
+//                                               scratch what it takes of the chunk; there are rooms() for one chunk or
+//                                               two in turn, and after a team's first turn it holds the state as well
 //   read(team, chunk, summary, before, scratch)
 //   carries_by_reading                          read(team, chunk, summary, before, after, scratch) leaves the state after
 //                                               the chunk in `after` unless that is null, and streaming needs no other
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
-//                                               GPU a thread takes an element through all of them
+//                                               GPU a thread takes an element through all of them, whatever parts() says
+//   has_sizes(size), set_sizes(size)            if it is to be compiled for usual sizes, too (usual.hpp)
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
 // run with reads that keep them has left (Starts).
 //
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once
+#include "harness/device/starts.hpp"
 #include "harness/device/tile.hpp"
+#include "harness/device/usual.hpp"
 
 namespace recollect {
-
-/// Steps first ... first + n - 1 of a head.
-struct Chunk {
-  size_t head;
-  int first, n;
-};
-
-/// Part `index` of `count`.
-struct Part {
-  int index, count;
-  /// This part's share of `all` things, in whole multiples of `grain`.
-  KOKKOS_FUNCTION int begin(int all, int grain = 1) const {
-    const std::ptrdiff_t grains = (all - 1) / grain + 1, at = grains * index / count * grain;
-    return at < all ? int(at) : all;
-  }
-  KOKKOS_FUNCTION int end(int all, int grain = 1) const { return Part{index + 1, count}.begin(all, grain); }
-};
-
-/// x -> factor x + added.
-template <class Real> struct Affine {
-  Real factor = 1, added = 0;
-  KOKKOS_FUNCTION Real operator()(Real x) const { return factor * x + added; }
-};
-
-/// States at the starts of all chunks, as an algebra keeps them.
-template <class Real> struct Starts {
-  int chunks, C;
-  size_t size; // of a state
-  Array<Real> states;
-  template <class Algebra>
-  Starts(const Call<Real> &call, const Algebra &algebra)
-      : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),
-        states(call.arena->template take<Real>(call.shape.heads() * chunks * size)) {}
-  KOKKOS_FUNCTION Real *of(const Chunk &c) const { return states.data() + (c.head * chunks + c.first / C) * size; }
-  KOKKOS_FUNCTION void keep(const Team &team, const Chunk &c, const Real *state) const {
-    Real *const to = of(c);
-    for (size_t i = team.rank; i < size; i += team.size) to[i] = state[i];
-  }
-};
 
 namespace engine {
 
@@ -91,7 +58,8 @@ template <class Algebra> struct Streaming {
   Algebra algebra;
   Steps steps;
 
-  RECOLLECT_IN_LINE void operator()(const Team &team, size_t head, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &all, size_t head, Real *memory) const {
+    const Team team = sized(all);
     Stack<Real> stack{memory};
     Real *before = stack.take(algebra.state_size()), *after = stack.take(algebra.state_size());
     const auto summary = algebra.summary(stack);
@@ -105,7 +73,12 @@ template <class Algebra> struct Streaming {
       } else {
         algebra.summarise(team, chunk, summary, algebra.summarising(first));
         team.barrier();
-        algebra.carry(team, chunk, summary, Part{0, 1}, before, after, algebra.carrying(second));
+        const auto carrying = algebra.carrying(second);
+        if constexpr (Algebra::fetches) {
+          algebra.fetch(team, chunk, summary, Part{0, 1}, carrying);
+          team.barrier();
+        }
+        algebra.carry(team, chunk, summary, Part{0, 1}, before, after, carrying);
         team.barrier();
         algebra.read(team, chunk, summary, before, algebra.reading(third));
       }
@@ -133,29 +106,38 @@ template <class Real> struct Window {
   KOKKOS_FUNCTION Real *now(size_t head) const { return current.data() + head * state_size; }
 };
 
+constexpr int teams_a_state = on_host ? 1 : 16; // that load and store it, as if they were one
+KOKKOS_FUNCTION inline Team joined(const Team &team, size_t unit) {
+  return {team.rank + int(unit % teams_a_state) * team.size, team.size * teams_a_state};
+}
+
 template <class Algebra> struct Load {
   using Real = typename Algebra::Real;
   Algebra algebra;
   Window<Real> window;
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *) const {
-    algebra.load(team, head, window.now(head));
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *) const {
+    const size_t head = unit / teams_a_state;
+    algebra.load(joined(team, unit), head, window.now(head));
   }
 };
 template <class Algebra> struct Store {
   using Real = typename Algebra::Real;
   Algebra algebra;
   Window<Real> window;
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *) const {
-    algebra.store(team, head, window.now(head));
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *) const {
+    const size_t head = unit / teams_a_state;
+    algebra.store(joined(team, unit), head, window.now(head));
   }
 };
 
 template <class Algebra> struct Summarise {
   using Real = typename Algebra::Real;
+  static constexpr bool on_chip = IsUsual<Algebra>::value;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
-  RECOLLECT_IN_LINE void operator()(const Team &team, size_t unit, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &all, size_t unit, Real *memory) const {
+    const Team team = sized(all);
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
@@ -169,11 +151,13 @@ template <class Algebra> struct Summarise {
 
 template <class Algebra> struct Carry {
   using Real = typename Algebra::Real;
+  static constexpr bool on_chip = IsUsual<Algebra>::value;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
   int parts;
-  RECOLLECT_IN_LINE void operator()(const Team &team, size_t unit, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &all, size_t unit, Real *memory) const {
+    const Team team = sized(all);
     const size_t head = unit / parts;
     const Part part{int(unit % parts), parts};
     if constexpr (Algebra::elementwise && !on_host) {
@@ -201,21 +185,42 @@ template <class Algebra> struct Carry {
       });
       return;
     }
+    Stack<Real> scratch{memory};
+    const auto carrying = algebra.carrying(scratch);
     for (int c = window.begin; c < window.end; ++c) {
-      Stack<Real> kept{window.summary(head, c)}, scratch{memory};
-      algebra.carry(team, steps.at(head, c), algebra.summary(kept), part, window.state(head, c),
-                    c + 1 < window.end ? window.state(head, c + 1) : window.now(head), algebra.carrying(scratch));
+      if (c == window.begin || !two_rooms()) fetch(team, head, c, part, carrying);
       team.barrier();
+      if (two_rooms() && c + 1 < window.end) fetch(team, head, c + 1, part, carrying);
+      Stack<Real> kept{window.summary(head, c)};
+      algebra.carry(team, steps.at(head, c), algebra.summary(kept), turn(part, c), window.state(head, c),
+                    c + 1 < window.end ? window.state(head, c + 1) : window.now(head), carrying);
+      if (!two_rooms()) team.barrier();
+    }
+  }
+
+private:
+  KOKKOS_FUNCTION bool two_rooms() const {
+    if constexpr (Algebra::fetches) return algebra.rooms() == 2;
+    return false;
+  }
+  KOKKOS_FUNCTION Part turn(const Part &part, int c) const { return {part.index, part.count, c - window.begin}; }
+  template <class Scratch>
+  RECOLLECT_IN_LINE void fetch(const Team &team, size_t head, int c, const Part &part, const Scratch &scratch) const {
+    if constexpr (Algebra::fetches) {
+      Stack<Real> kept{window.summary(head, c)};
+      algebra.fetch(team, steps.at(head, c), algebra.summary(kept), turn(part, c), scratch);
     }
   }
 };
 
 template <class Algebra> struct Read {
   using Real = typename Algebra::Real;
+  static constexpr bool on_chip = IsUsual<Algebra>::value;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
-  RECOLLECT_IN_LINE void operator()(const Team &team, size_t unit, Real *memory) const {
+  RECOLLECT_IN_LINE void operator()(const Team &all, size_t unit, Real *memory) const {
+    const Team team = sized(all);
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
@@ -241,7 +246,7 @@ void stream(const std::string &label, const Call<Real> &call, const Algebra &alg
   const size_t scratch = std::max({measure<Real>([&](Stack<Real> &s) { algebra.summarising(s); }),
                                    measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
                                    measure<Real>([&](Stack<Real> &s) { algebra.reading(s); })});
-  run<Real>({label, call.shape.heads(), 256, call.math}, *call.arena, kept + scratch,
+  run<Real>({label, call.shape.heads(), team_size, call.math}, *call.arena, kept + scratch,
             Streaming<Algebra>{algebra, steps});
 }
 
@@ -249,9 +254,22 @@ void stream(const std::string &label, const Call<Real> &call, const Algebra &alg
 /// `budget` bytes beyond that.
 inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
   constexpr size_t budget = size_t(1) << (on_host ? 22 : 28);
-  const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : 256) + 1;
+  const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : team_size) + 1;
   const size_t least = 4 * teams / heads + 1, most = budget / (heads * bytes_per_chunk) + 1;
   return int(std::min<size_t>(chunks, std::max(least, most)));
+}
+
+/// Runs a phase, at usual sizes if it is `usual` and its scratch fits on the chip.
+template <template <class> class Phase, class Real, class Algebra, class... Rest>
+void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra,
+               const Rest &...rest) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (HasUsual<Algebra>::value)
+    if (usual && launching::fits_on_chip<Real>(scratch))
+      return run<Real>(launch, arena, scratch, Phase<Usual<Algebra>>{Usual<Algebra>{algebra}, rest...});
+#endif
+  (void)usual;
+  run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});
 }
 
 template <class Real, class Algebra>
@@ -271,19 +289,20 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   const size_t summarising = measure<Real>([&](Stack<Real> &s) { algebra.summarising(s); }),
                carrying = measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
                reading = measure<Real>([&](Stack<Real> &s) { algebra.reading(s); });
+  const int parts = Algebra::elementwise && !on_host ? int((state_size - 1) / team_size) + 1 : algebra.parts();
+  const bool usual = is_usual(algebra, steps.T) && call.math == Math::exact;
   const auto launch = [&](const char *phase, size_t units) {
-    return Launch{label + "::" + phase, units, 256, call.math};
+    return Launch{label + "::" + phase, units, team_size, call.math};
   };
-  run<Real>(launch("load", heads), *call.arena, 0, Load<Algebra>{algebra, w});
+  run<Real>(launch("load", heads * teams_a_state), *call.arena, 0, Load<Algebra>{algebra, w});
   for (w.begin = 0; w.begin < chunks; w.begin = w.end) {
     w.end = std::min(chunks, w.begin + w.most);
     const size_t units = heads * w.size();
-    run<Real>(launch("summarise", units), *call.arena, summarising, Summarise<Algebra>{algebra, steps, w});
-    run<Real>(launch("carry", heads * algebra.parts()), *call.arena, carrying,
-              Carry<Algebra>{algebra, steps, w, algebra.parts()});
-    run<Real>(launch("read", units), *call.arena, reading, Read<Algebra>{algebra, steps, w});
+    run_phase<Summarise, Real>(usual, launch("summarise", units), *call.arena, summarising, algebra, steps, w);
+    run_phase<Carry, Real>(usual, launch("carry", heads * parts), *call.arena, carrying, algebra, steps, w, parts);
+    run_phase<Read, Real>(usual, launch("read", units), *call.arena, reading, algebra, steps, w);
   }
-  run<Real>(launch("store", heads), *call.arena, 0, Store<Algebra>{algebra, w});
+  run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
 }
 
 /// Streaming where there is but one chunk, or where the heads alone keep the machine as busy as all chunks would.

@@ -7,6 +7,7 @@
 #include "harness/device/team.hpp"
 #include <algorithm>
 #include <atomic>
+#include <stdexcept>
 
 namespace recollect {
 
@@ -32,12 +33,17 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
+/// Whether the body is only run where its scratch fits into shared memory, which then the compiler sees.
+template <class Body, class = void> struct OnChip : std::false_type {};
+template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
+
 template <class Real, class Body>
 __global__ void __launch_bounds__(256, 2) // two teams share a multiprocessor: one works while the other waits
     cuda_kernel(const __grid_constant__ Body body, size_t units, Real *memory, size_t scratch, Math math) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Team team{int(threadIdx.x), int(blockDim.x), math};
-  Real *const own = memory ? memory + blockIdx.x * scratch : reinterpret_cast<Real *>(shared);
+  Real *own = reinterpret_cast<Real *>(shared);
+  if (!OnChip<Body>::value && memory) own = memory + blockIdx.x * scratch;
   for (size_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     body(team, unit, own);
     team.barrier();
@@ -48,11 +54,17 @@ inline void cuda_check(cudaError_t status, const std::string &label) {
   if (status != cudaSuccess) input_error(label + " could not run on the GPU: " + cudaGetErrorString(status));
 }
 
+template <class Real> bool fits_on_chip(size_t scratch) {
+  // reduce() keeps its own there
+  return (scratch + 256) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
+}
+
 /// Scratch that fits is a block's shared memory; what does not lies in device memory, for as many blocks as run at once.
 template <class Real, class Body> void on_blocks(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
-  const cudaDeviceProp &device = Execution().cuda_device_prop();
-  const size_t bytes = scratch * sizeof(Real), together = size_t(16) * device.multiProcessorCount;
-  const bool fits = bytes + 256 * sizeof(Real) <= device.sharedMemPerBlockOptin; // reduce() keeps its own there
+  const size_t bytes = scratch * sizeof(Real),
+               together = size_t(16) * Execution().cuda_device_prop().multiProcessorCount;
+  const bool fits = fits_on_chip<Real>(scratch);
+  if (OnChip<Body>::value && !fits) throw std::logic_error(launch.label + " does not fit into shared memory");
   const auto kernel = cuda_kernel<Real, Body>;
   if (fits && bytes > 0)
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);

@@ -16,6 +16,10 @@ struct Team {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory"); // copies that tile::stage left under way
 #endif
+    meet();
+  }
+  /// The same but for such copies, which stay under way.
+  KOKKOS_FUNCTION void meet() const {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     __syncthreads();
 #endif

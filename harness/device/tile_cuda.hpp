@@ -61,30 +61,45 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
 template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
   return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
 }
+/// Where results go: C = beta C + alpha x.
+template <class Real> struct Scaled {
+  Real alpha, beta, *C;
+  std::ptrdiff_t ldc;
+  static constexpr bool everywhere = false; // blocks without wanted results are left as they are
+  struct Row {
+    Real alpha, beta, *to;
+    __device__ void operator()(int j, Real x) const { to[j] = beta == 0 ? alpha * x : beta * to[j] + alpha * x; }
+  };
+  __device__ Row row(int i, int j) const { return {alpha, beta, C + i * ldc + j}; }
+};
+
 /// A block's results without the places that do not count: where A is zero there B may be infinite.
-template <class Real>
-__device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Real alpha, Product<Real> first,
-                                        Product<Real> second, Real beta, Real *C, std::ptrdiff_t ldc) {
+template <class Real, class Out>
+__device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Product<Real> first,
+                                        Product<Real> second, Out out) {
   for (int i = i0; i < i0 + height && i < m; ++i)
     for (int j = j0 + lane; j < n; j += 32) {
-      Real sum[1][1] = {}, &to = C[i * ldc + j];
+      Real sum[1][1] = {};
       portable::accumulate(first, i, 1, j, 1, sum);
       if (second.k > 0) portable::accumulate(second, i, 1, j, 1, sum);
-      to = beta == 0 ? alpha * sum[0][0] : beta * to + alpha * sum[0][0];
+      out.row(i, j)(0, sum[0][0]);
     }
 }
 
 /// All blocks of 16 x 8 N results, shared among the team's warps.
-template <class Unit, int N, class Real>
-__device__ __forceinline__ void blocks(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
-                                       const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
+template <class Unit, int N, class Real, class Out>
+__device__ __forceinline__ void blocks(const Team &team, int m, int n, const Product<Real> &first,
+                                       const Product<Real> &second, const Out &out) {
   const int lane = team.rank % 32, across = (n + 8 * N - 1) / (8 * N), down = (m + height - 1) / height;
   for (int block = team.rank / 32; block < across * down; block += team.size / 32) {
     const int i0 = block / across * height, j0 = block % across * 8 * N;
-    if (first.wanted.end(i0 + height - 1, n) <= j0) continue;
+    const bool wanted = first.wanted.end(i0 + height - 1, n) > j0;
+    if (!wanted && !Out::everywhere) continue;
     Results<Real> sum[N];
-    add_product<Unit>(first, i0, m, j0, n, lane, sum);
-    if (second.k > 0) add_product<Unit>(second, i0, m, j0, n, lane, sum);
+    if (wanted) {
+      add_product<Unit>(first, i0, m, j0, n, lane, sum);
+      if (second.k > 0) add_product<Unit>(second, i0, m, j0, n, lane, sum);
+    }
     if (masked(first, i0) || (second.k > 0 && masked(second, i0))) {
       bool finite = true;
 #pragma unroll
@@ -93,59 +108,72 @@ __device__ __forceinline__ void blocks(const Team &team, int m, int n, Real alph
         for (int e = 0; e < 4; ++e) finite = finite && isfinite(sum[c].x[e]);
       if (!__all_sync(0xffffffffu, finite)) {
         const int end = j0 + 8 * N;
-        one_by_one(lane, i0, m, j0, end < n ? end : n, alpha, first, second, beta, C, ldc);
+        one_by_one(lane, i0, m, j0, end < n ? end : n, first, second, out);
         continue;
       }
     }
-    Real *const out = C + (i0 + lane / 4) * ldc + j0 + lane % 4 * 2;
     const bool whole = i0 + height <= m && j0 + 8 * N <= n;
 #pragma unroll
-    for (int r = 0; r < 2; ++r)
+    for (int r = 0; r < 2; ++r) {
+      const int i = i0 + lane / 4 + 8 * r, j = j0 + lane % 4 * 2;
+      if (!whole && i >= m) continue;
+      const auto row = out.row(i, j);
 #pragma unroll
       for (int c = 0; c < N; ++c)
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          if (!whole && (i0 + lane / 4 + 8 * r >= m || j0 + 8 * c + lane % 4 * 2 + e >= n)) continue;
-          Real &to = out[8 * r * ldc + 8 * c + e];
-          const Real x = alpha * sum[c].x[2 * r + e];
-          to = beta == 0 ? x : beta * to + x;
-        }
+        for (int e = 0; e < 2; ++e)
+          if (whole || j + 8 * c + e < n) row(8 * c + e, sum[c].x[2 * r + e]);
+    }
   }
 }
 
 /// Wide blocks, unless they would leave warps without one.
-template <class Unit, class Real>
-__device__ __forceinline__ void in_blocks(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
-                                          const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
+template <class Unit, class Real, class Out>
+__device__ __forceinline__ void in_blocks(const Team &team, int m, int n, const Product<Real> &first,
+                                          const Product<Real> &second, const Out &out) {
   if ((m + height - 1) / height * ((n + 31) / 32) >= team.size / 32)
-    blocks<Unit, 4>(team, m, n, alpha, first, second, beta, C, ldc);
+    blocks<Unit, 4>(team, m, n, first, second, out);
   else
-    blocks<Unit, 1>(team, m, n, alpha, first, second, beta, C, ldc);
+    blocks<Unit, 2>(team, m, n, first, second, out);
 }
 
 /// Out of line: the uncommon ones.
-__device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, float alpha, Product<float> first,
-                                                Product<float> second, float beta, float *C, std::ptrdiff_t ldc) {
+__device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, Product<float> first, Product<float> second,
+                                                Scaled<float> out) {
   if (team.math == Math::tf32)
-    in_blocks<Tf32>(team, m, n, alpha, first, second, beta, C, ldc);
+    in_blocks<Tf32>(team, m, n, first, second, out);
   else
-    in_blocks<Bf16>(team, m, n, alpha, first, second, beta, C, ldc);
+    in_blocks<Bf16>(team, m, n, first, second, out);
 }
 /// In line, so that how the operands lie is known to the compiler and they stay in registers.
 __device__ __forceinline__ void gemm(const Team &team, int m, int n, float alpha, const Product<float> &first,
                                      const Product<float> &second, float beta, float *C, std::ptrdiff_t ldc) {
+  const Scaled<float> out{alpha, beta, C, ldc};
   if (team.math == Math::exact)
-    in_blocks<Exact>(team, m, n, alpha, first, second, beta, C, ldc);
+    in_blocks<Exact>(team, m, n, first, second, out);
   else
-    coarse_gemm(team, m, n, alpha, first, second, beta, C, ldc);
+    coarse_gemm(team, m, n, first, second, out);
 }
 /// Out of line: its instructions take long enough to hide the call, and a kernel compiles in half the time.
 __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, Product<double> first,
                                          Product<double> second, double beta, double *C, std::ptrdiff_t ldc) {
-  in_blocks<Float64>(team, m, n, alpha, first, second, beta, C, ldc);
+  in_blocks<Float64>(team, m, n, first, second, Scaled<double>{alpha, beta, C, ldc});
 }
 
 #endif
+
+/// 16 bytes; `apart`, from global to shared memory while the thread goes on.
+__device__ __forceinline__ void move_16(const void *from, void *to, bool apart) {
+#if __CUDA_ARCH__ >= 800
+  if (apart) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
+                 "l"(__cvta_generic_to_global(from))
+                 : "memory");
+    return;
+  }
+#endif
+  *static_cast<int4 *>(to) = *static_cast<const int4 *>(from);
+}
 
 /// to[rows,width] = from. From global to shared memory the copies are under way until the team's next barrier.
 template <class Real>
@@ -167,20 +195,20 @@ __device__ void copy_rows(const Team &team, int rows, int width, const Real *fro
               rest = shifts ? team.size & (across - 1) : team.size % across;
     int i = shifts ? team.rank >> bits : team.rank / across,
         place = shifts ? team.rank & (across - 1) : team.rank % across;
+    if (rest == 0) { // a thread stays with its column
+      const Real *source = from + i * ld + place * pack;
+      Real *target = to + i * ldt + place * pack;
+#pragma unroll 4
+      for (int done = 0; done < rows; done += down)
+        if (done + i < rows) move_16(source + done * ld, target + done * ldt, apart);
+      return;
+    }
     for (; i < rows; i += down, place += rest) {
       if (place >= across) {
         place -= across;
         if (++i >= rows) break;
       }
-      const int j = place * pack;
-      if (!apart) *reinterpret_cast<int4 *>(to + i * ldt + j) = *reinterpret_cast<const int4 *>(from + i * ld + j);
-#if __CUDA_ARCH__ >= 800
-      else
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                         std::uint32_t(__cvta_generic_to_shared(to + i * ldt + j))),
-                     "l"(__cvta_generic_to_global(from + i * ld + j))
-                     : "memory");
-#endif
+      move_16(from + i * ld + place * pack, to + i * ldt + place * pack, apart);
     }
     return;
   }

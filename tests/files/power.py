@@ -5,6 +5,7 @@ What fsync() of a file has confirmed is kept, and the names in a folder that fsy
 anything may be kept: of a folder's changes any, of a file's writes any first part, or its size with zeros in it."""
 import itertools
 import os
+import pathlib
 import subprocess
 from dataclasses import dataclass, field
 
@@ -89,3 +90,22 @@ class Disk:
                 names = self.changed(names, named)
             for share in (0, None, 0.5, 1):
                 yield {path: file.left(share) for path, file in names.items()}
+
+
+def cuts(words, folder, journal, said):
+    """What a cut of power right after any call of the program's, or after its last word, may leave in the folder, (name,
+    bytes) each, and how much the program had said by then at most."""
+    disk, states = Disk(), {}
+
+    def cut(length):
+        for left in disk.left():
+            state = tuple(sorted((os.path.basename(path), data) for path, data in left.items()))
+            states[state] = max(length, states.get(state, 0))
+
+    for what, length, *call in recorded(words, journal, said):
+        disk.follow(what, *call)
+        cut(length)
+    cut(os.path.getsize(said))
+    there = {path: pathlib.Path(path).read_bytes() for path in (os.path.join(folder, name) for name in os.listdir(folder))}
+    assert there == {path: file.written for path, file in disk.names.items()}, "the journal lacks calls"
+    return states

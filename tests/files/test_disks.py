@@ -4,13 +4,14 @@ import errno
 import os
 import pathlib
 import random
+import re
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 import at_call
 import power
-from survival import RUN, Survival, reported
+from survival import RUN, Survival, count, reported
 
 GIVES_OUT = (  # in which call, with which error
     ("write", errno.EDQUOT),
@@ -20,6 +21,15 @@ GIVES_OUT = (  # in which call, with which error
     ("fsync", errno.EIO),
     ("disk", errno.EROFS),  # as a file system is remounted after an error
 )
+
+
+def verified(said):
+    """How many claims the table tells of."""
+    return len(re.findall(r" (holds|refuted)\n", said))
+
+
+def trained(said):
+    return len(re.findall(r"^\w+, seed ", said, re.M))
 
 
 class Disks(Survival):
@@ -56,32 +66,49 @@ class Disks(Survival):
         for (_, _, at), cases_done in zip(cases, self.each(attempt, cases)):
             self.assertEqual(cases_done > 0, at > 1)
 
-    def test_power_is_cut(self):
-        """Right after any call that concerns files, whatever the disk has kept of what it was not told to keep."""
-        whole, folder, said = self.uninterrupted(), self.path("disk"), self.path("said")
-        os.mkdir(folder)
-        disk, states = power.Disk(), {}
-        for what, length, *call in power.recorded((*RUN, "-o", os.path.join(folder, "r.h5")), self.path("journal"), said):
-            disk.follow(what, *call)
-            for left in disk.left():
-                state = tuple(sorted((os.path.basename(path), data) for path, data in left.items()))
-                states[state] = max(length, states.get(state, 0))
-        there = {name: pathlib.Path(folder, name).read_bytes() for name in os.listdir(folder)}
-        self.assertEqual({os.path.basename(path): file.written for path, file in disk.names.items()}, there)
-        words = pathlib.Path(said).read_bytes()
-        self.assertEqual(reported(words.decode()), len(whole["records"]))
-        most = int(os.environ.get("RECOLLECT_CUTS", "20"))  # by hand: 1000, which is all
+    def assert_survives_cuts(self, words, whole, again, said=reported, table="records", most=4):
+        """Power is cut right after any call that concerns files, or the last word, whatever the disk has kept of what it was
+        not told to keep: what the words called done, which `said` counts, is in the table, and `again` completes it."""
+        folder, out = tempfile.mkdtemp(dir=self.folder), self.path("said")
+        states = power.cuts((*words, "-o", os.path.join(folder, "r.h5")), folder, self.path("journal"), out)
+        told = pathlib.Path(out).read_bytes()
+        os.remove(self.path("journal"))
+        self.assertEqual(said(told.decode()), count(whole[table]))
+        most = int(os.environ.get("RECOLLECT_CUTS", most))  # by hand: 1000, which is all
         resumed = set(random.Random(1).sample(list(states), min(most, len(states))))
 
         def attempt(state, length):
             folder = tempfile.mkdtemp(dir=self.folder)
             for name, data in state:
                 pathlib.Path(folder, name).write_bytes(data)
-            self.assert_kept(os.path.join(folder, "r.h5"), reported(words[:length].decode()))
+            self.assert_kept(os.path.join(folder, "r.h5"), said(told[:length].decode()), table)
             if state in resumed:
-                self.assert_resumes(os.path.join(folder, "r.h5"), whole)
+                self.assert_resumes(os.path.join(folder, "r.h5"), whole, again)
 
         self.each(attempt, states.items(), lambda case: f"left are {[(name, len(data)) for name, data in case[0]]}")
+
+    def test_power_is_cut(self):
+        self.assert_survives_cuts(RUN, self.uninterrupted(), (*RUN, "--resume"), most=20)
+
+    def test_power_is_cut_while_claims_are_verified(self):
+        words = ("verify", "theorem1*", "eq97_matrix_form", "eq9*_deltanet", "ffn_*")
+        whole = self.uninterrupted(words, ("claim_plan", "claims", "claim_parameters", "claim_texts"))
+        self.assert_survives_cuts(words, whole, (*words, "--resume"), verified, "claims")
+
+    def test_power_is_cut_in_a_shard_and_where_shards_are_merged(self):
+        words = ("run", "--variants", "linear,delta_net", "--tasks", "copy,overwrite", "--seeds", "3")
+        whole, shards = self.uninterrupted(words), [self.path("1.h5"), self.path("2.h5")]
+        for i, shard in enumerate(shards, 1):
+            part = self.uninterrupted((*words, "--shard", f"{i}/2"), name=f"{i}.h5")
+        self.assert_survives_cuts((*words, "--shard", "2/2"), part, (*words, "--shard", "2/2", "--resume"))
+        merge = ("merge", *shards)
+        self.assert_survives_cuts(merge, whole, merge, lambda told: count(whole["records"]) * told.count(" 0 missing\n"))
+
+    def test_power_is_cut_while_models_are_trained(self):
+        small = "mixer=linear,none width=8 heads=1 layers=1 ffn=0 vocabulary=8 pairs=2 batch=2 every=2 evaluate=1 steps=5"
+        words = ("train", *(word for setting in small.split() for word in ("--set", setting)))
+        whole = self.uninterrupted(words, ("training_plan", "training_parameters", "training_curves", "trained"))
+        self.assert_survives_cuts(words, whole, (*words, "--resume"), trained, "trained")
 
 
 if __name__ == "__main__":

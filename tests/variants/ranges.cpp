@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs near the ends of the types' ranges, where the exact answer is an ordinary number.
 #include "harness/core/error.hpp"
+#include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/variants/every_form.hpp"
 #include <algorithm>
@@ -109,7 +110,13 @@ BOOST_AUTO_TEST_CASE(lengths_of_keys_may_lie_anywhere) {
         for (const Form &form : variant.forms) {
           const Run run{form.name, real, 8, variant_params(variant)};
           BOOST_TEST_INFO(label(variant, form, real) << ", 2^" << exponent);
-          BOOST_TEST(forward(variant, moved, run).o == forward(variant, s, run).o);
+          const std::vector<double> found = forward(variant, moved, run).o, wanted = forward(variant, s, run).o;
+          // A GPU's products take float32 in two parts (mma_cuda.hpp), whose lower one is subnormal near 2^-110: digits
+          // that it loses elsewhere it keeps there.
+          if (has_math(Math::tf32) && real == Real::f32 && form.name == "chunked" && std::abs(exponent) > 100)
+            BOOST_TEST(max_difference(found, wanted) <= 16 * epsilon_of(real) * max_abs(wanted));
+          else
+            BOOST_TEST(found == wanted);
         }
       }
 }

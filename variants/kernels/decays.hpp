@@ -111,10 +111,11 @@ template <class Real> struct Decays {
                                     std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
     if (width <= 1) {
-      each_cell(team, reads.count, F, [=](int m, int j) {
+      each_row(team, reads.count, [=](int m, int begin, int step) {
         const int t = reads.tau(m);
-        const Real left = t == 0 || d.width == 0 ? Real(1) : d.first[(t - 1) / sub] * d.inside[t - 1];
-        out[m * ldo + j] = (factor ? factor[m] : Real(1)) * left * x[m * ldx + j];
+        const Real left = t == 0 || d.width == 0 ? Real(1) : d.first[(t - 1) / sub] * d.inside[t - 1],
+                   own = (factor ? factor[m] : Real(1)) * left;
+        for (int j = begin; j < d.F; j += step) out[m * ldo + j] = own * x[m * ldx + j];
       });
       return;
     }
@@ -153,9 +154,10 @@ template <class Real> struct Decays {
                                 std::ptrdiff_t ldo) const {
     const Decays d = *this;
     if (width <= 1) {
-      each_cell(team, n, F, [=](int i, int j) {
-        const Real left = d.width ? d.to_block_end(i) * d.last[i / sub] : Real(1);
-        out[i * ldo + j] = (factor ? factor[i] : Real(1)) * left * p[i * ldp + j];
+      each_row(team, n, [=](int i, int begin, int step) {
+        const Real left = d.width ? d.to_block_end(i) * d.last[i / sub] : Real(1),
+                   own = (factor ? factor[i] : Real(1)) * left;
+        for (int j = begin; j < d.F; j += step) out[i * ldo + j] = own * p[i * ldp + j];
       });
       return;
     }
@@ -202,6 +204,15 @@ template <class Real> struct Decays {
     } else {
       tile::Product<Real> product{tile::rows(x, ldx), tile::transposed(p, ldp), F};
       product.wanted = reads.staircase();
+#if __CUDA_ARCH__ >= 800
+      if constexpr (std::is_same<Real, float>::value)
+        if (team.math == Math::exact) {
+          const Weighed out{*this, reads, row_factor, factor, W, ldw};
+          tile::cuda::in_blocks<tile::cuda::Exact>(team, reads.count, n, product, tile::Product<Real>{}, out);
+          team.barrier();
+          return;
+        }
+#endif
       tile::gemm(team, reads.count, n, Real(1), product, {}, Real(0), W, ldw);
     }
     team.barrier();
@@ -215,23 +226,61 @@ template <class Real> struct Decays {
     const Decays d = *this;
     each_row(team, reads.count, [=](int m, int begin, int step) {
       Real *row = W + m * ldw;
-      const int tau = reads.tau(m) < d.n ? reads.tau(m) : d.n;
-      const bool decays = d.width == 1 && tau > 0;
-      const int block = decays ? (tau - 1) / sub : 0;
-      const Real own = row_factor ? row_factor[m] : Real(1), inside = decays ? d.inside[tau - 1] : Real(1),
-                 *until = d.until + size_t(block) * d.n, *same = d.same + (tau - 1) * std::ptrdiff_t(sub);
-      const auto weigh = [=](Real x, int i) {
-        if (factor) x *= factor[i];
-        return row_factor ? x * own : x;
-      };
+      const RowWeights of(d, reads, row_factor, factor, m);
       int i = begin; // an element stays with one thread: nobody waits for another
-      for (; i < block * sub; i += step) row[i] = weigh(row[i] * (inside * until[i]), i);
-      for (; i < tau; i += step) row[i] = weigh(decays ? row[i] * same[i - block * sub] : row[i], i);
+      for (; i < of.block; i += step) row[i] = of.earlier(row[i], i);
+      for (; i < of.tau; i += step) row[i] = of.within(row[i], i);
       for (; i < d.n; i += step) row[i] = 0;
     });
   }
 
 private:
+  /// What row m's elements W(m,i) are weighed with: i < block, those before its step's block; block <= i < tau, those in it.
+  struct RowWeights {
+    int block, tau;
+    bool decays;
+    const Real *until, *same, *factor, *row_factor;
+    Real inside, own;
+
+    KOKKOS_FUNCTION RowWeights(const Decays &d, const Reads &reads, const Real *row_factor, const Real *factor, int m)
+        : tau(reads.tau(m) < d.n ? reads.tau(m) : d.n), factor(factor), row_factor(row_factor) {
+      decays = d.width == 1 && tau > 0;
+      const int index = decays ? (tau - 1) / sub : 0;
+      block = index * sub;
+      own = row_factor ? row_factor[m] : Real(1), inside = decays ? d.inside[tau - 1] : Real(1);
+      until = d.until + size_t(index) * d.n, same = d.same + (tau - 1) * std::ptrdiff_t(sub);
+    }
+    KOKKOS_FUNCTION Real earlier(Real x, int i) const { return by_factors(x * (inside * until[i]), i); }
+    KOKKOS_FUNCTION Real within(Real x, int i) const { return by_factors(decays ? x * same[i - block] : x, i); }
+
+  private:
+    KOKKOS_FUNCTION Real by_factors(Real x, int i) const {
+      if (factor) x *= factor[i];
+      return row_factor ? x * own : x;
+    }
+  };
+#if __CUDA_ARCH__ >= 800
+  /// The same as a product's results (tile_cuda.hpp).
+  struct Weighed {
+    const Decays &d;
+    const Reads &reads;
+    const Real *row_factor, *factor;
+    Real *W;
+    std::ptrdiff_t ldw;
+    static constexpr bool everywhere = true;
+    struct Row {
+      RowWeights of;
+      Real *to;
+      int first;
+      __device__ void operator()(int j, Real x) const {
+        const int i = first + j;
+        to[j] = i < of.block ? of.earlier(x, i) : i < of.tau ? of.within(x, i) : Real(0);
+      }
+    };
+    __device__ Row row(int m, int i) const { return {RowWeights(d, reads, row_factor, factor, m), W + m * ldw + i, i}; }
+  };
+#endif
+
   /// D(end of its block, i), one number a step.
   KOKKOS_FUNCTION Real to_block_end(int i) const { return same[(end_of(i / sub) - 1) * size_t(sub) + i % sub]; }
   /// The first row that is read within block b, or before any step.

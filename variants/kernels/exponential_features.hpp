@@ -53,95 +53,12 @@ void exponential_recurrent(const std::string &label, const Call<Real> &call, con
   each_head(label, call, 3 * size_t(logs.width) + call.shape.Dv + 1, ExponentialRecurrent<Real>{logs});
 }
 
-/// Decays, y and, but for c_t, x of one channel of a head; the state's peak becomes the last one unless it is kept.
-template <class Real> struct PeakScan {
-  int T, F, rows;
-  bool keep;
-  Features<Real> logs;
-  Array<Real> state, decay, y, x;
-  KOKKOS_FUNCTION void operator()(size_t unit) const {
-    const size_t head = unit / F, j = unit % F, at_end = (head * rows + rows - 1) * F + j;
-    Real peak = state(at_end);
-    for (size_t at = head * T * F + j; at < (head + 1) * T * F; at += F) {
-      const Real log = logs.k(at), now = math::fmax(peak, log);
-      decay(at) = math::exp(peak - now), y(at) = math::exp(log - now), x(at) = logs.q(at) + now;
-      peak = now;
-    }
-    if (!keep) state(at_end) = peak;
-  }
-};
-/// x of one step.
-template <class Real> struct LargestToOne {
-  int F;
-  Array<Real> x;
-  KOKKOS_FUNCTION void operator()(size_t step) const {
-    Real *row = x.data() + step * F, c = row[0];
-    for (int j = 1; j < F; ++j) c = math::fmax(c, row[j]);
-    for (int j = 0; j < F; ++j) row[j] = math::exp(row[j] - c);
-  }
-};
-
-/// The same sum with decays, y and x of all steps taken first. Writes y over the logs of the keys unless it keeps them and
-/// the state's peaks.
+/// Writes over the logs of the keys.
 template <class Real>
-DecayedSum<Real> exponential_sum(const std::string &label, const Call<Real> &call, const Features<Real> &logs,
-                                 bool keep) {
-  const int F = logs.width;
-  const Array<Real> decay = allocate(call, logs.k.extent(0)), x = allocate(call, logs.q.extent(0)),
-                    y = keep ? allocate(call, logs.k.extent(0)) : logs.k;
-  Kokkos::parallel_for(label + "::peaks", Kokkos::RangePolicy<Execution>(0, call.shape.heads() * F),
-                       PeakScan<Real>{call.shape.T, F, call.state_shape.rows, keep, logs, call.state, decay, y, x});
-  Kokkos::parallel_for(label + "::queries", Kokkos::RangePolicy<Execution>(0, call.steps()), LargestToOne<Real>{F, x});
-  return {F, x, y, {}, decay, Real(1), {}, true};
-}
-template <class Real>
-void exponential_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &logs) {
-  decayed_sum(label, call, exponential_sum(label, call, logs, false));
-}
-
-/// From the gradients of x, y and the decays of one channel of a head, in place, to those of the logs. A peak passes its
-/// own to what it was the larger of; c_t divides out, and has none.
-template <class Real> struct PeakScanBack {
-  int T, F, rows;
-  Features<Real> logs, d;           // d: of x and y on entry
-  Array<Real> state, d_state;       // of the start
-  Array<Real> decay, x, y, d_decay; // d_decay takes the peaks
-  KOKKOS_FUNCTION void operator()(size_t unit) const {
-    const size_t head = unit / F, j = unit % F, own = (head * rows + rows - 1) * F + j, first = head * T * F + j;
-    Real before = state(own), slope = d_state(own);
-    for (int t = 0; t < T; ++t) { // whether the key's is the peak
-      const size_t at = first + size_t(t) * F;
-      const bool larger = logs.k(at) > before;
-      if (larger) before = logs.k(at);
-      const Real falls = d_decay(at) * decay(at), writes = d.k(at) * y(at), reads = d.q(at) * x(at);
-      logs.k(at) = larger ? Real(1) : Real(0);
-      d.q(at) = reads, d.k(at) = writes, d_decay(at) = falls;
-    }
-    for (int t = T - 1; t >= 0; --t) {
-      const size_t at = first + size_t(t) * F;
-      slope += d.q(at) - d.k(at) - d_decay(at);
-      const bool larger = logs.k(at) > 0;
-      if (larger) d.k(at) += slope, slope = 0;
-      slope += d_decay(at);
-    }
-    d_state(own) = slope;
-  }
-};
-
+void exponential_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &logs);
 /// Gradients of exponential_chunked(): those of the logs, and back.d.v and back.d.state.
 template <class Real>
-Features<Real> exponential_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &logs) {
-  const Call<Real> &call = back.call;
-  const DecayedSum<Real> sum = exponential_sum(label, call, logs, true);
-  const Features<Real> d{logs.width, allocate(call, logs.q.extent(0)), allocate(call, logs.k.extent(0))};
-  DecayedSumGradient<Real> gradient{d.q, d.k};
-  gradient.lambda = allocate(call, sum.lambda.extent(0));
-  decayed_sum_vjp(label, back, sum, gradient);
-  Kokkos::parallel_for(label + "::peaks", Kokkos::RangePolicy<Execution>(0, call.shape.heads() * logs.width),
-                       PeakScanBack<Real>{call.shape.T, logs.width, call.state_shape.rows, logs, d, call.state,
-                                          back.d.state, sum.lambda, sum.q, sum.k, gradient.lambda});
-  return d;
-}
+Features<Real> exponential_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &logs);
 
 /// Gradients of exponential_chunked(features logs): pull(row, D, d logs(row), d row) is theirs.
 template <class Real, class Pull>

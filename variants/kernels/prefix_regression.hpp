@@ -8,7 +8,7 @@
 // decayed sum at x_t in place of q_t.
 #pragma once
 #include "variants/kernels/arrays.hpp"
-#include "variants/kernels/decayed_sum.hpp"
+#include "variants/kernels/decayed_sum_algebra.hpp"
 
 namespace recollect::variants {
 
@@ -16,6 +16,7 @@ template <class Number> struct PrefixRegressionAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true;
+  static constexpr bool fetches = false;
   using Sum = DecayedSumAlgebra<Real>;
   Sum sum; // its values are [B,H,T,F + V]
   Real ridge;

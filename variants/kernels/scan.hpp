@@ -15,6 +15,7 @@ template <class Number, class Rule> struct ScanAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = true;
   static constexpr bool elementwise = true;
+  static constexpr bool fetches = false;
   HeadArrays<Real> arrays;
   int columns;
   Rule rule;
@@ -29,7 +30,7 @@ template <class Number, class Rule> struct ScanAlgebra {
   };
 
   KOKKOS_FUNCTION size_t state_size() const { return size_t(arrays.Dv) * columns; }
-  int parts() const { return on_host ? (arrays.Dv - 1) / 8 + 1 : int((state_size() - 1) / 256 + 1); }
+  int parts() const { return (arrays.Dv - 1) / 8 + 1; }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(state_size())}; }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }

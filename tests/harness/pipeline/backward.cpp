@@ -64,6 +64,14 @@ BOOST_AUTO_TEST_CASE(several_blocks_and_windows) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for) { // harness/device/usual.hpp
+  for (const char *name : {"linear", "linear_elu", "mamba2", "gated_linear", "rwkv6", "delta_net", "gated_delta_net"}) {
+    const GradientCase c = case_of(find_variant(name), {1, 1, 128, 64, 64}, 19);
+    BOOST_TEST(held(c, pass(c, *c.variant.find_form("chunked"), 64, Real::f32, Schedule::three_phase), 64).right(),
+               name);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 1, 12, 4, 3}, 13);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine (engine.hpp) tells an algebra about the work it is to do.
+#pragma once
+#include "harness/device/launch_space.hpp"
+#include <cstddef>
+
+namespace recollect {
+
+/// Steps first ... first + n - 1 of a head.
+struct Chunk {
+  size_t head;
+  int first, n;
+};
+
+/// Part `index` of `count`, which its team has carried across `turn` chunks before.
+struct Part {
+  int index, count, turn = 0;
+  /// This part's share of `all` things, in whole multiples of `grain`.
+  KOKKOS_FUNCTION int begin(int all, int grain = 1) const {
+    const std::ptrdiff_t grains = (all - 1) / grain + 1, at = grains * index / count * grain;
+    return at < all ? int(at) : all;
+  }
+  KOKKOS_FUNCTION int end(int all, int grain = 1) const { return Part{index + 1, count}.begin(all, grain); }
+};
+
+/// x -> factor x + added.
+template <class Real> struct Affine {
+  Real factor = 1, added = 0;
+  KOKKOS_FUNCTION Real operator()(Real x) const { return factor * x + added; }
+};
+
+} // namespace recollect

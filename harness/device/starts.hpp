@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a forward run keeps for a backward one: the states at the starts of its chunks (engine.hpp).
+#pragma once
+#include "harness/device/chunk.hpp"
+#include "harness/device/device.hpp"
+
+namespace recollect {
+
+/// States at the starts of all chunks, as an algebra keeps them.
+template <class Real> struct Starts {
+  int chunks, C;
+  size_t size; // of a state
+  Array<Real> states;
+  template <class Algebra>
+  Starts(const Call<Real> &call, const Algebra &algebra)
+      : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),
+        states(call.arena->template take<Real>(call.shape.heads() * chunks * size)) {}
+  KOKKOS_FUNCTION Real *of(const Chunk &c) const { return states.data() + (c.head * chunks + c.first / C) * size; }
+  KOKKOS_FUNCTION void keep(const Team &team, const Chunk &c, const Real *state) const {
+    Real *const to = of(c);
+    for (size_t i = team.rank; i < size; i += team.size) to[i] = state[i];
+  }
+};
+
+} // namespace recollect

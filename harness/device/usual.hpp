@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// An algebra (engine.hpp) at sizes that the compiler knows: heads of width 64, whole chunks of 64 steps, exact products.
+// Every address within a tile is then a constant, and what was a loop over rows is unrolled: on an H200 the delta rule
+// takes two thirds of the time.
+//
+// An algebra has it by has_sizes(size), whether its chunks and widths are these, and set_sizes(size), which says so again
+// on the device, where the compiler sees it.
+#pragma once
+#include "harness/device/arena.hpp"
+#include "harness/device/chunk.hpp"
+#include "harness/device/team.hpp"
+#include <utility>
+
+namespace recollect::engine {
+
+constexpr int usual_size = 64, team_size = 256; // threads, on a GPU
+
+/// The same team, its size known to the compiler.
+KOKKOS_FUNCTION inline Team sized(const Team &team) { return {team.rank, on_cuda ? team_size : team.size, team.math}; }
+
+template <class Algebra, class = void> struct HasUsual : std::false_type {};
+template <class Algebra>
+struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(usual_size))>>
+    : std::bool_constant<on_cuda && std::is_same<typename Algebra::Real, float>::value> {};
+
+/// Whether the sizes of the call are these.
+template <class Algebra> bool is_usual(const Algebra &algebra, int T) {
+  if constexpr (HasUsual<Algebra>::value) return T % usual_size == 0 && algebra.has_sizes(usual_size);
+  return false;
+}
+
+template <class Algebra_> struct Usual : Algebra_ {
+  using Algebra = Algebra_;
+  using typename Algebra::Real;
+  using typename Algebra::Summary;
+
+  KOKKOS_FUNCTION size_t state_size() const { return known().state_size(); }
+  KOKKOS_FUNCTION int rooms() const { return known().rooms(); }
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return known().summary(s); }
+  KOKKOS_FUNCTION auto summarising(Stack<Real> &s) const { return known().summarising(s); }
+  KOKKOS_FUNCTION auto carrying(Stack<Real> &s) const { return known().carrying(s); }
+  KOKKOS_FUNCTION auto reading(Stack<Real> &s) const { return known().reading(s); }
+
+  template <class Scratch>
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Scratch &x) const {
+    known().summarise(exact(team), whole(c), out, x);
+  }
+  template <class Scratch>
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Scratch &x) const {
+    const Algebra algebra = known();
+    algebra.fetch(exact(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, x);
+  }
+  template <class Scratch>
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Real *before, Real *after, const Scratch &x) const {
+    const Algebra algebra = known();
+    algebra.carry(exact(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, before, after, x);
+  }
+  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return known().affine(chunk, at); }
+  template <class Scratch>
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+                              const Scratch &x) const {
+    known().read(exact(team), whole(c), chunk, before, x);
+  }
+
+private:
+  KOKKOS_FUNCTION Algebra known() const {
+    Algebra algebra = *this;
+    algebra.set_sizes(usual_size);
+    return algebra;
+  }
+  KOKKOS_FUNCTION static Team exact(const Team &team) { return {team.rank, team.size}; }
+  KOKKOS_FUNCTION static Chunk whole(const Chunk &c) { return {c.head, c.first, usual_size}; }
+};
+
+template <class Algebra> struct IsUsual : std::false_type {};
+template <class Algebra> struct IsUsual<Usual<Algebra>> : std::true_type {};
+
+} // namespace recollect::engine

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled here once, for all layers that are such sums.
+#include "variants/kernels/decayed_sum_algebra.hpp"
+
+namespace recollect::variants {
+
+template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in) {
+  run_chunks(label, call,
+             DecayedSumAlgebra<Real>{
+                 {in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()}, call.v, call.o});
+}
+
+template void decayed_sum(const std::string &, const Call<float> &, const DecayedSum<float> &);
+template void decayed_sum(const std::string &, const Call<double> &, const DecayedSum<double> &);
+
+} // namespace recollect::variants
