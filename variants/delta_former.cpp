@@ -118,6 +118,7 @@ Variant delta_former() {
              {"chunked", chunked<float>, chunked<double>},
              {"doubling", doubling<float>, doubling<double>, true, false}};
   v.forms[1].vjp = {backward<float>, backward<double>};
+  v.joins_heads = shares_lookups;
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
     const bool several = p.integer("groups") > 1, shared = shares_lookups(p);
     if (several && shared) return "groups above 1 are of lookups that are not shared";
