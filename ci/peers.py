@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times other implementations of a layer on tensors that `recollect bench --peers` has written.
+"""Times other implementations of layers on tensors that `recollect bench --peers` has written.
 
-    peers.py FOLDER      # reads FOLDER/request.json and FOLDER/q.bin, k.bin ..., writes FOLDER/answer.json
+    peers.py      # every line read is a case (JSON), whose tensors are FOLDER/q.bin, k.bin ...; a line each is the answer
 
 PyTorch: naive loops and chunked forms written from the papers' formulas (000 Eq 1, Listing 1; 002 section 4-5; 003 Eq 22;
 004 Alg 1) and scaled_dot_product_attention. fla: its kernels, where `fla` imports and a GPU is there. Tensors are
@@ -18,12 +18,12 @@ import torch
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def load(folder, request):
+def load(request):
     B, H, T, Dk, Dv = request["shape"]
     dtype = np.float32 if request["real"] == "f32" else np.float64
     shapes = {"q": (B, H, T, Dk), "k": (B, H, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
               "lambda": (B, H, T, Dk), "w": (B, H, T, Dk)}
-    read = lambda name: torch.from_numpy(np.fromfile(os.path.join(folder, name + ".bin"), dtype).reshape(shapes[name]))
+    read = lambda name: torch.from_numpy(np.fromfile(os.path.join(request["folder"], name + ".bin"), dtype).reshape(shapes[name]))
     return {name: read(name).to(DEVICE) for name in request["given"]}
 
 
@@ -227,11 +227,8 @@ def result(source, work, min_seconds):
         return dict(source=source, status="failed", reason=" ".join(str(failure).split())[:200], seconds=[])
 
 
-def main():
-    folder = sys.argv[1]
-    with open(os.path.join(folder, "request.json")) as f:
-        request = json.load(f)
-    tensors = load(folder, request)
+def answer(request):
+    tensors = load(request)
     results = []
     peer = TORCH.get((request["variant"], request["form"]))
     if request["variant"] == "gated_linear" and "lambda" in tensors:
@@ -245,8 +242,14 @@ def main():
                     x = {n: t.transpose(1, 2).contiguous().to(dtype) for n, t in tensors.items()}
                     label = "fla" if dtype == torch.float32 else "fla-bf16"
                     results.append(result(label, lambda: kernel(x), request["min_seconds"]))
-    with open(os.path.join(folder, "answer.json"), "w") as f:
-        json.dump(results, f)
+    return results
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what compilers print is no answer
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -77,8 +77,7 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
     for (BenchResult &r : unpacked(parts[from], plan)) results.push_back(std::move(r));
   std::sort(results.begin(), results.end(),
             [](const BenchResult &a, const BenchResult &b) { return a.bench_case->index < b.bench_case->index; });
-  if (flags.peers)
-    for (BenchResult &peer : bench_peers(plan, request.min_seconds)) keep(std::move(peer));
+  if (flags.peers) bench_peers(plan, request.min_seconds, keep);
   progress.done();
   print_growth(std::cout, growth(results));
   if (file) file->publish(bench_image(results, ceilings, meta));

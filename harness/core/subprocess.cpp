@@ -5,29 +5,36 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace recollect {
 namespace {
 
-/// Standard output and error go to these descriptors; a negative one stays as it is.
-int run(const std::vector<std::string> &words, int out, int err) {
+/// Its standard streams are these descriptors; a negative one stays as it is. The child; negative where there is none.
+pid_t start(const std::vector<std::string> &words, int in, int out, int err) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t child = fork_to_await();
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (out >= 0) dup2(out, STDOUT_FILENO);
-    if (err >= 0) dup2(err, STDERR_FILENO);
-    execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
+  if (child != 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (in >= 0) dup2(in, STDIN_FILENO);
+  if (out >= 0) dup2(out, STDOUT_FILENO);
+  if (err >= 0) dup2(err, STDERR_FILENO);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+int run(const std::vector<std::string> &words, int out, int err) {
+  const pid_t child = start(words, -1, out, err);
   int status = 0;
   return child > 0 && awaited(child, status) && WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status)
                                                                                                 : -1;
 }
+
+int open_nowhere() { return open("/dev/null", O_WRONLY | O_CLOEXEC); }
 
 } // namespace
 
@@ -55,10 +62,45 @@ int run_program(const std::vector<std::string> &words, std::string &errors) {
 }
 
 int run_quietly(const std::vector<std::string> &words) {
-  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const int nowhere = open_nowhere();
   const int status = run(words, nowhere, nowhere);
   if (nowhere >= 0) close(nowhere);
   return status;
+}
+
+Dialogue::Dialogue(const std::vector<std::string> &words) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+  const int nowhere = open_nowhere();
+  child = start(words, ends[1], ends[1], nowhere);
+  line = ends[0];
+  close(ends[1]);
+  if (nowhere >= 0) close(nowhere);
+}
+
+Dialogue::~Dialogue() {
+  if (line >= 0) close(line);
+  int status;
+  if (child > 0) awaited(child, status);
+}
+
+bool Dialogue::ask(const std::string &question, std::string &answer) {
+  const std::string said = question + '\n';
+  ssize_t n;
+  for (size_t at = 0; at < said.size(); at += size_t(n)) { // a signal would end this process where the other has ended
+    n = send(line, said.data() + at, said.size() - at, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) n = 0;
+    if (n < 0) return false;
+  }
+  for (answer.clear(); answer.empty() || answer.back() != '\n';) {
+    char block[4096];
+    n = recv(line, block, sizeof block, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    answer.append(block, size_t(n));
+  }
+  answer.pop_back();
+  return true;
 }
 
 } // namespace recollect

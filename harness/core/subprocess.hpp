@@ -19,4 +19,20 @@ int run_program(const std::vector<std::string> &words, std::string &errors);
 /// The same with all output thrown away.
 int run_quietly(const std::vector<std::string> &words);
 
+/// A program that is asked by lines on its standard input and answers each with a line on its standard output. What it
+/// says on standard error is thrown away. It is to end when its input does, which is when this goes.
+class Dialogue {
+public:
+  explicit Dialogue(const std::vector<std::string> &words);
+  ~Dialogue();
+  Dialogue(const Dialogue &) = delete;
+  Dialogue &operator=(const Dialogue &) = delete;
+  /// Its answer. False where it has ended, or could not be started.
+  bool ask(const std::string &question, std::string &answer);
+
+private:
+  pid_t child = -1;
+  int line = -1;
+};
+
 } // namespace recollect

@@ -62,7 +62,11 @@ template <class Real> struct Stack {
 
   KOKKOS_FUNCTION Real *take(size_t n) {
     constexpr size_t line = 64 / sizeof(Real);
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    Real *const begin = base + used; // a kernel has memory; the host may only measure
+#else
     Real *const begin = base ? base + used : nullptr;
+#endif
     used += (n + line - 1) / line * line;
     return begin;
   }

@@ -28,7 +28,7 @@
 //                                               the chunk in `after` unless that is null, and streaming needs no other
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
 //                                               GPU a thread takes an element through all of them, whatever parts() says
-//   has_sizes(size), set_sizes(size)            if it is to be compiled for usual sizes, too (usual.hpp)
+//   has_sizes(size), set_sizes(size, kind), kind(), kinds   if it is to be compiled for usual sizes, too (usual.hpp)
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
 // run with reads that keep them has left (Starts).
@@ -165,23 +165,28 @@ template <class Algebra> struct Carry {
       each(team, part.end(all) - part.begin(all), [=, *this](int i) {
         const size_t at = part.begin(all) + i;
         if (at >= algebra.state_size()) return;
-        Real element = window.state(head, window.begin)[at];
+        Real *state = window.state(head, window.begin) + at, element = *state; // of the chunk at hand
+        Real *summary = window.summary(head, window.begin);
         constexpr int together = 8; // chunks whose summaries are read before the first is needed
-        for (int c0 = window.begin; c0 < window.end; c0 += together) {
+        const auto cross = [&](int chunks, auto last) {
           Affine<Real> across[together];
           RECOLLECT_UNROLL
           for (int i = 0; i < together; ++i)
-            if (c0 + i < window.end) {
-              Stack<Real> kept{window.summary(head, c0 + i)};
+            if (i < chunks) {
+              Stack<Real> kept{summary + i * window.summary_size};
               across[i] = algebra.affine(algebra.summary(kept), at);
             }
           RECOLLECT_UNROLL
           for (int i = 0; i < together; ++i)
-            if (const int next = c0 + i + 1; next <= window.end) {
+            if (i < chunks) {
               element = across[i](element);
-              (next < window.end ? window.state(head, next) : window.now(head))[at] = element;
+              *(last && i + 1 == chunks ? window.now(head) + at : state + (i + 1) * window.state_size) = element;
             }
-        }
+          summary += together * window.summary_size, state += together * window.state_size;
+        };
+        int left = window.size();
+        for (; left > together; left -= together) cross(together, std::false_type());
+        cross(left, std::true_type());
       });
       return;
     }
@@ -259,6 +264,14 @@ inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
   return int(std::min<size_t>(chunks, std::max(least, most)));
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+template <template <class> class Phase, int Kind, class Real, class Algebra, class... Rest>
+void run_usual(const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra, const Rest &...rest) {
+  if constexpr (Kind + 1 < Algebra::kinds)
+    if (algebra.kind() > Kind) return run_usual<Phase, Kind + 1, Real>(launch, arena, scratch, algebra, rest...);
+  run<Real>(launch, arena, scratch, Phase<Usual<Algebra, Kind>>{Usual<Algebra, Kind>{algebra}, rest...});
+}
+#endif
 /// Runs a phase, at usual sizes if it is `usual` and its scratch fits on the chip.
 template <template <class> class Phase, class Real, class Algebra, class... Rest>
 void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra,
@@ -266,7 +279,7 @@ void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, c
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (HasUsual<Algebra>::value)
     if (usual && launching::fits_on_chip<Real>(scratch))
-      return run<Real>(launch, arena, scratch, Phase<Usual<Algebra>>{Usual<Algebra>{algebra}, rest...});
+      return run_usual<Phase, 0, Real>(launch, arena, scratch, algebra, rest...);
 #endif
   (void)usual;
   run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});

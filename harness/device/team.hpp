@@ -105,4 +105,12 @@ template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int
   return total;
 }
 
+/// x . y by the threads that share a row, known to each of them.
+template <class Real> KOKKOS_FUNCTION Real row_dot(const Real *x, const Real *y, int n, int first, int side) {
+  if constexpr (on_host) return dot(x, y, n);
+  Real sum = 0;
+  for (int j = first; j < n; j += side) sum += x[j] * y[j];
+  return across_row(sum, [](Real a, Real b) { return a + b; });
+}
+
 } // namespace recollect

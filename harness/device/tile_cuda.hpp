@@ -34,12 +34,17 @@ __device__ __noinline__ Block<Real, N> add_cut(Product<Real> x, int i0, int m, i
   return sum;
 }
 
+/// Whether the block at (i0, j0) lies within m x n; known where m and n are.
+template <int N> __device__ bool within(int i0, int m, int j0, int n) {
+  return (m % height == 0 && n % (8 * N) == 0) || (i0 + height <= m && j0 + 8 * N <= n);
+}
+
 template <class Unit, int N, class Real>
 __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int m, int j0, int n, int lane,
                                             Results<Real> (&sum)[N]) {
   const int end = x.given.end(i0 + height - 1 < m ? i0 + height - 1 : m - 1, x.k);
   if (end <= 0) return;
-  const bool whole = i0 + height <= m && j0 + 8 * N <= n && end % (8 * Unit::groups) == 0 && regular(x);
+  const bool whole = within<N>(i0, m, j0, n) && end % (8 * Unit::groups) == 0 && regular(x);
   if (!whole) {
     Block<Real, N> block;
 #pragma unroll
@@ -61,16 +66,49 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
 template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
   return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
 }
+/// Two numbers that lie side by side, at once where `together`.
+template <class Real> struct Pair {
+  bool together;
+  __device__ static bool aligned(const Real *at, std::ptrdiff_t ld) {
+    return reinterpret_cast<std::uintptr_t>(at) % (2 * sizeof(Real)) == 0 && ld % 2 == 0;
+  }
+  struct alignas(2 * sizeof(Real)) Both {
+    Real first, second;
+  };
+  __device__ Both load(const Real *from) const {
+    return together ? *reinterpret_cast<const Both *>(from) : Both{from[0], from[1]};
+  }
+  __device__ void store(Real first, Real second, Real *to) const {
+    if (together)
+      *reinterpret_cast<Both *>(to) = {first, second};
+    else
+      to[0] = first, to[1] = second;
+  }
+};
+
 /// Where results go: C = beta C + alpha x.
 template <class Real> struct Scaled {
   Real alpha, beta, *C;
   std::ptrdiff_t ldc;
   static constexpr bool everywhere = false; // blocks without wanted results are left as they are
-  struct Row {
-    Real alpha, beta, *to;
-    __device__ void operator()(int j, Real x) const { to[j] = beta == 0 ? alpha * x : beta * to[j] + alpha * x; }
-  };
-  __device__ Row row(int i, int j) const { return {alpha, beta, C + i * ldc + j}; }
+  __device__ void element(int i, int j, Real x) const {
+    Real &to = C[i * ldc + j];
+    to = beta == 0 ? alpha * x : beta * to + alpha * x;
+  }
+  /// x[c] at (i, j + 8 c) and beside it.
+  template <int N> __device__ void row(int i, int j, const Real (&x)[N][2]) const {
+    Real *const to = C + i * ldc + j;
+    const Pair<Real> pair{Pair<Real>::aligned(C, ldc)};
+#pragma unroll
+    for (int c = 0; c < N; ++c) {
+      Real first = alpha * x[c][0], second = alpha * x[c][1];
+      if (beta != 0) {
+        const auto old = pair.load(to + 8 * c);
+        first += beta * old.first, second += beta * old.second;
+      }
+      pair.store(first, second, to + 8 * c);
+    }
+  }
 };
 
 /// A block's results without the places that do not count: where A is zero there B may be infinite.
@@ -82,7 +120,7 @@ __device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, 
       Real sum[1][1] = {};
       portable::accumulate(first, i, 1, j, 1, sum);
       if (second.k > 0) portable::accumulate(second, i, 1, j, 1, sum);
-      out.row(i, j)(0, sum[0][0]);
+      out.element(i, j, sum[0][0]);
     }
 }
 
@@ -101,28 +139,33 @@ __device__ __forceinline__ void blocks(const Team &team, int m, int n, const Pro
       if (second.k > 0) add_product<Unit>(second, i0, m, j0, n, lane, sum);
     }
     if (masked(first, i0) || (second.k > 0 && masked(second, i0))) {
-      bool finite = true;
+      Real sign = 0; // NaN, if some of them are not finite
 #pragma unroll
       for (int c = 0; c < N; ++c)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) finite = finite && isfinite(sum[c].x[e]);
-      if (!__all_sync(0xffffffffu, finite)) {
+        for (int e = 0; e < 4; ++e) sign = fma(sum[c].x[e], Real(0), sign);
+      if (__any_sync(0xffffffffu, sign != sign)) {
         const int end = j0 + 8 * N;
         one_by_one(lane, i0, m, j0, end < n ? end : n, first, second, out);
         continue;
       }
     }
-    const bool whole = i0 + height <= m && j0 + 8 * N <= n;
+    const bool whole = within<N>(i0, m, j0, n);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int i = i0 + lane / 4 + 8 * r, j = j0 + lane % 4 * 2;
-      if (!whole && i >= m) continue;
-      const auto row = out.row(i, j);
+      if (whole) {
+        Real x[N][2];
 #pragma unroll
-      for (int c = 0; c < N; ++c)
+        for (int c = 0; c < N; ++c) x[c][0] = sum[c].x[2 * r], x[c][1] = sum[c].x[2 * r + 1];
+        out.row(i, j, x);
+      } else if (i < m) {
 #pragma unroll
-        for (int e = 0; e < 2; ++e)
-          if (whole || j + 8 * c + e < n) row(8 * c + e, sum[c].x[2 * r + e]);
+        for (int c = 0; c < N; ++c)
+#pragma unroll
+          for (int e = 0; e < 2; ++e)
+            if (j + 8 * c + e < n) out.element(i, j + 8 * c + e, sum[c].x[2 * r + e]);
+      }
     }
   }
 }
@@ -198,9 +241,11 @@ __device__ void copy_rows(const Team &team, int rows, int width, const Real *fro
     if (rest == 0) { // a thread stays with its column
       const Real *source = from + i * ld + place * pack;
       Real *target = to + i * ldt + place * pack;
+      int done = 0;
 #pragma unroll 4
-      for (int done = 0; done < rows; done += down)
-        if (done + i < rows) move_16(source + done * ld, target + done * ldt, apart);
+      for (; done + down <= rows; done += down, source += down * ld, target += down * ldt)
+        move_16(source, target, apart);
+      if (done + i < rows) move_16(source, target, apart);
       return;
     }
     for (; i < rows; i += down, place += rest) {

@@ -3,8 +3,8 @@
 // Every address within a tile is then a constant, and what was a loop over rows is unrolled: on an H200 the delta rule
 // takes two thirds of the time.
 //
-// An algebra has it by has_sizes(size), whether its chunks and widths are these, and set_sizes(size), which says so again
-// on the device, where the compiler sees it.
+// An algebra has it by has_sizes(size), whether its chunks and widths are these, and set_sizes(size, kind), which says so
+// again on the device, where the compiler sees it; kind() < kinds is what else is compiled for itself: how a state decays.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -20,16 +20,17 @@ KOKKOS_FUNCTION inline Team sized(const Team &team) { return {team.rank, on_cuda
 
 template <class Algebra, class = void> struct HasUsual : std::false_type {};
 template <class Algebra>
-struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(usual_size))>>
+struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(usual_size, 0))>>
     : std::bool_constant<on_cuda && std::is_same<typename Algebra::Real, float>::value> {};
 
 /// Whether the sizes of the call are these.
 template <class Algebra> bool is_usual(const Algebra &algebra, int T) {
-  if constexpr (HasUsual<Algebra>::value) return T % usual_size == 0 && algebra.has_sizes(usual_size);
+  if constexpr (HasUsual<Algebra>::value)
+    return T % usual_size == 0 && algebra.has_sizes(usual_size) && algebra.kind() < Algebra::kinds;
   return false;
 }
 
-template <class Algebra_> struct Usual : Algebra_ {
+template <class Algebra_, int Kind> struct Usual : Algebra_ {
   using Algebra = Algebra_;
   using typename Algebra::Real;
   using typename Algebra::Summary;
@@ -67,7 +68,7 @@ template <class Algebra_> struct Usual : Algebra_ {
 private:
   KOKKOS_FUNCTION Algebra known() const {
     Algebra algebra = *this;
-    algebra.set_sizes(usual_size);
+    algebra.set_sizes(usual_size, Kind);
     return algebra;
   }
   KOKKOS_FUNCTION static Team exact(const Team &team) { return {team.rank, team.size}; }
@@ -75,6 +76,6 @@ private:
 };
 
 template <class Algebra> struct IsUsual : std::false_type {};
-template <class Algebra> struct IsUsual<Usual<Algebra>> : std::true_type {};
+template <class Algebra, int Kind> struct IsUsual<Usual<Algebra, Kind>> : std::true_type {};
 
 } // namespace recollect::engine

@@ -5,6 +5,7 @@
 #include "harness/core/files.hpp"
 #include "harness/core/subprocess.hpp"
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 namespace recollect {
@@ -47,40 +48,42 @@ std::vector<std::string> write_tensors(const BenchCase &c, const std::string &fo
 }
 
 std::string python_with_torch() {
+  const std::string has_both =
+      "from importlib.util import find_spec as f; raise SystemExit(not (f('torch') and f('numpy')))";
   for (const std::string candidate : {"python3", RECOLLECT_PYTHON, "/usr/bin/python3"})
-    if (!candidate.empty() && run_quietly({candidate, "-c", "import torch, numpy"}) == 0) return candidate;
+    if (!candidate.empty() && run_quietly({candidate, "-c", has_both}) == 0) return candidate;
   input_error("--peers needs a python3 with PyTorch and NumPy, and none was found");
+}
+
+std::string question(const BenchCase &c, const TemporaryFolder &folder, double min_seconds) {
+  const Shape &n = c.shape;
+  return json{{"folder", folder.path},      {"variant", c.variant->name},
+              {"form", c.form->name},       {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
+              {"real", name_of(c.real)},    {"chunk", c.chunk},
+              {"min_seconds", min_seconds}, {"given", write_tensors(c, folder.path)}}
+      .dump();
 }
 
 } // namespace
 
-std::vector<BenchResult> bench_peers(const std::vector<BenchCase> &plan, double min_seconds) {
+void bench_peers(const std::vector<BenchCase> &plan, double min_seconds, const std::function<void(BenchResult)> &keep) {
   const std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/ci/peers.py";
-  std::vector<BenchResult> results;
+  std::unique_ptr<Dialogue> peers; // one for many cases: PyTorch takes seconds to start
   for (const BenchCase &c : plan) {
     const TemporaryFolder folder;
-    const std::vector<std::string> given = write_tensors(c, folder.path);
-    const Shape &n = c.shape;
-    const json request{{"variant", c.variant->name},
-                       {"form", c.form->name},
-                       {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
-                       {"real", name_of(c.real)},
-                       {"chunk", c.chunk},
-                       {"min_seconds", min_seconds},
-                       {"given", given}};
-    write_file(folder.path + "/request.json", request.dump());
-    const std::string answer = folder.path + "/answer.json";
-    if (run_quietly({python, script, folder.path}) != 0 || !fs::exists(answer))
+    if (!peers) peers = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
+    std::string answer;
+    if (!peers->ask(question(c, folder, min_seconds), answer))
       input_error(script + " did not run to its end for " + name_of(c));
-    for (const json &peer : json::parse(read_regular_file(answer))) {
+    for (const json &peer : json::parse(answer)) {
       BenchResult r;
       r.bench_case = &c, r.source = peer.at("source"), r.status = peer.at("status"), r.reason = peer.at("reason");
       r.seconds = peer.at("seconds").get<std::vector<double>>();
       if (!r.seconds.empty()) r.timing = summarise(r.seconds);
-      results.push_back(r);
+      if (r.status != "ok") peers.reset(); // what failed on a GPU may have left nothing usable behind it
+      keep(std::move(r));
     }
   }
-  return results;
 }
 
 } // namespace recollect

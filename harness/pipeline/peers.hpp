@@ -2,10 +2,12 @@
 // The same layers by others, timed on the same tensors by ci/peers.py: PyTorch, and fla where it is installed.
 #pragma once
 #include "harness/pipeline/bench.hpp"
+#include <functional>
 
 namespace recollect {
 
-/// One result for every peer that knows a case. Input error where no Python with PyTorch is found.
-std::vector<BenchResult> bench_peers(const std::vector<BenchCase> &plan, double min_seconds);
+/// One result for every peer that knows a case, handed over as it comes. Input error where no Python with PyTorch is found.
+void bench_peers(const std::vector<BenchCase> &plan, double min_seconds,
+                 const std::function<void(BenchResult)> &keep);
 
 } // namespace recollect

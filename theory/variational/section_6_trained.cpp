@@ -115,7 +115,7 @@ Claim capacity_curve() {
       "VLA .987, softmax .276, linear .277, Eq 4 on raw keys .015, which diverges from 8 pairs on; at n = 8, 12 and 24 "
       "VLA has .170, .139 and .093 at 3e-4, at n = 24 .095 at its best rate, softmax .099, linear .099, the share of "
       "the "
-      "value that a text has most often, softmax and linear .099 too after ten times the steps (three seeds); at n = 8 "
+      "value that a text has most often, and so have all three after ten times the steps (three seeds); at n = 8 "
       "and 3e-3 VLA recalls .98 where softmax and linear have .17. Behind "
       "two "
       "taps before the keys softmax and linear recall 1.00 at n = 24 and VLA .995 (1.00 at its best). From weights of "

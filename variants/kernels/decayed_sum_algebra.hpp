@@ -30,6 +30,7 @@ template <class Number> struct DecayedState {
   int T, C, V; // steps, of a chunk, width of v and o
   Array<Real> state;
   size_t state_stride; // reals of a head's state in the layer's layout: rows of S [V,F], then z
+  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number a step, not
 
   struct Summary {
     Real *added;   // [F,V] what the chunk adds to S, transposed, so that products run along V; then to z [F]
@@ -38,8 +39,10 @@ template <class Number> struct DecayedState {
   struct Carrying {};
 
   KOKKOS_FUNCTION bool has_sizes(int size) const { return in.width == size && C == size && V == size; }
-  KOKKOS_FUNCTION void set_sizes(int size) { in.width = C = V = size; }
-  KOKKOS_FUNCTION int decay_width() const { return in.lambda.extent(0) ? in.width : in.alpha.extent(0) ? 1 : 0; }
+  static constexpr int kinds = 3;
+  KOKKOS_FUNCTION int kind() const { return decays; }
+  KOKKOS_FUNCTION void set_sizes(int size, int kind) { in.width = C = V = size, decays = kind; }
+  KOKKOS_FUNCTION int decay_width() const { return decays == 2 ? in.width : decays; }
   KOKKOS_FUNCTION bool bare_keys() const { return decay_width() == 0 && !in.strength.extent(0); }
   KOKKOS_FUNCTION size_t elements() const { return size_t(in.width) * V; }
   KOKKOS_FUNCTION size_t state_size() const { return elements() + (in.normalised ? in.width : 0); }
@@ -103,7 +106,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     Real *q, *k, *v, *S;   // rooms
   };
 
-  KOKKOS_FUNCTION bool both_gates() const { return in.lambda.extent(0) && in.alpha.extent(0); }
+  KOKKOS_FUNCTION bool both_gates() const { return State::decays == 2 && in.alpha.extent(0); }
 
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
     Summarising x;
@@ -205,12 +208,12 @@ private:
   RECOLLECT_IN_LINE void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
     const int F = in.width;
     const Real *alpha = in.alpha.data() + (in.alpha.extent(0) ? step : 0),
-               *lambda = in.lambda.data() + (in.lambda.extent(0) ? step * F : 0);
+               *lambda = in.lambda.data() + (State::decays == 2 ? step * F : 0);
     if (both_gates()) {
       each_cell(team, n, F, [=](int t, int j) { gates[size_t(t) * F + j] = alpha[t] * lambda[size_t(t) * F + j]; });
       team.barrier();
     }
-    decays.prepare(team, n, both_gates() ? gates : in.lambda.extent(0) ? lambda : alpha);
+    decays.prepare(team, n, both_gates() ? gates : State::decays == 2 ? lambda : alpha);
   }
 };
 

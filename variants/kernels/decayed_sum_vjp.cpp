@@ -16,6 +16,7 @@ template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
   using Base = DecayedSumAlgebra<Number>;
   using typename Base::Reading;
   using typename Base::Summary;
+  static constexpr int kinds = 2; // channels take smaller chunks
   Starts<Number> starts;
   bool reads;
 
@@ -54,7 +55,8 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
     Real *q, *k, *v, *o, *S, *dS; // rooms
   };
 
-  KOKKOS_FUNCTION bool channels() const { return in.lambda.extent(0); }
+  static constexpr int kinds = 2; // channels take smaller chunks
+  KOKKOS_FUNCTION bool channels() const { return State::decays == 2; }
   /// With a bonus the step's own pair has a weight of its own.
   KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }

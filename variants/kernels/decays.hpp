@@ -268,16 +268,29 @@ private:
     Real *W;
     std::ptrdiff_t ldw;
     static constexpr bool everywhere = true;
-    struct Row {
-      RowWeights of;
-      Real *to;
-      int first;
-      __device__ void operator()(int j, Real x) const {
-        const int i = first + j;
-        to[j] = i < of.block ? of.earlier(x, i) : i < of.tau ? of.within(x, i) : Real(0);
+    __device__ void element(int m, int i, Real x) const {
+      const RowWeights of(d, reads, row_factor, factor, m);
+      W[m * ldw + i] = i < of.block ? of.earlier(x, i) : i < of.tau ? of.within(x, i) : Real(0);
+    }
+    template <int N> __device__ void row(int m, int i, const Real (&x)[N][2]) const { // no branch but what all rows take
+      const RowWeights of(d, reads, row_factor, factor, m);
+      using Pair = tile::cuda::Pair<Real>;
+      const Pair table{d.n % 2 == 0}, result{Pair::aligned(W, ldw)};
+      RECOLLECT_UNROLL
+      for (int c = 0; c < N; ++c) {
+        const int at = i + 8 * c;
+        Real first = x[c][0], second = x[c][1];
+        if (of.decays && at < of.tau) { // blocks begin with a pair, and what lies past tau is not kept
+          const bool earlier = at < of.block;
+          const auto left = table.load(earlier ? of.until + at : of.same + (at - of.block));
+          const Real inside = earlier ? of.inside : Real(1);
+          first *= inside * left.first, second *= inside * left.second;
+        }
+        if (factor && at < of.tau) first *= factor[at], second *= factor[at + 1];
+        first = at < of.tau ? first * of.own : Real(0), second = at + 1 < of.tau ? second * of.own : Real(0);
+        result.store(first, second, W + m * ldw + at);
       }
-    };
-    __device__ Row row(int m, int i) const { return {RowWeights(d, reads, row_factor, factor, m), W + m * ldw + i, i}; }
+    }
   };
 #endif
 

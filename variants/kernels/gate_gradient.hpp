@@ -11,14 +11,6 @@
 
 namespace recollect::variants {
 
-/// x . y by the threads that share a row, known to each of them.
-template <class Real> KOKKOS_FUNCTION Real row_dot(const Real *x, const Real *y, int n, int first, int side) {
-  if constexpr (on_host) return dot(x, y, n);
-  Real sum = 0;
-  for (int j = first; j < n; j += side) sum += x[j] * y[j];
-  return across_row(sum, [](Real a, Real b) { return a + b; });
-}
-
 /// G[n+1,n+1], rows `ldg` apart: row t is read after step t and row n after the chunk; column 0 was written before the
 /// chunk and column i+1 at step i. Only G(t,i) with i < t, and row n, are read; all of it is scratch. Barriers inside,
 /// none at the start.

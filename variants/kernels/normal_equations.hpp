@@ -4,7 +4,7 @@
 //   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
 // The state is B above H. Three ways to solve: a factorisation every step (the definition); the same for all steps of a
-// chunk side by side (prefix_regression.hpp); conjugate gradients for all of them together, as matrix products.
+// chunk side by side (prefix_regression.hpp); conjugate gradients for all of them together (conjugate_gradients.hpp).
 #pragma once
 #include "variants/kernels/least_squares.hpp"
 #include "variants/kernels/regression.hpp"

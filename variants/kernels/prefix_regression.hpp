@@ -4,15 +4,41 @@
 //   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t,   x_t = (H_t + ridge I)^{-1} q_t
 //
 // H and B are carried as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that chunks can be summarised all at
-// once. Reading a chunk solves for x_t at every step, a factorisation each, many side by side; then o_t is the read of a
-// decayed sum at x_t in place of q_t.
+// once. Reading a chunk solves for x_t at every step; then o_t is the read of a decayed sum at x_t in place of q_t.
 #pragma once
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/decayed_sum_algebra.hpp"
 
 namespace recollect::variants {
 
-template <class Number> struct PrefixRegressionAlgebra {
+/// What the solutions of a chunk's steps are had from.
+template <class Real> struct Prefixes {
+  int n, F;
+  Real ridge;
+  const Real *alpha; // [n], null: 1
+  tile::Matrix<Real> k, q;
+  tile::Matrix<Real> H;       // [F,F] before the chunk
+  const Decays<Real> &decays; // of the chunk's steps
+};
+
+/// x_t by a factorisation each, many side by side.
+template <class Real> struct Factorisations {
+  Real *H, *work;
+
+  KOKKOS_FUNCTION void place(Stack<Real> &s, int, int F, int) {
+    H = s.take(size_t(F) * F), work = s.take(tile::prefix_work<Real>(F));
+  }
+  /// X [n,F], rows ld apart. W is scratch. Barriers around.
+  RECOLLECT_IN_LINE void solve(const Team &team, const Prefixes<Real> &p, Real *X, std::ptrdiff_t ld, Real *,
+                               std::ptrdiff_t) const {
+    tile::copy(team, p.F, p.F, p.H.data, p.H.row, H, p.F);
+    team.barrier();
+    tile::solve_prefixes(team, p.n, p.F, p.ridge, p.alpha, p.k.data, p.k.row, p.q.data, p.q.row, H, X, ld, work);
+    team.barrier();
+  }
+};
+
+template <class Number, template <class> class Solver> struct PrefixRegressionAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true;
@@ -28,9 +54,9 @@ template <class Number> struct PrefixRegressionAlgebra {
   using Carrying = typename Sum::Carrying;
   struct Reading {
     Decays<Real> decays;
-    Real *H, *x;   // [F,F], [C,F] solutions, then decayed from the chunk's start
+    Solver<Real> solver;
+    Real *x;       // [C,F] solutions, then decayed from the chunk's start
     Real *weights; // [C,C] x_t . D(t,i) k_i for i <= t
-    Real *work;    // of the solutions
     Real *k;       // room: what the solutions leave of a GPU's shared memory holds no more
   };
 
@@ -42,10 +68,9 @@ template <class Number> struct PrefixRegressionAlgebra {
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
     Reading x;
     x.decays.place(s, sum.C, F, sum.decay_width());
-    x.H = s.take(size_t(F) * F);
+    x.solver.place(s, sum.C, F, sum.decay_width());
     x.x = s.take(sum.C * tile::pitch<Real>(F));
     x.weights = s.take(sum.C * tile::pitch<Real>(sum.C));
-    x.work = s.take(tile::prefix_work<Real>(F));
     x.k = tile::room(s, sum.C, F);
     return x;
   }
@@ -79,12 +104,11 @@ template <class Number> struct PrefixRegressionAlgebra {
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(sum.C);
     const Real *alpha = sum.in.alpha.extent(0) ? sum.in.alpha.data() + step : nullptr;
     x.decays.prepare(team, n, alpha);
-    each_cell(team, F, F, [=](int i, int j) { x.H[size_t(i) * F + j] = before[size_t(i) * width + j]; });
     const auto k = tile::stage(team, n, F, sum.in.k.data() + step * F, F, x.k);
-    const auto v = tile::rows(this->v.data() + step * V, V), B = tile::rows(before + F, width);
+    const auto q = tile::rows(sum.in.q.data() + step * F, F), v = tile::rows(this->v.data() + step * V, V),
+               H = tile::rows(before, width), B = tile::rows(before + F, width);
     team.barrier();
-    tile::solve_prefixes(team, n, F, ridge, alpha, k.data, k.row, sum.in.q.data() + step * F, F, x.H, x.x, ld, x.work);
-    team.barrier();
+    x.solver.solve(team, {n, F, ridge, alpha, k, q, H, x.decays}, x.x, ld, x.weights, ldw);
     const Reads reads{n, 1, 1};
     x.decays.weights(team, reads, x.x, ld, nullptr, 0, k.data, k.row, nullptr, nullptr, x.weights, ldw);
     if (alpha) x.decays.from_start(team, reads, x.x, ld, x.x, ld);
@@ -107,7 +131,7 @@ template <class Real> struct KeysBesideValues {
 };
 
 /// From and to `state`, B above H a head; reads call.q, call.k, call.v and, where `decays`, call.alpha; writes call.o.
-template <class Real>
+template <template <class> class Solver, class Real>
 void prefix_regression(const std::string &label, const Call<Real> &call, Real ridge, bool decays,
                        const Array<Real> &state) {
   const int F = call.shape.Dk, V = call.shape.Dv;
@@ -116,7 +140,7 @@ void prefix_regression(const std::string &label, const Call<Real> &call, Real ri
                        KeysBesideValues<Real>{call.k, call.v, values, F, V});
   const DecayedSum<Real> sum{F, call.q, call.k, decays ? call.alpha : Array<Real>(), {}};
   run_chunks(label, call,
-             PrefixRegressionAlgebra<Real>{
+             PrefixRegressionAlgebra<Real, Solver>{
                  {{sum, call.shape.T, call.chunk, F + V, {}, 0}, values, {}}, ridge, F, V, call.v, call.o, state});
 }
 

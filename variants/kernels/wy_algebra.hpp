@@ -23,6 +23,8 @@ template <class Number> struct WyAlgebra {
   Array<Real> q, v, o, state;
   size_t state_stride; // reals of a head's state in the layer's layout: S [V,F] first
   bool ahead;          // solve in summarise, not in carry
+  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number a step, not
+  bool own_keys = in.keys.extent(0) > 0;
 
   struct Summary {
     Real *X;       // [N,F+V] W and U, or their right hand sides; at last e_t in place of U
@@ -47,13 +49,16 @@ template <class Number> struct WyAlgebra {
   };
 
   KOKKOS_FUNCTION bool has_sizes(int size) const {
-    return F == size && C == size && V == size && in.steps == 1 && ahead;
+    return F == size && C == size && V == size && in.steps == 1 && ahead && own_keys == (decays == 2);
   }
-  KOKKOS_FUNCTION void set_sizes(int size) { F = C = V = size, in.steps = 1, ahead = true; }
+  static constexpr int kinds = 3;
+  KOKKOS_FUNCTION int kind() const { return decays; }
+  KOKKOS_FUNCTION void set_sizes(int size, int kind) {
+    F = C = V = size, in.steps = 1, ahead = true, decays = kind, own_keys = kind == 2;
+  }
   KOKKOS_FUNCTION int most() const { return C * in.steps; }
-  KOKKOS_FUNCTION int width() const { return in.lambda.extent(0) ? F : in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION int width() const { return decays == 2 ? F : decays; }
   KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); } // that is read and written
-  KOKKOS_FUNCTION bool own_keys() const { return in.keys.extent(0); }
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
   KOKKOS_FUNCTION WyCarry<Real> across() const { return {most(), F, V, ahead}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
@@ -66,7 +71,7 @@ template <class Number> struct WyAlgebra {
     x.L = ahead ? nullptr : s.take(size_t(most()) * most());
     x.ends = width() ? s.take(size_t(most()) * F) : nullptr;
     x.carried = s.take(width());
-    x.added = own_keys() ? s.take(state_size()) : nullptr;
+    x.added = own_keys ? s.take(state_size()) : nullptr;
     return x;
   }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
@@ -75,13 +80,13 @@ template <class Number> struct WyAlgebra {
     x.decays.place(s, N, F, width());
     x.within = width() > 1 ? s.take(N * tile::pitch<Real>(F)) : nullptr;
     x.L = ahead ? s.take(N * tile::pitch<Real>(N)) : nullptr;
-    x.M = own_keys() ? s.take(N * tile::pitch<Real>(N)) : nullptr;
-    x.ends = own_keys() && width() ? s.take(N * tile::pitch<Real>(F)) : nullptr;
+    x.M = own_keys ? s.take(N * tile::pitch<Real>(N)) : nullptr;
+    x.ends = own_keys && width() ? s.take(N * tile::pitch<Real>(F)) : nullptr;
     x.X = tile::room(s, N, F + V);
     x.r = width() > 1 ? nullptr : tile::room(s, N, F);
     x.p = width() > 1 || one_key() ? nullptr : tile::room(s, N, F);
-    x.k = own_keys() && width() <= 1 ? tile::room(s, N, F) : nullptr;
-    x.v = own_keys() ? tile::room(s, C, V) : nullptr;
+    x.k = own_keys && width() <= 1 ? tile::room(s, N, F) : nullptr;
+    x.v = own_keys ? tile::room(s, C, V) : nullptr;
     return x;
   }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return across().place(s); }
@@ -92,11 +97,11 @@ template <class Number> struct WyAlgebra {
     x.decays.place(s, N, F, width());
     x.decayed = width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
     x.A = s.take(C * tile::pitch<Real>(N));
-    x.B = own_keys() ? s.take(C * tile::pitch<Real>(N)) : nullptr;
+    x.B = own_keys ? s.take(C * tile::pitch<Real>(N)) : nullptr;
     x.q = channels ? nullptr : tile::room(s, C, F);
     x.p = channels ? nullptr : tile::room(s, N, F);
-    x.k = own_keys() && !channels ? tile::room(s, N, F) : nullptr;
-    x.v = own_keys() ? tile::room(s, C, V) : nullptr;
+    x.k = own_keys && !channels ? tile::room(s, N, F) : nullptr;
+    x.v = own_keys ? tile::room(s, C, V) : nullptr;
     x.S = tile::room(s, F, V);
     x.E = tile::room(s, N, V);
     return x;
@@ -117,7 +122,7 @@ template <class Number> struct WyAlgebra {
     const Real *erase = at(in.erase, step), *write = at(in.write, step), *values = v.data() + token * V;
     Real *const X = on_host ? out.X : x.X;
     const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
-    const bool fetched = !on_host && steps == 1 && !own_keys(); // the values, while the keys are on their way
+    const bool fetched = !on_host && steps == 1 && !own_keys; // the values, while the keys are on their way
     if (fetched) tile::copy<Real>(team, N, V, values, V, X + F, ldx);
     x.decays.prepare(team, N, decay(token));
     const Reads reads{N, 0, 1};
@@ -139,7 +144,7 @@ template <class Number> struct WyAlgebra {
           const Real own = write[t];
           for (int i = first; i < V; i += side) X[t * ldx + F + i] *= own;
         });
-    } else if (!own_keys()) {
+    } else if (!own_keys) {
       each_cell(team, N, V, [=](int t, int i) {
         X[t * ldx + F + i] = (write ? write[t] : Real(1)) * values[size_t(t / steps) * V + i];
       });
@@ -188,7 +193,7 @@ template <class Number> struct WyAlgebra {
     tile::Product<Real> written{tile::rows<Real>(x.A, lda), E, N};
     written.given = reads.staircase();
     tile::Matrix<Real> value{};
-    if (own_keys()) {
+    if (own_keys) {
       const auto k = staged(team, N, in.keys.data() + step * F, x.k);
       value = tile::stage(team, n, V, v.data() + token * V, V, x.v);
       team.barrier();
@@ -199,7 +204,7 @@ template <class Number> struct WyAlgebra {
     const auto started = width ? tile::rows<Real>(x.decayed, ld) : q;
     Real *out = o.data() + token * V;
     tile::gemm(team, n, V, Real(1), tile::Product<Real>{started, S, F}, written, Real(0), out, V);
-    if (!own_keys()) return;
+    if (!own_keys) return;
     team.barrier();
     tile::Product<Real> added{tile::rows<Real>(x.B, lda), value, n};
     added.given = reads.staircase();
@@ -216,7 +221,7 @@ private:
     return array.extent(0) ? array.data() + step : nullptr;
   }
   KOKKOS_FUNCTION const Real *decay(size_t token) const {
-    return in.lambda.extent(0) ? in.lambda.data() + token * F : at(in.alpha, token);
+    return decays == 2 ? in.lambda.data() + token * F : at(in.alpha, token);
   }
   /// Keys of a chunk, copied first where that pays; channels' decays read them where they lie.
   RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {

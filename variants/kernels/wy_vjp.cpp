@@ -19,6 +19,7 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
   using Base = WyAlgebra<Number>;
   using typename Base::Summary;
   struct Reading {};
+  static constexpr int kinds = 2; // channels have no gradient here
   KeptRule<Number> kept;
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
@@ -43,6 +44,7 @@ template <class Number> struct WyAdjoint {
   size_t state_stride;
   KeptRule<Real> kept;
   bool ahead; // the forward run solved in summarise: then dY is solved for in read, else in the carry
+  int decays = in.alpha.extent(0) ? 1 : 0; // by one number a step, not
 
   struct Summary {
     Real *dE;      // [C,V] A^T dO, with dS_C's part after the carry; dY where that solves
@@ -67,13 +69,15 @@ template <class Number> struct WyAdjoint {
     Real *q, *r, *p, *o, *E, *S, *dS; // rooms
   };
 
-  KOKKOS_FUNCTION int decay_width() const { return in.alpha.extent(0) ? 1 : 0; }
+  KOKKOS_FUNCTION int decay_width() const { return decays; }
   KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); }
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && C == size && V == size && ahead; }
-  KOKKOS_FUNCTION void set_sizes(int size) { F = C = V = size, ahead = true; }
+  static constexpr int kinds = 2;
+  KOKKOS_FUNCTION int kind() const { return decays; }
+  KOKKOS_FUNCTION void set_sizes(int size, int kind) { F = C = V = size, ahead = true, decays = kind; }
   KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
   KOKKOS_FUNCTION int rooms() const { return across().rooms(); }

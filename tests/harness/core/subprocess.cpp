@@ -25,6 +25,23 @@ BOOST_AUTO_TEST_CASE(words_are_not_interpreted) {
   BOOST_TEST(std::filesystem::exists(folder / "a b; c"));
 }
 
+BOOST_AUTO_TEST_CASE(every_question_is_answered_with_a_line) {
+  std::string answer;
+  Dialogue echo({"cat"});
+  BOOST_TEST((echo.ask("one", answer) && answer == "one"));
+  const std::string more_than_a_block(10000, 'x');
+  BOOST_TEST((echo.ask(more_than_a_block, answer) && answer == more_than_a_block));
+}
+
+BOOST_AUTO_TEST_CASE(who_has_ended_answers_nothing) {
+  std::string answer;
+  Dialogue once({"sh", "-c", "read line; echo $line; exit"});
+  BOOST_TEST((once.ask("one", answer) && answer == "one"));
+  BOOST_TEST(!once.ask("two", answer));
+  BOOST_TEST(!once.ask("three", answer));
+  BOOST_TEST(!Dialogue({"no-such-program-anywhere"}).ask("one", answer));
+}
+
 BOOST_AUTO_TEST_CASE(no_descriptor_stays_open) {
   const auto held = [] {
     const std::filesystem::directory_iterator entries("/proc/self/fd");
@@ -32,7 +49,7 @@ BOOST_AUTO_TEST_CASE(no_descriptor_stays_open) {
   };
   const auto before = held();
   std::string errors;
-  run_quietly({"true"}), run_program({"true"}, errors);
+  run_quietly({"true"}), run_program({"true"}, errors), Dialogue({"true"});
   BOOST_TEST(held() == before);
 }
 

@@ -10,10 +10,11 @@ BOOST_AUTO_TEST_SUITE(peers)
 
 BOOST_AUTO_TEST_CASE(peers_are_timed_or_their_absence_is_said) {
   BenchRequest request;
-  request.variants = {"linear", "dijiang"}, request.shapes = {{1, 1, 64, 8, 8}};
+  request.variants = {"linear", "dijiang"}, request.shapes = {{1, 1, 64, 8, 8}, {2, 1, 32, 4, 6}};
   const std::vector<BenchCase> plan = bench_plan(request);
   try {
-    const std::vector<BenchResult> results = bench_peers(plan, 0);
+    std::vector<BenchResult> results;
+    bench_peers(plan, 0, [&](BenchResult r) { results.push_back(std::move(r)); });
     BOOST_TEST_REQUIRE(!results.empty());
     for (const BenchResult &r : results) {
       BOOST_TEST(r.source != "recollect");
