@@ -82,6 +82,26 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
                        {"reads", "rms"}});
 }
 
+BOOST_AUTO_TEST_CASE(numbers_are_gates_as_they_are) { // as gates of tokens that are the same for all
+  const Assignments base{{"mixer", "gated_delta_net"}, {"layers", "1"}};
+  const auto loss = [&](const char *gates, double bias) {
+    Assignments given = base;
+    given["gates"] = gates;
+    const Setup setup = small(given);
+    Model model(setup);
+    Numbers parameters(model.weights().size());
+    for (const auto &[name, part] : model.weights().parts()) {
+      const bool gate = name.rfind("0.alpha", 0) == 0 || name.rfind("0.beta", 0) == 0, biased = name.back() == 's';
+      const Numbers numbers = Stream(3, "model/" + name).normals(part.size);
+      for (size_t i = 0; i < part.size; ++i)
+        parameters[part.offset + i] = gate ? (biased ? bias : 0) : numbers[i] / 4;
+    }
+    return run(model, parameters, make_texts(setup.settings, 1, "train", 0)).loss;
+  };
+  BOOST_TEST(std::fabs(loss("numbers", 0.75) - loss("tokens", std::log(3.0))) < 1e-12);
+  BOOST_TEST(std::fabs(loss("numbers", -2) - loss("numbers", 0.75)) > 1e-6);
+}
+
 /// Sums of a hundred terms and more, each within a few roundings: 1e4 of them of the largest number.
 BOOST_AUTO_TEST_CASE(single_precision_is_the_same_model) {
   for (const char *mixer : {"softmax", "linear_elu", "gated_delta_net", "vla", "gated_linear"}) {
