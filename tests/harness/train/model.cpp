@@ -93,8 +93,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_gates_as_they_are) { // as gates of tokens that
     for (const auto &[name, part] : model.weights().parts()) {
       const bool gate = name.rfind("0.alpha", 0) == 0 || name.rfind("0.beta", 0) == 0, biased = name.back() == 's';
       const Numbers numbers = Stream(3, "model/" + name).normals(part.size);
-      for (size_t i = 0; i < part.size; ++i)
-        parameters[part.offset + i] = gate ? (biased ? bias : 0) : numbers[i] / 4;
+      for (size_t i = 0; i < part.size; ++i) parameters[part.offset + i] = gate ? (biased ? bias : 0) : numbers[i] / 4;
     }
     return run(model, parameters, make_texts(setup.settings, 1, "train", 0)).loss;
   };
