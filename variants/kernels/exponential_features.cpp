@@ -4,21 +4,40 @@
 
 namespace recollect::variants {
 
-/// Decays, y and, but for c_t, x of one channel of a head; the state's peak becomes the last one unless it is kept.
+/// Decays, y and, but for c_t, x of some channels of a head; the state's peaks become the last ones unless they are kept.
 template <class Real> struct PeakScan {
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread takes side by side
   int T, F, rows;
   bool keep;
   Features<Real> logs;
   Array<Real> state, decay, y, x;
+
+  KOKKOS_FUNCTION int bundles() const { return (F - 1) / lanes + 1; }
   KOKKOS_FUNCTION void operator()(size_t unit) const {
-    const size_t head = unit / F, j = unit % F, at_end = (head * rows + rows - 1) * F + j;
-    Real peak = state(at_end);
-    for (size_t at = head * T * F + j; at < (head + 1) * T * F; at += F) {
-      const Real log = logs.k(at), now = math::fmax(peak, log);
-      decay(at) = math::exp(peak - now), y(at) = math::exp(log - now), x(at) = logs.q(at) + now;
-      peak = now;
+    const int first = int(unit % bundles()) * lanes;
+    if (F - first >= lanes)
+      scan(unit / bundles(), first, std::integral_constant<int, lanes>());
+    else
+      scan(unit / bundles(), first, F - first);
+  }
+
+private:
+  template <class Channels> KOKKOS_FUNCTION void scan(size_t head, int first, Channels channels) const {
+    const size_t at_end = (head * rows + rows - 1) * F + first;
+    Real peak[lanes], left[lanes], key[lanes]; // of a step, so that nothing stored can be what is loaded next
+    for (int j = 0; j < channels; ++j) peak[j] = state(at_end + j);
+    for (size_t at = head * T * F + first, t = 0; t < size_t(T); ++t, at += F) {
+      for (int j = 0; j < channels; ++j) {
+        const Real log = logs.k(at + j), now = log > peak[j] ? log : peak[j];
+        left[j] = peak[j] - now, key[j] = log - now, peak[j] = now;
+      }
+      for (int j = 0; j < channels; ++j) left[j] = math::exp(left[j]), key[j] = math::exp(key[j]);
+      for (int j = 0; j < channels; ++j) x(at + j) = logs.q(at + j) + peak[j];
+      for (int j = 0; j < channels; ++j) decay(at + j) = left[j];
+      for (int j = 0; j < channels; ++j) y(at + j) = key[j];
     }
-    if (!keep) state(at_end) = peak;
+    if (!keep)
+      for (int j = 0; j < channels; ++j) state(at_end + j) = peak[j];
   }
 };
 /// x of one step.
@@ -40,8 +59,9 @@ DecayedSum<Real> exponential_sum(const std::string &label, const Call<Real> &cal
   const int F = logs.width;
   const Array<Real> decay = allocate(call, logs.k.extent(0)), x = allocate(call, logs.q.extent(0)),
                     y = keep ? allocate(call, logs.k.extent(0)) : logs.k;
-  Kokkos::parallel_for(label + "::peaks", Kokkos::RangePolicy<Execution>(0, call.shape.heads() * F),
-                       PeakScan<Real>{call.shape.T, F, call.state_shape.rows, keep, logs, call.state, decay, y, x});
+  const PeakScan<Real> peaks{call.shape.T, F, call.state_shape.rows, keep, logs, call.state, decay, y, x};
+  Kokkos::parallel_for(label + "::peaks", Kokkos::RangePolicy<Execution>(0, call.shape.heads() * peaks.bundles()),
+                       peaks);
   Kokkos::parallel_for(label + "::queries", Kokkos::RangePolicy<Execution>(0, call.steps()), LargestToOne<Real>{F, x});
   return {F, x, y, {}, decay, Real(1), {}, true};
 }
@@ -96,6 +116,7 @@ Features<Real> exponential_gradients(const std::string &label, const Pullback<Re
 template void exponential_chunked(const std::string &, const Call<float> &, const Features<float> &);
 template void exponential_chunked(const std::string &, const Call<double> &, const Features<double> &);
 template Features<float> exponential_gradients(const std::string &, const Pullback<float> &, const Features<float> &);
-template Features<double> exponential_gradients(const std::string &, const Pullback<double> &, const Features<double> &);
+template Features<double> exponential_gradients(const std::string &, const Pullback<double> &,
+                                                const Features<double> &);
 
 } // namespace recollect::variants

@@ -196,21 +196,29 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       }
       team.barrier();
       each(team, n, [=](int t) { memory.head.read(Dk, Dv, q + t * Dk, y + t * Dv, head.o(t0 + t)); });
-      each(team, W, [=](int j) { // the state after the batch; one unit a thread
-        const Real *activity = aT + j * n;
-        for (std::ptrdiff_t col = 0; col < row; ++col) {
-          Real sum = 0, sumZ = 0;
-          for (std::ptrdiff_t s = 0; s < n; ++s) {
-            const Real gradient = col < Dk ? dh[s * W + j] * k[s * Dk + col] : activity[s] * e[s * Dv + col - Dk];
-            sum += last[s] * gradient;
-            sumZ += lastZ[s] * gradient;
-          }
-          const Real Z_before = Z ? Z[j * row + col] : Real(0);
-          M[j * row + col] = c[n - 1] * M[j * row + col] + d[n - 1] * Z_before - sum;
-          if (Z) Z[j * row + col] = *momentum * Z_before - sumZ;
-        }
+      const Real passed = c[n - 1], given = d[n - 1], kept = *momentum;
+      each_cell(team, W, row, [=](int j, int i) {
+        const std::ptrdiff_t at = j * row + i;
+        M[at] = passed * M[at] + (Z ? given * Z[at] : Real(0));
+        if (Z) Z[at] *= kept;
       });
+      add_gradients(team, n, W, Dk, Dv, last, dh, a, k, e, h, hq, M);
+      if (Z) add_gradients(team, n, W, Dk, Dv, lastZ, dh, a, k, e, h, hq, Z);
     }
+  }
+
+private:
+  /// to [W,Dk + Dv] -= sum_s weights_s grad_s, of hidden units dh_s k_s^T beside a_s e_s^T. dh, a and scratch x, y are [n,W].
+  KOKKOS_FUNCTION static void add_gradients(const Team &team, std::ptrdiff_t n, std::ptrdiff_t W, std::ptrdiff_t Dk,
+                                            std::ptrdiff_t Dv, const Real *weights, const Real *dh, const Real *a,
+                                            const Real *k, const Real *e, Real *x, Real *y, Real *to) {
+    team.barrier();
+    each_cell(team, n, W, [=](int s, int j) {
+      x[s * W + j] = weights[s] * dh[s * W + j], y[s * W + j] = weights[s] * a[s * W + j];
+    });
+    team.barrier();
+    tile::gemm(team, W, Dk, n, Real(-1), tile::transposed<Real>(x, W), tile::rows(k, Dk), Real(1), to, Dk + Dv);
+    tile::gemm(team, W, Dv, n, Real(-1), tile::transposed<Real>(y, W), tile::rows(e, Dv), Real(1), to + Dk, Dk + Dv);
   }
 };
 

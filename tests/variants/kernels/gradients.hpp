@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a layer's own backward pass gives in float64 for the weights of its outputs.
+#pragma once
+#include "harness/pipeline/backward.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+
+inline Sequence gradients(const std::string &layer, const Sequence &s, int chunk, const std::vector<double> &d_o,
+                          const Assignments &set = {}) {
+  const Variant &variant = find_variant(layer);
+  return backward(variant, s, {backward_form(variant), Real::f64, chunk, variant_params(variant, set)}, {d_o, {}});
+}
+
+constexpr double rounding = 1e-14; // of a few operations on numbers near 1
+
+} // namespace recollect
