@@ -16,14 +16,16 @@
 // 2} as in 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp meet all four
 // points.
 //
+// Shared lookups (000 Eq 111 with lookups of their own, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over
+// the heads, 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t), for all of them. A head's beta may be negative.
+//
 // State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
 // D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it
 // loses digits where powers of A grow (repeated keys).
 //
 // Its backward pass goes straight through roundings (a slope of 1), as 000's listing trains them.
 #include "harness/numerics/linalg.hpp"
-#include "variants/kernels/delta_former_vjp.hpp"
-#include "variants/kernels/similarity.hpp"
+#include "variants/kernels/shared_lookups.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -47,22 +49,36 @@ template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Rea
   return sum;
 }
 
+bool shares_lookups(const Params &params) { return params.text("lookups") == "shared"; }
+
 template <class Real> void recurrent(const Call<Real> &call) {
-  step_by_step("delta_former::recurrent", call, grouped(call, kernel_param<Real>(call.params, "kappa1")),
-               kernel_param<Real>(call.params, "kappa2"));
+  const std::string label = "delta_former::recurrent";
+  const auto kappa1 = kernel_param<Real>(call.params, "kappa1"), kappa2 = kernel_param<Real>(call.params, "kappa2");
+  if (shares_lookups(call.params))
+    step_by_step(label, whole_steps(call), shared_lookups(call, kappa1), kappa2);
+  else
+    step_by_step(label, call, grouped(call, kappa1), kappa2);
 }
 
 /// visit(kernel) for kappa1 as the erase takes it.
 template <class Real, class Visit> void with_erase(const Call<Real> &call, const Visit &visit) {
+  const AnyKernel<Real> any = kernel_param<Real>(call.params, "kappa1");
+  if (shares_lookups(call.params)) return visit(shared_lookups(call, any));
   const bool plain = call.params.integer("groups") == 1;
-  with_fixed(kernel_param<Real>(call.params, "kappa1"),
-             [&](const auto &kappa1) { plain ? visit(kappa1) : visit(grouped(call, kappa1)); });
+  with_fixed(any, [&](const auto &kappa1) { plain ? visit(kappa1) : visit(grouped(call, kappa1)); });
+}
+
+/// u [heads,T,Dv]
+template <class Real> Array<Real> written(const std::string &label, const Call<Real> &call, Inverse inverse) {
+  const Array<Real> u = empty_u(call);
+  const Call<Real> erase = shares_lookups(call.params) ? whole_steps(call) : call;
+  with_erase(call, [&](const auto &kappa1) { write_by_chunks(label, erase, kappa1, inverse, u); });
+  return u;
 }
 
 template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
   const std::string label = "delta_former::chunked";
-  const Array<Real> u = empty_u(call);
-  with_erase(call, [&](const auto &kappa1) { write_by_chunks(label, call, kappa1, inverse, u); });
+  const Array<Real> u = written(label, call, inverse);
   with_fixed(kernel_param<Real>(call.params, "kappa2"), [&](const auto &kappa2) { read_back(label, call, kappa2, u); });
 }
 template <class Real> void chunked(const Call<Real> &call) { by_chunks(call, Inverse::substitution); }
@@ -71,10 +87,7 @@ template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, In
 template <class Real> void backward(const Pullback<Real> &back) {
   const std::string label = "delta_former::backward";
   Pullback<Real> reads = back; // of u
-  reads.call.v = empty_u(back.call), reads.d.v = empty_u(back.call);
-  with_erase(back.call, [&](const auto &kappa1) {
-    write_by_chunks(label + "::u", back.call, kappa1, Inverse::substitution, reads.call.v);
-  });
+  reads.call.v = written(label + "::u", back.call, Inverse::substitution), reads.d.v = empty_u(back.call);
   with_fixed(kernel_param<Real>(back.call.params, "kappa2"),
              [&](const auto &kappa2) { attend_vjp(label + "::reads", reads, kappa2); });
   with_erase(back.call, [&](const auto &kappa1) { write_vjp(label, back, kappa1, reads.call.v, reads.d.v); });
@@ -93,7 +106,8 @@ Variant delta_former() {
               choice_param("kappa2", kind_names, "similarity of the read, k_i with q_t"),
               real_param("scale", 1, -no_limit, no_limit, "z = scale x.y in both"),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
-              integer_param("groups", 1, 1, most_groups, "lookups G of the erase, at w, 2 w, ... G w")};
+              integer_param("groups", 1, 1, most_groups, "lookups G of the erase, at w, 2 w, ... G w"),
+              choice_param("lookups", {"own", "shared"}, "shared: all heads erase by the mean of beta kappa1 of each")};
   for (int j = 0; j < most_groups; ++j)
     v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit,
                                        "weight of lookup " + std::to_string(j + 1) + " where G > 1"));
@@ -104,9 +118,12 @@ Variant delta_former() {
              {"chunked", chunked<float>, chunked<double>},
              {"doubling", doubling<float>, doubling<double>, true, false}};
   v.forms[1].vjp = {backward<float>, backward<double>};
+  v.joins_heads = shares_lookups;
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
-    return p.integer("groups") > 1 && p.text("kappa1") == "softmax"
-               ? "groups above 1 need a kappa1 that is not normalised"
+    const bool several = p.integer("groups") > 1, shared = shares_lookups(p);
+    if (several && shared) return "groups above 1 are of lookups that are not shared";
+    return (several || shared) && p.text("kappa1") == "softmax"
+               ? "groups above 1 and shared lookups need a kappa1 that is not normalised"
                : "";
   };
   v.traits.order_invariant = false;

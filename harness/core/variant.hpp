@@ -88,6 +88,8 @@ struct Variant {
   /// Response of the reads to relative changes of the elements of the matrices that the layer solves with; null: it
   /// solves with none. Changes of the inputs move such a matrix only within its structure (conditioning.hpp).
   std::function<double(const Sequence &, const Params &)> solved_condition;
+  /// Whether a head's outputs depend on the other heads of its text; null: never. Such a layer has no finite state.
+  std::function<bool(const Params &)> joins_heads;
   /// Why the variant cannot take this shape with these parameters, "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;
 

@@ -42,7 +42,7 @@ void weigh(const Array<Taped> &array, const Numbers &weights, Numbers &adjoint) 
     if (const auto index = array(i).index; index != Tape::constant) adjoint[size_t(index)] += weights[i];
 }
 
-/// The gradient of one stretch of one head; nothing where the tape is too short for it. s.state is where it starts.
+/// The gradient of one stretch of heads; nothing where the tape is too short for it. s.state is where it starts.
 bool go_back(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
              size_t capacity, Sequence &result) {
   Tape tape(capacity);
@@ -75,20 +75,22 @@ Numbers part(const Numbers &all, size_t begin, size_t count) {
   return Numbers(all.begin() + std::ptrdiff_t(begin), all.begin() + std::ptrdiff_t(begin + count));
 }
 
-Sequence one_of_the_heads(const Sequence &s, size_t head, size_t state_size) {
-  Sequence one;
-  one.shape = s.shape, one.shape.B = one.shape.H = 1;
+/// `heads` of them from `first` on.
+Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t state_size) {
+  Sequence some;
+  some.shape = s.shape, some.shape.B = 1, some.shape.H = heads;
   for (Tensor tensor : all_tensors) {
     const size_t size = size_t(s.shape.T) * size_t(width_of(tensor, s.shape));
-    one[tensor] = part(s[tensor], head * size, size);
+    some[tensor] = part(s[tensor], first * size, size_t(heads) * size);
   }
-  one.state = part(s.state, head * state_size, state_size);
-  return one;
+  some.state = part(s.state, first * state_size, size_t(heads) * state_size);
+  return some;
 }
 
 constexpr size_t bytes_a_step = 40; // of the tape and the adjoint
 
-/// The gradient of one head, in stretches of `length` steps; each is cut in two until its operations fit.
+/// The gradient of one head, or of one text whose heads are joined, in stretches of `length` steps; each is cut in two
+/// until its operations fit. Without a state there is one stretch.
 class HeadGradient {
 public:
   HeadGradient(const Variant &variant, const Params &params, Sequence s, OutputWeights weights)
@@ -125,12 +127,12 @@ private:
   void back(int begin, int end, const Numbers &state) {
     const size_t most = size_t(memory_limit() / 2 / bytes_a_step);
     const Sequence some = stretch(begin, end, state);
-    const OutputWeights weights{
-        part(weights_.o, size_t(begin) * size_t(s_.shape.Dv), size_t(end - begin) * size_t(s_.shape.Dv)),
-        weights_.state};
+    const OutputWeights weights{part(weights_.o, size_t(begin) * size_t(s_.shape.Dv),
+                                     s_.shape.heads() * size_t(end - begin) * size_t(s_.shape.Dv)),
+                                weights_.state};
     Sequence found;
     // Twice what is counted: freeing what was never touched takes seconds under AddressSanitizer.
-    const double counted = 2 * operations() * (end - begin);
+    const double counted = 2 * operations() * double(s_.shape.heads()) * (end - begin);
     const size_t enough = size_t(std::clamp(counted, double(1 << 20), double(1 << 24)));
     for (size_t capacity = std::min(most, enough);; capacity = std::min(most, 4 * capacity)) {
       if (go_back(variant_, some, params_, weights, capacity, found)) break;
@@ -176,9 +178,12 @@ Sequence gradient(const Variant &variant, const Sequence &s, const Params &param
                values = size_t(s.shape.T) * size_t(s.shape.Dv);
   Sequence all;
   all.shape = s.shape;
-  for (size_t head = 0; head < s.shape.heads(); ++head) {
-    OutputWeights own{part(weights.o, head * values, values), part(weights.state, head * state_size, state_size)};
-    const Sequence one = HeadGradient(variant, params, one_of_the_heads(s, head, state_size), std::move(own)).run();
+  const int together = variant.joins_heads && variant.joins_heads(params) ? s.shape.H : 1;
+  for (size_t head = 0; head < s.shape.heads(); head += size_t(together)) {
+    OutputWeights own{part(weights.o, head * values, size_t(together) * values),
+                      part(weights.state, head * state_size, size_t(together) * state_size)};
+    const Sequence one =
+        HeadGradient(variant, params, some_of_the_heads(s, head, together, state_size), std::move(own)).run();
     for (Tensor tensor : all_tensors) append(all[tensor], one[tensor]);
     append(all.state, one.state);
   }

@@ -18,7 +18,7 @@ public:
   Hdf5Image();
   ~Hdf5Image();
   void attributes(const std::string &schema, int schema_version, const Facts &meta); // of the root, and the group /meta
-  /// A compound dataset with a column a field, checksummed (Fletcher-32); texts are variable-length strings.
+  /// A compound dataset with a column a field, deflated, checksummed (Fletcher-32); texts are variable-length strings.
   void table(const Table &table);
   /// Row-major floating-point data, stored as `real`.
   void array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,

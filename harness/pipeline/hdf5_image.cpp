@@ -78,6 +78,8 @@ void Hdf5Image::table(const Table &table) {
   const Handle space(H5Screate_simple(1, &rows, &unlimited), no_memory);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), no_memory), links(H5Pcreate(H5P_LINK_CREATE), no_memory);
   require(H5Pset_chunk(creation, 1, &chunk), no_memory);
+  require(H5Pset_shuffle(creation), no_memory); // the bytes of a column together, which deflate to little
+  require(H5Pset_deflate(creation, 1), no_memory);
   require(H5Pset_fletcher32(creation), no_memory);
   require(H5Pset_create_intermediate_group(links, 1), no_memory);
   const Handle set(H5Dcreate2(contents_->file, table.name.c_str(), row, space, links, creation, H5P_DEFAULT),

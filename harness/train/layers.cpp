@@ -266,6 +266,29 @@ template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, 
   return Y;
 }
 
+template <class Real> Array<Real> repeated(Arena &arena, const Array<Real> &X, int n, int times) {
+  if (times == 1) return X;
+  const Array<Real> Y = arena.take<Real>(X.extent(0) * size_t(times));
+  const size_t one = size_t(n), all = one * size_t(times);
+  each_index(
+      "train::repeated", Y.extent(0), KOKKOS_LAMBDA(size_t i) { Y[i] = X[i / all * one + i % one]; });
+  return Y;
+}
+template <class Real> Array<Real> repeated_backward(Arena &arena, const Array<Real> &dY, int n, int times) {
+  if (times == 1) return dY;
+  const Array<Real> dX = arena.take<Real>(dY.extent(0) / size_t(times));
+  const size_t one = size_t(n), all = one * size_t(times);
+  each_index(
+      "train::repeated_backward", dX.extent(0),
+      KOKKOS_LAMBDA(size_t i) {
+        Real sum = 0;
+        for (size_t at = i / one * all + i % one, end = at + all; at < end; at += one) sum += dY[at];
+        dX[i] = sum;
+      },
+      size_t(times));
+  return dX;
+}
+
 template <class Real> void add_to(const Array<Real> &sum, const Array<Real> &more) {
   each_index(
       "train::add", sum.extent(0), KOKKOS_LAMBDA(size_t i) { sum[i] += more[i]; });
@@ -300,6 +323,8 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
   template Array<Real> sigmoid_forward(Arena &, const Array<Real> &);                                                  \
   template Array<Real> sigmoid_backward(Arena &, const Array<Real> &, const Array<Real> &);                            \
   template Array<Real> rope(Arena &, const Array<Real> &, int, int, int, int);                                         \
+  template Array<Real> repeated(Arena &, const Array<Real> &, int, int);                                               \
+  template Array<Real> repeated_backward(Arena &, const Array<Real> &, int, int);                                      \
   template Array<Real> exchanged(Arena &, const Array<Real> &, int, int, int);                                         \
   template void add_to(const Array<Real> &, const Array<Real> &);                                                      \
   template Array<Real> zeros(Arena &, size_t)

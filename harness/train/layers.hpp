@@ -60,6 +60,10 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
 /// [...,T,H,D] to [...,H,T,D], and back with H and T exchanged.
 template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, int T, int H, int D);
 
+/// [...,n] to [...,times,n], every n numbers `times` times over, and back to the sums of theirs. Once is itself.
+template <class Real> Array<Real> repeated(Arena &arena, const Array<Real> &X, int n, int times);
+template <class Real> Array<Real> repeated_backward(Arena &arena, const Array<Real> &dY, int n, int times);
+
 template <class Real> void add_to(const Array<Real> &sum, const Array<Real> &more);
 template <class Real> Array<Real> zeros(Arena &arena, size_t count);
 

@@ -17,7 +17,7 @@ template <class Real> struct Projected {
   Tensor tensor;
   std::string weights;
   bool convolved, gate;
-  int width;              // of all heads together
+  int heads, width;       // of a head
   Array<Real> raw, given; // before and after
 };
 
@@ -91,7 +91,8 @@ public:
       : s_(setup.settings), setup_(setup), weights_(weights), w_(parameters), g_(gradient), texts_(texts),
         mixer_(setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer())), arena_(arena),
         scratch_(std::move(scratch)), indices_(arena, 4 * texts.tokens.size() + size_t(s_.integer("vocabulary")) + 1),
-        B_(texts.count), T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), ffn_(s_.integer("ffn")) {}
+        B_(texts.count), T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
+        ffn_(s_.integer("ffn")) {}
 
   Judged run() {
     Rows x = embedded();
@@ -219,7 +220,9 @@ private:
     b.x = x, x = copied(x);
     if (mixer_) {
       mix(i, b);
-      add_to(x, linear_forward(arena_, b.read, at(name("o")), d_, d_));
+      const Rows mixed = linear_forward(arena_, b.read, at(name("o")), H_ * D_, d_);
+      if (weights_.has(name("o bias"))) bias_forward(mixed, at(name("o bias")));
+      add_to(x, mixed);
     }
     if (ffn_ == 0) return;
     b.middle = x, x = copied(x);
@@ -240,19 +243,22 @@ private:
       add_to(dx, norm_backward(b.middle, name("ffn "), d));
     }
     if (mixer_) {
-      const Rows d = linear_backward(arena_, b.read, at(name("o")), d_, d_, dx, slot(name("o")));
+      if (weights_.has(name("o bias"))) bias_backward(arena_, dx, slot(name("o bias")));
+      const Rows d = linear_backward(arena_, b.read, at(name("o")), H_ * D_, d_, dx, slot(name("o")));
       add_to(dx, unmix(i, b, d));
     }
   }
 
   std::vector<Projected<Real>> tensors() const {
     const bool taps = s_.integer("convolution") > 0, all = taps && s_.text("convolved") == "all";
-    std::vector<Projected<Real>> found{{Tensor::q, "q", all, false, d_, {}, {}},
-                                       {Tensor::k, "k", taps, false, d_, {}, {}},
-                                       {Tensor::v, "v", all, false, d_, {}, {}}};
+    std::vector<Projected<Real>> found;
+    const auto add = [&](Tensor tensor, bool convolved, bool gate) {
+      const int heads = heads_of(tensor, s_);
+      found.push_back({tensor, name_of(tensor), convolved, gate, heads, columns_of(tensor, s_) / heads, {}, {}});
+    };
+    add(Tensor::q, all, false), add(Tensor::k, taps, false), add(Tensor::v, all, false);
     for (const Input &input : mixer_->inputs)
-      if (input.name != "w" || !keys_looked_up())
-        found.push_back({input.tensor(), input.name, false, input.name != "w", input.per_step() ? H_ : d_, {}, {}});
+      if (input.name != "w" || !keys_looked_up()) add(input.tensor(), false, input.name != "w");
     return found;
   }
   bool turned(Tensor tensor) const {
@@ -263,48 +269,54 @@ private:
     return s_.text("lookups") == "keys" &&
            std::any_of(inputs.begin(), inputs.end(), [](const Input &input) { return input.name == "w"; });
   }
+  bool squeezed(const Projected<Real> &p) const { return p.gate && s_.text("gates") == "tokens"; }
   bool scaled_reads() const { return s_.text("reads") == "rms"; }
   bool to_unit(Tensor tensor) const { return tensor == Tensor::k && s_.text("keys") == "unit"; }
 
   void mix(int i, Block<Real> &b) {
     const auto name = [&](const std::string &part) { return in_block(i, part); };
     b.mixed = norm_forward(b.x, name("mixer "));
-    const int D = d_ / H_;
     if (s_.integer("convolution")) b.convolved = convolution_forward(arena_, b.mixed, at(name("convolution")), d_, T_);
-    b.mixing = std::make_unique<Mixing<Real>>(*mixer_, setup_.mixer_params, Shape{B_, H_, T_, D, D});
+    b.mixing = std::make_unique<Mixing<Real>>(*mixer_, setup_.mixer_params, Shape{B_, H_, T_, D_, D_});
     b.projected = tensors();
     for (Projected<Real> &p : b.projected) {
-      p.raw = linear_forward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, p.width);
-      if (p.gate) bias_forward(p.raw, at(name(p.weights + " bias")));
-      p.given = p.gate ? sigmoid_forward(arena_, p.raw) : turned(p.tensor) ? rope(arena_, p.raw, d_, D, T_, 1) : p.raw;
-      if (to_unit(p.tensor)) p.raw = p.given, p.given = unit_forward(arena_, p.raw, D);
-      (*b.mixing)[p.tensor] = exchanged(arena_, p.given, T_, H_, p.width / H_);
+      const int columns = p.heads * p.width;
+      p.raw = weights_.has(name(p.weights))
+                  ? linear_forward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, columns)
+                  : zeros<Real>(arena_, steps() * size_t(columns));
+      if (weights_.has(name(p.weights + " bias"))) bias_forward(p.raw, at(name(p.weights + " bias")));
+      p.given = squeezed(p)        ? sigmoid_forward(arena_, p.raw)
+                : turned(p.tensor) ? rope(arena_, p.raw, columns, D_, T_, 1)
+                                   : p.raw;
+      if (to_unit(p.tensor)) p.raw = p.given, p.given = unit_forward(arena_, p.raw, D_);
+      const Rows by_heads = exchanged(arena_, p.given, T_, p.heads, p.width);
+      (*b.mixing)[p.tensor] = repeated(arena_, by_heads, T_ * p.width, H_ / p.heads);
     }
     if (keys_looked_up()) (*b.mixing)[Tensor::w] = (*b.mixing)[Tensor::k];
-    b.raw_read = exchanged(arena_, b.mixing->forward(arena_, scratch_), H_, T_, D);
-    b.read = scaled_reads() ? mean_square_forward(arena_, b.raw_read, D) : b.raw_read;
+    b.raw_read = exchanged(arena_, b.mixing->forward(arena_, scratch_), H_, T_, D_);
+    b.read = scaled_reads() ? mean_square_forward(arena_, b.raw_read, D_) : b.raw_read;
   }
 
   Rows unmix(int i, Block<Real> &b, const Rows &dread) {
     const auto name = [&](const std::string &part) { return in_block(i, part); };
-    const int D = d_ / H_;
     const bool taps = s_.integer("convolution");
     Mixing<Real> g = *b.mixing;
-    const Rows draw = scaled_reads() ? mean_square_backward(arena_, b.raw_read, D, dread) : dread;
-    b.mixing->backward(arena_, exchanged(arena_, draw, T_, H_, D), g);
+    const Rows draw = scaled_reads() ? mean_square_backward(arena_, b.raw_read, D_, dread) : dread;
+    b.mixing->backward(arena_, exchanged(arena_, draw, T_, H_, D_), g);
     if (keys_looked_up()) add_to(g[Tensor::k], g[Tensor::w]);
     const Rows dnormed = zeros<Real>(arena_, b.mixed.extent(0)),
                dconvolved = zeros<Real>(arena_, b.convolved.extent(0));
     for (const Projected<Real> &p : b.projected) {
-      Rows d = exchanged(arena_, g[p.tensor], H_, T_, p.width / H_);
-      if (to_unit(p.tensor)) d = unit_backward(arena_, p.raw, D, d);
-      if (turned(p.tensor)) d = rope(arena_, d, d_, D, T_, -1);
-      if (p.gate) {
-        d = sigmoid_backward(arena_, p.given, d);
-        bias_backward(arena_, d, slot(name(p.weights + " bias")));
-      }
+      const int columns = p.heads * p.width;
+      const Rows by_heads = repeated_backward(arena_, g[p.tensor], T_ * p.width, H_ / p.heads);
+      Rows d = exchanged(arena_, by_heads, p.heads, T_, p.width);
+      if (to_unit(p.tensor)) d = unit_backward(arena_, p.raw, D_, d);
+      if (turned(p.tensor)) d = rope(arena_, d, columns, D_, T_, -1);
+      if (squeezed(p)) d = sigmoid_backward(arena_, p.given, d);
+      if (weights_.has(name(p.weights + " bias"))) bias_backward(arena_, d, slot(name(p.weights + " bias")));
+      if (!weights_.has(name(p.weights))) continue;
       add_to(p.convolved ? dconvolved : dnormed,
-             linear_backward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, p.width, d,
+             linear_backward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, columns, d,
                              slot(name(p.weights))));
     }
     if (taps)
@@ -322,7 +334,7 @@ private:
   Arena &arena_;
   std::shared_ptr<Arena> scratch_;
   Indices indices_;
-  int B_, T_, d_, H_, ffn_;
+  int B_, T_, d_, H_, D_, ffn_;
 };
 
 } // namespace

@@ -52,7 +52,13 @@ const std::vector<ParamSpec> &settings() {
       choice_param("mixer", mixers(), "the layer, or none"),
       integer_param("layers", 2, 1, 64, "blocks of mixer and MLP"),
       integer_param("width", 128, 1, 65536, "of the residual stream"),
-      integer_param("heads", 4, 1, 1024, "heads of width / heads channels"),
+      integer_param("heads", 4, 1, 1024, "heads of the mixer"),
+      integer_param("head_width", 0, 0, 65536, "channels of a head, 0: width / heads"),
+      integer_param(
+          "kv_heads", 0, 0, 1024,
+          "heads of keys, values and decays, each of them for heads / kv_heads queries, lookups and steps; 0: as "
+          "many as heads"),
+      choice_param("biases", {"none", "all"}, "all: of the projections to the mixer and from it"),
       integer_param("ffn", 256, 0, 1 << 20, "hidden width of the MLP, 0: no MLP"),
       choice_param("norm", {"rms", "layer", "none"}, "before the mixer, the MLP and the answers"),
       real_param(
@@ -65,6 +71,10 @@ const std::vector<ParamSpec> &settings() {
       choice_param("convolved", {"keys", "all"}, "what sees the convolution: keys, or queries, keys and values"),
       choice_param("keys", {"raw", "unit"}, "unit: keys of every head scaled to length 1"),
       choice_param("lookups", {"own", "keys"}, "w: by a projection of its own, or the keys once more"),
+      choice_param(
+          "gates", {"tokens", "numbers"},
+          "by every token, within 0 and 1; or learned numbers of any size, for all tokens the same: those of decays "
+          "(alpha, lambda) begin at 1, those of beta as N(0, 1)"),
       choice_param("reads", {"plain", "rms"}, "rms: what every head reads out scaled to unit mean square"),
       integer_param("batch", 64, 1, 1e6, "texts a step, drawn anew at each"),
       real_param(
@@ -84,6 +94,20 @@ const std::vector<ParamSpec> &settings() {
   return all;
 }
 
+int head_width(const Params &s) {
+  const int given = s.integer("head_width");
+  return given ? given : s.integer("width") / s.integer("heads");
+}
+int heads_of(Tensor tensor, const Params &s) {
+  const int given = s.integer("kv_heads");
+  const bool stored = tensor == Tensor::k || tensor == Tensor::v || facts_of(tensor).decay;
+  return stored && given ? given : s.integer("heads");
+}
+int columns_of(Tensor tensor, const Params &s) {
+  const int D = head_width(s);
+  return heads_of(tensor, s) * width_of(tensor, {1, 1, 1, D, D});
+}
+
 Setup resolve_setup(const Assignments &given) {
   Assignments own;
   for (const auto &[name, text] : given)
@@ -95,10 +119,12 @@ Setup resolve_setup(const Assignments &given) {
     if (const std::string owner = owner_of(name); !owner.empty() && &find_variant(owner) == mixer)
       layer[name.substr(owner.size() + 1)] = text;
   if (mixer) setup.mixer_params = variant_params(*mixer, layer);
-  const int width = setup.settings.integer("width"), heads = setup.settings.integer("heads");
-  if (width % heads || (setup.settings.text("positions") == "rope" && width / heads % 2))
-    usage_error("train: heads must divide width" + std::string(width % heads ? "" : ", into even widths for rope"));
-  check_texts(setup.settings);
+  const Params &s = setup.settings;
+  const int width = s.integer("width"), heads = s.integer("heads");
+  if (s.integer("head_width") == 0 && width % heads) usage_error("train: heads must divide width, or give head_width");
+  if (s.text("positions") == "rope" && head_width(s) % 2) usage_error("train: rope turns heads of an even width");
+  if (heads % heads_of(Tensor::k, s)) usage_error("train: kv_heads must divide heads");
+  check_texts(s);
   return setup;
 }
 

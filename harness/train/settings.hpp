@@ -16,6 +16,12 @@ struct Setup {
   std::string mixer() const { return settings.text("mixer"); }
 };
 
+/// Channels of a head.
+int head_width(const Params &settings);
+/// Heads that have a projection of their own to this input of the mixer, and the columns of all of those.
+int heads_of(Tensor tensor, const Params &settings);
+int columns_of(Tensor tensor, const Params &settings);
+
 /// The settings given as text, and "LAYER.name" for parameters of layers; those of layers that are not the mixer are left
 /// aside. Usage error for unknown names, bad values, a width that the heads do not divide.
 Setup resolve_setup(const Assignments &given);

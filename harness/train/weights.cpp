@@ -29,13 +29,22 @@ Weights::Weights(const Setup &setup) {
       norm(name("mixer "));
       if (const int taps = s.integer("convolution"))
         add(name("convolution"), taps, d, 0, 1 / std::sqrt(double(taps)), true);
-      for (const char *part : {"q", "k", "v", "o"}) matrix(name(part), d, d);
+      const int read = columns_of(Tensor::q, s);
+      const auto biased = [&](const std::string &part, int inputs, int outputs) {
+        matrix(in_block(block, part), inputs, outputs);
+        if (s.text("biases") == "all") add(in_block(block, part + " bias"), 1, outputs, 0, 0, false);
+      };
+      for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) biased(name_of(tensor), d, columns_of(tensor, s));
+      biased("o", read, d);
       for (const Input &input : find_variant(setup.mixer()).inputs) {
-        const bool decay = facts_of(input.tensor()).decay;
-        if (input.name == "w" && s.text("lookups") == "keys") continue;
-        const int outputs = input.per_step() ? s.integer("heads") : d;
-        matrix(name(input.name.c_str()), d, outputs);
-        if (input.name != "w") add(name((input.name + " bias").c_str()), 1, outputs, decay ? 3 : 0, 0, false);
+        const int outputs = columns_of(input.tensor(), s);
+        const bool decay = facts_of(input.tensor()).decay, numbers = s.text("gates") == "numbers";
+        if (input.name == "w") {
+          if (s.text("lookups") == "own") biased("w", d, outputs);
+          continue;
+        }
+        if (!numbers) matrix(in_block(block, input.name), d, outputs);
+        add(in_block(block, input.name + " bias"), 1, outputs, decay ? (numbers ? 1 : 3) : 0, numbers && !decay, false);
       }
     }
     if (ffn == 0) continue;

@@ -23,7 +23,7 @@ public:
   const std::map<std::string, Part> &parts() const { return parts_; }
   size_t size() const { return size_; }
   /// The numbers that a model starts with: matrices N(0, spread^2 / inputs), convolutions N(0, 1 / taps), gains 1, shifts and biases 0 but
-  /// for decays, which start at sigmoid(3) = .95.
+  /// for decays, which start at sigmoid(3) = .95. Gates that are numbers start at 1 where they are decays, else as N(0, 1).
   Numbers start(std::uint64_t seed) const;
 
 private:

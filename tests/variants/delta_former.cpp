@@ -114,6 +114,52 @@ BOOST_AUTO_TEST_CASE(grouped_lookups_by_hand) { // 000 Eq 111: 2 round(0.75) + 3
   }
 }
 
+BOOST_AUTO_TEST_CASE(shared_lookups_by_hand) {
+  // Two heads of the same keys (1, 2) and values (8, 4), lookups (-, 0.75) and (-, 2.5) of weights 3 and -1, rounded: 1 and
+  // 2 (ties to even). The mean is (3 * 1 - 1 * 2) / 2, so that both heads have u_2 = 4 - 8 / 2.
+  Sequence s;
+  s.shape = {1, 2, 2, 1, 1};
+  s.q = {1, 1, 1, -1}, s.k = {1, 2, 1, 2}, s.v = {8, 4, 8, 4}, s.w = {5, 0.75, 5, 2.5}, s.beta = {7, 3, 7, -1};
+  Run run{"recurrent", Real::f64, 2, variant_params(layer(), {{"kappa1", "round"}, {"lookups", "shared"}})};
+  for (const char *form : {"recurrent", "chunked", "doubling"}) {
+    run.form = form;
+    check_close(forward(layer(), s, run).o, {8, 8 + 2 * 0, 8, -8 - 2 * 0}, 0);
+    s.v = {8, 6, 8, 6}; // u_2 = 2
+    check_close(forward(layer(), s, run).o, {8, 8 + 2 * 2, 8, -8 - 2 * 2}, 0);
+    s.v = {8, 4, 8, 4};
+  }
+}
+
+BOOST_AUTO_TEST_CASE(shared_lookups_stay_within_a_text) {
+  // Every text alone; and where heads are alike in all, as each by itself.
+  const Shape shape{2, 3, 37, 4, 5};
+  const Sequence s = random_sequence(shape, 15);
+  const auto run = [&](const char *form, const char *lookups) {
+    return Run{form, Real::f64, 8,
+               variant_params(layer(), {{"kappa1", "relu"}, {"lookups", lookups}, {"scale", "0.3"}})};
+  };
+  const std::vector<double> expected = forward(layer(), s, run("recurrent", "shared")).o;
+  for (int text = 0; text < shape.B; ++text) {
+    Sequence one;
+    one.shape = shape, one.shape.B = 1;
+    for (Tensor tensor : all_tensors)
+      if (const size_t half = s[tensor].size() / 2)
+        one[tensor].assign(s[tensor].begin() + std::ptrdiff_t(text * half),
+                           s[tensor].begin() + std::ptrdiff_t((text + 1) * half));
+    const std::vector<double> whole(expected.begin() + text * 3 * 37 * 5, expected.begin() + (text + 1) * 3 * 37 * 5);
+    for (const char *form : {"recurrent", "chunked", "doubling"})
+      check_close(forward(layer(), one, run(form, "shared")).o, whole, 1e-12 * max_abs(whole));
+  }
+  BOOST_TEST(max_difference(expected, forward(layer(), s, run("recurrent", "own")).o) > 1e-3 * max_abs(expected));
+  Sequence alike = s;
+  for (Tensor tensor : all_tensors) {
+    const size_t head = s[tensor].size() / size_t(shape.heads());
+    for (size_t i = 0; i < s[tensor].size(); ++i) alike[tensor][i] = s[tensor][i / (3 * head) * 3 * head + i % head];
+  }
+  const std::vector<double> each = forward(layer(), alike, run("recurrent", "own")).o;
+  check_close(forward(layer(), alike, run("chunked", "shared")).o, each, 1e-12 * max_abs(each));
+}
+
 BOOST_AUTO_TEST_CASE(
     four_grouped_exponentials_stand_in_for_the_identity) { // 000 E.2: swaps of orthonormal keys, exp in place of z
   const int n = 4;

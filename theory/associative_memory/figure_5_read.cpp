@@ -142,37 +142,52 @@ std::vector<double> learned_read(const KeySet &set, const std::string &kernel, s
   const Kernel f = kernel == "round" ? Kernel([](double x) { return std::nearbyint(x); }) : [](double x) { return x; };
   const int steps = 400, held_out = 16;
   Read read(keys, f, steps, seed);
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < steps && taught != Taught::nothing; ++i) {
     Text text = tell(keys, f, seed, i);
     if (taught == Taught::next)
       for (int &answer : text.answer) answer = (answer + 1) % set.n;
-    if (taught != Taught::nothing) read.step(text);
+    read.step(text);
   }
   std::vector<double> shares;
   for (int i = 0; i < held_out; ++i) shares.push_back(read.right(tell(keys, f, seed, steps + i), kernel));
   return shares;
 }
 
+std::vector<double> ahead(const std::vector<double> &shares, const std::vector<double> &others) {
+  std::vector<double> by;
+  for (size_t i = 0; i < shares.size(); ++i) by.push_back(shares[i] - others[i]);
+  return by;
+}
+
 std::vector<Point> stressed(const Protocol &p) {
   const double whole = 0.95, less = 0.05;
-  const KeySet fit{"hadamard", width, width}, many{"hadamard", 2 * width, width};
+  const KeySet fit{"hadamard", width, width}, many{"hadamard", 2 * width, width},
+      most{"packed", 4 * width, width, 0.1245};
   const auto at = [](const KeySet &set, const char *kernel) {
     return labels({{"n", num(set.n)}, {"d", num(set.d)}, {"keys", txt(set.kind)}, {"kappa", txt(kernel)}});
   };
-  const auto read = [&](const KeySet &set, const char *kernel) { return learned_read(set, kernel, p.seed); };
+  const auto read = [&](const KeySet &set, const char *kernel, Taught taught = Taught::answers) {
+    return learned_read(set, kernel, p.seed, taught);
+  };
   const auto wrong = [&](Taught taught, const char *name) {
-    return rival_system(at_least_point(mean_of(learned_read(many, "round", p.seed, taught)), whole), at(many, "round"),
-                        name);
+    return rival_system(at_least_point(mean_of(read(many, "round", taught)), whole), at(many, "round"), name);
+  };
+  const auto behind = [&](const std::vector<double> &linear, const std::vector<double> &round) {
+    return at_least_point(mean_of(ahead(round, linear)), less);
   };
   const std::vector<double> round = read(many, "round"), linear = read(many, "linear");
-  std::vector<double> lost;
-  for (size_t i = 0; i < round.size(); ++i) lost.push_back(round[i] - linear[i]);
-  return {as_statement(at_least_point(mean_of(round), whole), at(many, "round"), "keeps its accuracy"),
-          as_statement(at_least_point(mean_of(lost), less), at(many, "linear"), "falls behind"),
-          as_obligation(at_least_point(mean_of(read(fit, "linear")), whole), at(fit, "linear"),
-                        "orthonormal keys lose nothing"),
-          wrong(Taught::next, "taught the element after the answer"),
-          wrong(Taught::nothing, "the query as it was drawn")};
+  std::vector<Point> points{
+      as_statement(at_least_point(mean_of(round), whole), at(many, "round"), "keeps its accuracy"),
+      as_statement(behind(linear, round), at(many, "linear"), "falls behind"),
+      as_obligation(at_least_point(mean_of(read(fit, "linear")), whole), at(fit, "linear"),
+                    "orthonormal keys lose nothing"),
+      wrong(Taught::next, "taught the element after the answer"), wrong(Taught::nothing, "the query as it was drawn")};
+  if (!p.full()) return points;
+  const std::vector<double> of_most = read(most, "linear");
+  points.push_back(as_statement(behind(of_most, read(most, "round")), at(most, "linear"), "falls behind"));
+  points.push_back(
+      rival_system(behind(of_most, read(most, "round", Taught::next)), at(most, "linear"), "round taught the next"));
+  return points;
 }
 
 } // namespace
@@ -180,18 +195,22 @@ std::vector<Point> stressed(const Protocol &p) {
 std::vector<Claim> figure_5_read() {
   Claim c = reduced(
       ledger_row(
-          "fig5-reduced", "000 §3.2 stress test, Fig 5, n = 128 and 256",
+          "fig5-reduced", "000 §3.2 stress test, Fig 5",
           "With d = 128, keys and values set to the almost orthogonal vectors of Theorem 1 so that only the read is "
           "learned: the linear kernel is degraded at n = 256 elements, rounding keeps its accuracy.",
-          "n writes and n exchanges (T = 512), 400 steps: rounding names the first place's element after at least .95 "
-          "of the exchanges, linear after .05 fewer at least; at n = 128, where keys are orthonormal, as many.",
+          "n writes and n exchanges (T = 2 n), 400 steps: at n = 256 rounding names the first place's element after at "
+          "least .95 of the exchanges, linear after .05 fewer at least, and so, in the full suite, at n = 512; at n = "
+          "128, where keys are orthonormal, linear names as many.",
           stressed),
       {"delta_former"});
   return {explained(
-      c, "Left open by the text, besides: kappa_2, the optimiser, steps, accuracies, seeds, whether the length "
-         "includes the "
-         "writes. Rounding .99, linear .83, from a read that began as a random one. The texts of 512 elements (keys "
-         "by descent: packing_optimised_512_128) are not trained. With an exact read: stress_linear_vs_round.")};
+      c,
+      "Left open by the text, besides: kappa_2, the optimiser, steps, accuracies, seeds, whether the length includes "
+      "the writes. From a read that began as a random one: at n = 256 rounding .98 to 1.00, linear .83 to .86 (three "
+      "seeds). At n = 512 (keys by descent) linear .23 to .24 and rounding, which learns less there than the text "
+      "says, "
+      ".63 to .81; after 1600 steps .82 and .83 (two seeds, 64 held-out texts each). With an exact read: "
+      "packing_optimised_512_128, stress_linear_vs_round.")};
 }
 
 } // namespace recollect::theory

@@ -105,17 +105,47 @@ private:
   }
 };
 
-/// Per step: of v, alpha and beta, and what the attention to earlier keys reads of its own gradient.
+/// e from du, in place; the return is -beta e.
+template <class Real, class Kernel>
+Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Kernel &kernel,
+                      const Array<Real> &normaliser, const Array<Real> &e) {
+  const Shape &s = call.shape;
+  const Rows<Real> asked = rows_of(empty_u(call), s, s.Dv);
+  const SolveBack<Real, Kernel> solve{key_loop(kernel, Sees::earlier, rows_of(call.w, s, s.Dk),
+                                               rows_of(call.k, s, s.Dk), rows_of(e, s, s.Dv), call.chunk),
+                                      normaliser, call.beta, asked};
+  Stack<Real> size;
+  solve.place(size);
+  run<Real>({label + "::solve", s.heads(), 256, call.math}, *call.arena, size.used, solve);
+  return asked;
+}
+
+/// Per step: of v and alpha.
 template <class Real> struct WriteGradients {
   int V;
-  Array<Real> v, alpha, e, asked, overlap;
-  Array<Real> d_v, d_alpha, d_beta, read;
+  Array<Real> v, alpha, e;
+  Array<Real> d_v, d_alpha;
   KOKKOS_FUNCTION void operator()(size_t t) const {
     const size_t at = t * V;
     d_alpha(t) = dot(v.data() + at, e.data() + at, V);
+    for (int c = 0; c < V; ++c) d_v(at + c) = alpha(t) * e(at + c);
+  }
+};
+template <class Real> void write_gradients(const std::string &label, const Pullback<Real> &back, const Array<Real> &e) {
+  Kokkos::parallel_for(
+      label + "::write", Kokkos::RangePolicy<Execution>(0, back.call.steps()),
+      WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
+}
+
+/// Per step: of beta, and what the attention to earlier keys reads of its own gradient.
+template <class Real> struct EraseGradients {
+  int V;
+  Array<Real> e, asked, overlap;
+  Array<Real> d_beta, read;
+  KOKKOS_FUNCTION void operator()(size_t t) const {
+    const size_t at = t * V;
     d_beta(t) = -dot(e.data() + at, overlap.data() + at, V);
     if (read.extent(0)) read(t) = dot(asked.data() + at, overlap.data() + at, V);
-    for (int c = 0; c < V; ++c) d_v(at + c) = alpha(t) * e(at + c);
   }
 };
 
@@ -131,19 +161,15 @@ void write_vjp(const std::string &label, const Pullback<Real> &back, const Kerne
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const Rows<Real> w = rows_of(call.w, s, s.Dk), k = rows_of(call.k, s, s.Dk), written = rows_of(u, s, s.Dv),
-                   asked = rows_of(empty_u(call), s, s.Dv), overlap = rows_of(empty_u(call), s, s.Dv);
+                   overlap = rows_of(empty_u(call), s, s.Dv);
   const size_t kept = kernel.normalised() ? call.steps() : 0;
   const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
   const auto loop = key_loop(kernel, Sees::earlier, w, k, written, call.chunk);
   attend(label + "::overlap", call, loop, Overlaps<Real>{overlap, facts.normaliser});
-  const SolveBack<Real, Kernel> solve{key_loop(kernel, Sees::earlier, w, k, rows_of(e, s, s.Dv), call.chunk),
-                                      facts.normaliser, call.beta, asked};
-  Stack<Real> size;
-  solve.place(size);
-  run<Real>({label + "::solve", s.heads(), 256, call.math}, *call.arena, size.used, solve);
-  Kokkos::parallel_for(label + "::write", Kokkos::RangePolicy<Execution>(0, call.steps()),
-                       WriteGradients<Real>{s.Dv, call.v, call.alpha, e, asked.data, overlap.data, back.d.v,
-                                            back.d.alpha, back.d.beta, facts.read});
+  const Rows<Real> asked = solve_back(label, call, kernel, facts.normaliser, e);
+  write_gradients(label, back, e);
+  Kokkos::parallel_for(label + "::erase", Kokkos::RangePolicy<Execution>(0, call.steps()),
+                       EraseGradients<Real>{s.Dv, e, asked.data, overlap.data, back.d.beta, facts.read});
   const BlockGradient<Real, Kernel> block{loop, asked, facts};
   const QueryGradient<Real, Kernel> queries{block, rows_of(back.d.w, s, s.Dk)};
   run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),

@@ -24,12 +24,21 @@ template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real similarity(Kind kind, Rea
   return z;
 }
 
+/// Its derivative in xy where it is similarity(kind, factor xy, 1); of a rounding, that of what it rounds
+/// (straight-through).
+template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real slope_of(Kind kind, Real factor, Real returned) {
+  return kind == Kind::exp ? factor * returned : kind == Kind::relu && !(returned > 0) ? Real(0) : factor;
+}
+
 /// A kernel chosen while the program runs.
 template <class Real> struct AnyKernel {
   Kind kind;
   Real scale, tau;
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, scale * xy, tau); }
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const {
+    return slope_of(kind, kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale, returned);
+  }
 };
 
 /// One chosen while it is compiled, for inner loops: no choice and no division there.
@@ -38,10 +47,7 @@ template <class Real, Kind kind> struct FixedKernel {
   FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, factor * xy, Real(1)); }
-  /// d/d(xy) of what it returned; of a rounding, that of what it rounds (straight-through).
-  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const {
-    return kind == Kind::exp ? factor * returned : kind == Kind::relu && !(returned > 0) ? Real(0) : factor;
-  }
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const { return slope_of(kind, factor, returned); }
 };
 
 /// The kernel that the choice parameter `name` asks for.

@@ -134,7 +134,9 @@ BOOST_AUTO_TEST_CASE(similarities_and_groups_of_the_delta_former) {
   for (const Assignments &settings :
        {Assignments{{"kappa1", "softmax"}, {"kappa2", "relu"}}, Assignments{{"kappa1", "relu"}, {"kappa2", "softmax"}},
         Assignments{{"kappa1", "exp"}, {"kappa2", "exp"}, {"tau", "5"}},
-        Assignments{{"groups", "2"}, {"kappa1", "exp"}, {"tau", "9"}}}) {
+        Assignments{{"groups", "2"}, {"kappa1", "exp"}, {"tau", "9"}},
+        Assignments{{"lookups", "shared"}, {"kappa1", "exp"}, {"tau", "3"}, {"kappa2", "softmax"}},
+        Assignments{{"lookups", "shared"}, {"kappa1", "relu"}}, Assignments{{"lookups", "shared"}}}) {
     GradientCase c = case_of(layer, {2, 2, 23, 5, 7}, 19);
     Assignments gentle = settings;
     gentle["scale"] = "0.5";

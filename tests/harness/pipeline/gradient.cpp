@@ -40,6 +40,21 @@ BOOST_AUTO_TEST_CASE(every_layer_against_central_differences) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(heads_that_are_joined) {
+  const Variant &variant = find_variant("delta_former");
+  GradientCase c = case_of(variant, {2, 3, 7, 4, 5}, 4);
+  c.params = variant_params(variant, {{"lookups", "shared"}, {"kappa1", "exp"}, {"scale", "0.3"}});
+  BOOST_TEST((variant.joins_heads(c.params) && !variant.joins_heads(variant_params(variant))));
+  const Sequence g = gradient(variant, c.s, c.params, c.weights);
+  for (const Slope &slope : slopes(variant, c.s, c.params, c.weights, g))
+    BOOST_TEST(slope.right(), slope.name << ": tape " << slope.claimed << ", differences " << slope.measured);
+  const auto half = c.weights.o.begin() + std::ptrdiff_t(c.weights.o.size() / 2);
+  std::fill(half + 7 * 5, c.weights.o.end(), 0.0); // of the second text's first head alone
+  const Sequence first = gradient(variant, c.s, c.params, c.weights);
+  for (Tensor tensor : {Tensor::k, Tensor::w, Tensor::beta})
+    BOOST_TEST(max_abs(std::vector<double>(first[tensor].end() - 8, first[tensor].end())) > 1e-6, name_of(tensor));
+}
+
 BOOST_AUTO_TEST_CASE(a_cut_changes_nothing) {
   for (const Variant &variant : all_variants()) {
     const GradientCase c = case_of(variant, {1, 1, 9, 8, 8}, 5);

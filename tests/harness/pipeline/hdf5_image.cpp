@@ -22,6 +22,14 @@ BOOST_AUTO_TEST_CASE(the_digest_is_that_of_the_facts_and_tables) {
   BOOST_TEST(Hdf5File(folder / "x.h5").stored_digest() == digest(facts) + digest(one) + digest(two));
 }
 
+BOOST_AUTO_TEST_CASE(tables_are_deflated) {
+  Table table{"t", {{"run", Kind::integer}, {"value", Kind::real}}, {}};
+  for (int i = 0; i < 10000; ++i) table.add(i, 0.25);
+  Hdf5Image image;
+  image.table(table);
+  BOOST_TEST(image.bytes().size() < 10000 * 16 / 4);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_touches_the_disk) {
   const Folder folder;
   const auto before = std::filesystem::current_path();

@@ -54,6 +54,15 @@ void against_differences(const Numbers &x, const Numbers &w, const Forward &f, c
       });
 }
 
+BOOST_AUTO_TEST_CASE(repetitions) {
+  Arena arena;
+  BOOST_TEST((download(repeated(arena, on_device({1, 2, 3, 4}), 2, 2)) == Numbers{1, 2, 1, 2, 3, 4, 3, 4}));
+  BOOST_TEST((download(repeated_backward(arena, on_device({1, 2, 3, 4, 5, 6, 7, 8}), 2, 2)) == Numbers{4, 6, 12, 14}));
+  against_differences(
+      draw("x", 24), [](Arena &arena, const Rows &X) { return repeated(arena, X, 4, 3); },
+      [](Arena &arena, const Rows &dy) { return repeated_backward(arena, dy, 4, 3); });
+}
+
 BOOST_AUTO_TEST_CASE(products) {
   Arena arena;
   BOOST_TEST((download(linear_forward(arena, on_device({1, 2, 3, 4}), on_device({5, 6}), 2, 1)) == Numbers{17, 39}));

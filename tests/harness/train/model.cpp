@@ -61,6 +61,44 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
   against_differences(
       {{"mixer", "delta_former"}, {"norm", "none"}, {"head", "own"}, {"delta_former.kappa2", "softmax"}});
   against_differences({{"mixer", "gated_linear"}, {"layers", "1"}, {"ffn", "0"}}); // by gradient()
+  against_differences({{"mixer", "delta_former"},                                  // as 000 E.4 has it
+                       {"layers", "1"},
+                       {"heads", "4"},
+                       {"kv_heads", "1"},
+                       {"head_width", "3"},
+                       {"biases", "all"},
+                       {"gates", "numbers"},
+                       {"delta_former.lookups", "shared"},
+                       {"delta_former.kappa1", "exp"},
+                       {"delta_former.kappa2", "softmax"},
+                       {"delta_former.scale", "0.3"}});
+  against_differences({{"mixer", "softmax"}, {"heads", "4"}, {"kv_heads", "2"}, {"head_width", "5"}});
+  against_differences({{"mixer", "gated_linear"},
+                       {"layers", "1"},
+                       {"heads", "4"},
+                       {"kv_heads", "2"},
+                       {"head_width", "6"},
+                       {"positions", "rope"},
+                       {"reads", "rms"}});
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_gates_as_they_are) { // as gates of tokens that are the same for all
+  const Assignments base{{"mixer", "gated_delta_net"}, {"layers", "1"}};
+  const auto loss = [&](const char *gates, double bias) {
+    Assignments given = base;
+    given["gates"] = gates;
+    const Setup setup = small(given);
+    Model model(setup);
+    Numbers parameters(model.weights().size());
+    for (const auto &[name, part] : model.weights().parts()) {
+      const bool gate = name.rfind("0.alpha", 0) == 0 || name.rfind("0.beta", 0) == 0, biased = name.back() == 's';
+      const Numbers numbers = Stream(3, "model/" + name).normals(part.size);
+      for (size_t i = 0; i < part.size; ++i) parameters[part.offset + i] = gate ? (biased ? bias : 0) : numbers[i] / 4;
+    }
+    return run(model, parameters, make_texts(setup.settings, 1, "train", 0)).loss;
+  };
+  BOOST_TEST(std::fabs(loss("numbers", 0.75) - loss("tokens", std::log(3.0))) < 1e-12);
+  BOOST_TEST(std::fabs(loss("numbers", -2) - loss("numbers", 0.75)) > 1e-6);
 }
 
 /// Sums of a hundred terms and more, each within a few roundings: 1e4 of them of the largest number.

@@ -28,8 +28,21 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
                                        {{"task", "trees"}, {"elements", "7"}},
                                        {{"task", "text"}},
                                        {{"nothing.lambda0", "1"}},
-                                       {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}}};
+                                       {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}},
+                                       {{"positions", "rope"}, {"head_width", "3"}},
+                                       {{"heads", "4"}, {"kv_heads", "3"}},
+                                       {{"heads", "4"}, {"kv_heads", "8"}}};
   for (const Assignments &given : wrong) BOOST_CHECK_THROW(setups(given), Error);
+}
+
+BOOST_AUTO_TEST_CASE(heads_have_their_width_or_the_one_given) {
+  const Params plain = resolve_setup({{"width", "12"}, {"heads", "4"}}).settings,
+               given = resolve_setup({{"width", "7"}, {"heads", "4"}, {"head_width", "3"}, {"kv_heads", "2"}}).settings;
+  BOOST_TEST((head_width(plain) == 3 && head_width(given) == 3));
+  for (Tensor tensor : all_tensors) BOOST_TEST(heads_of(tensor, plain) == 4);
+  BOOST_TEST((columns_of(Tensor::q, given) == 12 && columns_of(Tensor::w, given) == 12));
+  BOOST_TEST((columns_of(Tensor::k, given) == 6 && columns_of(Tensor::v, given) == 6));
+  BOOST_TEST((columns_of(Tensor::beta, given) == 4 && columns_of(Tensor::alpha, given) == 2));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

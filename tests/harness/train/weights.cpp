@@ -27,6 +27,25 @@ BOOST_AUTO_TEST_CASE(a_count_by_hand) {
   BOOST_TEST((w.start(1) == start && w.start(2) != start));
 }
 
+BOOST_AUTO_TEST_CASE(the_model_of_000_E_4) {
+  // Embedding 10 x 12 and unembedding; q, w 12 -> 12, k, v 12 -> 3, out 12 -> 12, with biases; a number a lookup, one alpha
+  const Weights w(resolve_setup({{"task", "swaps"},
+                                 {"vocabulary", "10"},
+                                 {"width", "12"},
+                                 {"heads", "4"},
+                                 {"kv_heads", "1"},
+                                 {"head", "own"},
+                                 {"norm", "none"},
+                                 {"ffn", "0"},
+                                 {"layers", "1"},
+                                 {"positions", "none"},
+                                 {"biases", "all"},
+                                 {"gates", "numbers"},
+                                 {"mixer", "delta_former"}}));
+  BOOST_TEST(w.size() == 2 * 120 + 3 * (144 + 12) + 2 * (36 + 3) + 4 + 1);
+  BOOST_TEST((!w.has("0.beta") && w.part("0.beta bias").spread == 1 && w.part("0.alpha bias").mean == 1));
+}
+
 BOOST_AUTO_TEST_CASE(norms_and_heads_have_their_own) {
   const Assignments base{{"vocabulary", "16"}, {"width", "8"}, {"heads", "2"}, {"mixer", "linear"}};
   const auto size = [&](const std::string &name, const std::string &value) {
