@@ -8,8 +8,9 @@
 // absent). Gates are 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense
 // ffn_relu. Gradients go through the rows chosen, none to the router. Not causal: k, v and w are weights, not context.
 // State: none but them. Cost a token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
-#include "variants/kernels/blocks.hpp"
+#include "variants/kernels/chosen_vjp.hpp"
 #include "variants/kernels/persistent.hpp"
+#include "variants/kernels/similarity.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -27,22 +28,19 @@ template <class Real> struct Routed {
 
 /// One query: its experts, then their rows.
 template <class Real> struct RunExperts {
-  int topk, Dv;
-  Blocks<Real> experts;
-  Array<Real> q, k, v, o, scores;
-  Kokkos::View<int *, Execution> best; // [heads,T,topk], as scores
+  int Dk, Dv;
+  Choice<Real> choice;
+  Array<Real> q, k, v, o;
 
   KOKKOS_FUNCTION void operator()(size_t step) const {
-    const int T = experts.T, Dk = experts.width;
-    const size_t head = step / T;
+    const size_t first = step / choice.blocks.T * choice.blocks.T; // of the head
     const Real *query = q.data() + step * Dk;
-    int *chosen = best.data() + step * topk;
-    const int found = experts.find_best(head, query, experts.count, topk, chosen, scores.data() + step * topk);
     Real *out = o.data() + step * Dv;
+    choice.find(step);
     for (int c = 0; c < Dv; ++c) out[c] = 0;
-    experts.each_row(chosen, found, T, [&](int i) {
-      const Real z = dot(query, k.data() + (head * T + i) * Dk, Dk);
-      const Real *value = v.data() + (head * T + i) * Dv;
+    choice.each_read(step, [&](int i) {
+      const Real z = dot(query, k.data() + (first + i) * Dk, Dk);
+      const Real *value = v.data() + (first + i) * Dv;
       for (int c = 0; c < Dv; ++c) out[c] += (z > 0 ? z : Real(0)) * value[c];
     });
   }
@@ -57,30 +55,13 @@ template <class Real> void recurrent(const Call<Real> &call) {
                     Sees::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  const size_t steps = call.shape.heads() * call.shape.T;
-  const Blocks<Real> all = experts(call);
-  const int topk = std::min(call.params.integer("topk"), all.count);
-  Kokkos::parallel_for("ffn_moe::parallel", Kokkos::RangePolicy<Execution>(0, steps),
-                       RunExperts<Real>{topk, call.shape.Dv, all, call.q, call.k, call.v, call.o,
-                                        Array<Real>("ffn_moe::scores", steps * topk),
-                                        Kokkos::View<int *, Execution>("ffn_moe::best", steps * topk)});
+  Kokkos::parallel_for("ffn_moe::parallel", Kokkos::RangePolicy<Execution>(0, call.steps()),
+                       RunExperts<Real>{call.shape.Dk, call.shape.Dv, choice_of(call, experts(call), false), call.q,
+                                        call.k, call.v, call.o});
 }
-
-/// The definition's weights from a choice made once, with their slope.
-template <class Real> struct WeighChosen {
-  ChosenOnce chosen;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
-  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
-    return z > 0 && chosen(head, t, i) ? z : Real(0);
-  }
-  KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real) const {
-    return z > 0 && chosen(head, t, i) ? Real(1) : Real(0);
-  }
-};
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
-  attend_vjp("ffn_moe::backward", back,
-             WeighChosen<Real>{choose_once(call, experts(call), call.params.integer("topk"), false)}, Sees::everything);
+  chosen_vjp("ffn_moe::backward", back, choice_of(call, experts(call), false), FixedKernel<Real, Kind::relu>{1, 1});
   Kokkos::deep_copy(Execution(), back.d.w, Real(0));
 }
 

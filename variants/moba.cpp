@@ -9,8 +9,8 @@
 // best of the complete blocks before it, ties to the earlier block (blocks.hpp). The papers' Eq 25-27 leave the current
 // block open. The choice is discontinuous: where two scores nearly tie, rounding decides, and gradients go through what was chosen. State: none that is finite.
 // Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
-#include "variants/kernels/attention_vjp.hpp"
-#include "variants/kernels/blocks.hpp"
+#include "variants/kernels/chosen_vjp.hpp"
+#include "variants/kernels/similarity.hpp"
 #include <cmath>
 
 namespace recollect::variants {
@@ -33,25 +33,21 @@ template <class Real> struct ChosenBlocks {
 /// One query: find its blocks, then an online softmax over them.
 template <class Real> struct ReadBlocks {
   Real scale;
-  int topk, Dv;
-  Blocks<Real> blocks;
-  Array<Real> q, k, v, o, scores;
-  Kokkos::View<int *, Execution> best; // [heads,T,topk], as scores
+  int Dk, Dv;
+  Choice<Real> choice;
+  Array<Real> q, k, v, o;
 
   KOKKOS_FUNCTION void operator()(size_t step) const {
-    const int T = blocks.T, Dk = blocks.width, t = step % T, here = t / blocks.block;
-    const size_t head = step / T;
+    const size_t first = step / choice.blocks.T * choice.blocks.T; // of the head
     const Real *query = q.data() + step * Dk;
-    int *chosen = best.data() + step * topk;
-    const int past = blocks.find_best(head, query, here, topk - 1, chosen, scores.data() + step * topk);
-    chosen[past] = here;
     Real *out = o.data() + step * Dv, peak = 0, mass = 0;
+    choice.find(step);
     for (int c = 0; c < Dv; ++c) out[c] = 0;
-    blocks.each_row(chosen, past + 1, t + 1, [&](int i) {
-      const Real logit = scale * dot(query, k.data() + (head * T + i) * Dk, Dk),
+    choice.each_read(step, [&](int i) {
+      const Real logit = scale * dot(query, k.data() + (first + i) * Dk, Dk),
                  now = mass == 0 || logit > peak ? logit : peak;
       const Real keep = mass == 0 ? Real(0) : math::exp(peak - now), add = math::exp(logit - now);
-      const Real *value = v.data() + (head * T + i) * Dv;
+      const Real *value = v.data() + (first + i) * Dv;
       for (int c = 0; c < Dv; ++c) out[c] = out[c] * keep + add * value[c];
       mass = mass * keep + add;
       peak = now;
@@ -72,29 +68,14 @@ template <class Real> void recurrent(const Call<Real> &call) {
                     ChosenBlocks<Real>{scale(call), call.params.integer("topk"), blocks(call), call.q});
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  const size_t steps = call.shape.heads() * call.shape.T;
-  const Blocks<Real> all = blocks(call);
-  const int topk = std::min(call.params.integer("topk"), all.count);
-  Kokkos::parallel_for("moba::parallel", Kokkos::RangePolicy<Execution>(0, steps),
-                       ReadBlocks<Real>{scale(call), topk, call.shape.Dv, all, call.q, call.k, call.v, call.o,
-                                        Array<Real>("moba::scores", steps * topk),
-                                        Kokkos::View<int *, Execution>("moba::best", steps * topk)});
+  Kokkos::parallel_for("moba::parallel", Kokkos::RangePolicy<Execution>(0, call.steps()),
+                       ReadBlocks<Real>{scale(call), call.shape.Dk, call.shape.Dv, choice_of(call, blocks(call), true),
+                                        call.q, call.k, call.v, call.o});
 }
-
-/// The definition's weights from a choice made once, with their slope.
-template <class Real> struct WeighChosen {
-  Real scale;
-  ChosenOnce chosen;
-  KOKKOS_FUNCTION bool normalised() const { return true; }
-  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
-    return chosen(head, t, i) ? scale * qk : -Real(HUGE_VAL);
-  }
-  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real) const { return scale; }
-};
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
-  attend_vjp("moba::backward", back,
-             WeighChosen<Real>{scale(call), choose_once(call, blocks(call), call.params.integer("topk") - 1, true)});
+  chosen_vjp("moba::backward", back, choice_of(call, blocks(call), true),
+             FixedKernel<Real, Kind::softmax>{scale(call), 1});
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 // s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Selection is by index: of two equal
 // scores the earlier block wins, so that never more than topk are chosen.
 #pragma once
-#include "harness/device/device.hpp"
+#include "variants/kernels/arrays.hpp"
 #include <algorithm>
 
 namespace recollect::variants {
@@ -42,14 +42,6 @@ template <class Real> struct Blocks {
     }
     return found;
   }
-
-  /// f(i) for the rows before `end` of the n blocks `chosen`.
-  template <class F> KOKKOS_FUNCTION void each_row(const int *chosen, int n, int end, const F &f) const {
-    for (int b = 0; b < n; ++b) {
-      const int begin = chosen[b] * block, stop = begin + block < end ? begin + block : end;
-      for (int i = begin; i < stop; ++i) f(i);
-    }
-  }
 };
 
 /// No lambda: nvcc keeps pointers of one that a header makes in several files, and lost them here.
@@ -74,38 +66,46 @@ template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Sh
   return {T, width, block, count, means};
 }
 
-/// Which blocks each query reads, found once.
-struct ChosenOnce {
-  int T, block, count;
-  Kokkos::View<unsigned char *, Execution> marks; // [heads,T,count]
-  KOKKOS_FUNCTION bool operator()(size_t head, int t, int i) const {
-    return marks((head * T + t) * count + i / block) != 0;
-  }
-};
-template <class Real> struct MarkBlocks {
+/// The blocks that each query reads: the `topk` best of all; or, where it is causal, its own up to itself, never scored, and
+/// the topk - 1 best before it.
+template <class Real> struct Choice {
   Blocks<Real> blocks;
-  int wanted;
-  bool own; // the query's own block is read besides, and those before it compete; else all do
-  Array<Real> q, scores;
-  Kokkos::View<int *, Execution> best; // [heads,T,wanted], as scores
-  Kokkos::View<unsigned char *, Execution> marks;
-  KOKKOS_FUNCTION void operator()(size_t step) const {
-    const int here = int(step % blocks.T) / blocks.block, n = own ? here : blocks.count;
-    int *chosen = best.data() + step * wanted;
-    const int found = blocks.find_best(step / blocks.T, q.data() + step * blocks.width, n, wanted, chosen,
-                                       scores.data() + step * wanted);
-    for (int b = 0; b < found; ++b) marks(step * blocks.count + chosen[b]) = 1;
-    if (own) marks(step * blocks.count + here) = 1;
+  int topk;
+  bool causal;
+  Array<Real> q, scores;               // scores: work
+  Kokkos::View<int *, Execution> best; // [heads,T,topk], -1 where there are fewer
+
+  KOKKOS_FUNCTION void find(size_t step) const {
+    const int here = int(step % blocks.T) / blocks.block;
+    int *chosen = best.data() + step * topk;
+    int found = blocks.find_best(step / blocks.T, q.data() + step * blocks.width, causal ? here : blocks.count,
+                                 causal ? topk - 1 : topk, chosen, scores.data() + step * topk);
+    if (causal) chosen[found++] = here;
+    while (found < topk) chosen[found++] = -1;
+  }
+
+  // Once they are found:
+  KOKKOS_FUNCTION bool reads(size_t step, int e) const {
+    for (size_t b = step * topk; b < (step + 1) * topk; ++b)
+      if (best(b) == e) return true;
+    return false;
+  }
+  /// Block e's rows that a query of step t sees end here.
+  KOKKOS_FUNCTION int end(int e, int t) const {
+    const int stop = (e + 1) * blocks.block, all = causal ? t + 1 : blocks.T;
+    return stop < all ? stop : all;
+  }
+  /// f(i) for the rows that the query reads.
+  template <class F> KOKKOS_FUNCTION void each_read(size_t step, const F &f) const {
+    const int *chosen = best.data() + step * topk;
+    for (int b = 0; b < topk && chosen[b] >= 0; ++b)
+      for (int i = chosen[b] * blocks.block, stop = end(chosen[b], int(step % blocks.T)); i < stop; ++i) f(i);
   }
 };
-template <class Real> ChosenOnce choose_once(const Call<Real> &call, const Blocks<Real> &blocks, int wanted, bool own) {
-  const size_t steps = call.steps();
-  const Kokkos::View<unsigned char *, Execution> marks("block marks", steps * blocks.count);
-  wanted = std::min(wanted, blocks.count);
-  Kokkos::parallel_for("blocks::choose", Kokkos::RangePolicy<Execution>(0, steps),
-                       MarkBlocks<Real>{blocks, wanted, own, call.q, Array<Real>("block scores", steps * wanted),
-                                        Kokkos::View<int *, Execution>("best blocks", steps * wanted), marks});
-  return {blocks.T, blocks.block, blocks.count, marks};
+template <class Real> Choice<Real> choice_of(const Call<Real> &call, const Blocks<Real> &blocks, bool causal) {
+  const int topk = std::min(call.params.integer("topk"), blocks.count);
+  const size_t n = call.steps() * topk;
+  return {blocks, topk, causal, call.q, allocate(call, n), Kokkos::View<int *, Execution>("best blocks", n)};
 }
 
 } // namespace recollect::variants

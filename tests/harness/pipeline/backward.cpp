@@ -129,6 +129,18 @@ BOOST_AUTO_TEST_CASE(variational_rules_of_other_parameters) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(blocks_of_other_sizes_and_numbers) {
+  for (const char *name : {"moba", "ffn_moe"})
+    for (const Assignments &settings :
+         {Assignments{{"block", "1"}, {"topk", "3"}}, Assignments{{"block", "7"}, {"topk", "1"}},
+          Assignments{{"block", "5"}, {"topk", "9"}}, Assignments{{"block", "100"}, {"topk", "2"}}}) {
+      GradientCase c = case_of(find_variant(name), {2, 2, 23, 5, 7}, 21);
+      c.params = variant_params(c.variant, settings);
+      BOOST_TEST_INFO(name << " " << c.params.str());
+      BOOST_TEST(right_in_float64(held(c, pass(c, *c.variant.find_form("parallel"), 8), 8)));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(similarities_and_groups_of_the_delta_former) {
   const Variant &layer = find_variant("delta_former");
   for (const Assignments &settings :
