@@ -26,11 +26,17 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> struct Rule {
+  struct Row { // of one column
+    const ForgetGates<Real> &f;
+    const Head<Real> &h;
+    int t, i;
+    KOKKOS_FUNCTION size_t gate() const { return (h.index * h.T + t) * h.Dk + i % h.Dk; }
+    KOKKOS_FUNCTION Real decay(int) const { return f.keep(gate()); }
+    KOKKOS_FUNCTION Real write(int) const { return f.write(gate()) * h.v(t)[i]; }
+    KOKKOS_FUNCTION Real read(int) const { return h.q(t)[i % h.Dk]; }
+  };
   ForgetGates<Real> f;
-  KOKKOS_FUNCTION size_t at(const Head<Real> &h, int t, int i) const { return (h.index * h.T + t) * h.Dk + i % h.Dk; }
-  KOKKOS_FUNCTION Real decay(const Head<Real> &h, int t, int i, int) const { return f.keep(at(h, t, i)); }
-  KOKKOS_FUNCTION Real write(const Head<Real> &h, int t, int i, int) const { return f.write(at(h, t, i)) * h.v(t)[i]; }
-  KOKKOS_FUNCTION Real read(const Head<Real> &h, int t, int i, int) const { return h.q(t)[i % h.Dk]; }
+  KOKKOS_FUNCTION Row at(const Head<Real> &h, int t, int i) const { return {f, h, t, i}; }
 };
 
 template <class Real> void chunked(const Call<Real> &call) {

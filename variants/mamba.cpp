@@ -63,15 +63,18 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> struct Rule {
+  struct Row {
+    Real delta, writes;
+    const Real *k, *q;
+    KOKKOS_FUNCTION Real decay(int j) const { return math::exp(-delta * (j + 1)); }
+    KOKKOS_FUNCTION Real write(int j) const { return writes * k[j]; }
+    KOKKOS_FUNCTION Real read(int j) const { return q[j]; }
+  };
   Array<Real> Delta;
-  KOKKOS_FUNCTION Real delta(const Head<Real> &h, int t, int i) const { return Delta((h.index * h.T + t) * h.Dv + i); }
-  KOKKOS_FUNCTION Real decay(const Head<Real> &h, int t, int i, int j) const {
-    return math::exp(-delta(h, t, i) * (j + 1));
+  KOKKOS_FUNCTION Row at(const Head<Real> &h, int t, int i) const {
+    const Real delta = Delta((h.index * h.T + t) * h.Dv + i);
+    return {delta, delta * h.v(t)[i], h.k(t), h.q(t)};
   }
-  KOKKOS_FUNCTION Real write(const Head<Real> &h, int t, int i, int j) const {
-    return delta(h, t, i) * h.v(t)[i] * h.k(t)[j];
-  }
-  KOKKOS_FUNCTION Real read(const Head<Real> &h, int t, int, int j) const { return h.q(t)[j]; }
 };
 
 template <class Real> void chunked(const Call<Real> &call) {

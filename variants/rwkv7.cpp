@@ -28,8 +28,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
+template <class Real> void chunked(Call<Real> call) {
   const Array<Real> unit = unit_rows(call, call.w, call.shape.Dk).rows;
+  if (on_host) call.chunk = std::min(call.chunk, 16); // every pair weighs twice: longer chunks take longer than steps
   delta_rule("rwkv7::chunked", call, {1, unit, unit, call.beta, {}, {}, call.lambda, call.k});
 }
 

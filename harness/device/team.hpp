@@ -89,20 +89,25 @@ KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &va
   return result;
 }
 
-template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int n) {
+/// term(0) + ... + term(n-1)
+template <class Real, class Term> KOKKOS_FUNCTION Real sum_of(int n, const Term &term) {
   if constexpr (!std::is_floating_point_v<Real>) { // counted.hpp, taped.hpp: nothing to vectorise
     Real sum = 0;
-    for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+    for (int i = 0; i < n; ++i) sum += term(i);
     return sum;
   }
   constexpr int lanes = 8; // independent partial sums: a vector unit may keep them without reassociating
   Real sum[lanes] = {};
   int i = 0;
   for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) sum[l] += a[i + l] * b[i + l];
+    for (int l = 0; l < lanes; ++l) sum[l] += term(i + l);
   Real total = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-  for (; i < n; ++i) total += a[i] * b[i];
+  for (; i < n; ++i) total += term(i);
   return total;
+}
+
+template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int n) {
+  return sum_of<Real>(n, [=](int i) { return a[i] * b[i]; });
 }
 
 /// x . y by the threads that share a row, known to each of them.

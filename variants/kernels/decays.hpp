@@ -272,7 +272,8 @@ private:
       const RowWeights of(d, reads, row_factor, factor, m);
       W[m * ldw + i] = i < of.block ? of.earlier(x, i) : i < of.tau ? of.within(x, i) : Real(0);
     }
-    template <int N> __device__ void row(int m, int i, const Real (&x)[N][2]) const { // no branch but what all rows take
+    template <int N>
+    __device__ void row(int m, int i, const Real (&x)[N][2]) const { // no branch but what all rows take
       const RowWeights of(d, reads, row_factor, factor, m);
       using Pair = tile::cuda::Pair<Real>;
       const Pair table{d.n % 2 == 0}, result{Pair::aligned(W, ldw)};
@@ -318,19 +319,19 @@ private:
     if constexpr (on_host) {
       for (int i = 0; i < n; ++i) {
         const int begin = reads.after(i), end = reads.after(end_of(i / sub));
-        Real sums[sub][lanes] = {}; // of the rows that meet key i, channel by channel
-        const auto meet = [&](int j0, auto columns) {
-          Real key[lanes] = {};
-          for (int c = 0; c < columns; ++c) key[c] = p[i * ldp + j0 + c];
+        Real sums[sub][lanes] = {};                  // of the rows that meet key i, channel by channel
+        const auto meet = [&](int j0, auto counts) { // counts(c): whether there is such a channel
+          Real key[lanes];
+          for (int c = 0; c < lanes; ++c) key[c] = counts(c) ? p[i * ldp + j0 + c] : Real(0);
           for (int m = begin, t = i + 1; m < end; ++m) {
             for (; t < reads.tau(m); ++t)
-              for (int c = 0; c < columns; ++c) key[c] *= decay[size_t(t) * F + j0 + c];
-            for (int c = 0; c < columns; ++c) sums[m - begin][c] += key[c] * x[m * ldx + j0 + c];
+              for (int c = 0; c < lanes; ++c) key[c] *= counts(c) ? decay[size_t(t) * F + j0 + c] : Real(0);
+            for (int c = 0; c < lanes; ++c) sums[m - begin][c] += key[c] * (counts(c) ? x[m * ldx + j0 + c] : Real(0));
           }
         };
         int j0 = 0;
-        for (; j0 + lanes <= F; j0 += lanes) meet(j0, std::integral_constant<int, lanes>());
-        if (j0 < F) meet(j0, F - j0);
+        for (; j0 + lanes <= F; j0 += lanes) meet(j0, [](int) { return true; });
+        if (j0 < F) meet(j0, [left = F - j0](int c) { return c < left; });
         for (int m = begin; m < end; ++m) {
           Real *sum = sums[m - begin];
           for (int half = lanes / 2; half > 0; half /= 2)

@@ -10,7 +10,7 @@
 
 namespace recollect::variants {
 
-/// Rule supplies decay(head, t, i, j), write(head, t, i, j) and read(head, t, i, j) for row i, column j of the state.
+/// Rule supplies at(head, t, i), row i of the state at step t, and that decay(j), write(j) and read(j) for its column j.
 template <class Number, class Rule> struct ScanAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = true;
@@ -53,8 +53,9 @@ template <class Number, class Rule> struct ScanAlgebra {
       for (int t = c.first; t < c.first + c.n; ++t)
         for (int l = 0; l < count; ++l) {
           const int row = i + (down ? l : 0), column = j + (down ? 0 : l);
-          const Real d = step.decay(h, t, row, column);
-          end[l] = d * end[l] + step.write(h, t, row, column), decay[l] *= d;
+          const auto cell = step.at(h, t, row);
+          const Real d = cell.decay(column);
+          end[l] = d * end[l] + cell.write(column), decay[l] *= d;
         }
       const size_t first = size_t(i) * F + j; // consecutive either way: down means one column
       for (int l = 0; l < count; ++l) out.end[first + l] = end[l], out.decay[first + l] = decay[l];
@@ -88,8 +89,9 @@ template <class Number, class Rule> struct ScanAlgebra {
         for (int l = 0; l < count; ++l) state[l] = s[i + l];
         for (int t = c.first; t < c.first + c.n; ++t)
           for (int l = 0; l < count; ++l) {
-            state[l] = step.decay(h, t, i + l, 0) * state[l] + step.write(h, t, i + l, 0);
-            h.o(t)[i + l] = step.read(h, t, i + l, 0) * state[l];
+            const auto cell = step.at(h, t, i + l);
+            state[l] = cell.decay(0) * state[l] + cell.write(0);
+            h.o(t)[i + l] = cell.read(0) * state[l];
           }
         for (int l = 0; l < count; ++l) s[i + l] = state[l];
       });
@@ -99,10 +101,11 @@ template <class Number, class Rule> struct ScanAlgebra {
       each_row(team, h.Dv, [=](int i, int first, int side) {
         Real *const state = s + size_t(i) * F;
         for (int t = c.first; t < c.first + c.n; ++t) {
+          const auto row = step.at(h, t, i);
           Real sum = 0;
           for (int j = first; j < F; j += side) {
-            state[j] = step.decay(h, t, i, j) * state[j] + step.write(h, t, i, j);
-            sum += step.read(h, t, i, j) * state[j];
+            state[j] = row.decay(j) * state[j] + row.write(j);
+            sum += row.read(j) * state[j];
           }
           sum = across_row(sum, [](Real a, Real b) { return a + b; });
           if (first == 0) h.o(t)[i] = sum;
@@ -113,14 +116,9 @@ template <class Number, class Rule> struct ScanAlgebra {
     each(team, h.Dv, [=](int i) {
       Real *const state = s + size_t(i) * F;
       for (int t = c.first; t < c.first + c.n; ++t) {
-        for (int j = 0; j < F; ++j) state[j] = step.decay(h, t, i, j) * state[j] + step.write(h, t, i, j);
-        Real sums[bundle] = {}, sum = 0;
-        int j = 0;
-        for (; j + bundle <= F; j += bundle)
-          for (int l = 0; l < bundle; ++l) sums[l] += step.read(h, t, i, j + l) * state[j + l];
-        for (; j < F; ++j) sum += step.read(h, t, i, j) * state[j];
-        for (int l = 0; l < bundle; ++l) sum += sums[l];
-        h.o(t)[i] = sum;
+        const auto row = step.at(h, t, i);
+        for (int j = 0; j < F; ++j) state[j] = row.decay(j) * state[j] + row.write(j);
+        h.o(t)[i] = sum_of<Real>(F, [=](int j) { return row.read(j) * state[j]; });
       }
     });
   }

@@ -8,11 +8,23 @@ namespace recollect::variants {
 
 /// |x|, found by one thread.
 template <class Real> KOKKOS_FUNCTION Real length_of(const Real *x, int n) {
-  Real largest = 0, sum = 0;
-  for (int i = 0; i < n; ++i) largest = math::fmax(largest, math::fabs(x[i]));
-  if (largest == 0) return 0;
-  for (int i = 0; i < n; ++i) sum += (x[i] / largest) * (x[i] / largest);
-  return largest * math::sqrt(sum);
+  constexpr int lanes = on_host ? 16 : 1; // independent partial results, which become vectors
+  Real largest[lanes] = {}, sum[lanes] = {};
+  int i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) {
+      const Real size = math::fabs(x[i + l]);
+      largest[l] = size > largest[l] ? size : largest[l];
+    }
+  for (; i < n; ++i) largest[0] = math::fmax(largest[0], math::fabs(x[i]));
+  for (int l = 1; l < lanes; ++l) largest[0] = math::fmax(largest[0], largest[l]);
+  const Real unit = largest[0];
+  if (unit == 0) return 0;
+  for (i = 0; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) sum[l] += (x[i + l] / unit) * (x[i + l] / unit);
+  for (; i < n; ++i) sum[0] += (x[i] / unit) * (x[i] / unit);
+  for (int l = 1; l < lanes; ++l) sum[0] += sum[l];
+  return unit * math::sqrt(sum[0]);
 }
 
 /// |x|, found by the threads that share a row: elements first, first + side ... are one's own.
