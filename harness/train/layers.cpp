@@ -205,13 +205,15 @@ template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &
       "train::gelu", X.extent(0), KOKKOS_LAMBDA(size_t i) { Y[i] = X[i] * normal_part(X[i]); }, 16);
   return Y;
 }
-template <class Real> Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &dY) {
+template <class Real>
+Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &Y, const Array<Real> &dY) {
   const Array<Real> dX = arena.take<Real>(X.extent(0));
   each_index(
       "train::gelu_backward", X.extent(0),
       KOKKOS_LAMBDA(size_t i) {
         const Real x = X[i], density = math::exp(-x * x / 2) * Real(M_2_SQRTPI * M_SQRT1_2 / 2);
-        dX[i] = dY[i] * (normal_part(x) + x * density);
+        const Real part = x == 0 ? Real(0.5) : Y[i] / x; // an error function less
+        dX[i] = dY[i] * (part + x * density);
       },
       16);
   return dX;
@@ -319,7 +321,7 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
   template Array<Real> convolution_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,               \
                                             const Array<Real> &, const Array<Real> &);                                 \
   template Array<Real> gelu_forward(Arena &, const Array<Real> &);                                                     \
-  template Array<Real> gelu_backward(Arena &, const Array<Real> &, const Array<Real> &);                               \
+  template Array<Real> gelu_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &);          \
   template Array<Real> sigmoid_forward(Arena &, const Array<Real> &);                                                  \
   template Array<Real> sigmoid_backward(Arena &, const Array<Real> &, const Array<Real> &);                            \
   template Array<Real> rope(Arena &, const Array<Real> &, int, int, int, int);                                         \

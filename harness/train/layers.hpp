@@ -48,7 +48,8 @@ Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array
 
 /// x Phi(x), Phi the normal distribution's.
 template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X);
-template <class Real> Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &dY);
+template <class Real>
+Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &Y, const Array<Real> &dY);
 template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X);
 /// From the outputs.
 template <class Real> Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY);

@@ -237,7 +237,7 @@ private:
     const auto name = [&](const char *part) { return in_block(i, part); };
     if (ffn_) {
       Rows d = linear_backward(arena_, b.active, at(name("ffn out")), ffn_, d_, dx, slot(name("ffn out")));
-      d = gelu_backward(arena_, b.hidden, d);
+      d = gelu_backward(arena_, b.hidden, b.active, d);
       bias_backward(arena_, d, slot(name("ffn bias")));
       d = linear_backward(arena_, b.normed, at(name("ffn in")), d_, ffn_, d, slot(name("ffn in")));
       add_to(dx, norm_backward(b.middle, name("ffn "), d));

@@ -133,7 +133,11 @@ BOOST_AUTO_TEST_CASE(pointwise) {
   const Numbers x = draw("x", 9);
   against_differences(
       x, [](Arena &arena, const Rows &x) { return gelu_forward(arena, x); },
-      [&](Arena &arena, const Rows &dy) { return gelu_backward(arena, on_device(x), dy); });
+      [&](Arena &arena, const Rows &dy) {
+        return gelu_backward(arena, on_device(x), gelu_forward(arena, on_device(x)), dy);
+      });
+  const Rows ends = on_device({0, -50, 50}), ones = on_device({1, 1, 1});
+  check_close(download(gelu_backward(arena, ends, gelu_forward(arena, ends), ones)), {0.5, 0, 1}, 1e-15);
   against_differences(
       x, [](Arena &arena, const Rows &x) { return sigmoid_forward(arena, x); },
       [&](Arena &arena, const Rows &dy) { return sigmoid_backward(arena, sigmoid_forward(arena, on_device(x)), dy); });
