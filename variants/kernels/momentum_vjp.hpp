@@ -14,7 +14,7 @@
 //   dk_t = A^T e_t + (g(t,n-1) A + P(t,n-1) B)^T v_t + sum_s (M(s,t) q_s - N(s,t) k_s) - S_{t-1}^T g_t
 //   d eta_t = <B_t, C_{t-1}>
 #pragma once
-#include "harness/device/tile_transposed.hpp"
+#include "harness/device/tile_called.hpp"
 #include "variants/kernels/columns.hpp"
 #include "variants/kernels/gate_gradient.hpp"
 #include "variants/kernels/momentum.hpp"
@@ -166,8 +166,8 @@ template <class Number> struct MomentumAdjoint {
     by_state(team, n, Real(1), given, C, x.do_C);
     by_state(team, n, Real(-1), g, S, dk);
     by_state(team, n, Real(1), g, C, x.g_C);
-    tile::gemm(team, n, V, F, Real(1), tile::rows(k, F), tile::rows(after, V), Real(0), x.A_k, V);
-    tile::gemm(team, n, V, F, Real(1), tile::rows(k, F), tile::rows(after + half, V), Real(0), x.B_k, V);
+    tile::called::gemm(team, n, V, F, Real(1), tile::rows(k, F), tile::rows(after, V), Real(0), x.A_k, V);
+    tile::called::gemm(team, n, V, F, Real(1), tile::rows(k, F), tile::rows(after + half, V), Real(0), x.B_k, V);
     each_cell(team, n, V, [=](int t, int i) {
       const size_t at = size_t(t) * V + i;
       x.to_A[at] = e[at] + to_end[t] * v[at], x.to_B[at] = left[t] * v[at];
@@ -192,15 +192,17 @@ template <class Number> struct MomentumAdjoint {
     team.barrier();
     add_lower(team, n, Real(1), x.M, k, dq);
     add_lower(team, n, Real(-1), x.N, k, dk);
-    tile::gemm_lower_transposed(team, n, V, Real(1), x.qk, n, tile::rows(given, V), Real(1), dv, V);
+    tile::called::gemm_lower_transposed(team, n, V, Real(1), x.qk, n, tile::rows(given, V), Real(1), dv, V);
     team.barrier();
-    tile::gemm_lower_transposed(team, n, V, Real(-1), x.kk, n, tile::rows(g, V), Real(1), dv, V);
-    tile::gemm_lower_transposed(team, n, F, Real(1), x.M, n, tile::rows(q, F), Real(1), dk, F);
+    tile::called::gemm_lower_transposed(team, n, V, Real(-1), x.kk, n, tile::rows(g, V), Real(1), dv, V);
+    tile::called::gemm_lower_transposed(team, n, F, Real(1), x.M, n, tile::rows(q, F), Real(1), dk, F);
     team.barrier();
-    tile::gemm_lower_transposed(team, n, F, Real(-1), x.N, n, tile::rows(k, F), Real(1), dk, F);
+    tile::called::gemm_lower_transposed(team, n, F, Real(-1), x.N, n, tile::rows(k, F), Real(1), dk, F);
     team.barrier();
-    tile::gemm(team, n, F, Real(1), tile::Product<Real>{tile::rows<Real>(x.to_A, V), tile::transposed(after, V), V},
-               tile::Product<Real>{tile::rows<Real>(x.to_B, V), tile::transposed(after + half, V), V}, Real(1), dk, F);
+    tile::called::gemm(team, n, F, V, Real(1), tile::rows<Real>(x.to_A, V), tile::transposed(after, V), Real(1), dk, F);
+    team.barrier();
+    tile::called::gemm(team, n, F, V, Real(1), tile::rows<Real>(x.to_B, V), tile::transposed(after + half, V), Real(1),
+                       dk, F);
   }
 
 private:
@@ -221,18 +223,18 @@ private:
   RECOLLECT_IN_LINE static void lower(const Team &team, int n, int width, const Real *x, const Real *y, Real *out) {
     tile::Product<Real> product{tile::rows(x, width), tile::transposed(y, width), width};
     product.wanted = tile::Staircase{1, 1};
-    tile::gemm(team, n, n, Real(1), product, {}, Real(0), out, n);
+    tile::called::gemm(team, n, n, Real(1), product, Real(0), out, n);
   }
   /// factor times the rows of x by a state, which is transposed.
   RECOLLECT_IN_LINE void by_state(const Team &team, int n, Real by, const Real *x, const Real *state, Real *out) const {
     const int F = forward.arrays.Dk, V = forward.arrays.Dv;
-    tile::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);
+    tile::called::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);
   }
   /// out += by W k, W lower triangular.
   RECOLLECT_IN_LINE void add_lower(const Team &team, int n, Real by, const Real *W, const Real *k, Real *out) const {
     const int F = forward.arrays.Dk;
     const tile::Product<Real> product{tile::rows(W, n), tile::rows(k, F), n, {1, 1}};
-    tile::gemm(team, n, F, by, product, {}, Real(1), out, F);
+    tile::called::gemm(team, n, F, by, product, Real(1), out, F);
   }
   /// d alpha by gate_gradient: a write's growth g(i,t) is the sum of what stays of it at the steps s = i ... t, so what is
   /// read after step s is what is read of it in all of s, s + 1, ...
