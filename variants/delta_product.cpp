@@ -7,6 +7,7 @@
 // The last step is taken at x = k_t and the ones before it in turn at w_t and k_t; without w all are at k_t, the
 // repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 householder + 2) Dv Dk; chunked as delta_net on
 // n_h T steps.
+#include "harness/device/each_index.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/wy_vjp.hpp"
@@ -34,19 +35,16 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
   const int steps = call.params.integer("householder"), Dk = call.shape.Dk;
   const Array<Real> keys = allocate(call, call.steps() * steps * Dk), beta = allocate(call, call.steps() * steps);
-  each_head(
-      "delta_product::sub_steps", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
-        each_row(team, h.T * steps, [=](int s, int first, int side) {
-          const size_t at = h.index * h.T * steps + s;
-          const Real *x = key_of_step(h, s / steps, s % steps, steps);
-          for (int c = first; c < Dk; c += side) keys(at * Dk + c) = x[c];
-          if (first == 0) beta(at) = h.beta[s / steps];
-        });
+  const HeadArrays<Real> arrays(call);
+  each_row(
+      "delta_product::sub_steps", int(call.steps() * steps), Dk, KOKKOS_LAMBDA(int s, int first, int side) {
+        const int token = s / steps, t = token % arrays.T;
+        const Head<Real> h = arrays.head(token / arrays.T);
+        const Real *x = key_of_step(h, t, s % steps, steps);
+        for (int c = first; c < Dk; c += side) keys(size_t(s) * Dk + c) = x[c];
+        if (first == 0) beta(s) = h.beta[t];
       });
   return {steps, keys, keys, beta, beta, {}, {}};
-}
-template <class Real> void chunked(const Call<Real> &call) {
-  delta_rule("delta_product::chunked", call, as_rule(call));
 }
 
 /// Rows of x for all sub-steps: the token's at each, or at the last alone and 0 at the others.
@@ -54,55 +52,83 @@ template <class Real> struct Repeat {
   int steps, width;
   bool at_last;
   Array<Real> x, out;
-  KOKKOS_FUNCTION void operator()(size_t s) const {
-    const bool wanted = !at_last || s % steps + 1 == size_t(steps);
-    for (int c = 0; c < width; ++c) out(s * width + c) = wanted ? x(s / steps * width + c) : Real(0);
+  KOKKOS_FUNCTION void operator()(int s, int first, int side) const {
+    const bool wanted = !at_last || s % steps + 1 == steps;
+    for (int c = first; c < width; c += side)
+      out(size_t(s) * width + c) = wanted ? x(size_t(s / steps) * width + c) : Real(0);
   }
 };
+template <class Real>
+Array<Real> repeated(const Call<Real> &call, int steps, const Array<Real> &x, int width, bool at_last = false) {
+  const size_t n = call.steps() * steps;
+  const Array<Real> out = allocate(call, n * width);
+  each_row("delta_product::repeat", int(n), width, Repeat<Real>{steps, width, at_last, x, out});
+  return out;
+}
+/// The call of a delta rule on steps T tokens, of which every last one is read.
+template <class Real> Call<Real> in_single_steps(const Call<Real> &call, int steps) {
+  Call<Real> fine = call;
+  fine.shape.T = call.shape.T * steps;
+  fine.q = repeated(call, steps, call.q, call.shape.Dk), fine.v = repeated(call, steps, call.v, call.shape.Dv);
+  fine.o = allocate(call, call.steps() * steps * call.shape.Dv);
+  return fine;
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  DeltaRule<Real> rule = as_rule(call);
+  if constexpr (on_host) {
+    delta_rule("delta_product::chunked", call, rule);
+  } else { // a chunk of all its sub-steps is too large for a GPU's shared memory
+    const int steps = rule.steps, Dv = call.shape.Dv;
+    const Call<Real> fine = in_single_steps(call, steps);
+    rule.steps = 1;
+    delta_rule("delta_product::chunked", fine, rule);
+    const Array<Real> o = call.o, all = fine.o;
+    each_row(
+        "delta_product::last", int(call.steps()), Dv, KOKKOS_LAMBDA(int t, int first, int side) {
+          for (int i = first; i < Dv; i += side) o(size_t(t) * Dv + i) = all((size_t(t) * steps + steps - 1) * Dv + i);
+        });
+  }
+}
+
 /// A token's gradients, from those of its sub-steps.
 template <class Real> struct Gather {
   int steps, Dk, Dv;
   Array<Real> q, keys, v, erase, write; // of the sub-steps
   Array<Real> d_q, d_k, d_w, d_v, d_beta;
-  KOKKOS_FUNCTION void operator()(size_t t) const {
-    for (int c = 0; c < Dk; ++c) {
+  KOKKOS_FUNCTION void operator()(int token, int first, int side) const {
+    const size_t t = token, begin = t * steps;
+    for (int c = first; c < Dk; c += side) {
       Real at_k = 0, at_w = 0;
-      for (int j = 0; j < steps; ++j) ((steps - 1 - j) % 2 == 0 ? at_k : at_w) += keys((t * steps + j) * Dk + c);
-      d_q(t * Dk + c) = q((t * steps + steps - 1) * Dk + c), d_k(t * Dk + c) = at_k, d_w(t * Dk + c) = at_w;
+      for (int j = 0; j < steps; ++j) ((steps - 1 - j) % 2 == 0 ? at_k : at_w) += keys((begin + j) * Dk + c);
+      d_q(t * Dk + c) = q((begin + steps - 1) * Dk + c), d_k(t * Dk + c) = at_k, d_w(t * Dk + c) = at_w;
     }
-    for (int i = 0; i < Dv; ++i) {
+    for (int i = first; i < Dv; i += side) {
       Real sum = 0;
-      for (int j = 0; j < steps; ++j) sum += v((t * steps + j) * Dv + i);
+      for (int j = 0; j < steps; ++j) sum += v((begin + j) * Dv + i);
       d_v(t * Dv + i) = sum;
     }
+    if (first) return;
     Real sum = 0;
-    for (int j = 0; j < steps; ++j) sum += erase(t * steps + j) + write(t * steps + j);
+    for (int j = 0; j < steps; ++j) sum += erase(begin + j) + write(begin + j);
     d_beta(t) = sum;
   }
 };
-/// As a delta rule on steps T tokens, of which every last one is read.
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
   DeltaRule<Real> rule = as_rule(call);
   const int steps = rule.steps, Dk = call.shape.Dk, Dv = call.shape.Dv;
   const size_t n = call.steps() * steps;
   rule.steps = 1;
-  const auto repeated = [&](const Array<Real> &x, int width, bool at_last) {
-    const Array<Real> out = allocate(call, n * width);
-    Kokkos::parallel_for("delta_product::repeat", Kokkos::RangePolicy<Execution>(0, n),
-                         Repeat<Real>{steps, width, at_last, x, out});
-    return out;
-  };
   Pullback<Real> fine = back;
-  fine.call.shape.T = fine.d.shape.T = call.shape.T * steps;
-  fine.call.q = repeated(call.q, Dk, false), fine.call.v = repeated(call.v, Dv, false);
-  fine.call.o = allocate(call, n * Dv), fine.d.o = repeated(back.d.o, Dv, true);
+  fine.call = in_single_steps(call, steps);
+  fine.d.shape.T = fine.call.shape.T, fine.d.o = repeated(call, steps, back.d.o, Dv, true);
   fine.d.q = allocate(call, n * Dk), fine.d.v = allocate(call, n * Dv);
   const DeltaRuleGradient<Real> d{fine.d.q, allocate(call, n * Dk), allocate(call, n), allocate(call, n)};
   delta_rule_vjp("delta_product::backward", fine, rule, d);
-  Kokkos::parallel_for("delta_product::gather", Kokkos::RangePolicy<Execution>(0, call.steps()),
-                       Gather<Real>{steps, Dk, Dv, d.q, d.p, fine.d.v, d.erase, d.write, back.d.q, back.d.k, back.d.w,
-                                    back.d.v, back.d.beta});
+  each_row("delta_product::gather", int(call.steps()), Dk,
+           Gather<Real>{steps, Dk, Dv, d.q, d.p, fine.d.v, d.erase, d.write, back.d.q, back.d.k, back.d.w, back.d.v,
+                        back.d.beta});
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 // them); w is the data's part before the softplus, and beta_t = 0 skips step t altogether. The skip connection D x is
 // left to the caller. State: Dv x Dk. Cost a token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that, parallel
 // over chunks.
+#include "harness/device/each_index.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/columns.hpp"
 #include "variants/kernels/recurrent_vjp.hpp"
@@ -42,12 +43,13 @@ template <class Real> StepSizes<Real> step_sizes(const Call<Real> &call) {
     biases.push_back(step + std::log1p(-std::exp(-step))); // the inverse of softplus
   }
   const StepSizes<Real> sizes{constants<Real>("bias", biases), allocate(call, call.v.extent(0)), call.has("w")};
-  each_head(
-      "mamba::step_sizes", call, 0, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
-        each(team, h.T, [=](int t) {
-          for (int i = 0; i < h.Dv; ++i)
-            sizes.delta((h.index * h.T + t) * h.Dv + i) = h.beta[t] * sizes.softplus(h, t, i);
-        });
+  const HeadArrays<Real> arrays(call);
+  each_row(
+      "mamba::step_sizes", int(call.steps()), Dv, KOKKOS_LAMBDA(int step, int first, int side) {
+        const Head<Real> h = arrays.head(size_t(step) / arrays.T);
+        const int t = step % arrays.T;
+        for (int i = first; i < h.Dv; i += side)
+          sizes.delta(size_t(step) * h.Dv + i) = h.beta[t] * sizes.softplus(h, t, i);
       });
   return sizes;
 }

@@ -12,6 +12,13 @@
 #define RECOLLECT_IN_LINE KOKKOS_FUNCTION
 #endif
 
+/// Before a loop over a few values in registers, on a GPU.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define RECOLLECT_UNROLL _Pragma("unroll")
+#else
+#define RECOLLECT_UNROLL
+#endif
+
 namespace recollect {
 
 #ifdef RECOLLECT_SPACE

@@ -26,6 +26,11 @@ struct Team {
   }
 };
 
+/// A team whose products' math the compiler knows.
+template <Math math_> struct Precise : Team {
+  KOKKOS_FUNCTION explicit Precise(const Team &team) : Team{team.rank, team.size, math_} {}
+};
+
 /// f(i) for i in 0 ... n-1, shared among the team's threads. No barrier.
 template <class F> KOKKOS_FUNCTION void each(const Team &team, int n, const F &f) {
   for (int i = team.rank; i < n; i += team.size) f(i);
@@ -63,6 +68,30 @@ template <class Real, class Join> KOKKOS_FUNCTION Real across_row(Real value, co
   (void)join;
 #endif
   return value;
+}
+
+/// Of 32 values that each thread of a row holds the sums over those threads: thread l has the sum of x[l], and x is used up.
+/// On the host, where a row is one thread's, x[0].
+template <class Real> KOKKOS_FUNCTION Real sums_across_row(Real (&x)[32]) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  const int lane = threadIdx.x % 32;
+  RECOLLECT_UNROLL
+  for (int level = 0; level < 5; ++level) { // a thread keeps half of what it has and takes the other's sums of it
+    const int half = 16 >> level;
+    const bool upper = lane & half;
+    RECOLLECT_UNROLL
+    for (int s = 0; s < 16; ++s) {
+      if (s >= half) continue;
+      const Real kept = upper ? x[s + half] : x[s], given = upper ? x[s] : x[s + half];
+#if defined(__CUDA_ARCH__)
+      x[s] = kept + __shfl_xor_sync(0xffffffffu, given, half);
+#else
+      x[s] = kept + __shfl_xor(given, half, 32);
+#endif
+    }
+  }
+#endif
+  return x[0];
 }
 
 /// f() by one thread. No barrier.

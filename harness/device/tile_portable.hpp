@@ -4,12 +4,6 @@
 #include "harness/device/matrix.hpp"
 #include "harness/device/team.hpp"
 
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-#define RECOLLECT_UNROLL _Pragma("unroll")
-#else
-#define RECOLLECT_UNROLL
-#endif
-
 namespace recollect::tile::portable {
 
 /// sum[r][c] += A(i0 + r, p) B(p, j0 + c), summed over p.

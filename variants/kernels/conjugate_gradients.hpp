@@ -15,11 +15,13 @@ template <class Real> struct ConjugateGradients {
   Real *started; // [C,F] the same decayed from the chunk's start; null: nothing decays
   Real *y;       // [C,F] H_t d_t
   Real *square;  // [C] |r_t|^2, 0 once the step is done
+  Real *H;       // room
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int decay_width) {
     const size_t rows = C * tile::pitch<Real>(F);
     r = s.take(rows), d = s.take(rows), started = decay_width ? s.take(rows) : nullptr, y = s.take(rows);
     square = s.take(C);
+    H = tile::room(s, F, F);
   }
 
   /// X [n,F] and d, r, y have rows ld apart, W [n,n] is scratch. Barriers around.
@@ -28,7 +30,7 @@ template <class Real> struct ConjugateGradients {
     const ConjugateGradients s = *this;
     const int F = p.F;
     const Real ridge = p.ridge, epsilon = std::numeric_limits<Real>::epsilon();
-    const auto q = p.q;
+    const auto q = p.q, H = tile::stage(team, F, F, p.H.data, p.H.row, s.H);
     each_row(team, p.n, [=](int t, int first, int side) {
       for (int j = first; j < F; j += side) X[t * ld + j] = 0, s.r[t * ld + j] = s.d[t * ld + j] = q(t, j);
       const Real square = row_dot(q.data + t * q.row, q.data + t * q.row, F, first, side);
@@ -39,7 +41,7 @@ template <class Real> struct ConjugateGradients {
       bool done = true;
       for (int t = 0; t < p.n; ++t) done = done && square[t] == 0;
       if (done) return;
-      multiply(team, p, ld, W, ldw);
+      multiply(team, p, H, ld, W, ldw);
       each_row(team, p.n, [=](int t, int first, int side) {
         const Real before = s.square[t];
         if (before == 0) return;
@@ -61,8 +63,8 @@ template <class Real> struct ConjugateGradients {
 
 private:
   /// y_t = H_t d_t
-  RECOLLECT_IN_LINE void multiply(const Team &team, const Prefixes<Real> &p, std::ptrdiff_t ld, Real *W,
-                                  std::ptrdiff_t ldw) const {
+  RECOLLECT_IN_LINE void multiply(const Team &team, const Prefixes<Real> &p, const tile::Matrix<Real> &H,
+                                  std::ptrdiff_t ld, Real *W, std::ptrdiff_t ldw) const {
     const Reads reads{p.n, 1, 1};
     p.decays.weights(team, reads, d, ld, nullptr, 0, p.k.data, p.k.row, nullptr, nullptr, W, ldw);
     if (started) {
@@ -71,7 +73,7 @@ private:
     }
     tile::Product<Real> own{tile::rows<Real>(W, ldw), p.k, p.n};
     own.given = reads.staircase();
-    const tile::Product<Real> before{tile::rows<Real>(started ? started : d, ld), p.H, p.F};
+    const tile::Product<Real> before{tile::rows<Real>(started ? started : d, ld), H, p.F};
     tile::gemm(team, p.n, p.F, Real(1), before, own, Real(0), y, ld);
     team.barrier();
   }

@@ -7,6 +7,7 @@
 // State: Dv + 1 rows of F columns, S over z. A variant supplies phi alone; both of its forms are here. phi is taken for
 // all steps first, 2 T F numbers a head.
 #pragma once
+#include "harness/device/tile.hpp"
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/normalised.hpp"
 
@@ -38,7 +39,7 @@ template <class Real, class Map> struct RowMap {
       const Map map = phi;
       const int ld = D | 1, ldy = width | 1;
       Real *const in = memory, *const out = in + bundle * ld;
-      each_cell(team, n, D, [=](int i, int j) { in[i * ld + j] = from[size_t(i) * D + j]; });
+      tile::copy<Real>(team, n, D, from, D, in, ld);
       team.barrier();
       each(team, n, [=](int i) { map(in + i * ld, D, out + i * ldy); });
       team.barrier();

@@ -6,6 +6,7 @@
 // H and B are carried as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that chunks can be summarised all at
 // once. Reading a chunk solves for x_t at every step; then o_t is the read of a decayed sum at x_t in place of q_t.
 #pragma once
+#include "harness/device/each_index.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/decayed_sum_algebra.hpp"
 
@@ -60,8 +61,15 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
     Real *k;       // room: what the solutions leave of a GPU's shared memory holds no more
   };
 
+  KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && V == size && sum.C == size; }
+  static constexpr int kinds = 2;
+  static constexpr bool every_precision = false; // rounding grows with the matrix's condition
+  KOKKOS_FUNCTION int kind() const { return sum.decays; }
+  KOKKOS_FUNCTION void set_sizes(int size, int kind) {
+    F = V = sum.in.width = sum.C = size, sum.V = 2 * size, sum.decays = kind;
+  }
   KOKKOS_FUNCTION size_t state_size() const { return sum.state_size(); }
-  int parts() const { return sum.parts(); }
+  KOKKOS_FUNCTION int parts() const { return sum.parts(); }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return sum.summary(s); }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const { return sum.summarising(s); }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return sum.carrying(s); }
@@ -123,10 +131,10 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
 template <class Real> struct KeysBesideValues {
   Array<Real> k, v, out; // [B,H,T,F], [B,H,T,V], [B,H,T,F + V]
   int F, V;
-  KOKKOS_FUNCTION void operator()(size_t step) const {
-    Real *to = out.data() + step * (F + V);
-    for (int j = 0; j < F; ++j) to[j] = k(step * F + j);
-    for (int j = 0; j < V; ++j) to[F + j] = v(step * V + j);
+  KOKKOS_FUNCTION void operator()(int step, int first, int side) const {
+    Real *to = out.data() + size_t(step) * (F + V);
+    for (int j = first; j < F; j += side) to[j] = k(size_t(step) * F + j);
+    for (int j = first; j < V; j += side) to[F + j] = v(size_t(step) * V + j);
   }
 };
 
@@ -136,8 +144,7 @@ void prefix_regression(const std::string &label, const Call<Real> &call, Real ri
                        const Array<Real> &state) {
   const int F = call.shape.Dk, V = call.shape.Dv;
   const Array<Real> values = allocate(call, call.steps() * (F + V));
-  Kokkos::parallel_for(label + "::values", Kokkos::RangePolicy<Execution>(0, call.steps()),
-                       KeysBesideValues<Real>{call.k, call.v, values, F, V});
+  each_row("keys_beside_values", int(call.steps()), F + V, KeysBesideValues<Real>{call.k, call.v, values, F, V});
   const DecayedSum<Real> sum{F, call.q, call.k, decays ? call.alpha : Array<Real>(), {}};
   run_chunks(label, call,
              PrefixRegressionAlgebra<Real, Solver>{

@@ -47,6 +47,33 @@ template <class Number, class Rule> struct ScanAlgebra {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
     const int F = columns;
+    if constexpr (!on_host)
+      if (F > 1) {
+        each_patch(team, [=](int i0, int j0, int side) {
+          Real end[patch_rows][patch_columns] = {}, decay[patch_rows][patch_columns];
+          RECOLLECT_UNROLL
+          for (int r = 0; r < patch_rows; ++r)
+            for (int c = 0; c < patch_columns; ++c) decay[r][c] = 1;
+          for (int t = c.first; t < c.first + c.n; ++t) {
+            RECOLLECT_UNROLL
+            for (int r = 0; r < patch_rows; ++r) {
+              const auto row = step.at(h, t, i0 + r < h.Dv ? i0 + r : i0);
+              RECOLLECT_UNROLL
+              for (int l = 0; l < patch_columns; ++l) {
+                const int j = j0 + l * side < F ? j0 + l * side : F - 1;
+                const Real d = row.decay(j);
+                end[r][l] = d * end[r][l] + row.write(j), decay[r][l] *= d;
+              }
+            }
+          }
+          RECOLLECT_UNROLL
+          for (int r = 0; r < patch_rows; ++r)
+            for (int l = 0; l < patch_columns; ++l)
+              if (const size_t at = size_t(i0 + r) * F + j0 + l * side; i0 + r < h.Dv && j0 + l * side < F)
+                out.end[at] = end[r][l], out.decay[at] = decay[r][l];
+        });
+        return;
+      }
     each_bundle(team, [=](int i, int j, auto down, auto count) {
       Real end[bundle] = {}, decay[bundle];
       for (int l = 0; l < count; ++l) decay[l] = 1;
@@ -97,19 +124,43 @@ template <class Number, class Rule> struct ScanAlgebra {
       });
       return;
     }
-    if constexpr (!on_host) {
-      each_row(team, h.Dv, [=](int i, int first, int side) {
-        Real *const state = s + size_t(i) * F;
-        for (int t = c.first; t < c.first + c.n; ++t) {
-          const auto row = step.at(h, t, i);
-          Real sum = 0;
-          for (int j = first; j < F; j += side) {
-            state[j] = row.decay(j) * state[j] + row.write(j);
-            sum += row.read(j) * state[j];
+    if constexpr (
+        !on_host) { // what a thread's columns give the outputs is summed over the row of threads for `together` at once
+      constexpr int together = 32, steps = together / patch_rows;
+      each_patch(team, [=](int i0, int j0, int side) {
+        Real state[patch_rows][patch_columns];
+        const auto cell = [&](int r, int l) -> Real * {
+          const int j = j0 + l * side;
+          return i0 + r < h.Dv && j < F ? s + size_t(i0 + r) * F + j : nullptr;
+        };
+        RECOLLECT_UNROLL
+        for (int r = 0; r < patch_rows; ++r)
+          for (int l = 0; l < patch_columns; ++l) state[r][l] = cell(r, l) ? *cell(r, l) : Real(0);
+        const int end = c.first + c.n, lane = j0 % side;
+        for (int t0 = c.first; t0 < end; t0 += steps) {
+          Real sums[together];
+          RECOLLECT_UNROLL
+          for (int q = 0; q < together; ++q) {
+            const int place = q / patch_rows, r = q % patch_rows, t = t0 + place < end ? t0 + place : end - 1;
+            const auto row = step.at(h, t, i0 + r < h.Dv ? i0 + r : i0);
+            Real sum = 0;
+            RECOLLECT_UNROLL
+            for (int l = 0; l < patch_columns; ++l) {
+              const int j = j0 + l * side < F ? j0 + l * side : F - 1;
+              const Real next = row.decay(j) * state[r][l] + row.write(j);
+              if (t0 + place < end) state[r][l] = next;
+              sum += j0 + l * side < F ? row.read(j) * next : Real(0);
+            }
+            sums[q] = sum;
           }
-          sum = across_row(sum, [](Real a, Real b) { return a + b; });
-          if (first == 0) h.o(t)[i] = sum;
+          const Real sum = sums_across_row(sums);
+          const int t = t0 + lane / patch_rows, i = i0 + lane % patch_rows;
+          if (t < end && i < h.Dv) h.o(t)[i] = j0 < side ? sum : h.o(t)[i] + sum;
         }
+        RECOLLECT_UNROLL
+        for (int r = 0; r < patch_rows; ++r)
+          for (int l = 0; l < patch_columns; ++l)
+            if (cell(r, l)) *cell(r, l) = state[r][l];
       });
       return;
     }
@@ -124,6 +175,16 @@ template <class Number, class Rule> struct ScanAlgebra {
   }
 
 private:
+  static constexpr int patch_rows = 4, patch_columns = 2; // of the state, in a GPU thread's registers
+  /// f(first row, first column, side) for patches of the state that a row of threads shares: rows i, i + 1 ..., of them
+  /// columns j, j + side ... a thread's own; patches beside one another come one after the other.
+  template <class Body> KOKKOS_FUNCTION void each_patch(const Team &team, const Body &body) const {
+    const int F = columns;
+    each_row(team, (arrays.Dv - 1) / patch_rows + 1, [=](int i, int first, int side) {
+      for (int j = first; j - first < F; j += side * patch_columns) body(i * patch_rows, j, side);
+    });
+  }
+
   static constexpr int bundle = on_host ? 64 / sizeof(Real) : 1; // elements that one thread carries side by side
 
   /// f(row, column, down, count) for bundles of elements: along a row, or down the rows where there is but one column.

@@ -2,6 +2,7 @@
 // Rows and their lengths, in whatever range of the type they lie: squares of small elements underflow and those of large
 // ones overflow, so the largest element is divided out first.
 #pragma once
+#include "harness/device/each_index.hpp"
 #include "variants/kernels/arrays.hpp"
 
 namespace recollect::variants {
@@ -52,11 +53,13 @@ template <class Real> struct UnitRows {
 
 template <class Real> UnitRows<Real> unit_rows(const Call<Real> &call, const Array<Real> &x, int width) {
   const Array<Real> rows = allocate(call, x.extent(0)), length = allocate(call, x.extent(0) / width);
-  Kokkos::parallel_for(
-      "unit_rows", Kokkos::RangePolicy<Execution>(0, length.extent(0)), KOKKOS_LAMBDA(const size_t i) {
-        const Real *row = x.data() + i * width;
-        length(i) = length_of(row, width);
-        for (int c = 0; c < width; ++c) rows(i * width + c) = length(i) > 0 ? row[c] / length(i) : Real(0);
+  each_row(
+      "unit_rows", int(length.extent(0)), width, KOKKOS_LAMBDA(int i, int first, int side) {
+        const Real *row = x.data() + size_t(i) * width;
+        Real *unit = rows.data() + size_t(i) * width;
+        const Real own = on_host ? length_of(row, width) : row_length(row, width, first, side);
+        if (first == 0) length(i) = own;
+        for (int c = first; c < width; c += side) unit[c] = own > 0 ? row[c] / own : Real(0);
       });
   return {rows, length};
 }
@@ -65,12 +68,13 @@ template <class Real> UnitRows<Real> unit_rows(const Call<Real> &call, const Arr
 /// x = 0.
 template <class Real> void unit_rows_vjp(const UnitRows<Real> &unit, const UnitRows<Real> &d, const Array<Real> &d_x) {
   const int width = int(d_x.extent(0) / unit.length.extent(0));
-  Kokkos::parallel_for(
-      "unit_rows::backward", Kokkos::RangePolicy<Execution>(0, unit.length.extent(0)), KOKKOS_LAMBDA(const size_t i) {
-        const Real *row = unit.rows.data() + i * width, *d_row = d.rows.data() + i * width, length = unit.length(i);
-        const Real along = dot(row, d_row, width);
-        for (int c = 0; c < width; ++c)
-          d_x(i * width + c) = length > 0 ? (d_row[c] - row[c] * along) / length + d.length(i) * row[c] : Real(0);
+  each_row(
+      "unit_rows::backward", int(unit.length.extent(0)), width, KOKKOS_LAMBDA(int i, int first, int side) {
+        const size_t at = size_t(i) * width;
+        const Real *row = unit.rows.data() + at, *d_row = d.rows.data() + at, length = unit.length(i);
+        const Real along = row_dot(row, d_row, width, first, side);
+        for (int c = first; c < width; c += side)
+          d_x(at + c) = length > 0 ? (d_row[c] - row[c] * along) / length + d.length(i) * row[c] : Real(0);
       });
 }
 
