@@ -28,7 +28,8 @@
 //                                               the chunk in `after` unless that is null, and streaming needs no other
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
 //                                               GPU a thread takes an element through all of them, whatever parts() says
-//   has_sizes(size), set_sizes(size, kind), kind(), kinds   if it is to be compiled for usual sizes, too (usual.hpp)
+//   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
+//   kind(), kinds, every_precision
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
 // run with reads that keep them has left (Starts).
@@ -265,11 +266,23 @@ inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-template <template <class> class Phase, int Kind, class Real, class Algebra, class... Rest>
-void run_usual(const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra, const Rest &...rest) {
+template <template <class> class Phase, class Real, int Kind, Math Precision, class Algebra, class... Rest>
+void run_kind(const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra, const Rest &...rest) {
+  using Known = Usual<Algebra, Kind, Precision>;
   if constexpr (Kind + 1 < Algebra::kinds)
-    if (algebra.kind() > Kind) return run_usual<Phase, Kind + 1, Real>(launch, arena, scratch, algebra, rest...);
-  run<Real>(launch, arena, scratch, Phase<Usual<Algebra, Kind>>{Usual<Algebra, Kind>{algebra}, rest...});
+    if (algebra.kind() > Kind)
+      return run_kind<Phase, Real, Kind + 1, Precision>(launch, arena, scratch, algebra, rest...);
+  run<Real>(launch, arena, scratch, Phase<Known>{Known{algebra}, rest...});
+}
+template <template <class> class Phase, class Real, class Algebra, class... Rest>
+void run_usual(const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra, const Rest &...rest) {
+  if constexpr (Algebra::every_precision && std::is_same<Real, float>::value) {
+    if (launch.math == Math::tf32)
+      return run_kind<Phase, Real, 0, Math::tf32>(launch, arena, scratch, algebra, rest...);
+    if (launch.math == Math::bf16)
+      return run_kind<Phase, Real, 0, Math::bf16>(launch, arena, scratch, algebra, rest...);
+  }
+  run_kind<Phase, Real, 0, Math::exact>(launch, arena, scratch, algebra, rest...);
 }
 #endif
 /// Runs a phase, at usual sizes if it is `usual` and its scratch fits on the chip.
@@ -279,7 +292,7 @@ void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, c
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (HasUsual<Algebra>::value)
     if (usual && launching::fits_on_chip<Real>(scratch))
-      return run_usual<Phase, 0, Real>(launch, arena, scratch, algebra, rest...);
+      return run_usual<Phase, Real>(launch, arena, scratch, algebra, rest...);
 #endif
   (void)usual;
   run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});
@@ -303,7 +316,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
                carrying = measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
                reading = measure<Real>([&](Stack<Real> &s) { algebra.reading(s); });
   const int parts = Algebra::elementwise && !on_host ? int((state_size - 1) / team_size) + 1 : algebra.parts();
-  const bool usual = is_usual(algebra, steps.T) && call.math == Math::exact;
+  const bool usual = is_usual(algebra, steps.T, call.math);
   const auto launch = [&](const char *phase, size_t units) {
     return Launch{label + "::" + phase, units, team_size, call.math};
   };

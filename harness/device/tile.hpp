@@ -48,9 +48,10 @@ RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, con
   return rows<Real>(room, ldr);
 }
 
-/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised.
-template <class Real>
-RECOLLECT_IN_LINE void gemm(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
+/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised. The team
+/// is a Team or a Precise one.
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, Real alpha, const Product<Real> &first,
                             const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
   if constexpr (in_registers<Real>) {
     host::gemm(m, n, alpha, first, beta, C, ldc);
@@ -64,16 +65,16 @@ RECOLLECT_IN_LINE void gemm(const Team &team, int m, int n, Real alpha, const Pr
   }
 }
 /// C[m,n] = beta C + alpha A[m,k] B[k,n].
-template <class Real>
-RECOLLECT_IN_LINE void gemm(const Team &team, int m, int n, int k, Real alpha, Matrix<Real> A, Matrix<Real> B,
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, int k, Real alpha, Matrix<Real> A, Matrix<Real> B,
                             Real beta, Real *C, std::ptrdiff_t ldc) {
   gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
 }
 
 /// X[n,columns] = (I + L)^{-1} X by forward substitution;
 /// only the strict lower triangle of L[n,n] is read. Barriers inside.
-template <class Real>
-RECOLLECT_IN_LINE void solve_unit_lower(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void solve_unit_lower(const AnyTeam &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
                                         Real *X, std::ptrdiff_t ldx) {
   if constexpr (in_registers<Real>) {
     host::solve_unit_lower(n, columns, L, ldl, X, ldx);

@@ -180,6 +180,22 @@ __device__ __forceinline__ void in_blocks(const Team &team, int m, int n, const 
     blocks<Unit, 2>(team, m, n, first, second, out);
 }
 
+/// The same in the team's math, in line, so that how the operands lie is known to the compiler and they stay in
+/// registers; false, and nothing done, for what is uncommon unless the kernel is for it alone.
+template <class Out>
+__device__ __forceinline__ bool in_line(const Team &team, int m, int n, const Product<float> &first,
+                                        const Product<float> &second, const Out &out) {
+  if (team.math != Math::exact) return false;
+  in_blocks<Exact>(team, m, n, first, second, out);
+  return true;
+}
+template <Math math, class Out>
+__device__ __forceinline__ bool in_line(const Precise<math> &team, int m, int n, const Product<float> &first,
+                                        const Product<float> &second, const Out &out) {
+  using Unit = std::conditional_t<math == Math::exact, Exact, std::conditional_t<math == Math::tf32, Tf32, Bf16>>;
+  in_blocks<Unit>(team, m, n, first, second, out);
+  return true;
+}
 /// Out of line: the uncommon ones.
 __device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, Product<float> first, Product<float> second,
                                                 Scaled<float> out) {
@@ -188,14 +204,11 @@ __device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, Product
   else
     in_blocks<Bf16>(team, m, n, first, second, out);
 }
-/// In line, so that how the operands lie is known to the compiler and they stay in registers.
-__device__ __forceinline__ void gemm(const Team &team, int m, int n, float alpha, const Product<float> &first,
+template <class AnyTeam>
+__device__ __forceinline__ void gemm(const AnyTeam &team, int m, int n, float alpha, const Product<float> &first,
                                      const Product<float> &second, float beta, float *C, std::ptrdiff_t ldc) {
   const Scaled<float> out{alpha, beta, C, ldc};
-  if (team.math == Math::exact)
-    in_blocks<Exact>(team, m, n, first, second, out);
-  else
-    coarse_gemm(team, m, n, first, second, out);
+  if (!in_line(team, m, n, first, second, out)) coarse_gemm(team, m, n, first, second, out);
 }
 /// Out of line: its instructions take long enough to hide the call, and a kernel compiles in half the time.
 __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, Product<double> first,

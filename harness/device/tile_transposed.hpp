@@ -7,9 +7,10 @@ namespace recollect::tile {
 
 /// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n], zeros above its diagonal. On the host, rows are taken
 /// last to first: then those zeros come last, and are left out.
-template <class Real>
-RECOLLECT_IN_LINE void gemm_lower_transposed(const Team &team, int n, int width, Real alpha, const Real *A,
-                                           std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C, std::ptrdiff_t ldc) {
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void gemm_lower_transposed(const AnyTeam &team, int n, int width, Real alpha, const Real *A,
+                                             std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C,
+                                             std::ptrdiff_t ldc) {
   if constexpr (in_registers<Real>) {
     Product<Real> backwards{{A + (n - 1) * (lda + 1), -1, -lda}, {B.data + (n - 1) * B.row, -B.row, B.column}, n};
     backwards.given = Staircase{1, 1};
@@ -28,7 +29,7 @@ KOKKOS_FUNCTION void flip(const Team &team, int n, const Real *L, std::ptrdiff_t
 /// X[n,columns] = (I + L)^{-T} X, given L flipped. Barriers inside.
 template <class Real>
 RECOLLECT_IN_LINE void solve_flipped(const Team &team, int n, int columns, const Real *flipped, std::ptrdiff_t ldf,
-                                   Real *X, std::ptrdiff_t ldx) {
+                                     Real *X, std::ptrdiff_t ldx) {
   solve_unit_lower(team, n, columns, flipped, ldf, X + (n - 1) * ldx, -ldx);
 }
 

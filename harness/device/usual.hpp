@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algebra (engine.hpp) at sizes that the compiler knows: heads of width 64, whole chunks of 64 steps, exact products.
-// Every address within a tile is then a constant, and what was a loop over rows is unrolled: on an H200 the delta rule
-// takes two thirds of the time.
+// An algebra (engine.hpp) at sizes that the compiler knows: heads of width 64, whole chunks of 64 steps, one precision of
+// products. Every address within a tile is then a constant, and what was a loop over rows is unrolled: on an H200 the
+// delta rule takes two thirds of the time.
 //
 // An algebra has it by has_sizes(size), whether its chunks and widths are these, and set_sizes(size, kind), which says so
-// again on the device, where the compiler sees it; kind() < kinds is what else is compiled for itself: how a state decays.
+// again on the device, where the compiler sees it; kind() < kinds is what else is compiled for itself: how a state
+// decays; every_precision, whether float64 and the coarser products are, too, or exact float32 alone.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -21,16 +22,18 @@ KOKKOS_FUNCTION inline Team sized(const Team &team) { return {team.rank, on_cuda
 template <class Algebra, class = void> struct HasUsual : std::false_type {};
 template <class Algebra>
 struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(usual_size, 0))>>
-    : std::bool_constant<on_cuda && std::is_same<typename Algebra::Real, float>::value> {};
+    : std::bool_constant<on_cuda && (std::is_same<typename Algebra::Real, float>::value || Algebra::every_precision)> {
+};
 
-/// Whether the sizes of the call are these.
-template <class Algebra> bool is_usual(const Algebra &algebra, int T) {
+/// Whether the call is of these.
+template <class Algebra> bool is_usual(const Algebra &algebra, int T, Math math) {
   if constexpr (HasUsual<Algebra>::value)
-    return T % usual_size == 0 && algebra.has_sizes(usual_size) && algebra.kind() < Algebra::kinds;
+    return (math == Math::exact || Algebra::every_precision) && T % usual_size == 0 && algebra.has_sizes(usual_size) &&
+           algebra.kind() < Algebra::kinds;
   return false;
 }
 
-template <class Algebra_, int Kind> struct Usual : Algebra_ {
+template <class Algebra_, int Kind, Math Precision> struct Usual : Algebra_ {
   using Algebra = Algebra_;
   using typename Algebra::Real;
   using typename Algebra::Summary;
@@ -44,25 +47,25 @@ template <class Algebra_, int Kind> struct Usual : Algebra_ {
 
   template <class Scratch>
   RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Scratch &x) const {
-    known().summarise(exact(team), whole(c), out, x);
+    known().summarise(precise(team), whole(c), out, x);
   }
   template <class Scratch>
   RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                                const Scratch &x) const {
     const Algebra algebra = known();
-    algebra.fetch(exact(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, x);
+    algebra.fetch(precise(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, x);
   }
   template <class Scratch>
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                                const Real *before, Real *after, const Scratch &x) const {
     const Algebra algebra = known();
-    algebra.carry(exact(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, before, after, x);
+    algebra.carry(precise(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, before, after, x);
   }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return known().affine(chunk, at); }
   template <class Scratch>
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
                               const Scratch &x) const {
-    known().read(exact(team), whole(c), chunk, before, x);
+    known().read(precise(team), whole(c), chunk, before, x);
   }
 
 private:
@@ -71,11 +74,11 @@ private:
     algebra.set_sizes(usual_size, Kind);
     return algebra;
   }
-  KOKKOS_FUNCTION static Team exact(const Team &team) { return {team.rank, team.size}; }
+  KOKKOS_FUNCTION static Precise<Precision> precise(const Team &team) { return Precise<Precision>(team); }
   KOKKOS_FUNCTION static Chunk whole(const Chunk &c) { return {c.head, c.first, usual_size}; }
 };
 
 template <class Algebra> struct IsUsual : std::false_type {};
-template <class Algebra, int Kind> struct IsUsual<Usual<Algebra, Kind>> : std::true_type {};
+template <class Algebra, int Kind, Math Precision> struct IsUsual<Usual<Algebra, Kind, Precision>> : std::true_type {};
 
 } // namespace recollect::engine

@@ -40,6 +40,7 @@ template <class Number> struct DecayedState {
 
   KOKKOS_FUNCTION bool has_sizes(int size) const { return in.width == size && C == size && V == size; }
   static constexpr int kinds = 3;
+  static constexpr bool every_precision = true;
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) { in.width = C = V = size, decays = kind; }
   KOKKOS_FUNCTION int decay_width() const { return decays == 2 ? in.width : decays; }
@@ -95,15 +96,16 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
 
   struct Summarising {
     Decays<Real> decays;
-    Real *gates, *keys; // [C,F] alpha lambda where both are given; D(C,i) k_i
+    Real *gates, *keys; // [C,F] alpha lambda where both are given; D(C,i) k_i, where k lay if it may
     Real *k, *v;        // rooms
   };
   struct Reading {
     Decays<Real> decays;
-    Real *gates, *decayed; // [C,F] alpha lambda; q_t decayed from its block's start, then D(t,0) q_t
-    Real *weights;         // [C,C] q_t . D(t,i) k_i for i <= t
-    Real *divisor;         // [C]
-    Real *q, *k, *v, *S;   // rooms
+    Real *gates,
+        *decayed;  // [C,F] alpha lambda; q_t decayed from its block's start, then D(t,0) q_t, where it lay if it may
+    Real *weights; // [C,C] q_t . D(t,i) k_i for i <= t
+    Real *divisor; // [C]
+    Real *q, *k, *v, *S; // rooms
   };
 
   KOKKOS_FUNCTION bool both_gates() const { return State::decays == 2 && in.alpha.extent(0); }
@@ -112,8 +114,8 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     Summarising x;
     x.decays.place(s, C, in.width, decay_width());
     x.gates = both_gates() ? s.take(size_t(C) * in.width) : nullptr;
-    x.keys = bare_keys() ? nullptr : s.take(C * tile::pitch<Real>(in.width));
-    x.k = bare_keys() ? tile::room(s, C, in.width) : nullptr;
+    x.k = decay_width() > 1 ? nullptr : tile::room(s, C, in.width);
+    x.keys = x.k ? x.k : bare_keys() ? nullptr : s.take(C * tile::pitch<Real>(in.width));
     x.v = tile::room(s, C, V);
     return x;
   }
@@ -122,24 +124,29 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     const bool channels = decay_width() > 1;
     x.decays.place(s, C, in.width, decay_width());
     x.gates = both_gates() ? s.take(size_t(C) * in.width) : nullptr;
-    x.decayed = decay_width() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
     x.weights = s.take(C * tile::pitch<Real>(C));
     x.divisor = in.normalised ? s.take(C) : nullptr;
     x.q = channels ? nullptr : tile::room(s, C, in.width);
+    x.decayed = x.q ? x.q : decay_width() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
     x.k = channels ? nullptr : tile::room(s, C, in.width);
     x.v = tile::room(s, C, V);
     x.S = tile::room(s, in.width, V);
     return x;
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int F = in.width, n = c.n;
     const size_t step = c.head * T + c.first;
     const Real *k = in.k.data() + step * F, *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
-    prepare(team, step, n, x.gates, x.decays);
     const auto values = tile::stage(team, n, V, v.data() + step * V, V, x.v);
-    if (!bare_keys()) x.decays.to_end(team, k, F, strength, x.keys, tile::pitch<Real>(F));
-    const auto keys = bare_keys() ? tile::stage(team, n, F, k, F, x.k) : tile::rows<Real>(x.keys, tile::pitch<Real>(F));
+    const auto given = decay_width() > 1 ? tile::rows(k, F) : tile::stage(team, n, F, k, F, x.k);
+    prepare(team, step, n, x.gates, x.decays); // while the copies are under way
+    if (!bare_keys()) {
+      if (x.k) team.barrier();
+      x.decays.to_end(team, given.data, given.row, strength, x.keys, tile::pitch<Real>(F));
+    }
+    const auto keys = bare_keys() ? given : tile::rows<Real>(x.keys, tile::pitch<Real>(F));
     team.barrier();
     tile::gemm(team, F, V, n, Real(1), tile::transposed(keys.data, keys.row), values, Real(0), out.added, V);
     Real *z = out.added + elements();
@@ -152,7 +159,9 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
   }
 
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &, const Real *before,
+                              Reading x) const {
     const int F = in.width, n = c.n, width = decay_width(), V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(C);
@@ -160,12 +169,12 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     const Real *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
     const bool reads_first = in.bonus.extent(0);
     const Reads reads{n, reads_first ? 0 : 1, 1};
-    prepare(team, step, n, x.gates, x.decays);
-    if (width > 1) x.decays.from_start(team, reads, q, F, x.decayed, ld, true);
     const auto values = tile::stage(team, n, V, v.data() + step * V, V, x.v);
     const auto S = tile::stage(team, F, V, before, V, x.S);
     const auto queries = width > 1 ? tile::rows(q, F) : tile::stage(team, n, F, q, F, x.q);
     const auto keys = width > 1 ? tile::rows(k, F) : tile::stage(team, n, F, k, F, x.k);
+    prepare(team, step, n, x.gates, x.decays); // while the copies are under way
+    if (width > 1) x.decays.from_start(team, reads, q, F, x.decayed, ld, true);
     team.barrier();
     x.decays.weights(team, reads, queries.data, queries.row, x.decayed, ld, keys.data, keys.row, nullptr, strength,
                      x.weights, ldw);
@@ -211,7 +220,7 @@ private:
                *lambda = in.lambda.data() + (State::decays == 2 ? step * F : 0);
     if (both_gates()) {
       each_cell(team, n, F, [=](int t, int j) { gates[size_t(t) * F + j] = alpha[t] * lambda[size_t(t) * F + j]; });
-      team.barrier();
+      team.meet();
     }
     decays.prepare(team, n, both_gates() ? gates : State::decays == 2 ? lambda : alpha);
   }

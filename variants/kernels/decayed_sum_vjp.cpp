@@ -3,6 +3,7 @@
 // starts: T / C states. A normaliser is one more column of the sum, whose values are 1 and whose do is dw: it adds dw_t to
 // do_t . v_i, and so on, but no gradient of a value.
 #include "variants/kernels/decayed_sum_vjp.hpp"
+#include "harness/device/each_index.hpp"
 #include "harness/device/tile_transposed.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/channel_gradient.hpp"
@@ -17,11 +18,13 @@ template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
   using typename Base::Reading;
   using typename Base::Summary;
   static constexpr int kinds = 2; // channels take smaller chunks
+  static constexpr bool every_precision = false;
   Starts<Number> starts;
   bool reads;
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &s) const { return reads ? Base::reading(s) : Reading{}; }
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Number *before,
                               const Reading &x) const {
     starts.keep(team, c, before);
     if (reads) Base::read(team, c, chunk, before, x);
@@ -56,6 +59,7 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
   };
 
   static constexpr int kinds = 2; // channels take smaller chunks
+  static constexpr bool every_precision = false;
   KOKKOS_FUNCTION bool channels() const { return State::decays == 2; }
   /// With a bonus the step's own pair has a weight of its own.
   KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
@@ -84,7 +88,8 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
     return x;
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int F = in.width, n = c.n;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F);
@@ -105,7 +110,8 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *after, Reading x) const {
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &, const Real *after, Reading x) const {
     const int F = in.width, n = c.n, V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
@@ -168,7 +174,8 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
 
 private:
   /// What is left of read where channels decay: dq and dk hold what comes from S_0 and dS_C alone, decays left out.
-  KOKKOS_FUNCTION void read_channels(const Team &team, const Chunk &c, const Real *after, const Reading &x,
+  template <class AnyTeam>
+  KOKKOS_FUNCTION void read_channels(const AnyTeam &team, const Chunk &c, const Real *after, const Reading &x,
                                      const tile::Matrix<Real> &q, const tile::Matrix<Real> &k,
                                      const tile::Matrix<Real> &keys, const tile::Matrix<Real> &do_,
                                      const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS, Real *dq, Real *dk,
@@ -205,7 +212,7 @@ private:
                           own(d.bonus)}(team);
   }
   /// Row j of dS_C . S_0.
-  KOKKOS_FUNCTION Real across(const Chunk &c, const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS,
+  RECOLLECT_IN_LINE Real across(const Chunk &c, const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS,
                               const Real *after, int j) const {
     const Real values = dot(S.data + j * S.row, dS.data + j * dS.row, V);
     return in.normalised ? values + starts.of(c)[elements() + j] * after[elements() + j] : values;
@@ -224,14 +231,15 @@ private:
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
   /// The lower triangle of factor x y^T.
-  RECOLLECT_IN_LINE static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE static void lower(const AnyTeam &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
                                       const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
     tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
     product.wanted = tile::Staircase{1, 1};
     tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
   }
   /// All of G but what passes from before the chunk to after it: dq and dk hold what comes from S_0 and dS_C alone.
-  KOKKOS_FUNCTION void fill(const Team &team, int n, const Real *A, const Real *dA, std::ptrdiff_t lda,
+  RECOLLECT_IN_LINE void fill(const Team &team, int n, const Real *A, const Real *dA, std::ptrdiff_t lda,
                             const Real *strength, const tile::Matrix<Real> &q, const Real *dq,
                             const tile::Matrix<Real> &k, const Real *dk, Real *G) const {
     const int F = in.width;
@@ -281,13 +289,15 @@ void divided(const Pullback<Real> &back, const Array<Real> &floor, const Array<R
              const Array<Real> &weights, const Array<Real> &d_sum) {
   const int V = back.call.shape.Dv;
   const Array<Real> o = back.call.o, given = back.d.o;
-  Kokkos::parallel_for(
-      "decayed_sum::divided", Kokkos::RangePolicy<Execution>(0, weights.extent(0)), KOKKOS_LAMBDA(const size_t t) {
-        const Real weight = weights(t), *own = given.data() + t * V;
+  each_row(
+      "decayed_sum::divided", int(weights.extent(0)), V, KOKKOS_LAMBDA(int t, int first, int side) {
+        const Real weight = weights(t), *own = given.data() + size_t(t) * V;
         const bool limited = floor.extent(0) && floor(t) > math::fabs(weight);
         const Real divisor = limited ? floor(t) : floor.extent(0) ? math::fabs(weight) : weight;
-        const Real slope = divisor == 0 ? Real(0) : -dot(own, o.data() + t * V, V) / divisor; // in the divisor
-        for (int i = 0; i < V; ++i) d_sum(t * V + i) = divisor == 0 ? Real(0) : own[i] / divisor;
+        const Real along = row_dot(own, o.data() + size_t(t) * V, V, first, side);
+        const Real slope = divisor == 0 ? Real(0) : -along / divisor; // in the divisor
+        for (int i = first; i < V; i += side) d_sum(size_t(t) * V + i) = divisor == 0 ? Real(0) : own[i] / divisor;
+        if (first) return;
         weights(t) = limited ? Real(0) : floor.extent(0) && weight < 0 ? -slope : slope;
         if (d_floor.extent(0)) d_floor(t) = limited ? slope : Real(0);
       });
@@ -306,12 +316,14 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
       KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / F) * lambda(i); });
   in.alpha = {}, in.lambda = both, d.alpha = {}, d.lambda = d_both;
   decayed_sum_vjp(label, back, in, d);
-  Kokkos::parallel_for(
-      "decayed_sum::d_gates", Kokkos::RangePolicy<Execution>(0, alpha.extent(0)), KOKKOS_LAMBDA(const size_t t) {
-        const size_t first = t * F;
+  each_row(
+      "decayed_sum::d_gates", int(alpha.extent(0)), F, KOKKOS_LAMBDA(int t, int first, int side) {
+        const size_t at = size_t(t) * F;
         if (d_lambda.extent(0))
-          for (int j = 0; j < F; ++j) d_lambda(first + j) = alpha(t) * d_both(first + j);
-        if (d_alpha.extent(0)) d_alpha(t) = dot(lambda.data() + first, d_both.data() + first, F);
+          for (int j = first; j < F; j += side) d_lambda(at + j) = alpha(t) * d_both(at + j);
+        if (!d_alpha.extent(0)) return;
+        const Real sum = row_dot(lambda.data() + at, d_both.data() + at, F, first, side);
+        if (first == 0) d_alpha(t) = sum;
       });
 }
 

@@ -35,6 +35,8 @@ template <class Real> struct Decays {
   Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); of all steps at last
   Real *last = nullptr;        // [blocks,width] D(end of the chunk, end of a block)
   Real *inside = nullptr;      // [n] one number a step: D(t, start of its block)
+  Real *since = nullptr;       // [n] one number a step: D(t, start of the chunk)
+  Real *ahead = nullptr;       // [n] one number a step: D(end of the chunk, t)
   Real *same = nullptr;        // [n,sub] one number a step: D(t, i) for i in the same block
   Real *until = nullptr;       // [blocks,n] one number a step: D(start of a block, i) for i before it
   Real *rows = nullptr;        // [n,F] channels: p_i D(start of a block, i)
@@ -49,7 +51,7 @@ template <class Real> struct Decays {
     if (width > 1) {
       rows = stack.take(most * ld);
     } else {
-      inside = stack.take(most);
+      inside = stack.take(most), since = stack.take(most), ahead = stack.take(most);
       same = stack.take(size_t(most) * sub);
       until = stack.take(size_t(blocks) * most);
     }
@@ -62,7 +64,7 @@ template <class Real> struct Decays {
     return width == 0 ? Real(1) : first[size_t(blocks()) * width + (width > 1 ? j : 0)];
   }
 
-  /// Sets the tables for `steps` steps. Barriers inside.
+  /// Sets the tables for `steps` steps. Barriers inside, for which no copies wait that are under way.
   RECOLLECT_IN_LINE void prepare(const Team &team, int steps, const Real *factors) {
     n = steps, decay = factors;
     if (width == 0) return;
@@ -71,8 +73,14 @@ template <class Real> struct Decays {
     if (width == 1) {
       each(team, n, [=](int t) {
         const int begin = t / sub * sub;
-        Real running = 1;
-        for (int i = t; i >= begin; running *= d.decay[i--]) d.same[size_t(t) * sub + i - begin] = running;
+        Real factors[sub], running = 1; // all are loaded before the first is needed
+        RECOLLECT_UNROLL
+        for (int r = 0; r < sub; ++r) factors[r] = begin + r <= t ? d.decay[begin + r] : Real(1);
+        RECOLLECT_UNROLL
+        for (int r = sub - 1; r >= 0; --r) {
+          if (begin + r <= t) d.same[size_t(t) * sub + r] = running;
+          running *= factors[r];
+        }
         d.inside[t] = running;
         if (t + 1 == d.end_of(t / sub)) d.product[t / sub] = running;
       });
@@ -87,7 +95,7 @@ template <class Real> struct Decays {
         for (int c = 0; c < columns; ++c) d.product[size_t(b) * d.width + j0 + c] = running[c];
       });
     }
-    team.barrier();
+    team.meet();
     each(team, width, [=](int j) {
       Real running = 1;
       for (int b = 0; b < blocks; ++b)
@@ -99,10 +107,14 @@ template <class Real> struct Decays {
     });
     if (width == 1)
       each(team, n, [=](int i) {
-        Real running = d.to_block_end(i);
-        for (int b = i / sub + 1; b < blocks; ++b) d.until[size_t(b) * d.n + i] = running, running *= d.product[b];
+        const int own = i / sub;
+        Real running = d.same[(d.end_of(own) - 1) * size_t(sub) + i % sub];
+        for (int b = own + 1; b < blocks; ++b) d.until[size_t(b) * d.n + i] = running, running *= d.product[b];
+        Real before = 1;
+        for (int b = 0; b < own; ++b) before *= d.product[b];
+        d.since[i] = before * d.inside[i], d.ahead[i] = running;
       });
-    team.barrier();
+    team.meet();
   }
 
   /// out_m = factor_m x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
@@ -111,11 +123,9 @@ template <class Real> struct Decays {
                                     std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
     if (width <= 1) {
-      each_row(team, reads.count, [=](int m, int begin, int step) {
+      scale_rows(team, reads.count, x, ldx, out, ldo, [=](int m) {
         const int t = reads.tau(m);
-        const Real left = t == 0 || d.width == 0 ? Real(1) : d.first[(t - 1) / sub] * d.inside[t - 1],
-                   own = (factor ? factor[m] : Real(1)) * left;
-        for (int j = begin; j < d.F; j += step) out[m * ldo + j] = own * x[m * ldx + j];
+        return (factor ? factor[m] : Real(1)) * (t == 0 || d.width == 0 ? Real(1) : d.since[t - 1]);
       });
       return;
     }
@@ -154,11 +164,8 @@ template <class Real> struct Decays {
                                 std::ptrdiff_t ldo) const {
     const Decays d = *this;
     if (width <= 1) {
-      each_row(team, n, [=](int i, int begin, int step) {
-        const Real left = d.width ? d.to_block_end(i) * d.last[i / sub] : Real(1),
-                   own = (factor ? factor[i] : Real(1)) * left;
-        for (int j = begin; j < d.F; j += step) out[i * ldo + j] = own * p[i * ldp + j];
-      });
+      scale_rows(team, n, p, ldp, out, ldo,
+                 [=](int i) { return (factor ? factor[i] : Real(1)) * (d.width ? d.ahead[i] : Real(1)); });
       return;
     }
     if constexpr (!on_host) {
@@ -166,11 +173,11 @@ template <class Real> struct Decays {
         const int begin = b * sub, end = d.end_of(b);
         Real decays[sub], rows[sub], running = d.last[size_t(b) * d.F + j];
         RECOLLECT_UNROLL
-        for (int r = 0; r < sub; ++r)
-          if (const int i = begin + r; i < end) {
-            decays[r] = d.decay[size_t(i) * d.F + j];
-            rows[r] = p[i * ldp + j] * (factor ? factor[i] : Real(1));
-          }
+        for (int r = 0; r < sub; ++r) { // no branch: all are loaded before the first is needed
+          const int i = begin + r;
+          decays[r] = i < end ? d.decay[size_t(i) * d.F + j] : Real(1);
+          rows[r] = i < end ? p[i * ldp + j] * (factor ? factor[i] : Real(1)) : Real(0);
+        }
         RECOLLECT_UNROLL
         for (int r = sub - 1; r >= 0; --r)
           if (begin + r < end) {
@@ -195,7 +202,8 @@ template <class Real> struct Decays {
 
   /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
   /// x decayed within their blocks (from_start). Barriers inside and at the end.
-  RECOLLECT_IN_LINE void weights(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void weights(const AnyTeam &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                  const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
                                  const Real *row_factor, const Real *factor, Real *W, std::ptrdiff_t ldw) const {
     if (width > 1) {
@@ -206,9 +214,8 @@ template <class Real> struct Decays {
       product.wanted = reads.staircase();
 #if __CUDA_ARCH__ >= 800
       if constexpr (std::is_same<Real, float>::value)
-        if (team.math == Math::exact) {
-          const Weighed out{*this, reads, row_factor, factor, W, ldw};
-          tile::cuda::in_blocks<tile::cuda::Exact>(team, reads.count, n, product, tile::Product<Real>{}, out);
+        if (tile::cuda::in_line(team, reads.count, n, product, tile::Product<Real>{},
+                                Weighed{*this, reads, row_factor, factor, W, ldw})) {
           team.barrier();
           return;
         }
@@ -295,8 +302,33 @@ private:
   };
 #endif
 
-  /// D(end of its block, i), one number a step.
-  KOKKOS_FUNCTION Real to_block_end(int i) const { return same[(end_of(i / sub) - 1) * size_t(sub) + i % sub]; }
+  /// out_i = own(i) x_i for rows of width F, in place too.
+  template <class Own>
+  RECOLLECT_IN_LINE void scale_rows(const Team &team, int rows, const Real *x, std::ptrdiff_t ldx, Real *out,
+                                    std::ptrdiff_t ldo, const Own &own) const {
+    if constexpr (on_host) {
+      for (int i = 0; i < rows; ++i) {
+        const Real factor = own(i);
+        for (int j = 0; j < F; ++j) out[i * ldo + j] = factor * x[i * ldx + j];
+      }
+    } else {
+      constexpr int side = 32, together = 4; // rows that a thread loads before it stores the first
+      const int apart = team.size / side;
+      for (int i0 = team.rank / side; i0 < rows; i0 += together * apart)
+        for (int j = team.rank % side; j < F; j += side) {
+          Real scaled[together];
+          RECOLLECT_UNROLL
+          for (int r = 0; r < together; ++r) {
+            const int i = i0 + r * apart;
+            scaled[r] = i < rows ? own(i) * x[i * ldx + j] : Real(0);
+          }
+          RECOLLECT_UNROLL
+          for (int r = 0; r < together; ++r)
+            if (const int i = i0 + r * apart; i < rows) out[i * ldo + j] = scaled[r];
+        }
+    }
+  }
+
   /// The first row that is read within block b, or before any step.
   KOKKOS_FUNCTION int first_row(const Reads &reads, int b) const { return b ? reads.after(b * sub) : 0; }
 
@@ -340,30 +372,59 @@ private:
         }
       }
     } else {
-      each_row(team, n, [=](int i, int lane, int side) { // key i, a thread some of its channels
-        const int begin = reads.after(i), count = reads.after(d.end_of(i / sub)) - begin;
-        Real sums[sub] = {}; // of the rows that meet it: where channels decay a row is read after every step
-        for (int j = lane; j < d.F; j += side) {
-          Real key = p[i * ldp + j];
-          RECOLLECT_UNROLL
-          for (int r = 0; r < sub; ++r)
-            if (r < count) {
-              if (r) key *= d.decay[size_t(i + r) * d.F + j];
-              sums[r] += key * x[(begin + r) * ldx + j];
-            }
+      each_row(team, blocks(),
+               [=](int b, int lane, int) { pairs_of_block(d, reads, b, lane, x, ldx, p, ldp, W, ldw); });
+    }
+  }
+  /// The same of one block, by a row of threads: keys decay in their registers, a thread some channels, while the rows pass,
+  /// and the pairs' sums over channels are taken `side` at a time.
+  RECOLLECT_IN_LINE static void pairs_of_block(const Decays &d, const Reads &reads, int b, int lane, const Real *x,
+                                               std::ptrdiff_t ldx, const Real *p, std::ptrdiff_t ldp, Real *W,
+                                               std::ptrdiff_t ldw) {
+    constexpr int side = 32, pairs = sub * (sub + 1) / 2, own = sizeof(Real) == 4 ? 2 : 1; // channels of a thread
+    const int begin = b * sub, end = d.end_of(b), row = reads.after(begin), rows = reads.after(end) - row;
+    for (int j0 = lane; j0 - lane < d.F; j0 += own * side) {
+      Real keys[sub][own], sums[side];
+      const auto keep = [&](int group) { // of its `side` pairs a thread keeps one: row r meets key i
+        const Real sum = sums_across_row(sums);
+        const int at = group * side + lane, r = int(sqrtf(2 * at + .25f) - .5f), i = at - r * (r + 1) / 2;
+        if (at >= pairs || r >= rows) return;
+        Real &weight = W[(row + r) * ldw + begin + i];
+        weight = j0 == lane ? sum : weight + sum;
+      };
+      RECOLLECT_UNROLL
+      for (int r = 0; r < sub; ++r) { // where channels decay a row is read after every step
+        Real x_r[own], decay_r[own];
+        RECOLLECT_UNROLL
+        for (int c = 0; c < own; ++c) {
+          const int j = j0 + c * side, t = begin + r;
+          const bool is = j < d.F, takes = is && t < end;
+          x_r[c] = is && r < rows ? x[(row + r) * ldx + j] : Real(0);
+          decay_r[c] = takes ? d.decay[size_t(t) * d.F + j] : Real(1);
+          keys[r][c] = takes ? p[t * ldp + j] : Real(0);
         }
         RECOLLECT_UNROLL
-        for (int r = 0; r < sub; ++r)
-          if (r < count) {
-            const Real sum = across_row(sums[r], [](Real a, Real b) { return a + b; });
-            if (lane == 0) W[(begin + r) * ldw + i] = sum;
+        for (int i = 0; i <= r; ++i) {
+          Real sum = 0;
+          RECOLLECT_UNROLL
+          for (int c = 0; c < own; ++c) {
+            if (i < r) keys[i][c] *= decay_r[c];
+            sum += keys[i][c] * x_r[c];
           }
-      });
+          const int at = r * (r + 1) / 2 + i;
+          sums[at % side] = sum;
+          if (at % side == side - 1) keep(at / side);
+        }
+      }
+      RECOLLECT_UNROLL
+      for (int s = pairs % side; s < side; ++s) sums[s] = 0;
+      keep(pairs / side);
     }
   }
 
   /// W(m,i) where step i lies in an earlier block than row m.
-  RECOLLECT_IN_LINE void pairs_of_two_blocks(const Team &team, const Reads &reads, const Real *within,
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void pairs_of_two_blocks(const AnyTeam &team, const Reads &reads, const Real *within,
                                              std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,
                                              std::ptrdiff_t ldw) const {
     const Decays d = *this;

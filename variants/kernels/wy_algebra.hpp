@@ -52,6 +52,7 @@ template <class Number> struct WyAlgebra {
     return F == size && C == size && V == size && in.steps == 1 && ahead && own_keys == (decays == 2);
   }
   static constexpr int kinds = 3;
+  static constexpr bool every_precision = true;
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) {
     F = C = V = size, in.steps = 1, ahead = true, decays = kind, own_keys = kind == 2;
@@ -95,10 +96,10 @@ template <class Number> struct WyAlgebra {
     const bool channels = width() > 1;
     Reading x;
     x.decays.place(s, N, F, width());
-    x.decayed = width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
     x.A = s.take(C * tile::pitch<Real>(N));
     x.B = own_keys ? s.take(C * tile::pitch<Real>(N)) : nullptr;
     x.q = channels ? nullptr : tile::room(s, C, F);
+    x.decayed = x.q ? x.q : width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
     x.p = channels ? nullptr : tile::room(s, N, F);
     x.k = own_keys && !channels ? tile::room(s, N, F) : nullptr;
     x.v = own_keys ? tile::room(s, C, V) : nullptr;
@@ -114,7 +115,8 @@ template <class Number> struct WyAlgebra {
     tile::transpose(team, F, V, S, V, state.data() + head * state_stride, F);
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, Summarising x) const {
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int N = c.n * in.steps, steps = in.steps;
     const size_t token = c.head * T + c.first, step = token * steps;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldl = ahead ? tile::pitch<Real>(most()) : N,
@@ -124,10 +126,10 @@ template <class Number> struct WyAlgebra {
     const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
     const bool fetched = !on_host && steps == 1 && !own_keys; // the values, while the keys are on their way
     if (fetched) tile::copy<Real>(team, N, V, values, V, X + F, ldx);
-    x.decays.prepare(team, N, decay(token));
     const Reads reads{N, 0, 1};
     const auto r = staged(team, N, in.r.data() + step * F, x.r),
                p = one_key() ? r : staged(team, N, in.p.data() + step * F, x.p);
+    x.decays.prepare(team, N, decay(token)); // while the copies are under way
     if (width() > 1) x.decays.from_start(team, reads, r.data, r.row, x.within, ld, true);
     team.barrier();
     Real *const L = ahead ? x.L : out.L;
@@ -169,7 +171,8 @@ template <class Number> struct WyAlgebra {
                                const Carrying &x) const {
     across().fetch(team, factors(c, chunk), part, x);
   }
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
                                const Real *before, Real *after, const Carrying &x) const {
     const int N = c.n * in.steps;
     across()(team, factors(c, chunk), Real(-1), {chunk.carried, width(), chunk.added}, part, before, after, x,
@@ -178,15 +181,16 @@ template <class Number> struct WyAlgebra {
              });
   }
 
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Real *before,
                               Reading x) const {
     const int N = c.n * in.steps, n = c.n, width = this->width();
     const size_t token = c.head * T + c.first, step = token * in.steps;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(most());
     const Reads reads{n, in.steps, in.steps};
-    x.decays.prepare(team, N, decay(token));
     const auto q = staged(team, n, this->q.data() + token * F, x.q), p = staged(team, N, in.p.data() + step * F, x.p);
     const auto S = tile::stage(team, F, V, before, V, x.S), E = tile::stage<Real>(team, N, V, chunk.X + F, ldx(), x.E);
+    x.decays.prepare(team, N, decay(token)); // while the copies are under way
     if (width > 1) x.decays.from_start(team, reads, q.data, q.row, x.decayed, ld, true);
     team.barrier();
     x.decays.weights(team, reads, q.data, q.row, x.decayed, ld, p.data, p.row, nullptr, nullptr, x.A, lda);

@@ -57,9 +57,10 @@ template <class Real> struct WyCarry {
   }
 
   /// solve(E, lde, columns) for a part of them.
-  template <class Solve>
-  RECOLLECT_IN_LINE void operator()(const Team &team, const Factors &f, Real sign, const Decay &decay, const Part &part,
-                                    const Real *before, Real *after, const Rooms &x, const Solve &solve) const {
+  template <class AnyTeam, class Solve>
+  RECOLLECT_IN_LINE void operator()(const AnyTeam &team, const Factors &f, Real sign, const Decay &decay,
+                                    const Part &part, const Real *before, Real *after, const Rooms &x,
+                                    const Solve &solve) const {
     const Columns of = columns(part);
     const int n = f.n, V = this->V, begin = of.begin;
     const std::ptrdiff_t pitch = tile::pitch<Real>(of.count), ld = tile::pitch<Real>(F), lde = on_host ? f.lde : pitch,

@@ -20,6 +20,7 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
   using typename Base::Summary;
   struct Reading {};
   static constexpr int kinds = 2; // channels have no gradient here
+  static constexpr bool every_precision = false;
   KeptRule<Number> kept;
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
@@ -76,6 +77,7 @@ template <class Number> struct WyAdjoint {
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && C == size && V == size && ahead; }
   static constexpr int kinds = 2;
+  static constexpr bool every_precision = false;
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) { F = C = V = size, ahead = true, decays = kind; }
   KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead}; }
