@@ -4,6 +4,8 @@
 
     peers.py      # every line read is a case (JSON), whose tensors are FOLDER/q.bin, k.bin ...; a line each is the answer
 
+Of a case with "backward" what is timed is the gradients of every tensor that is given, by autograd, from a random one of o.
+
 PyTorch: naive loops and chunked forms written from the papers' formulas (000 Eq 1, Listing 1; 002 section 4-5; 003 Eq 22;
 004 Alg 1) and scaled_dot_product_attention. fla: its kernels, where `fla` imports and a GPU is there. Tensors are
 [B,H,T,D] here; fla wants [B,T,H,D] and logarithms of gates."""
@@ -219,10 +221,21 @@ def timed(work, min_seconds):
     return seconds
 
 
-def result(source, work, min_seconds):
+def backward_of(peer, x, d_o=None):
+    """What gives the gradients of x's tensors from that of peer(x); the forward run is over by then."""
+    x = {name: tensor.detach().requires_grad_() for name, tensor in x.items()}
+    with torch.enable_grad():
+        o = peer(x)
+    d_o = torch.randn_like(o) if d_o is None else d_o
+    used = lambda: torch.autograd.grad(o, list(x.values()), d_o, retain_graph=True, allow_unused=True)
+    return lambda: dict(zip(x, used()))
+
+
+def result(source, peer, x, request):
     try:
+        work = backward_of(peer, x) if request["backward"] else lambda: peer(x)
         with torch.no_grad():
-            return dict(source=source, status="ok", reason="", seconds=timed(work, min_seconds))
+            return dict(source=source, status="ok", reason="", seconds=timed(work, request["min_seconds"]))
     except Exception as failure:
         return dict(source=source, status="failed", reason=" ".join(str(failure).split())[:200], seconds=[])
 
@@ -234,14 +247,14 @@ def answer(request):
     if request["variant"] == "gated_linear" and "lambda" in tensors:
         peer = None  # the form above has one gate a step
     if peer:
-        results.append(result("torch", lambda: peer(tensors, request["chunk"]), request["min_seconds"]))
+        results.append(result("torch", lambda x: peer(x, request["chunk"]), tensors, request))
     if request["form"] != "recurrent":
         for name, kernel in fla_kernels().items():
             if name == request["variant"]:
                 for dtype in (torch.float32, torch.bfloat16):
                     x = {n: t.transpose(1, 2).contiguous().to(dtype) for n, t in tensors.items()}
                     label = "fla" if dtype == torch.float32 else "fla-bf16"
-                    results.append(result(label, lambda: kernel(x), request["min_seconds"]))
+                    results.append(result(label, kernel, x, request))
     return results
 
 

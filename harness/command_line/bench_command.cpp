@@ -108,11 +108,11 @@ Action add_bench(CLI::App &app) {
   flags->engine.add(c);
   flags->along.add(c);
   c.add_option("--seed", flags->seed, "seed of the tensors")->capture_default_str();
-  CLI::Option *backward = c.add_flag("--backward", flags->backward,
-                                     "time the forms' backward passes: gradients of all inputs from do and dstate");
-  backward->excludes(c.get_option("--ranks-along"));
-  c.add_flag("--peers", flags->peers, "also time PyTorch's and fla's implementations on the same tensors")
-      ->excludes(backward);
+  c.add_flag("--backward", flags->backward,
+             "time the forms' backward passes: gradients of all inputs from do and dstate")
+      ->excludes(c.get_option("--ranks-along"));
+  c.add_flag("--peers", flags->peers,
+             "also time PyTorch's and fla's implementations on the same tensors; their backward passes by autograd");
   c.add_option("-o,--output", flags->output, "results file (HDF5)");
   c.add_option("--json", flags->json, "the samples as Google Benchmark writes them");
   add_memory_flag(c);

@@ -29,7 +29,7 @@
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
 //                                               GPU a thread takes an element through all of them, whatever parts() says
 //   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
-//   kind(), kinds, every_precision
+//   kind(), kinds, every_precision, usual_steps, reads_alone
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
 // run with reads that keep them has left (Starts).
@@ -221,12 +221,12 @@ private:
 
 template <class Algebra> struct Read {
   using Real = typename Algebra::Real;
-  static constexpr bool on_chip = IsUsual<Algebra>::value;
+  static constexpr bool on_chip = IsUsual<Algebra>::value, alone = ReadsAlone<Algebra>::value;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
   RECOLLECT_IN_LINE void operator()(const Team &all, size_t unit, Real *memory) const {
-    const Team team = sized(all);
+    const Team team = sized < alone ? 2 * team_size : team_size > (all);
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
@@ -316,7 +316,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
                carrying = measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
                reading = measure<Real>([&](Stack<Real> &s) { algebra.reading(s); });
   const int parts = Algebra::elementwise && !on_host ? int((state_size - 1) / team_size) + 1 : algebra.parts();
-  const bool usual = is_usual(algebra, steps.T, call.math);
+  const bool usual = is_usual(algebra, steps.T);
   const auto launch = [&](const char *phase, size_t units) {
     return Launch{label + "::" + phase, units, team_size, call.math};
   };

@@ -37,8 +37,14 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
+/// Threads of a team: at most 256, and two teams share a multiprocessor, so that one works while the other waits; where
+/// their scratch leaves no room for two, one of as many threads as both.
+template <class Body, class = void> struct Alone : std::false_type {};
+template <class Body> struct Alone<Body, std::enable_if_t<Body::alone>> : std::true_type {};
+template <class Body> constexpr int most_threads = Alone<Body>::value ? 512 : 256;
+
 template <class Real, class Body>
-__global__ void __launch_bounds__(256, 2) // two teams share a multiprocessor: one works while the other waits
+__global__ void __launch_bounds__(most_threads<Body>, 512 / most_threads<Body>)
     cuda_kernel(const __grid_constant__ Body body, size_t units, Real *memory, size_t scratch, Math math) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Team team{int(threadIdx.x), int(blockDim.x), math};
@@ -55,8 +61,7 @@ inline void cuda_check(cudaError_t status, const std::string &label) {
 }
 
 template <class Real> bool fits_on_chip(size_t scratch) {
-  // reduce() keeps its own there
-  return (scratch + 256) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
+  return (scratch + reduce_room) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
 }
 
 /// Scratch that fits is a block's shared memory; what does not lies in device memory, for as many blocks as run at once.
@@ -70,7 +75,8 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
   Kokkos::Profiling::pushRegion(launch.label);
-  kernel<<<unsigned(blocks), launch.threads, fits ? bytes : 0, Execution().cuda_stream()>>>(
+  const int threads = Alone<Body>::value ? most_threads<Body> : launch.threads;
+  kernel<<<unsigned(blocks), threads, fits ? bytes : 0, Execution().cuda_stream()>>>(
       body, launch.units, fits ? nullptr : arena.take<Real>(blocks * scratch).data(), scratch, launch.math);
   cuda_check(cudaGetLastError(), launch.label);
   Kokkos::Profiling::popRegion();

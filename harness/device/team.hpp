@@ -99,21 +99,20 @@ template <class F> KOKKOS_FUNCTION void once(const Team &team, const F &f) {
   if (team.rank == 0) f();
 }
 
+constexpr int reduce_room = 32; // numbers in a GPU's shared memory that reduce() keeps, beside a kernel's scratch
 /// join of `start` and value(0) ... value(n-1), known to every thread. Barriers inside.
 template <class Real, class Value, class Join>
 KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &value, const Join &join) {
   Real result = start;
   each(team, n, [&](int i) { result = join(result, value(i)); });
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  __shared__ Real partial[256];
+  __shared__ Real partial[reduce_room]; // of 32 threads each: there are 1024 at most
+  result = across_row(result, join);
   team.barrier();
-  partial[team.rank] = result;
-  for (int left = team.size; left > 1; left = (left + 1) / 2) {
-    team.barrier();
-    if (team.rank < left / 2) partial[team.rank] = join(partial[team.rank], partial[team.rank + (left + 1) / 2]);
-  }
+  if (team.rank % 32 == 0) partial[team.rank / 32] = result;
   team.barrier();
   result = partial[0];
+  for (int row = 1; row < team.size / 32; ++row) result = join(result, partial[row]);
 #endif
   return result;
 }

@@ -39,12 +39,20 @@ template <int N> __device__ bool within(int i0, int m, int j0, int n) {
   return (m % height == 0 && n % (8 * N) == 0) || (i0 + height <= m && j0 + 8 * N <= n);
 }
 
+/// Whether some of a block's rows leave out places that others count.
+template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
+  return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
+}
+
 template <class Unit, int N, class Real>
 __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int m, int j0, int n, int lane,
                                             Results<Real> (&sum)[N]) {
-  const int end = x.given.end(i0 + height - 1 < m ? i0 + height - 1 : m - 1, x.k);
+  constexpr int step = 8 * Unit::groups;
+  int end = x.given.end(i0 + height - 1 < m ? i0 + height - 1 : m - 1, x.k);
   if (end <= 0) return;
-  const bool whole = within<N>(i0, m, j0, n) && end % (8 * Unit::groups) == 0 && regular(x);
+  // A is zero beyond; where rows differ in what they count, what is not finite is found (blocks)
+  if (const int rounded = (end + step - 1) / step * step; rounded <= x.k && masked(x, i0)) end = rounded;
+  const bool whole = within<N>(i0, m, j0, n) && end % step == 0 && regular(x);
   if (!whole) {
     Block<Real, N> block;
 #pragma unroll
@@ -62,10 +70,6 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
     accumulate<Unit>(Whole<Real, N, false, false>(x, i0, m, j0, n, lane), end, sum);
 }
 
-/// Whether some of a block's rows leave out places that others count.
-template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
-  return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
-}
 /// Two numbers that lie side by side, at once where `together`.
 template <class Real> struct Pair {
   bool together;

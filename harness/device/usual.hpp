@@ -5,7 +5,9 @@
 //
 // An algebra has it by has_sizes(size), whether its chunks and widths are these, and set_sizes(size, kind), which says so
 // again on the device, where the compiler sees it; kind() < kinds is what else is compiled for itself: how a state
-// decays; every_precision, whether float64 and the coarser products are, too, or exact float32 alone.
+// decays; every_precision, whether float64 and the coarser products are, too, or exact float32 alone, which then serves
+// where coarser products are allowed; usual_steps(kind), if chunks are to be of other lengths; reads_alone(kind), whether
+// its reading's scratch leaves no room for a second team.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -17,7 +19,9 @@ namespace recollect::engine {
 constexpr int usual_size = 64, team_size = 256; // threads, on a GPU
 
 /// The same team, its size known to the compiler.
-KOKKOS_FUNCTION inline Team sized(const Team &team) { return {team.rank, on_cuda ? team_size : team.size, team.math}; }
+template <int size = team_size> KOKKOS_FUNCTION Team sized(const Team &team) {
+  return {team.rank, on_cuda ? size : team.size, team.math};
+}
 
 template <class Algebra, class = void> struct HasUsual : std::false_type {};
 template <class Algebra>
@@ -25,11 +29,19 @@ struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_size
     : std::bool_constant<on_cuda && (std::is_same<typename Algebra::Real, float>::value || Algebra::every_precision)> {
 };
 
+/// Steps of a chunk.
+template <class Algebra, class = void> struct UsualSteps {
+  KOKKOS_FUNCTION static constexpr int of(int) { return usual_size; }
+};
+template <class Algebra> struct UsualSteps<Algebra, std::void_t<decltype(Algebra::usual_steps(0))>> {
+  KOKKOS_FUNCTION static constexpr int of(int kind) { return Algebra::usual_steps(kind); }
+};
+
 /// Whether the call is of these.
-template <class Algebra> bool is_usual(const Algebra &algebra, int T, Math math) {
+template <class Algebra> bool is_usual(const Algebra &algebra, int T) {
   if constexpr (HasUsual<Algebra>::value)
-    return (math == Math::exact || Algebra::every_precision) && T % usual_size == 0 && algebra.has_sizes(usual_size) &&
-           algebra.kind() < Algebra::kinds;
+    return algebra.kind() < Algebra::kinds && T % UsualSteps<Algebra>::of(algebra.kind()) == 0 &&
+           algebra.has_sizes(usual_size);
   return false;
 }
 
@@ -75,10 +87,14 @@ private:
     return algebra;
   }
   KOKKOS_FUNCTION static Precise<Precision> precise(const Team &team) { return Precise<Precision>(team); }
-  KOKKOS_FUNCTION static Chunk whole(const Chunk &c) { return {c.head, c.first, usual_size}; }
+  KOKKOS_FUNCTION static Chunk whole(const Chunk &c) { return {c.head, c.first, UsualSteps<Algebra>::of(Kind)}; }
 };
 
 template <class Algebra> struct IsUsual : std::false_type {};
 template <class Algebra, int Kind, Math Precision> struct IsUsual<Usual<Algebra, Kind, Precision>> : std::true_type {};
+
+template <class Algebra, class = void> struct ReadsAlone : std::false_type {};
+template <class Algebra, int Kind, Math Precision>
+struct ReadsAlone<Usual<Algebra, Kind, Precision>, std::enable_if_t<Algebra::reads_alone(Kind)>> : std::true_type {};
 
 } // namespace recollect::engine

@@ -60,7 +60,8 @@ std::string question(const BenchCase &c, const TemporaryFolder &folder, double m
   return json{{"folder", folder.path},      {"variant", c.variant->name},
               {"form", c.form->name},       {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
               {"real", name_of(c.real)},    {"chunk", c.chunk},
-              {"min_seconds", min_seconds}, {"given", write_tensors(c, folder.path)}}
+              {"min_seconds", min_seconds}, {"given", write_tensors(c, folder.path)},
+              {"backward", c.backward}}
       .dump();
 }
 

@@ -21,7 +21,7 @@ template <class Kernel, class Finish> struct AttendInWarps {
   bool suits(Math math) const {
     const size_t most = Execution().cuda_device_prop().sharedMemPerBlockOptin;
     return math == Math::exact && loop.queries.width <= most_width && loop.values.width <= most_width &&
-           scratch() * sizeof(Real) + 1024 <= most; // reduce() keeps its own there
+           (scratch() + reduce_room) * sizeof(Real) <= most;
   }
 
   struct Room {

@@ -27,64 +27,85 @@ template <class Real> struct ChannelGradient {
   Real *dq, *dk;           // [n,F] on entry do_t . S_0 and dS_n . v_i
   Real *d_decay, *d_bonus; // [n,F], null: not wanted
 
-  KOKKOS_FUNCTION void operator()(const Team &team) const {
+  RECOLLECT_IN_LINE void operator()(const Team &team) const {
     each(team, (F - 1) / lanes + 1, [=, *this](int bundle) {
       const int j0 = bundle * lanes;
-      if (F - j0 >= lanes)
-        columns(j0, std::integral_constant<int, lanes>());
+      if (F - j0 < lanes)
+        bonus ? columns<1>(j0, F - j0) : columns<0>(j0, F - j0);
       else
-        columns(j0, F - j0);
+        bonus ? columns<1>(j0, all_lanes()) : columns<0>(j0, all_lanes());
     });
   }
 
 private:
-  template <class Count> KOKKOS_FUNCTION void columns(int j0, Count count) const {
-    const int early = bonus ? 1 : 0; // what is read after step s begins with q_{s + early}
-    Real y[most][lanes], end[lanes], sum[lanes];
+  using all_lanes = std::integral_constant<int, lanes>;
+
+  /// f(t) for t = begin ... n-1, and the other way round. On a GPU every t is known to the compiler, so that what it
+  /// indexes stays in registers.
+  template <class F> RECOLLECT_IN_LINE void up(int begin, const F &f) const {
+    if constexpr (on_host) {
+      for (int t = begin; t < n; ++t) f(t);
+    } else {
+      RECOLLECT_UNROLL
+      for (int t = 0; t < most; ++t)
+        if (t >= begin && t < n) f(t);
+    }
+  }
+  template <class F> RECOLLECT_IN_LINE void down(int begin, const F &f) const {
+    if constexpr (on_host) {
+      for (int t = n - 1; t >= begin; --t) f(t);
+    } else {
+      RECOLLECT_UNROLL
+      for (int t = most - 1; t >= 0; --t)
+        if (t >= begin && t < n) f(t);
+    }
+  }
+
+  /// Channels j0 ... j0 + count - 1. What is read after step s begins with q_{s + early}.
+  template <int early, class Count> RECOLLECT_IN_LINE void columns(int j0, Count count) const {
+    Real y[most][lanes], query[most][lanes], factor[most][lanes], end[lanes], sum[lanes], key[lanes], now[lanes];
+    const auto read_later = [&](int t) { return t + early < most && t + early < n; };
     for (int c = 0; c < count; ++c) end[c] = across[j0 + c];
-    for (int t = 0; t < n; ++t)
-      for (int c = 0; c < count; ++c) y[t][c] = dq[size_t(t) * F + j0 + c];
+    up(0, [&](int t) {
+      const size_t at = size_t(t) * F + j0;
+      for (int c = 0; c < count; ++c)
+        y[t][c] = dq[at + c], query[t][c] = scale * q[at + c], factor[t][c] = decay[at + c];
+    });
     for (int s = 0; s < n; ++s) {
       const size_t own = size_t(s) * F + j0;
+      for (int c = 0; c < count; ++c) key[c] = k[own + c], now[c] = decay[own + c];
       if (d_decay) {
         for (int c = 0; c < count; ++c) sum[c] = end[c];
-        for (int t = n - 1; t >= s; --t) {
-          if (t + early < n) {
-            const size_t at = size_t(t + early) * F + j0;
-            for (int c = 0; c < count; ++c) sum[c] += scale * q[at + c] * y[t + early][c];
-          }
+        down(s, [&](int t) {
+          if (read_later(t))
+            for (int c = 0; c < count; ++c) sum[c] += query[t + early][c] * y[t + early][c];
           if (t > s)
-            for (int c = 0; c < count; ++c) sum[c] *= decay[size_t(t) * F + j0 + c];
-        }
+            for (int c = 0; c < count; ++c) sum[c] *= factor[t][c];
+        });
         for (int c = 0; c < count; ++c) d_decay[own + c] = sum[c];
       }
-      if (early) { // before step s
-        const Real pair = pairs[s * ldp + s];
-        for (int c = 0; c < count; ++c) {
-          const Real u = bonus[own + c], key = k[own + c];
-          dq[own + c] = scale * (y[s][c] + pair * u * key);
-          if (d_bonus) d_bonus[own + c] = scale * pair * key * q[own + c];
-        }
-      }
-      for (int c = 0; c < count; ++c) end[c] = decay[own + c] * end[c] + k[own + c] * dk[own + c];
-      for (int t = s + early; t < n; ++t) {
+      for (int c = 0; c < count; ++c) end[c] = now[c] * end[c] + key[c] * dk[own + c];
+      up(s, [&](int t) {
         const Real pair = pairs[t * ldp + s];
-        for (int c = 0; c < count; ++c) y[t][c] = decay[own + c] * y[t][c] + k[own + c] * pair;
-      }
-      if (!early)
-        for (int c = 0; c < count; ++c) dq[own + c] = scale * y[s][c];
+        if (t >= s + early)
+          for (int c = 0; c < count; ++c) y[t][c] = now[c] * y[t][c] + key[c] * pair;
+        if (t == s)
+          for (int c = 0; c < count; ++c)
+            dq[own + c] = scale * (early ? y[t][c] + pair * bonus[own + c] * key[c] : y[t][c]);
+      });
       for (int c = 0; c < count; ++c) sum[c] = dk[own + c];
-      for (int t = n - 1; t >= s; --t) {
-        if (t + early < n) {
-          const size_t at = size_t(t + early) * F + j0;
-          const Real pair = scale * pairs[(t + early) * ldp + s];
-          for (int c = 0; c < count; ++c) sum[c] += pair * q[at + c];
+      down(s, [&](int t) {
+        if (read_later(t)) {
+          const Real pair = pairs[(t + early) * ldp + s];
+          for (int c = 0; c < count; ++c) sum[c] += pair * query[t + early][c];
         }
         if (t > s)
-          for (int c = 0; c < count; ++c) sum[c] *= decay[size_t(t) * F + j0 + c];
-      }
-      const Real pair = early ? scale * pairs[s * ldp + s] : Real(0);
+          for (int c = 0; c < count; ++c) sum[c] *= factor[t][c];
+      });
+      const Real pair = early ? scale * pairs[s * ldp + s] : Real(0); // what is read of the step's own write
       for (int c = 0; c < count; ++c) dk[own + c] = early ? sum[c] + pair * bonus[own + c] * q[own + c] : sum[c];
+      if (early && d_bonus)
+        for (int c = 0; c < count; ++c) d_bonus[own + c] = pair * key[c] * q[own + c];
     }
   }
 };

@@ -12,13 +12,26 @@
 
 namespace recollect::variants {
 
+/// Where channels decay, chunks are shorter than those of a forward run alone.
+template <class State> struct InShortChunks : State {
+  KOKKOS_FUNCTION static constexpr int usual_steps(int kind) {
+    return kind == 2 ? ChannelGradient<typename State::Real>::most : engine::usual_size;
+  }
+  static constexpr bool every_precision = false;
+  KOKKOS_FUNCTION bool has_sizes(int size) const {
+    return this->in.width == size && this->V == size && this->C == usual_steps(this->decays);
+  }
+  KOKKOS_FUNCTION void set_sizes(int size, int kind) {
+    State::set_sizes(size, kind);
+    this->C = usual_steps(kind);
+  }
+};
+
 /// The forward run, kept; its reads on request.
-template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
+template <class Number> struct DecayedSumStarts : InShortChunks<DecayedSumAlgebra<Number>> {
   using Base = DecayedSumAlgebra<Number>;
   using typename Base::Reading;
   using typename Base::Summary;
-  static constexpr int kinds = 2; // channels take smaller chunks
-  static constexpr bool every_precision = false;
   Starts<Number> starts;
   bool reads;
 
@@ -33,9 +46,9 @@ template <class Number> struct DecayedSumStarts : DecayedSumAlgebra<Number> {
 };
 
 /// `state` is that of the gradient.
-template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
+template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Number>> {
   using Real = Number;
-  using State = DecayedState<Real>;
+  using State = InShortChunks<DecayedState<Real>>;
   using State::bare_keys, State::decay_width, State::elements;
   using State::in, State::T, State::C, State::V;
   using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, and of dz
@@ -58,8 +71,7 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
     Real *q, *k, *v, *o, *S, *dS; // rooms
   };
 
-  static constexpr int kinds = 2; // channels take smaller chunks
-  static constexpr bool every_precision = false;
+  static constexpr bool reads_alone(int kind) { return kind < 2; }
   KOKKOS_FUNCTION bool channels() const { return State::decays == 2; }
   /// With a bonus the step's own pair has a weight of its own.
   KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
@@ -100,18 +112,22 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
     const auto queries = x.queries ? tile::rows<Real>(x.queries, ld) : tile::stage(team, n, F, q, F, x.q);
     team.barrier();
     tile::gemm(team, F, V, n, in.scale, tile::transposed(queries.data, queries.row), do_, Real(0), out.added, V);
-    if (in.normalised)
-      each(team, F, [=, *this](int j) {
+    if (in.normalised) {
+      const Real *dw = d_weight.data() + step, scale = in.scale;
+      Real *const dz = out.added + elements();
+      each(team, F, [=](int j) {
         Real sum = 0;
-        for (int t = 0; t < n; ++t) sum += d_weight(step + t) * queries(t, j);
-        out.added[elements() + j] = in.scale * sum;
+        for (int t = 0; t < n; ++t) sum += dw[t] * queries(t, j);
+        dz[j] = scale * sum;
       });
+    }
     each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
   }
 
   /// `after` is dS_C: what comes after the chunk has left it.
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &, const Real *after, Reading x) const {
+  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &, const Real *after,
+                              Reading x) const {
     const int F = in.width, n = c.n, V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
@@ -138,9 +154,8 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
     lower(team, n, F, scale, q, k, x.A, lda);
     team.barrier();
     if (x.G) {
-      fill(team, n, x.A, x.dA, lda, strength, q, dq, k, dk, x.G);
-      const auto row = [&](int j) { return across(c, S, dS, after, j); };
-      const Real all = reduce(team, F, Real(0), row, [](Real a, Real b) { return a + b; });
+      fill(team, n, F, scale, x.A, x.dA, lda, strength, q, dq, k, dk, x.G, ldg());
+      const Real all = reduce(team, F, Real(0), across(c, S, dS, after), [](Real a, Real b) { return a + b; });
       once(team, [&] { x.G[n * ldg()] = all; });
       team.barrier();
       gate_gradient(team, n, in.alpha.data() + step, x.G, ldg(), d.alpha.data() + step);
@@ -175,18 +190,18 @@ template <class Number> struct DecayedSumAdjoint : DecayedState<Number> {
 private:
   /// What is left of read where channels decay: dq and dk hold what comes from S_0 and dS_C alone, decays left out.
   template <class AnyTeam>
-  KOKKOS_FUNCTION void read_channels(const AnyTeam &team, const Chunk &c, const Real *after, const Reading &x,
-                                     const tile::Matrix<Real> &q, const tile::Matrix<Real> &k,
-                                     const tile::Matrix<Real> &keys, const tile::Matrix<Real> &do_,
-                                     const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS, Real *dq, Real *dk,
-                                     Real *dv) const {
+  RECOLLECT_IN_LINE void
+  read_channels(const AnyTeam &team, const Chunk &c, const Real *after, const Reading &x, const tile::Matrix<Real> &q,
+                const tile::Matrix<Real> &k, const tile::Matrix<Real> &keys, const tile::Matrix<Real> &do_,
+                const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS, Real *dq, Real *dk, Real *dv) const {
     const int F = in.width, n = c.n, V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
     const Reads reads = this->reads(n);
     const auto own = [=](const Array<Real> &array) { return array.extent(0) ? array.data() + step * F : nullptr; };
     x.decays.from_start(team, reads, q.data, q.row, x.within, ld, true);
-    each(team, F, [=, *this](int j) { x.across[j] = across(c, S, dS, after, j); });
+    const Across across = this->across(c, S, dS, after);
+    each(team, F, [=](int j) { x.across[j] = across(j); });
     team.barrier();
     x.decays.weights(team, reads, q.data, q.row, x.within, ld, k.data, k.row, nullptr, nullptr, x.A, lda);
     if (in.bonus.extent(0)) {
@@ -211,11 +226,20 @@ private:
                           own(d.lambda),
                           own(d.bonus)}(team);
   }
-  /// Row j of dS_C . S_0.
-  RECOLLECT_IN_LINE Real across(const Chunk &c, const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS,
-                              const Real *after, int j) const {
-    const Real values = dot(S.data + j * S.row, dS.data + j * dS.row, V);
-    return in.normalised ? values + starts.of(c)[elements() + j] * after[elements() + j] : values;
+  /// Row j of dS_C . S_0. What the loops over rows take is given to them by value: an algebra that they could see would
+  /// have to lie in memory, on a GPU.
+  struct Across {
+    tile::Matrix<Real> S, dS;
+    int V;
+    const Real *z, *dz; // [F] if normalised
+    KOKKOS_FUNCTION Real operator()(int j) const {
+      const Real values = dot(S.data + j * S.row, dS.data + j * dS.row, V);
+      return z ? values + z[j] * dz[j] : values;
+    }
+  };
+  KOKKOS_FUNCTION Across across(const Chunk &c, const tile::Matrix<Real> &S, const tile::Matrix<Real> &dS,
+                                const Real *after) const {
+    return {S, dS, V, in.normalised ? starts.of(c) + elements() : nullptr, after + elements()};
   }
   /// The normaliser's part of do_t . v_i, do_t . S_0 and dS_C . v_i.
   RECOLLECT_IN_LINE void add_normaliser(const Team &team, const Chunk &c, const Real *after, Real *dA,
@@ -239,24 +263,23 @@ private:
     tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
   }
   /// All of G but what passes from before the chunk to after it: dq and dk hold what comes from S_0 and dS_C alone.
-  RECOLLECT_IN_LINE void fill(const Team &team, int n, const Real *A, const Real *dA, std::ptrdiff_t lda,
-                            const Real *strength, const tile::Matrix<Real> &q, const Real *dq,
-                            const tile::Matrix<Real> &k, const Real *dk, Real *G) const {
-    const int F = in.width;
-    const std::ptrdiff_t ldg = this->ldg();
-    each_row(team, n, [=, *this](int t, int first, int side) {
+  RECOLLECT_IN_LINE static void fill(const Team &team, int n, int F, Real scale, const Real *A, const Real *dA,
+                                     std::ptrdiff_t lda, const Real *strength, const tile::Matrix<Real> &q,
+                                     const Real *dq, const tile::Matrix<Real> &k, const Real *dk, Real *G,
+                                     std::ptrdiff_t ldg) {
+    each_row(team, n, [=](int t, int first, int side) {
       for (int i = first; i < t; i += side)
         G[t * ldg + i + 1] = A[t * lda + i] * dA[t * lda + i] * (strength ? strength[i] : Real(1));
       const Real started = row_dot(q.data + t * q.row, dq + size_t(t) * F, F, first, side),
                  left = row_dot(k.data + t * k.row, dk + size_t(t) * F, F, first, side);
-      if (first == 0) G[t * ldg] = in.scale * started, G[n * ldg + t + 1] = (strength ? strength[t] : Real(1)) * left;
+      if (first == 0) G[t * ldg] = scale * started, G[n * ldg + t + 1] = (strength ? strength[t] : Real(1)) * left;
     });
   }
 };
 
 template <class Real>
-Starts<Real> decayed_sum_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in, bool reads,
-                         const Array<Real> &weights) {
+Starts<Real> decayed_sum_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
+                                bool reads, const Array<Real> &weights) {
   const Shape &s = call.shape;
   const DecayedSumAlgebra<Real> forward{
       {in, s.T, call.chunk, s.Dv, call.state, call.state_shape.size()}, call.v, call.o, weights};
@@ -267,8 +290,8 @@ Starts<Real> decayed_sum_starts(const std::string &label, const Call<Real> &call
 
 template <class Real>
 void decayed_sum_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
-             const DecayedSumGradient<Real> &d, const Starts<Real> &starts, const Array<Real> &d_o,
-             const Array<Real> &d_weight) {
+                      const DecayedSumGradient<Real> &d, const Starts<Real> &starts, const Array<Real> &d_o,
+                      const Array<Real> &d_weight) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   run_chunks(label, call,
@@ -341,11 +364,19 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
   decayed_sum_back(label, back, in, d, starts, d_sum, weights);
 }
 
-template Starts<float> decayed_sum_starts(const std::string &, const Call<float> &, const DecayedSum<float> &, bool, const Array<float> &);
-template Starts<double> decayed_sum_starts(const std::string &, const Call<double> &, const DecayedSum<double> &, bool, const Array<double> &);
-template void decayed_sum_back(const std::string &, const Pullback<float> &, const DecayedSum<float> &, const DecayedSumGradient<float> &, const Starts<float> &, const Array<float> &, const Array<float> &);
-template void decayed_sum_back(const std::string &, const Pullback<double> &, const DecayedSum<double> &, const DecayedSumGradient<double> &, const Starts<double> &, const Array<double> &, const Array<double> &);
-template void decayed_sum_vjp(const std::string &, const Pullback<float> &, DecayedSum<float>, const DecayedSumGradient<float> &);
-template void decayed_sum_vjp(const std::string &, const Pullback<double> &, DecayedSum<double>, const DecayedSumGradient<double> &);
+template Starts<float> decayed_sum_starts(const std::string &, const Call<float> &, const DecayedSum<float> &, bool,
+                                          const Array<float> &);
+template Starts<double> decayed_sum_starts(const std::string &, const Call<double> &, const DecayedSum<double> &, bool,
+                                           const Array<double> &);
+template void decayed_sum_back(const std::string &, const Pullback<float> &, const DecayedSum<float> &,
+                               const DecayedSumGradient<float> &, const Starts<float> &, const Array<float> &,
+                               const Array<float> &);
+template void decayed_sum_back(const std::string &, const Pullback<double> &, const DecayedSum<double> &,
+                               const DecayedSumGradient<double> &, const Starts<double> &, const Array<double> &,
+                               const Array<double> &);
+template void decayed_sum_vjp(const std::string &, const Pullback<float> &, DecayedSum<float>,
+                              const DecayedSumGradient<float> &);
+template void decayed_sum_vjp(const std::string &, const Pullback<double> &, DecayedSum<double>,
+                              const DecayedSumGradient<double> &);
 
 } // namespace recollect::variants

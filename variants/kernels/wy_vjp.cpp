@@ -64,7 +64,7 @@ template <class Number> struct WyAdjoint {
   struct Reading {
     Decays<Real> decays;
     Real *dA, *dL;                    // [C,C]
-    Real *A, *L, *G;                  // [C,C], [C,C], [C+1,C+1]: for the decays' gradients
+    Real *A, *L, *G;                  // [C,C], [C,C], [C+1,C+1]: for the decays' gradients; A and L where o and E were
     Real *dY;                         // [C,V] where solved for here
     Real *x;                          // [C,F]
     Real *q, *r, *p, *o, *E, *S, *dS; // rooms
@@ -78,6 +78,7 @@ template <class Number> struct WyAdjoint {
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && C == size && V == size && ahead; }
   static constexpr int kinds = 2;
   static constexpr bool every_precision = false;
+  static constexpr bool reads_alone(int) { return true; }
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) { F = C = V = size, ahead = true, decays = kind; }
   KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead}; }
@@ -104,14 +105,15 @@ template <class Number> struct WyAdjoint {
     const bool gates = d.alpha.extent(0);
     x.decays.place(s, C, F, decay_width());
     x.dA = s.take(square), x.dL = s.take(square);
-    x.A = gates ? s.take(square) : nullptr, x.L = gates ? s.take(square) : nullptr;
     x.G = gates ? s.take(size_t(C + 1) * ldg()) : nullptr;
     x.dY = ahead ? s.take(C * tile::pitch<Real>(V)) : nullptr;
     x.x = s.take(C * tile::pitch<Real>(F));
     x.q = tile::room(s, C, F), x.r = tile::room(s, C, F);
     x.p = one_key() ? nullptr : tile::room(s, C, F);
-    x.o = tile::room(s, C, V), x.E = tile::room(s, C, V);
+    const int wider = gates && C > V ? C : V;
+    x.o = tile::room(s, C, wider), x.E = tile::room(s, C, wider);
     x.S = tile::room(s, F, V), x.dS = tile::room(s, F, V);
+    x.A = gates && on_host ? s.take(square) : x.o, x.L = gates && on_host ? s.take(square) : x.E;
     return x;
   }
 
@@ -178,8 +180,9 @@ template <class Number> struct WyAdjoint {
                dS = tile::stage(team, F, V, after, V, x.dS);
     if (ahead) {
       tile::copy<Real>(team, n, V, chunk.dE, V, dY, ldy);
+      const auto flipped = tile::stage<Real>(team, n, n, chunk.flipped, C, x.dL);
       team.barrier();
-      tile::solve_flipped(team, n, V, chunk.flipped, C, dY, ldy);
+      tile::solve_flipped(team, n, V, flipped.data, flipped.row, dY, ldy);
     }
     team.barrier();
     const auto solved = tile::rows<Real>(dY, ldy);
@@ -189,6 +192,7 @@ template <class Number> struct WyAdjoint {
     tile::gemm(team, n, F, V, Real(-1), solved, tile::transposed(S.data, S.row), Real(0), x.x, ld);
     tile::gemm(team, n, F, V, Real(1), E, tile::transposed(dS.data, dS.row), Real(0), dp, F);
     if (x.G) {
+      team.barrier();
       lower(team, n, F, Real(1), q, p, x.A, lda);
       lower(team, n, F, Real(1), r, p, x.L, lda);
       team.barrier();
@@ -304,7 +308,9 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
              true);
 }
 
-template void delta_rule_vjp(const std::string &, const Pullback<float> &, const DeltaRule<float> &, const DeltaRuleGradient<float> &);
-template void delta_rule_vjp(const std::string &, const Pullback<double> &, const DeltaRule<double> &, const DeltaRuleGradient<double> &);
+template void delta_rule_vjp(const std::string &, const Pullback<float> &, const DeltaRule<float> &,
+                             const DeltaRuleGradient<float> &);
+template void delta_rule_vjp(const std::string &, const Pullback<double> &, const DeltaRule<double> &,
+                             const DeltaRuleGradient<double> &);
 
 } // namespace recollect::variants
