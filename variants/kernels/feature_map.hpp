@@ -10,6 +10,7 @@
 #include "harness/device/tile.hpp"
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/normalised.hpp"
+#include <type_traits>
 
 namespace recollect::variants {
 
@@ -18,45 +19,66 @@ template <class Real> struct Features {
   Array<Real> q, k; // [B,H,T,F]
 };
 
-/// A bundle of rows a unit. On a GPU they pass through the team's memory, so that neighbouring threads, a row each, meet
-/// neighbouring numbers outside: there, rows lie an odd number apart, in different banks.
+/// y = map(x), or map(x, given), row by row; a bundle of rows a unit. On a GPU they pass through the team's memory, so that
+/// neighbouring threads, a row each, meet neighbouring numbers outside: there, rows lie an odd number apart, in different
+/// banks. Rows too wide for that go straight.
 template <class Real, class Map> struct RowMap {
   static constexpr int bundle = 128;
-  Array<Real> x, y;
+  static constexpr size_t on_chip = (size_t(160) << 10) / sizeof(Real);
+  Array<Real> x, given, y; // [rows,D], [rows,G] or none, [rows,width]
   size_t rows;
-  int D, width;
-  Map phi;
+  int D, G, width;
+  Map map;
 
-  size_t scratch() const { return on_host ? 0 : size_t(bundle) * ((D | 1) + (width | 1)); }
+  KOKKOS_FUNCTION static int odd(int n) { return n > 0 ? n | 1 : 0; }
+  KOKKOS_FUNCTION size_t needed() const { return size_t(bundle) * (odd(D) + odd(G) + odd(width)); }
+  KOKKOS_FUNCTION size_t scratch() const { return on_host || needed() > on_chip ? 0 : needed(); }
+
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
     const size_t first = unit * bundle;
-    const int n = rows - first < bundle ? int(rows - first) : bundle, D = this->D, width = this->width;
-    const Real *from = x.data() + first * D;
-    Real *to = y.data() + first * width;
-    if constexpr (on_host) {
-      for (int i = 0; i < n; ++i) phi(from + size_t(i) * D, D, to + size_t(i) * width);
-    } else {
-      const Map map = phi;
-      const int ld = D | 1, ldy = width | 1;
-      Real *const in = memory, *const out = in + bundle * ld;
-      tile::copy<Real>(team, n, D, from, D, in, ld);
-      team.barrier();
-      each(team, n, [=](int i) { map(in + i * ld, D, out + i * ldy); });
-      team.barrier();
-      each_cell(team, n, width, [=](int i, int j) { to[size_t(i) * width + j] = out[i * ldy + j]; });
+    const int n = rows - first < bundle ? int(rows - first) : bundle, D = this->D, G = this->G, width = this->width;
+    const Real *from = x.data() + first * D, *beside = given.data() + first * G;
+    Real *const to = y.data() + first * width;
+    const Map map = this->map;
+    if (!scratch()) {
+      each(team, n,
+           [=](int i) { apply(map, from + size_t(i) * D, D, beside + size_t(i) * G, to + size_t(i) * width); });
+      return;
     }
+    const int ld = odd(D), ldg = odd(G), ldy = odd(width);
+    Real *const in = memory, *const second = in + bundle * ld, *const out = second + bundle * ldg;
+    tile::copy<Real>(team, n, D, from, D, in, ld);
+    if (G > 0) tile::copy<Real>(team, n, G, beside, G, second, ldg);
+    team.barrier();
+    each(team, n, [=](int i) { apply(map, in + i * ld, D, second + i * ldg, out + i * ldy); });
+    team.barrier();
+    each_cell(team, n, width, [=](int i, int j) { to[size_t(i) * width + j] = out[i * ldy + j]; });
+  }
+
+private:
+  KOKKOS_FUNCTION static void apply(const Map &map, const Real *row, int D, const Real *beside, Real *out) {
+    if constexpr (std::is_invocable_v<const Map &, const Real *, int, Real *>)
+      map(row, D, out);
+    else
+      map(row, D, beside, out);
   }
 };
 
+/// y [rows,width] = map of every row of x [rows,D] and given [rows,G].
+template <class Real, class Map>
+void map_rows(const std::string &label, const Call<Real> &call, const Array<Real> &x, int D, const Array<Real> &given,
+              int G, const Array<Real> &y, int width, const Map &map) {
+  const size_t rows = x.extent(0) / D;
+  using Kernel = RowMap<Real, Map>;
+  const Kernel kernel{x, given, y, rows, D, G, width, map};
+  run<Real>({label, (rows - 1) / Kernel::bundle + 1}, *call.arena, kernel.scratch(), kernel);
+}
 /// phi of every row of x [rows,D]; phi(row, D, out) writes `width` features.
 template <class Real, class Map>
 Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Array<Real> &x, int D, int width,
                      const Map &phi) {
-  const size_t rows = x.extent(0) / D;
-  const Array<Real> y = allocate(call, rows * width);
-  using Kernel = RowMap<Real, Map>;
-  const Kernel kernel{x, y, rows, D, width, phi};
-  run<Real>({label, (rows - 1) / Kernel::bundle + 1}, *call.arena, kernel.scratch(), kernel);
+  const Array<Real> y = allocate(call, x.extent(0) / D * width);
+  map_rows(label, call, x, D, {}, 0, y, width, phi);
   return y;
 }
 
@@ -82,15 +104,6 @@ void feature_chunked(const std::string &label, const Call<Real> &call, const Fea
   decayed_sum(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
 }
 
-template <class Real, class Pull> struct FeaturePull {
-  int D, F;
-  Array<Real> x, d_phi, d_x;
-  Pull pull;
-  KOKKOS_FUNCTION void operator()(size_t t) const {
-    pull(x.data() + t * D, D, d_phi.data() + t * F, d_x.data() + t * D);
-  }
-};
-
 /// Gradients of feature_chunked(): those of the features, and back.d.v and back.d.state.
 template <class Real>
 Features<Real> feature_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi) {
@@ -104,9 +117,8 @@ template <class Real, class Pull>
 void pull_features(const std::string &label, const Pullback<Real> &back, const Features<Real> &d, const Pull &pull) {
   const Call<Real> &call = back.call;
   const int D = call.shape.Dk, F = d.width;
-  const Kokkos::RangePolicy<Execution> steps(0, call.steps());
-  Kokkos::parallel_for(label + "::q", steps, FeaturePull<Real, Pull>{D, F, call.q, d.q, back.d.q, pull});
-  Kokkos::parallel_for(label + "::k", steps, FeaturePull<Real, Pull>{D, F, call.k, d.k, back.d.k, pull});
+  map_rows(label + "::q", call, call.q, D, d.q, F, back.d.q, D, pull);
+  map_rows(label + "::k", call, call.k, D, d.k, F, back.d.k, D, pull);
 }
 /// Gradients of feature_chunked(features phi): pull is phi's own.
 template <class Real, class Pull>
