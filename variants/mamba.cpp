@@ -14,9 +14,8 @@
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/columns.hpp"
-#include "variants/kernels/recurrent_vjp.hpp"
 #include "variants/kernels/rows.hpp"
-#include "variants/kernels/scan.hpp"
+#include "variants/kernels/scan_vjp.hpp"
 #include <cmath>
 
 namespace recollect::variants {
@@ -140,7 +139,9 @@ template <class Real> struct StepBack {
   }
 };
 template <class Real> void backward(const Pullback<Real> &back) {
-  recurrent_vjp("mamba::backward", back, StepBack<Real>{back.call.shape.Dk, back.call.shape.Dv, step_sizes(back.call)});
+  const StepSizes<Real> sizes = step_sizes(back.call);
+  scan_vjp("mamba::backward", back, Rule<Real>{sizes.delta},
+           StepBack<Real>{back.call.shape.Dk, back.call.shape.Dv, sizes});
 }
 
 } // namespace

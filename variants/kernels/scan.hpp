@@ -10,30 +10,57 @@
 
 namespace recollect::variants {
 
-/// Rule supplies at(head, t, i), row i of the state at step t, and that decay(j), write(j) and read(j) for its column j.
-template <class Number, class Rule> struct ScanAlgebra {
+/// A state whose elements go across a chunk each on its own.
+template <class Number> struct ScanState {
   using Real = Number;
   static constexpr bool carries_by_reading = true;
   static constexpr bool elementwise = true;
   static constexpr bool fetches = false;
   HeadArrays<Real> arrays;
   int columns;
-  Rule rule;
 
   struct Summary {
     Real *end, *decay; // [V,columns] from zero; product of the decays
   };
   struct Summarising {};
   struct Carrying {};
-  struct Reading {
-    Real *running; // [V,columns]
-  };
 
   KOKKOS_FUNCTION size_t state_size() const { return size_t(arrays.Dv) * columns; }
   int parts() const { return (arrays.Dv - 1) / 8 + 1; }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(state_size())}; }
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                               const Real *before, Real *after, const Carrying &) const {
+    const int begin = part.begin(arrays.Dv);
+    each_cell(team, part.end(arrays.Dv) - begin, columns, [=, *this](int i, int j) {
+      const size_t at = size_t(begin + i) * columns + j;
+      after[at] = affine(chunk, at)(before[at]);
+    });
+  }
+  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
+    return {chunk.decay[at], chunk.end[at]};
+  }
+
+protected:
+  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
+    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
+  }
+};
+
+/// Rule supplies at(head, t, i), row i of the state at step t, and that decay(j), write(j) and read(j) for its column j.
+template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
+  using Real = Number;
+  using State = ScanState<Real>;
+  using State::arrays, State::columns, State::state_size, State::copy;
+  using typename State::Summarising, typename State::Summary;
+  Rule rule;
+
+  struct Reading {
+    Real *running; // [V,columns]
+  };
+
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const { return {s.take(state_size())}; }
 
   KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *state) const {
@@ -87,18 +114,6 @@ template <class Number, class Rule> struct ScanAlgebra {
       const size_t first = size_t(i) * F + j; // consecutive either way: down means one column
       for (int l = 0; l < count; ++l) out.end[first + l] = end[l], out.decay[first + l] = decay[l];
     });
-  }
-
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &) const {
-    const int begin = part.begin(arrays.Dv);
-    each_cell(team, part.end(arrays.Dv) - begin, columns, [=, *this](int i, int j) {
-      const size_t at = size_t(begin + i) * columns + j;
-      after[at] = affine(chunk, at)(before[at]);
-    });
-  }
-  KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
-    return {chunk.decay[at], chunk.end[at]};
   }
 
   /// Reads the chunk; `after`, where given, becomes the state at its end.
@@ -206,14 +221,11 @@ private:
         with(std::false_type());
     });
   }
-  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
-    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
-  }
 };
 
 template <class Real, class Rule>
 void chunked_scan(const std::string &label, const Call<Real> &call, const Rule &rule) {
-  run_chunks(label, call, ScanAlgebra<Real, Rule>{HeadArrays<Real>(call), call.state_shape.columns, rule});
+  run_chunks(label, call, ScanAlgebra<Real, Rule>{{HeadArrays<Real>(call), call.state_shape.columns}, rule});
 }
 
 } // namespace recollect::variants
