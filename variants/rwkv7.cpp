@@ -9,10 +9,10 @@
 // k_t. State: Dv x Dk. Cost a token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/columns.hpp"
-#include "variants/kernels/recurrent_vjp.hpp"
 #include "variants/kernels/rows.hpp"
+#include "variants/kernels/stretches_vjp.hpp"
 #include "variants/kernels/unit_rows.hpp"
-#include "variants/kernels/wy.hpp"
+#include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -28,10 +28,13 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
+template <class Real> DeltaRule<Real> rule(const Call<Real> &call, const Array<Real> &unit) {
+  return {1, unit, unit, call.beta, {}, {}, call.lambda, call.k};
+}
+
 template <class Real> void chunked(Call<Real> call) {
-  const Array<Real> unit = unit_rows(call, call.w, call.shape.Dk).rows;
   if (on_host) call.chunk = std::min(call.chunk, 16); // every pair weighs twice: longer chunks take longer than steps
-  delta_rule("rwkv7::chunked", call, {1, unit, unit, call.beta, {}, {}, call.lambda, call.k});
+  delta_rule("rwkv7::chunked", call, rule(call, unit_rows(call, call.w, call.shape.Dk).rows));
 }
 
 /// With y = S_{t-1} x_t and g = dS_t x_t, after dS_t += do_t q_t^T:
@@ -81,11 +84,61 @@ template <class Real> struct StepBack {
   }
 };
 
+/// dS goes back across steps row by row, by the same matrix: dS_0 = end + dS_C across.
+template <class Number> struct RowsState {
+  using Real = Number;
+  static constexpr bool elementwise = false;
+  int F, V;
+
+  struct Summary {
+    Real *end, *across; // [V,F] what the stretch's do add, [F,F]
+  };
+  KOKKOS_FUNCTION size_t state_size() const { return size_t(V) * F; }
+  int parts() const { return (V - 1) / 8 + 1; }
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(size_t(F) * F)}; }
+
+  template <class Carrying>
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                               const Real *before, Real *after, const Carrying &) const {
+    const int begin = part.begin(V), rows = part.end(V) - begin;
+    const size_t first = size_t(begin) * F;
+    tile::copy<Real>(team, rows, F, chunk.end + first, F, after + first, F);
+    team.barrier();
+    tile::gemm(team, rows, F, F, Real(1), tile::rows(before + first, F), tile::rows<Real>(chunk.across, F), Real(1),
+               after + first, F);
+  }
+};
+
+/// dS_{t-1} = (dS_t + do_t q_t^T) (diag(lambda_t) - beta_t x_t x_t^T), for its rows and for those of the identity.
+template <class Real> struct Pass {
+  Array<Real> unit;
+  RECOLLECT_IN_LINE void operator()(const Team &team, const Head<Real> &h, const Chunk &c, const Real *d_o,
+                                    const typename RowsState<Real>::Summary &out) const {
+    const int F = h.Dk, V = h.Dv;
+    const Real *keys = unit.data() + h.index * size_t(h.T) * F;
+    each_row(team, V + F, [=](int r, int first, int side) { // an element stays with its thread
+      Real *const row = r < V ? out.end + size_t(r) * F : out.across + size_t(r - V) * F;
+      for (int j = first; j < F; j += side) row[j] = r - V == j ? 1 : 0;
+      for (int t = c.first + c.n - 1; t >= c.first; --t) {
+        const Real *q = h.q(t), *lambda = h.lambda(t), *x = keys + size_t(t) * F,
+                   given = r < V ? d_o[size_t(t) * V + r] : Real(0);
+        for (int j = first; j < F; j += side) row[j] += given * q[j];
+        const Real removed = h.beta[t] * row_dot(row, x, F, first, side);
+        for (int j = first; j < F; j += side) row[j] = lambda[j] * row[j] - removed * x[j];
+      }
+    });
+  }
+};
+
 template <class Real> void backward(const Pullback<Real> &back) {
-  const Call<Real> &call = back.call;
+  Call<Real> call = back.call;
+  call.chunk = std::min(call.chunk, most_stretch);
   const UnitRows<Real> unit = unit_rows(call, call.w, call.shape.Dk),
                        d{allocate(call, call.w.extent(0)), filled(call, call.steps(), Real(0))};
-  recurrent_vjp("rwkv7::backward", back, StepBack<Real>{call.shape.Dk, call.shape.Dv, unit.rows, d.rows});
+  const int F = call.shape.Dk, V = call.shape.Dv;
+  stretches_vjp("rwkv7::backward", call, back, RowsState<Real>{F, V}, Pass<Real>{unit.rows},
+                StepBack<Real>{F, V, unit.rows, d.rows},
+                delta_rule_starts("rwkv7::starts", call, rule(call, unit.rows)));
   unit_rows_vjp(unit, d, back.d.w);
 }
 

@@ -13,24 +13,18 @@ namespace recollect::variants {
 /// A state whose elements go across a chunk each on its own.
 template <class Number> struct ScanState {
   using Real = Number;
-  static constexpr bool carries_by_reading = true;
   static constexpr bool elementwise = true;
-  static constexpr bool fetches = false;
   HeadArrays<Real> arrays;
   int columns;
 
   struct Summary {
     Real *end, *decay; // [V,columns] from zero; product of the decays
   };
-  struct Summarising {};
-  struct Carrying {};
-
   KOKKOS_FUNCTION size_t state_size() const { return size_t(arrays.Dv) * columns; }
   int parts() const { return (arrays.Dv - 1) / 8 + 1; }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(state_size())}; }
-  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
-  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
 
+  template <class Carrying>
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
                                const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(arrays.Dv);
@@ -42,25 +36,25 @@ template <class Number> struct ScanState {
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
     return {chunk.decay[at], chunk.end[at]};
   }
-
-protected:
-  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
-    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
-  }
 };
 
 /// Rule supplies at(head, t, i), row i of the state at step t, and that decay(j), write(j) and read(j) for its column j.
 template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   using Real = Number;
   using State = ScanState<Real>;
-  using State::arrays, State::columns, State::state_size, State::copy;
-  using typename State::Summarising, typename State::Summary;
+  using State::arrays, State::columns, State::state_size;
+  using typename State::Summary;
+  static constexpr bool carries_by_reading = true;
+  static constexpr bool fetches = false;
   Rule rule;
 
+  struct Summarising {};
+  struct Carrying {};
   struct Reading {
     Real *running; // [V,columns]
   };
-
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const { return {s.take(state_size())}; }
 
   KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *state) const {
@@ -220,6 +214,9 @@ private:
       else
         with(std::false_type());
     });
+  }
+  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
+    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
   }
 };
 

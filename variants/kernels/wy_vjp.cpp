@@ -33,6 +33,21 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
   KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
 };
 
+/// The states alone.
+template <class Number> struct WyStates : WyAlgebra<Number> {
+  using typename WyAlgebra<Number>::Summary;
+  struct Reading {};
+  Starts<Number> starts;
+
+  KOKKOS_FUNCTION void set_sizes() const {} // chunks are short: no kernels for usual sizes
+  KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Number *before,
+                              const Reading &) const {
+    tile::transpose(team, this->F, this->V, before, this->V, starts.of(c), this->F);
+  }
+  KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
+};
+
 template <class Number> struct WyAdjoint {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
@@ -292,6 +307,19 @@ private:
   }
 };
 
+template <class Real> WyAlgebra<Real> forward_run(const Call<Real> &call, const DeltaRule<Real> &in, bool ahead) {
+  const Shape &s = call.shape;
+  return {in, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, call.o, call.state, call.state_shape.size(), ahead};
+}
+
+template <class Real>
+Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
+  const WyAlgebra<Real> forward = forward_run(call, in, schedule_of(call) == Schedule::three_phase);
+  const Starts<Real> starts(call, forward);
+  run_chunks(label, call, WyStates<Real>{forward, starts});
+  return starts;
+}
+
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d) {
@@ -299,7 +327,7 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();
   const bool ahead = schedule_of(call) == Schedule::three_phase;
-  const WyAlgebra<Real> forward{in, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, call.o, call.state, stride, ahead};
+  const WyAlgebra<Real> forward = forward_run(call, in, ahead);
   const KeptRule<Real> kept{Starts<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
   run_chunks(label + "::starts", call, WyStarts<Real>{forward, kept});
   run_chunks(label, call,
@@ -308,6 +336,8 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
              true);
 }
 
+template Starts<float> delta_rule_starts(const std::string &, const Call<float> &, const DeltaRule<float> &);
+template Starts<double> delta_rule_starts(const std::string &, const Call<double> &, const DeltaRule<double> &);
 template void delta_rule_vjp(const std::string &, const Pullback<float> &, const DeltaRule<float> &,
                              const DeltaRuleGradient<float> &);
 template void delta_rule_vjp(const std::string &, const Pullback<double> &, const DeltaRule<double> &,

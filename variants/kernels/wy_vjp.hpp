@@ -12,6 +12,7 @@
 //
 // and the decays' gradients as in gate_gradient.hpp, q_t being read after step t and r_t before it.
 #pragma once
+#include "harness/device/starts.hpp"
 #include "variants/kernels/wy.hpp"
 
 namespace recollect::variants {
@@ -26,5 +27,9 @@ template <class Real> struct DeltaRuleGradient {
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d);
+
+/// The states at the starts of delta_rule(call)'s chunks, for any rule, in the layer's layout [Dv,Dk].
+template <class Real>
+Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in);
 
 } // namespace recollect::variants

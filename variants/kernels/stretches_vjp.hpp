@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of layers whose gradient of the state, dS, goes back across steps linearly and meets no state on its way: what
+// comes after a stretch of steps reaches its start by a map that the inputs alone make. All stretches of a head know
+// theirs at once; then each is gone back through step by step (recurrent_vjp.hpp) from its end's dS, its states run anew
+// from those at its start, which a forward run has kept.
+#pragma once
+#include "harness/device/engine.hpp"
+#include "variants/kernels/recurrent_vjp.hpp"
+
+namespace recollect::variants {
+
+/// An adjoint algebra (engine.hpp), whose chunks are the stretches. State supplies summaries and carry, pass(team, head,
+/// chunk, do of the head, summary) the summary of a stretch, and Step is recurrent_vjp.hpp's.
+template <class State, class Pass, class Step> struct StretchAdjoint : State {
+  using Real = typename State::Real;
+  static constexpr bool carries_by_reading = true;
+  static constexpr bool fetches = false;
+  Pass pass;
+  StepsBack<Real, Step> steps;
+  Starts<Real> starts;
+
+  struct Summarising {};
+  struct Carrying {};
+  struct Reading {
+    Real *states, *room, *dS;
+  };
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    return {s.take(steps.states_size(starts.C)), s.take(steps.room_size()), s.take(starts.size)};
+  }
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *dS) const {
+    steps.copy(team, starts.size, steps.d_state.data() + head * starts.size, dS);
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *dS) const {
+    steps.copy(team, starts.size, dS, steps.d_state.data() + head * starts.size);
+  }
+
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const typename State::Summary &out,
+                                   const Summarising &) const {
+    const Head<Real> h = steps.arrays.head(c.head);
+    pass(team, h, c, steps.d_o.data() + c.head * size_t(h.T) * h.Dv, out);
+  }
+
+  /// `given` is dS after the stretch, `left` before it.
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename State::Summary &, const Real *given,
+                              Real *left, const Reading &x) const {
+    const Head<Real> h = steps.arrays.head(c.head);
+    Real *const dS = left ? left : x.dS;
+    steps.copy(team, starts.size, given, dS);
+    steps.replay(team, h, c.first, c.first + c.n, starts.of(c), x.states, x.room);
+    steps.back(team, h, c.first, c.first + c.n, x.states, dS, x.room);
+  }
+};
+
+/// Stretches are call.chunk steps long, those that `starts` are of.
+template <class State, class Pass, class Step, class Real>
+void stretches_vjp(const std::string &label, const Call<Real> &call, const Pullback<Real> &back, const State &state,
+                   const Pass &pass, const Step &step, const Starts<Real> &starts) {
+  run_chunks(label, call, StretchAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
+}
+
+/// Steps of a stretch, whose states a team holds.
+constexpr int most_stretch = 16;
+
+} // namespace recollect::variants
