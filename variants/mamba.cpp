@@ -109,11 +109,10 @@ template <class Real> struct StepBack {
       for (int j = 0; j < F; ++j) row[j] += d.o[i] * q[j];
       d_write[i] = dot(row, k, F), written[i] = delta[i] * v[i];
     });
-    each(team, F, [=](int j) { d.q[j] = d.k[j] = d.w[j] = 0; });
     team.barrier();
-    down_columns(team, V, F, [=](int i, int j) {
+    column_sums(team, V, F, Kokkos::Array<Real *, 2>{d.q, d.k}, [=](int i, int j) {
       const size_t cell = size_t(i) * F + j;
-      d.q[j] += d.o[i] * after[cell], d.k[j] += written[i] * dS[cell];
+      return Kokkos::Array<Real, 2>{d.o[i] * after[cell], written[i] * dS[cell]};
     });
     team.barrier();
     each(team, V, [=](int i) {
@@ -128,6 +127,7 @@ template <class Real> struct StepBack {
     });
     team.barrier();
     each(team, F, [=](int j) {
+      d.w[j] = 0;
       if (sizes.selective)
         for (int i = j; i < V; i += F) d.w[j] += d_delta[i] * h.beta[t] * math::sigmoid(sizes.before_softplus(h, t, i));
     });

@@ -68,12 +68,10 @@ template <class Real> struct StepBack {
       for (int j = 0; j < F; ++j) row[j] += d.o[i] * q[j];
       y[i] = dot(before + size_t(i) * F, x, F), g[i] = dot(row, x, F), d.v[i] = dot(row, k, F);
     });
-    each(team, F, [=](int j) { d.q[j] = d.k[j] = dx[j] = d.lambda[j] = 0; });
     team.barrier();
-    down_columns(team, Dv, F, [=](int i, int j) {
-      const size_t cell = size_t(i) * F + j;
-      d.q[j] += d.o[i] * after[cell], d.k[j] += v[i] * dS[cell], d.lambda[j] += dS[cell] * before[cell];
-      dx[j] -= beta * (g[i] * before[cell] + y[i] * dS[cell]);
+    column_sums(team, Dv, F, Kokkos::Array<Real *, 4>{d.q, d.k, d.lambda, dx}, [=](int i, int j) {
+      const Real old = before[size_t(i) * F + j], now = after[size_t(i) * F + j], dS_ij = dS[size_t(i) * F + j];
+      return Kokkos::Array<Real, 4>{d.o[i] * now, v[i] * dS_ij, dS_ij * old, -beta * (g[i] * old + y[i] * dS_ij)};
     });
     once(team, [=, *this] { *d.beta = -dot(g, y, Dv); });
     team.barrier();
