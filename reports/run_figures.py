@@ -166,7 +166,7 @@ def experiment(cells):
         if style.spread_log(values) and points[0][1]["direction"] <= 0:
             ax.set_yscale("log")
         title = ", ".join([key[0], *(f"{n.split('.')[-1]} = {v}" for n, v in zip(across, key[1:]))])
-        ax.set_title(style.label(style.wrapped(title, 44)))
+        ax.set_title(style.label(style.wrapped(title, 34)))
         ax.set_xlabel(x)
         ax.set_ylabel(style.words(points[0][1]["headline"]))
         style.below(ax, ncol=2)

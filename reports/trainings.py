@@ -83,7 +83,7 @@ def curves(experiment):
             if len(drawn) > 1:
                 error = 2 * accuracy.std(axis=0, ddof=1) / math.sqrt(len(drawn))
                 ax.fill_between(steps, mean - error, mean + error, color=line.get_color(), alpha=0.15, linewidth=0)
-        ax.set_title(style.label(style.wrapped(title, 44)))
+        ax.set_title(style.label(style.wrapped(title, 34)))
         ax.set_ylim(0, 1.03)
         ax.set_xlabel("step")
         ax.set_ylabel("accuracy" if ax in axes[::3] else "")
