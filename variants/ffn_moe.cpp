@@ -62,7 +62,7 @@ template <class Real> void parallel(const Call<Real> &call) {
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
   chosen_vjp("ffn_moe::backward", back, choice_of(call, experts(call), false), FixedKernel<Real, Kind::relu>{1, 1});
-  Kokkos::deep_copy(Execution(), back.d.w, Real(0));
+  fill(back.d.w, Real(0));
 }
 
 } // namespace

@@ -64,7 +64,8 @@ template <class Real> struct Recurrent {
 template <class Real> struct ForgettingBySums {
   Real scale;
   int T;
-  Kokkos::View<double *, Execution> high, low, zeros; // [heads,T]
+  static constexpr bool steady = true;
+  Array<double> high, low, zeros; // [heads,T]
   KOKKOS_FUNCTION bool normalised() const { return true; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
     return closed(head, t, i) > 0 ? -Real(HUGE_VAL) : open(head, t, i, qk);
@@ -83,9 +84,8 @@ template <class Real> struct ForgettingBySums {
 template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Real scale) {
   const int T = call.shape.T;
   const size_t size = call.shape.heads() * T;
-  const ForgettingBySums<Real> sums{scale, T, Kokkos::View<double *, Execution>("high", size),
-                                    Kokkos::View<double *, Execution>("low", size),
-                                    Kokkos::View<double *, Execution>("zeros", size)};
+  const ForgettingBySums<Real> sums{scale, T, allocated<double>("high", size), allocated<double>("low", size),
+                                    allocated<double>("zeros", size)};
   const Array<Real> alpha = call.alpha;
   Kokkos::parallel_for(
       "gated_softmax::sums", Kokkos::RangePolicy<Execution>(0, call.shape.heads()), KOKKOS_LAMBDA(size_t head) {

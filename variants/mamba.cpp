@@ -87,7 +87,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 template <class Real> struct StepBack {
   int Dk, Dv;
   StepSizes<Real> sizes;
-  size_t scratch() const { return 3 * size_t(Dv); }
+  KOKKOS_FUNCTION size_t scratch() const { return 3 * size_t(Dv); }
 
   KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,
                                Real *) const {

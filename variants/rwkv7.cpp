@@ -44,7 +44,7 @@ template <class Real> void chunked(Call<Real> call) {
 template <class Real> struct StepBack {
   int Dk, Dv;
   Array<Real> unit, d_unit;
-  size_t scratch() const { return 2 * size_t(Dv); }
+  KOKKOS_FUNCTION size_t scratch() const { return 2 * size_t(Dv); }
   KOKKOS_FUNCTION size_t at(const Head<Real> &h, int t) const { return (h.index * h.T + t) * Dk; }
 
   KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,

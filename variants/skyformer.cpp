@@ -22,11 +22,8 @@ template <class Real> void through_landmarks(const Call<Real> &call) {
   const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), 2 * T);
   const Stream stream(call.params.integer("seed"), "skyformer/landmarks");
   std::vector<int> order = stream.permutation(2 * T); // rows of [q; k]
-  const Kokkos::View<int *, Execution> rows("rows", m);
-  const auto host = Kokkos::create_mirror_view(rows);
-  for (int i = 0; i < m; ++i) host(i) = order[i];
-  Kokkos::deep_copy(rows, host);
-  const Array<Real> q = call.q, k = call.k, landmarks("landmarks", call.shape.heads() * m * Dk);
+  const Array<int> rows = uploaded<int>("rows", m, [&](size_t i) { return order[i]; });
+  const Array<Real> q = call.q, k = call.k, landmarks = allocate(call, call.shape.heads() * m * Dk);
   Kokkos::parallel_for(
       "skyformer::landmarks", Kokkos::RangePolicy<Execution>(0, landmarks.extent(0)), KOKKOS_LAMBDA(size_t at) {
         const size_t head = at / (size_t(m) * Dk), c = at % Dk;

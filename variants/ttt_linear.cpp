@@ -89,7 +89,7 @@ template <class Real> struct StepBack {
   int Dk, Dv;
   Real lr;
   NormedResidualRead<Real> memory;
-  size_t scratch() const { return 5 * size_t(Dv); }
+  KOKKOS_FUNCTION size_t scratch() const { return 5 * size_t(Dv); }
 
   KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,
                                Real *y) const {

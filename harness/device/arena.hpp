@@ -3,7 +3,7 @@
 // what one team needs while it runs from its stack.
 #pragma once
 #include "harness/core/memory.hpp"
-#include "harness/device/launch_space.hpp"
+#include "harness/device/transfer.hpp"
 #include <algorithm>
 #include <vector>
 
@@ -31,12 +31,12 @@ public:
   }
 
 private:
-  using Bytes = Kokkos::View<char *, Execution>;
+  using Bytes = Array<char>;
   struct Piece {
     size_t begin;
     Bytes memory;
   };
-  static Bytes make(size_t n) { return Bytes(Kokkos::view_alloc(Kokkos::WithoutInitializing, "arena"), n); }
+  static Bytes make(size_t n) { return allocated<char>("arena", n); }
 
   char *bytes(size_t n) {
     const size_t begin = used_;
@@ -55,7 +55,8 @@ private:
   size_t used_ = 0, most_ = 0;
 };
 
-/// Hands out one team's scratch memory in order. With no memory behind it, it measures how much the same requests need.
+/// Hands out one team's scratch memory in order. With no memory behind it, it measures how much the same requests need:
+/// what it hands out then is no memory, but not null either, which some requests hang on.
 template <class Real> struct Stack {
   Real *base = nullptr;
   size_t used = 0; // reals
@@ -65,7 +66,7 @@ template <class Real> struct Stack {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     Real *const begin = base + used; // a kernel has memory; the host may only measure
 #else
-    Real *const begin = base ? base + used : nullptr;
+    Real *const begin = base ? base + used : reinterpret_cast<Real *>((used + line) * sizeof(Real));
 #endif
     used += (n + line - 1) / line * line;
     return begin;

@@ -13,6 +13,30 @@ std::string kokkos_version(int v) {
 
 std::int64_t held = 0, most = 0; // bytes, for peak_bytes; Kokkos's callbacks carry no data of the caller's
 
+/// While it lives, every array's bytes.
+struct Counting {
+  Counting() {
+    held = most = 0;
+    recycling::paused = true;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) {
+          held += std::int64_t(size);
+          if (held > most) most = held;
+        });
+    Kokkos::Tools::Experimental::set_deallocate_data_callback(
+        [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) {
+          held -= std::int64_t(size);
+        });
+  }
+  ~Counting() {
+    recycling::paused = false;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
+  }
+  Counting(const Counting &) = delete;
+  Counting &operator=(const Counting &) = delete;
+};
+
 std::string device_name() {
 #ifdef KOKKOS_ENABLE_CUDA
   return Kokkos::Cuda().cuda_device_prop().name;
@@ -64,16 +88,8 @@ bool has_math(Math math) {
 }
 
 std::int64_t peak_bytes(const std::function<void()> &work) {
-  namespace tools = Kokkos::Tools::Experimental;
-  held = most = 0;
-  tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) {
-    held += std::int64_t(size);
-    if (held > most) most = held;
-  });
-  tools::set_deallocate_data_callback(
-      [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) { held -= std::int64_t(size); });
+  const Counting counting;
   work();
-  tools::set_allocate_data_callback(nullptr), tools::set_deallocate_data_callback(nullptr);
   return most;
 }
 

@@ -64,6 +64,13 @@ template <class Real> bool fits_on_chip(size_t scratch) {
   return (scratch + reduce_room) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
 }
 
+/// Percent of a multiprocessor's shared memory that holds two teams. The driver's own choice has room for one at times.
+inline int share_of_two(size_t bytes) {
+  const cudaDeviceProp &device = Execution().cuda_device_prop();
+  const size_t two = 2 * (bytes + device.reservedSharedMemPerBlock), all = device.sharedMemPerMultiprocessor;
+  return int(std::min<size_t>(100, (100 * two + all - 1) / all));
+}
+
 /// Scratch that fits is a block's shared memory; what does not lies in device memory, for as many blocks as run at once.
 template <class Real, class Body> void on_blocks(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t bytes = scratch * sizeof(Real),
@@ -73,6 +80,8 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
   const auto kernel = cuda_kernel<Real, Body>;
   if (fits && bytes > 0)
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
+  if (const int share = share_of_two(bytes); fits && share > 50) // of less, more than two fit
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share), launch.label);
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
   Kokkos::Profiling::pushRegion(launch.label);
   const int threads = Alone<Body>::value ? most_threads<Body> : launch.threads;

@@ -5,17 +5,8 @@
 namespace recollect {
 namespace {
 
-template <class Real> Array<Real> upload(Arena &arena, const std::vector<double> &data) {
-  const Array<Real> device = arena.take<Real>(data.size());
-  const auto host = Kokkos::create_mirror_view(device);
-  for (size_t i = 0; i < data.size(); ++i) host(i) = static_cast<Real>(data[i]);
-  Kokkos::deep_copy(device, host);
-  return device;
-}
-template <class Real> std::vector<double> download(const Array<Real> &device) {
-  Kokkos::fence();
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
-  return {host.data(), host.data() + host.extent(0)};
+template <class Real> Array<Real> upload(const std::vector<double> &data) {
+  return uploaded<Real>("probed", data.size(), [&](size_t i) { return data[i]; });
 }
 
 template <class Real> struct ProductProbe {
@@ -81,7 +72,7 @@ std::vector<double> tile_product(int m, int n, int k, const std::vector<double> 
     const Array<Number> C = arena.take<Number>(size_t(m) * n);
     run<Number>(
         {"probe::product", 1, 256, math}, arena, 0,
-        ProductProbe<Number>{m, n, k, transposed, loops, upload<Number>(arena, A), upload<Number>(arena, B), C});
+        ProductProbe<Number>{m, n, k, transposed, loops, upload<Number>(A), upload<Number>(B), C});
     return download(C);
   });
 }
@@ -91,8 +82,8 @@ std::vector<double> tile_solve(int n, int columns, const std::vector<double> &L,
   return typed(real, [&](auto zero) {
     using Number = decltype(zero);
     Arena arena;
-    const Array<Number> x = upload<Number>(arena, X);
-    run<Number>({"probe::solve", 1, 256}, arena, 0, SolveProbe<Number>{n, columns, loops, upload<Number>(arena, L), x});
+    const Array<Number> x = upload<Number>(X);
+    run<Number>({"probe::solve", 1, 256}, arena, 0, SolveProbe<Number>{n, columns, loops, upload<Number>(L), x});
     return download(x);
   });
 }
@@ -108,10 +99,10 @@ std::vector<double> tile_prefixes(int n, int F, double ridge, const std::vector<
                                     F,
                                     Number(ridge),
                                     loops,
-                                    upload<Number>(arena, alpha),
-                                    upload<Number>(arena, k),
-                                    upload<Number>(arena, q),
-                                    upload<Number>(arena, H),
+                                    upload<Number>(alpha),
+                                    upload<Number>(k),
+                                    upload<Number>(q),
+                                    upload<Number>(H),
                                     x};
     run<Number>({"probe::prefixes", 1, 256}, arena, probe.work_size(), probe);
     return download(x);
@@ -122,7 +113,7 @@ std::vector<double> device_exp(const std::vector<double> &x, Real real) {
   return typed(real, [&](auto zero) {
     using Number = decltype(zero);
     Arena arena;
-    const Array<Number> y = upload<Number>(arena, x);
+    const Array<Number> y = upload<Number>(x);
     run<Number>({"probe::exp", 1, 256}, arena, 0, ExpProbe<Number>{y});
     return download(y);
   });

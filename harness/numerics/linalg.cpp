@@ -124,6 +124,12 @@ Dense pseudo_inverse(const Dense &a, double cutoff) {
   sum.applyOnTheLeft(tall.qr.householderQ());
   return dense(sum.transpose());
 }
+Dense solve_unit_lower(const Dense &L, Dense B) {
+  if (L.rows != L.columns || L.rows != B.rows) throw std::logic_error("substitution with matrices that do not fit");
+  Eigen::Map<RowMajor> X(B.data.data(), B.rows, B.columns);
+  view(L).triangularView<Eigen::UnitLower>().solveInPlace(X);
+  return B;
+}
 Dense cholesky(const Dense &a) {
   return dense(Matrix(succeeded(Eigen::LLT<Matrix>(view(a)), "the Cholesky decomposition").matrixL()));
 }

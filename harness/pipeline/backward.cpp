@@ -13,7 +13,7 @@ template <class Real> struct Prepared {
   Array<Real> start; // the final state's gradient
 };
 
-template <class Real> void spoil(const Array<Real> &array) { Kokkos::deep_copy(array, Real(std::nan(""))); }
+template <class Real> void spoil(const Array<Real> &array) { fill(array, Real(std::nan(""))); }
 
 bool all_finite(const std::vector<double> &values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -58,16 +58,16 @@ BackwardJob prepare_typed(const Variant &variant, const Sequence &s, const Run &
   call.state = upload<Real>("initial state", initial_state(variant, s, params));
   d = call; // its shape, parameters and arena
   for (Tensor tensor : taken(variant))
-    d[tensor] = Array<Real>(std::string("d") + name_of(tensor), call[tensor].extent(0));
+    d[tensor] = allocated<Real>(std::string("d") + name_of(tensor), call[tensor].extent(0));
   d.o = upload<Real>("do", weights.o);
   const size_t state_size = call.state.extent(0);
   x->start = upload<Real>("dstate", weights.state.empty() ? std::vector<double>(state_size, 0.0) : weights.state);
-  d.state = Array<Real>("dstate", state_size);
+  d.state = allocated<Real>("dstate", state_size);
   BackwardJob job;
   job.reset = [x, variant] {
     for (Tensor tensor : taken(variant)) spoil(x->back.d[tensor]); // a gradient left unwritten cannot pass for one
     spoil(x->back.call.o);
-    Kokkos::deep_copy(x->back.d.state, x->start);
+    copy(x->back.d.state, x->start);
     Kokkos::fence();
   };
   job.launch = [x, kernel] {

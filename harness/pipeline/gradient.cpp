@@ -54,7 +54,7 @@ bool go_back(const Variant &variant, const Sequence &s, const Params &params, co
   for (Tensor tensor : given) recorded[int(tensor)].fill(call[tensor], s[tensor], tape);
   for (const Input &input : variant.inputs)
     if (s[input.tensor()].empty() && facts_of(input.tensor()).neutral == TensorFacts::the_key)
-      Kokkos::deep_copy(call[input.tensor()], call.k);
+      copy(call[input.tensor()], call.k);
   if (!s.state.empty()) state.fill(call.state, s.state, tape);
 
   variant.forms.at(0).taped(call);

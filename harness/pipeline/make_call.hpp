@@ -12,21 +12,13 @@ namespace recollect {
 
 /// Input error where a finite number is none in the type.
 template <class Real> Array<Real> upload(const std::string &label, const std::vector<double> &data) {
-  Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), data.size());
-  const auto host = Kokkos::create_mirror_view(device);
-  for (size_t i = 0; i < data.size(); ++i) {
-    host(i) = static_cast<Real>(data[i]);
-    if (!std::isfinite(double(host(i))) && std::isfinite(data[i]))
+  return uploaded<Real>(label, data.size(), [&](size_t i) {
+    const Real value = static_cast<Real>(data[i]);
+    if (!std::isfinite(double(value)) && std::isfinite(data[i]))
       input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) +
                   ", too large for float32");
-  }
-  Kokkos::deep_copy(device, host);
-  return device;
-}
-
-template <class Real> std::vector<double> download(const Array<Real> &device) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
-  return std::vector<double>(host.data(), host.data() + host.extent(0));
+    return value;
+  });
 }
 
 /// Everything but the state is on the device; o is uninitialised.
@@ -44,7 +36,7 @@ Call<Real> make_call(const Variant &variant, const Sequence &s, const Run &run, 
     if (!s[input.tensor()].empty()) call.given.push_back(input.name);
     call[input.tensor()] = upload<Real>(input.name, s.or_neutral(input.tensor()));
   }
-  call.o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), s.v.size());
+  call.o = allocated<Real>("o", s.v.size());
   return call;
 }
 
@@ -52,11 +44,11 @@ Call<Real> make_call(const Variant &variant, const Sequence &s, const Run &run, 
 template <class Real>
 Job job_of(const std::shared_ptr<Call<Real>> &call, const Array<Real> &start,
            const std::function<void(const Call<Real> &)> &kernel) {
-  call->state = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "state"), start.extent(0));
+  call->state = allocated<Real>("state", start.extent(0));
   Job job;
   job.reset = [call, start] {
-    Kokkos::deep_copy(call->o, Real(std::nan(""))); // an output left unwritten cannot pass for a result
-    Kokkos::deep_copy(call->state, start);
+    fill(call->o, Real(std::nan(""))); // an output left unwritten cannot pass for a result
+    copy(call->state, start);
     Kokkos::fence();
   };
   job.launch = [call, kernel] {

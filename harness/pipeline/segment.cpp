@@ -30,7 +30,7 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
   call.shape.Dv = width;
   call.state_shape = variant.state_shape(call.shape, params);
   call.v = call.o = Array<Real>(); // o's memory first, for what takes its place
-  call.v = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "v"), steps * width);
+  call.v = allocated<Real>("v", steps * width);
   const Array<Real> wide = call.v;
   Kokkos::parallel_for(
       "widen", Kokkos::RangePolicy<Execution>(0, steps * width), KOKKOS_LAMBDA(const size_t i) {
@@ -38,7 +38,7 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
         wide(i) = column < size_t(n) ? v(row * n + column) : Real(0);
       });
   Kokkos::fence();
-  call.o = Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "o"), steps * width);
+  call.o = allocated<Real>("o", steps * width);
 }
 
 /// o[:, :n] += o[:, n:] S^T, rows of n + m numbers, a block of steps a unit.
@@ -67,7 +67,7 @@ Segment prepare_typed(const Variant &variant, const Sequence &s, const Run &how,
   Segment segment;
   segment.reset = [=] { before->clear(), job.reset(); };
   segment.launch = job.launch;
-  segment.start_from = [=](const Rows &state) { Kokkos::deep_copy(call->state, upload<Real>("state", state)); };
+  segment.start_from = [=](const Rows &state) { copy(call->state, upload<Real>("state", state)); };
   segment.end = [=] { return download(call->state); };
   segment.respond = [=](const Rows &state) {
     *before = state;

@@ -297,7 +297,7 @@ template <class Real> void add_to(const Array<Real> &sum, const Array<Real> &mor
 }
 template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
   const Array<Real> all = arena.take<Real>(count);
-  Kokkos::deep_copy(all, Real(0));
+  fill(all, Real(0));
   return all;
 }
 

@@ -33,9 +33,9 @@ template <class Real> Array<Real> Mixing<Real>::first_state(Arena &arena) const 
   if (variant_.initial_state) {
     Sequence none;
     none.shape = call_.shape;
-    Kokkos::deep_copy(state, upload<Real>("initial state", initial_state(variant_, none, call_.params)));
+    copy(state, upload<Real>("initial state", initial_state(variant_, none, call_.params)));
   } else {
-    Kokkos::deep_copy(state, Real(0));
+    fill(state, Real(0));
   }
   return state;
 }
@@ -55,7 +55,7 @@ template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real
     Pullback<Real> back{call_, gradient.call_};
     back.call.o = arena.take<Real>(d_o.extent(0)), back.call.state = first_state(arena);
     back.d.o = d_o, back.d.state = arena.take<Real>(back.call.state.extent(0));
-    Kokkos::deep_copy(back.d.state, Real(0));
+    fill(back.d.state, Real(0));
     for (Tensor tensor : all_tensors) back.d[tensor] = gradient[tensor] = arena.take<Real>(back.call[tensor].extent(0));
     call_.arena->reset();
     of_type<Real>(form.vjp)(back);
@@ -69,7 +69,7 @@ template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real
   const Sequence found = recollect::gradient(variant_, s, call_.params, {download(d_o), {}});
   for (Tensor tensor : all_tensors) {
     gradient[tensor] = arena.take<Real>(found[tensor].size());
-    Kokkos::deep_copy(gradient[tensor], upload<Real>(name_of(tensor), found[tensor]));
+    copy(gradient[tensor], upload<Real>(name_of(tensor), found[tensor]));
   }
 }
 

@@ -59,12 +59,12 @@ template <class Real> struct Model::Typed : Body {
     const auto host = Kokkos::create_mirror_view(decays);
     for (const auto &[name, part] : weights.parts())
       std::fill_n(host.data() + part.offset, part.size, char(part.decays));
-    Kokkos::deep_copy(decays, host);
+    copy(decays, host);
   }
   void set(const Learned &learned) override {
-    Kokkos::deep_copy(parameters, upload<Real>("parameters", learned.parameters));
-    Kokkos::deep_copy(first, upload<Real>("first moments", learned.first));
-    Kokkos::deep_copy(second, upload<Real>("second moments", learned.second));
+    copy(parameters, upload<Real>("parameters", learned.parameters));
+    copy(first, upload<Real>("first moments", learned.first));
+    copy(second, upload<Real>("second moments", learned.second));
   }
   Learned get() const override { return {download(parameters), download(first), download(second)}; }
   Judged run(const Texts &texts, bool differentiate) override {

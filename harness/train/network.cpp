@@ -37,7 +37,7 @@ struct Indices {
   Array<int> put(const std::vector<int> &numbers) {
     const Array<int> part(all.data() + used, numbers.size());
     used += numbers.size();
-    Kokkos::deep_copy(part, Kokkos::View<const int *, Kokkos::HostSpace>(numbers.data(), numbers.size()));
+    copy(part, Kokkos::View<const int *, Kokkos::HostSpace>(numbers.data(), numbers.size()));
     return part;
   }
 };
@@ -133,7 +133,7 @@ private:
 
   Rows copied(const Rows &x) {
     const Rows y = arena_.take<Real>(x.extent(0));
-    Kokkos::deep_copy(y, x);
+    copy(y, x);
     return y;
   }
 
@@ -342,7 +342,7 @@ private:
 template <class Real>
 Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
   arena_.reset();
-  if (gradient.extent(0)) Kokkos::deep_copy(gradient, Real(0));
+  if (gradient.extent(0)) fill(gradient, Real(0));
   return Pass<Real>(setup_, weights_, parameters, texts, gradient, arena_, scratch_).run();
 }
 

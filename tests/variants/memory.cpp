@@ -21,7 +21,7 @@ double growth(const Variant &variant, const Form &form) {
                      four = bytes_at(variant, form, 1024);
   BOOST_TEST_INFO(variant.name << " " << form.name << ": " << one << ", " << two << ", " << four
                                << " bytes at T = 256, 512, 1024");
-  BOOST_TEST(four > 0);
+  BOOST_TEST((four > 0 || !counts_work())); // on a GPU all of it may be shared memory
   return two == one ? four > one ? INFINITY : 1 : double(four - two) / double(two - one);
 }
 

@@ -102,7 +102,7 @@ void delta_rule_bound(const std::string &name, Keys keys, std::uint64_t seed, st
   const Shape shape{1, 1, 64, 10, 6};
   const Sequence s = random_sequence(shape, seed, keys);
   const System system = system_of(s, name == "gated_delta_net", name == "delta_former");
-  const Dense I = Dense::identity(shape.T), U = substitute(system.A, system.X), O = system.R * U;
+  const Dense I = Dense::identity(shape.T), U = solve_unit_lower(system.A, system.X), O = system.R * U;
   const double inverse_norm = spectral_norm(inverse(I + system.A)), cond = inverse_norm * spectral_norm(I + system.A);
   const double reach =
       spectral_norm(system.R) *
@@ -129,8 +129,8 @@ void delta_rule_bound(const std::string &name, Keys keys, std::uint64_t seed, st
           rival_system(exact_point(reads(with_one_wrong_step(s)), O.data, units), labelled, "one wrong step"));
       if (C != cut || keys != Keys::unit) continue;
       points.push_back(rival_system(exact_point(reads(rest), of_rest, units), labelled, "earlier chunks ignored"));
-      points.push_back(rival_law(held(system.R * substitute(-1 * system.A, system.X)), labelled, "I - A for I + A"));
-      points.push_back(rival_law(held(system.R * substitute(edge, system.X)), labelled,
+      points.push_back(rival_law(held(system.R * solve_unit_lower(-1 * system.A, system.X)), labelled, "I - A for I + A"));
+      points.push_back(rival_law(held(system.R * solve_unit_lower(edge, system.X)), labelled,
                                  "a chunk's first row blind to the last key"));
     }
   }

@@ -122,11 +122,11 @@ Claim sums_are_delta_net() {
         const Dense own = causal_weights(r.k, r.k, linear_kernel, Triangle::with_diagonal);
         Sequence half = s;
         half.beta.assign(s.shape.T, 0.5);
-        const std::vector<double> predicted = stored(substitute(A, r.v));
+        const std::vector<double> predicted = stored(solve_unit_lower(A, r.v));
         const Params params = params_of(s.shape);
         return std::vector<Point>{
             as_statement(exact_point(measured, predicted, units), params, "reads and state"),
-            rival_law(exact_point(measured, stored(substitute(-1 * A, r.v)), units), params, "sum added"),
+            rival_law(exact_point(measured, stored(solve_unit_lower(-1 * A, r.v)), units), params, "sum added"),
             rival_law(exact_point(measured, stored(inverse(I + own) * r.v), units), params, "own term in the sum"),
             rival_law(exact_point(measured, stored(r.v - A * r.v), units), params, "v_i for u_i in the sum"),
             rival_system(exact_point(results_of("delta_net", half), predicted, units), params, "step size 1/2")};

@@ -37,7 +37,7 @@ Claim common_factor() {
           s.beta.assign(shape.T, 1.0);
           const Dense k = head_rows(s.k, shape, 0, shape.Dk), q = head_rows(s.q, shape, 0, shape.Dk),
                       v = head_rows(s.v, shape, 0, shape.Dv);
-          const Dense u = substitute(causal_weights(k, k, linear_kernel, Triangle::strict), v),
+          const Dense u = solve_unit_lower(causal_weights(k, k, linear_kernel, Triangle::strict), v),
                       weights = causal_weights(k, q, linear_kernel, Triangle::with_diagonal);
           // The reads of Eq 38-40 times factor(t), with u_i times written(i).
           const auto reads = [&](const auto &factor, const auto &written) {
@@ -167,11 +167,11 @@ Claim indices_of_z() {
         return std::vector<Point>{
             as_statement(exact_point(row_sum(printed1, 1), 1, 4), second, "row sum over Z1 as printed"),
             as_statement(exact_point(row_sum(printed2, 1), 1, 4), second, "row sum over Z2 as printed"),
-            as_obligation(exact_point(reads, (mended2 * substitute(mended1, v)).data, units), params,
+            as_obligation(exact_point(reads, (mended2 * solve_unit_lower(mended1, v)).data, units), params,
                           "reads of DeltaFormer with softmax kernels"),
-            rival_law(exact_point(reads, (mended2 * substitute(printed1, v)).data, units), params, "Z1 as printed"),
-            rival_law(exact_point(reads, (printed2 * substitute(mended1, v)).data, units), params, "Z2 as printed"),
-            rival_law(exact_point(reads, (mended2 * substitute(A1, v)).data, units), params, "no Z1")};
+            rival_law(exact_point(reads, (mended2 * solve_unit_lower(printed1, v)).data, units), params, "Z1 as printed"),
+            rival_law(exact_point(reads, (printed2 * solve_unit_lower(mended1, v)).data, units), params, "Z2 as printed"),
+            rival_law(exact_point(reads, (mended2 * solve_unit_lower(A1, v)).data, units), params, "no Z1")};
       });
   claim.explanation =
       "A slip of an index: both are meant 'similar to softmax attention', and the listing has them right.";

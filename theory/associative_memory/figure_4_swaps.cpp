@@ -93,7 +93,7 @@ std::vector<double> accuracies(const std::string &kernel, const Setting &setting
                   v = head_rows(s.v, s.shape, story, n);
       const Dense A = causal_weights(
           k, k, [](double x) { return std::nearbyint(100 * x) / 100; }, Triangle::strict);
-      const Dense o = normalise_sums(causal_weights(k, q, exp_kernel, Triangle::with_diagonal)) * substitute(A, v);
+      const Dense o = normalise_sums(causal_weights(k, q, exp_kernel, Triangle::with_diagonal)) * solve_unit_lower(A, v);
       reads.insert(reads.end(), o.data.begin(), o.data.end());
     }
   } else {

@@ -37,7 +37,7 @@ Text tell(const Dense &keys, const Kernel &f, std::uint64_t seed, int number) {
     }
     text.answer.push_back(held[0]);
   }
-  text.u = substitute(causal_weights(text.k, text.k, f, Triangle::strict), text.u);
+  text.u = solve_unit_lower(causal_weights(text.k, text.k, f, Triangle::strict), text.u);
   return text;
 }
 

@@ -171,7 +171,7 @@ Claim stays_linear() {
         for (int j = 0; j < G; ++j)
           combined = combined + Stream(protocol.seed, "groups/weights").normal(j) / (G * std::sqrt(d)) *
                                     Dense(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
-        const Dense A = grouped(linear_kernel), wanted = substitute(A, v);
+        const Dense A = grouped(linear_kernel), wanted = solve_unit_lower(A, v);
         const double units = 4 * solve_units(A, wanted);
         const auto single = [&](const Dense &w, const char *kernel = "linear") {
           return exact_point(written(k, w, v, {kernel}).data, wanted.data, units);
@@ -181,7 +181,7 @@ Claim stays_linear() {
         return std::vector<Point>{
             as_statement(single(combined), label, "u of one linear kernel against G grouped ones"),
             rival_system(single(1.0 / G * combined), label, "mean for sum"),
-            rival_law(exact_point(one, substitute(grouped(exp_kernel), v).data, units), label, "exp for linear")};
+            rival_law(exact_point(one, solve_unit_lower(grouped(exp_kernel), v).data, units), label, "exp for linear")};
       });
   return at_parameters(running(claim, {"delta_former"}), params);
 }

@@ -186,7 +186,7 @@ Claim comment_iteration() {
       "a_{i+1} = a_i + a_i b_i and b_{i+1} = b_i b_i, as in Eq 100.", [](const Protocol &protocol) {
         const int C = protocol.point ? protocol.point->integer("C") : 8, steps = ceil_log2(C) - 1;
         const Dense A = dense_lower(C, protocol.seed), V = normal_matrix(C, 3, protocol.seed, "listing 1/values"),
-                    wanted = substitute(A, V);
+                    wanted = solve_unit_lower(A, V);
         const auto iterate = [&](auto step, int steps) {
           Dense a = Dense::identity(C) - A, b = A * A;
           for (int i = 0; i < steps; ++i) step(a, b);

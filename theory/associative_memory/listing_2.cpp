@@ -110,7 +110,7 @@ Claim softmax_mask() {
           points.push_back(rival_law(law, "T for T - 1", e_x / (e_x + T)));
           points.push_back(rival_law(law, "masked by -inf", 1));
           const std::vector<double> layer = written(x.k, x.w, x.v, {"softmax"}).data;
-          const Dense u = substitute(causal, x.v);
+          const Dense u = solve_unit_lower(causal, x.v);
           const double units = solve_units(causal, u);
           points.push_back(
               as_obligation(exact_point(layer, u.data, units), x.label, "u of delta_former, against masking by -inf"));

@@ -91,7 +91,7 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
       const Dense A = causal_weights(first, first, f, Triangle::strict);
       // by substitution: past 1 / eps the smallest singular value drowns in the rounding of the largest
       const Dense one = Dense::identity(T), rows = normalised ? normalise_sums(A) : A;
-      return std::log(spectral_norm(one + rows) * spectral_norm(substitute(rows, one)));
+      return std::log(spectral_norm(one + rows) * spectral_norm(solve_unit_lower(rows, one)));
     };
     growth.push_back((log_condition(24) - log_condition(8)) / 16);
   }

@@ -45,7 +45,7 @@ Claim identity() {
             usage_error("C must be a power of two from 4 on (neumann_non_power2)");
           const int iterations = floor_log2(C) - 1;
           const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                      wanted = substitute(A, V);
+                      wanted = solve_unit_lower(A, V);
           const double units = solve_units(A, wanted);
           const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
           const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
@@ -84,7 +84,7 @@ Claim other_sizes() {
         for (int C : sizes(protocol, protocol.full() ? std::vector<int>{3, 5, 12, 63} : std::vector<int>{3, 5, 12})) {
           if (C < 3 || floor_log2(C) == ceil_log2(C)) usage_error("C is a power of two: see neumann_doubling");
           const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                      wanted = substitute(A, V);
+                      wanted = solve_unit_lower(A, V);
           const double units = solve_units(A, wanted);
           const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
           const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };

@@ -225,7 +225,7 @@ Claim u_against_o() {
           for (int i = 0; i < n; ++i) V(i, i) = 1;
           Dense A = causal_weights(k, k, f, Triangle::strict), A2 = causal_weights(k, q, f, Triangle::with_diagonal);
           if (name == "softmax") A = normalise_sums(A), A2 = normalise_sums(A2);
-          const Dense A1 = Dense::identity(shape.T) + A, inverse_A = inverse(A1), U = substitute(A, V);
+          const Dense A1 = Dense::identity(shape.T) + A, inverse_A = inverse(A1), U = solve_unit_lower(A, V);
           double above = 0, below = 0, before = 0;
           for (int t = 1; t < shape.T; ++t) {
             double column = 0;

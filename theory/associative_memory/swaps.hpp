@@ -89,7 +89,7 @@ inline double only_assumption_2(double x) { return x > -1.5 && x < 2.5 ? std::ne
 inline std::vector<double> reads_of_sums(const Sequence &s, const Kernel &f) {
   const Dense k = head_rows(s.k, s.shape, 0, s.shape.Dk), q = head_rows(s.q, s.shape, 0, s.shape.Dk),
               v = head_rows(s.v, s.shape, 0, s.shape.Dv);
-  return (causal_weights(k, q, f, Triangle::with_diagonal) * substitute(causal_weights(k, k, f, Triangle::strict), v))
+  return (causal_weights(k, q, f, Triangle::with_diagonal) * solve_unit_lower(causal_weights(k, k, f, Triangle::strict), v))
       .data;
 }
 

@@ -26,14 +26,6 @@ inline Dense causal_weights(const Dense &keys, const Dense &queries, const Kerne
   return M;
 }
 
-/// U with (I + A) U = V, only the strict lower triangle of A is read.
-inline Dense substitute(const Dense &A, Dense V) {
-  for (int t = 1; t < V.rows; ++t)
-    for (int i = 0; i < t; ++i)
-      for (int c = 0; c < V.columns; ++c) V(t, c) -= A(t, i) * V(i, c);
-  return V;
-}
-
 /// Row t of M times factors[t].
 inline Dense scale_rows(Dense M, const std::vector<double> &factors) {
   for (int t = 0; t < M.rows; ++t)

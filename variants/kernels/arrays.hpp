@@ -13,17 +13,13 @@ template <class Real> Array<Real> allocate(const Call<Real> &call, size_t n) {
 /// n times the same number.
 template <class Real> Array<Real> filled(const Call<Real> &call, size_t n, Real value) {
   const Array<Real> array = allocate(call, n);
-  Kokkos::deep_copy(Execution(), array, value);
+  fill(array, value);
   return array;
 }
 
 /// Fixed weights of a layer, computed on the host from its parameters and seed, the same for all heads.
 template <class Real> Array<Real> constants(const std::string &label, const std::vector<double> &values) {
-  const Array<Real> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), values.size());
-  const auto host = Kokkos::create_mirror_view(device);
-  for (size_t i = 0; i < values.size(); ++i) host(i) = static_cast<Real>(values[i]);
-  Kokkos::deep_copy(device, host);
-  return device;
+  return uploaded<Real>(label, values.size(), [&](size_t i) { return values[i]; });
 }
 
 template <class Real, class Step> struct StepMap {

@@ -1,106 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of attention.hpp's layers, by blocks of queries and keys and in memory linear in T (after Dao et al. 2022,
 // arXiv:2205.14135, Appendix B): weights are computed anew from each query's normaliser, which a forward run leaves. With
-// l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative:
+// p and dz of block_gradient.hpp,
 //
-//   dp_ti = do_t . v_i,   dz_ti = slope_ti p_ti (dp_ti - do_t . o_t)     normalised: p_ti = exp(l_ti) / mass_t
-//                         dz_ti = slope_ti dp_ti                         not:        p_ti = l_ti
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// A block of queries gathers its normalisers, where there are any, then dq; a block of keys goes through the queries that
-// see it for dk and dv.
-// A kernel has besides, l being what it returned:
-//   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
-// Where logits depend on more than z, `gates` sees dz of every block, as CrossingSums does (crossing_sums.hpp).
+// A GPU's many teams meet every pair twice and add nothing that another adds to: a block of queries gathers its
+// normalisers, where there are any, then dq; a block of keys goes through the queries that see it for dk and dv. A host's
+// few meet it once (joint_gradient.hpp).
 #pragma once
-#include "variants/kernels/arrays.hpp"
 #include "variants/kernels/attention.hpp"
+#include "variants/kernels/joint_gradient.hpp"
 
 namespace recollect::variants {
-
-/// What a query leaves for the way back, where weights are normalised.
-template <class Real> struct QueryFacts {
-  Array<Real> normaliser; // [heads,T] log of its mass of exponentials
-  Array<Real> read;       // [heads,T] do_t . o_t
-};
-
-/// p and dz of a block of queries and keys.
-template <class Number, class Kernel> struct BlockGradient {
-  using Real = Number;
-  KeyLoop<Real, Kernel> loop;
-  Rows<Real> d_o;
-  QueryFacts<Real> facts;
-
-  struct Room {
-    Real *p, *dz;          // [rows,keys]
-    Real *q, *k, *v, *d_o; // rooms
-  };
-  KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(loop.most_keys); }
-  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
-    return {s.take(loop.most_rows * ld()),
-            s.take(loop.most_rows * ld()),
-            tile::room(s, loop.most_rows, loop.queries.width),
-            tile::room(s, loop.most_keys, loop.keys.width),
-            tile::room(s, loop.most_keys, loop.values.width),
-            tile::room(s, loop.most_rows, d_o.width)};
-  }
-  struct Block {
-    tile::Matrix<Real> q, k, v, d_o;
-  };
-  KOKKOS_FUNCTION void stage_queries(const Team &team, size_t head, Range rows, const Room &x, Block &b) const {
-    const int width = loop.queries.width;
-    b.q = tile::stage(team, rows.size(), width, loop.queries.at(head, rows.begin), width, x.q);
-    b.d_o = tile::stage(team, rows.size(), d_o.width, d_o.at(head, rows.begin), d_o.width, x.d_o);
-  }
-  KOKKOS_FUNCTION void stage_keys(const Team &team, size_t head, Range keys, const Room &x, Block &b) const {
-    const int width = loop.keys.width, values = loop.values.width;
-    b.k = tile::stage(team, keys.size(), width, loop.keys.at(head, keys.begin), width, x.k);
-    b.v = tile::stage(team, keys.size(), values, loop.values.at(head, keys.begin), values, x.v);
-  }
-
-  /// Between barriers.
-  KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const Block &b,
-                             const Room &x) const {
-    const int n = keys.size(), first = rows.begin - keys.begin;
-    const std::ptrdiff_t ld = this->ld();
-    tile::Staircase seen{}; // all
-    if (loop.sees != Sees::everything) seen = {loop.sees == Sees::earlier ? first : first + 1, 1};
-    tile::Product<Real> scores{b.q, tile::transposed(b.k.data, b.k.row), loop.queries.width},
-        products{b.d_o, tile::transposed(b.v.data, b.v.row), d_o.width};
-    scores.wanted = products.wanted = seen;
-    tile::gemm(team, rows.size(), n, Real(1), scores, tile::Product<Real>{}, Real(0), x.p, ld);
-    tile::gemm(team, rows.size(), n, Real(1), products, tile::Product<Real>{}, Real(0), x.dz, ld);
-    team.barrier();
-    const Kernel kappa = loop.kernel;
-    const Real *normaliser = facts.normaliser.data() + head * loop.queries.count,
-               *read = facts.read.data() + head * loop.queries.count;
-    each_row(team, rows.size(), [=](int r, int lane, int lanes) {
-      Real *p = x.p + r * ld, *dz = x.dz + r * ld;
-      const int end = seen.end(r, n), t = rows.begin + r;
-      for (int j = end + lane; j < n; j += lanes) p[j] = dz[j] = 0;
-      const bool normalised = kappa.normalised();
-      const Real log_mass = normalised ? normaliser[t] : Real(0), mean = normalised ? read[t] : Real(0);
-      for (int j = lane; j < end; j += lanes) {
-        const int i = keys.begin + j;
-        const Real z = p[j], l = kappa(head, t, i, z), slope = kappa.slope(head, t, i, z, l);
-        if (normalised) {
-          p[j] = math::exp(l - log_mass);
-          dz[j] = slope * p[j] * (dz[j] - mean);
-        } else {
-          p[j] = l;
-          dz[j] *= slope;
-        }
-      }
-    });
-  }
-};
-
-struct NoGates {
-  template <class Real>
-  KOKKOS_FUNCTION void of_queries(const Team &, size_t, Range, Range, const Real *, std::ptrdiff_t) const {}
-  template <class Real>
-  KOKKOS_FUNCTION void of_keys(const Team &, size_t, Range, Range, const Real *, std::ptrdiff_t) const {}
-};
 
 /// Ends a block of queries' way through the keys (attention.hpp): what they leave, and dq. Or is all of it.
 template <class Real, class Kernel, class Gates = NoGates> struct QueryGradient {
@@ -209,13 +121,19 @@ QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back
   const size_t kept = kernel.normalised() ? call.steps() : 0;
   const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
   const BlockGradient<Real, Kernel> block{loop, rows_of(back.d.o, s, s.Dv), facts};
-  const QueryGradient<Real, Kernel, Gates> queries{block, rows_of(back.d.q, s, s.Dk), gates};
+  const Rows<Real> dq = rows_of(back.d.q, s, s.Dk), dk = rows_of(back.d.k, s, s.Dk), dv = rows_of(back.d.v, s, s.Dv);
+  if constexpr (on_host)
+    if (!kernel.normalised() || Steady<Kernel>::value) {
+      joint_gradient(label, call, block, dq, dk, dv, gates);
+      return facts;
+    }
+  const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
   if (kernel.normalised())
     attend(label + "::queries", call, loop, queries);
   else
     run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),
               queries);
-  const KeyGradient<Real, Kernel, Gates> keys{block, rows_of(back.d.k, s, s.Dk), rows_of(back.d.v, s, s.Dv), gates};
+  const KeyGradient<Real, Kernel, Gates> keys{block, dk, dv, gates};
   run<Real>({label + "::keys", s.heads() * keys.blocks(), 256, call.math}, *call.arena, keys.scratch(), keys);
   return facts;
 }

@@ -73,7 +73,7 @@ template <class Real> struct Choice {
   int topk;
   bool causal;
   Array<Real> q, scores;               // scores: work
-  Kokkos::View<int *, Execution> best; // [heads,T,topk], -1 where there are fewer
+  Array<int> best; // [heads,T,topk], -1 where there are fewer
 
   KOKKOS_FUNCTION void find(size_t step) const {
     const int here = int(step % blocks.T) / blocks.block;
@@ -105,7 +105,7 @@ template <class Real> struct Choice {
 template <class Real> Choice<Real> choice_of(const Call<Real> &call, const Blocks<Real> &blocks, bool causal) {
   const int topk = std::min(call.params.integer("topk"), blocks.count);
   const size_t n = call.steps() * topk;
-  return {blocks, topk, causal, call.q, allocate(call, n), Kokkos::View<int *, Execution>("best blocks", n)};
+  return {blocks, topk, causal, call.q, allocate(call, n), allocated<int>("best blocks", n)};
 }
 
 } // namespace recollect::variants

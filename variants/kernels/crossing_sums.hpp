@@ -38,6 +38,15 @@ template <class Number> struct CrossingSums {
     return {begin > among.begin ? begin : among.begin, end < among.end ? end : among.end};
   }
 
+  /// `count` times such sums, of 0, for threads that add side by side, and one of them.
+  CrossingSums copies(const Call<Real> &call, int count) const {
+    return {filled(call, count * parts.extent(0), Real(0)), levels, T};
+  }
+  KOKKOS_FUNCTION CrossingSums copy(int i, size_t heads) const {
+    const size_t size = heads * levels * T;
+    return {Array<Real>(parts.data() + i * size, size), levels, T};
+  }
+
   /// x[rows,keys] of a block, rows `ld` apart, to the sums of its rows: of every block once. No barrier.
   KOKKOS_FUNCTION void of_queries(const Team &team, size_t head, Range rows, Range keys, const Real *x,
                                   std::ptrdiff_t ld) const {

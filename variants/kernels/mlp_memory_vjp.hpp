@@ -37,7 +37,7 @@ template <class Real, class Act, class Read> struct TrainBack {
     Stack<Real> s{memory};
     return place(s);
   }
-  size_t scratch() const {
+  KOKKOS_FUNCTION size_t scratch() const {
     Stack<Real> s;
     place(s);
     return s.used;

@@ -119,7 +119,7 @@ void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, 
   Kokkos::parallel_for(label + "::values", all_steps, SideBySide<Real>{V, F, call.v, call.k, both.call.v, Real(1)});
   Kokkos::parallel_for(label + "::asked", all_steps, SideBySide<Real>{V, F, back.d.o, y, both.d.o, Real(-1)});
   const Array<Real> last = allocate(call, back.d.state.extent(0));
-  Kokkos::deep_copy(Execution(), last, back.d.state);
+  copy(last, back.d.state);
   DecayedSum<Real> in{F, x, call.k, alpha, {}};
   in.strength = weight;
   DecayedSumGradient<Real> d{allocate(call, steps * F), back.d.k};

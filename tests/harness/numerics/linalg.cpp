@@ -51,6 +51,18 @@ BOOST_AUTO_TEST_CASE(eigenvalues_and_cholesky_of_known_matrices) {
   BOOST_CHECK_THROW(cholesky(Dense(2, 2, {1, 2, 2, 1})), std::runtime_error);
 }
 
+BOOST_AUTO_TEST_CASE(substitution_reads_the_strict_lower_triangle_alone) {
+  // x = 1, then 2 - 3 x = -1, then 4 - 5 x - 6 (-1) = 5
+  check_close(solve_unit_lower(Dense(3, 3, {7, 8, 9, 3, 10, 11, 5, 6, 12}), Dense(3, 1, {1, 2, 4})).data, {1, -1, 5}, 0);
+  const int n = 40;
+  Dense L = random(n, n, "L"), B = random(n, 3, "B"), unit = Dense::identity(n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) unit(i, j) = L(i, j) /= n;
+  check_close((unit * solve_unit_lower(L, B)).data, B.data, 10 * n * eps);
+  BOOST_TEST(solve_unit_lower(Dense(0, 0), Dense(0, 3)).data.empty());
+  BOOST_CHECK_THROW(solve_unit_lower(L, Dense(n - 1, 3)), std::logic_error);
+}
+
 BOOST_AUTO_TEST_CASE(inverses) {
   check_close(inverse(Dense(2, 2, {2, 1, 1, 1})).data, {1, -1, -1, 2}, 16 * eps);
   BOOST_CHECK_THROW(inverse(Dense(2, 2, {1, 2, 2, 4})), std::runtime_error);

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(recursion_by_hand) {
   const Dense k(3, 1, {1, 2, -1}), v(3, 1, {1, 1, 1});
   const Dense A = causal_weights(k, k, linear_kernel, Triangle::strict);
   check_close(A.data, {0, 0, 0, 2, 0, 0, -1, -2, 0}, 0);
-  check_close(substitute(A, v).data, {1, -1, 0}, 0);
+  check_close(solve_unit_lower(A, v).data, {1, -1, 0}, 0);
   check_close(normalise_sums(causal_weights(k, k, linear_kernel, Triangle::strict)).data,
               {0, 0, 0, 1, 0, 0, 1. / 3, 2. / 3, 0}, 1e-16);
 }

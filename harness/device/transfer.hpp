@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays on the device, and numbers on their way there and back: everything in the kernels' own order, so that nothing
+// waits but the host for what it reads.
+#pragma once
+#include "harness/device/launch_space.hpp"
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace recollect {
+
+/// A GPU waits for all its kernels before it hands out memory or takes it back, which costs more than a small kernel. So
+/// small arrays that nobody holds any more are handed out again; what they are used for next runs after what used them.
+namespace recycling {
+
+constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes, of an array and of each type's together
+
+/// While something counts what is allocated.
+inline bool paused = false;
+
+template <class Real> struct Kept {
+  std::map<size_t, std::vector<Array<Real>>> of_size;
+  size_t bytes = 0;
+};
+template <class Real> Kept<Real> &kept() {
+  static Kept<Real> all;
+  static const bool emptied = (Kokkos::push_finalize_hook([] { all = {}; }), true);
+  (void)emptied;
+  return all;
+}
+
+inline size_t room_for(size_t n) {
+  size_t room = 64;
+  while (room < n) room *= 2;
+  return room;
+}
+
+} // namespace recycling
+
+/// n numbers, uninitialised.
+template <class Real> Array<Real> allocated(const std::string &label, size_t n) {
+  const auto anew = [&label](size_t size) {
+    return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), size);
+  };
+  if (on_host || recycling::paused || n == 0 || n * sizeof(Real) > recycling::largest) return anew(n);
+  recycling::Kept<Real> &kept = recycling::kept<Real>();
+  const size_t room = recycling::room_for(n);
+  std::vector<Array<Real>> &equals = kept.of_size[room];
+  for (const Array<Real> &array : equals)
+    if (array.use_count() == 1) return Kokkos::subview(array, std::make_pair(size_t(0), n));
+  const Array<Real> array = anew(room);
+  if (kept.bytes + room * sizeof(Real) <= recycling::most) {
+    kept.bytes += room * sizeof(Real);
+    equals.push_back(array);
+  }
+  return Kokkos::subview(array, std::make_pair(size_t(0), n));
+}
+
+/// The same, each element by its index, made on the host.
+template <class Real, class Element>
+Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
+  const Array<Real> device = allocated<Real>(label, n);
+  const auto host = Kokkos::create_mirror_view(device); // the array itself where kernels run on the host
+  for (size_t i = 0; i < n; ++i) host(i) = static_cast<Real>(element(i));
+  Kokkos::deep_copy(Execution(), device, host); // of memory that may be paged out: it is read when this returns
+  return device;
+}
+
+template <class Real> std::vector<double> download(const Array<Real> &device) {
+  const auto host = Kokkos::create_mirror_view(device);
+  Kokkos::deep_copy(Execution(), host, device);
+  Execution().fence();
+  return std::vector<double>(host.data(), host.data() + host.extent(0));
+}
+
+template <class To, class From> void copy(const To &to, const From &from) { Kokkos::deep_copy(Execution(), to, from); }
+template <class Real> void fill(const Array<Real> &array, Real value) {
+  Kokkos::deep_copy(Execution(), array, value);
+}
+
+} // namespace recollect
