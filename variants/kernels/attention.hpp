@@ -55,8 +55,7 @@ void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real
     run<Real>({label, call.shape.heads() * kernel.blocks(), 256, call.math}, *call.arena, kernel.scratch(), kernel);
   };
 #ifdef __CUDACC__
-  if constexpr (std::is_same_v<Real, float>)
-    if (const AttendInWarps<Kernel, Finish> quick{loop, finish}; quick.suits(call.math)) return start(quick);
+  if (const AttendInWarps<Real, Kernel, Finish> quick{loop, finish}; quick.suits()) return start(quick);
 #endif
   start(Attend<Real, Kernel, Finish>{loop, finish});
 }

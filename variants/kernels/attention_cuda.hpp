@@ -8,20 +8,22 @@
 
 namespace recollect::variants {
 
-template <class Kernel, class Finish> struct AttendInWarps {
-  using Real = float;
-  using Unit = tile::cuda::Exact;
-  static constexpr int warps = 8, most_rows = warps * tile::cuda::height, most_keys = 64, most_width = 64;
-  static constexpr int read_keys = 32; // at a time: their weights are 16 of a thread's 128 registers
+/// Products are exact where coarser ones may be, too: those took twice the time (BENCHMARKS.md).
+template <class Number, class Kernel, class Finish> struct AttendInWarps {
+  using Real = Number;
+  using Unit = std::conditional_t<sizeof(Real) == 8, tile::cuda::Float64, tile::cuda::Exact>;
+  static constexpr bool alone = sizeof(Real) == 8; // scratch of one team leaves no room for a second (launch.hpp)
+  static constexpr int warps = alone ? 16 : 8, most_rows = warps * tile::cuda::height, most_width = 64;
+  static constexpr int most_keys = alone ? 32 : 64;
+  static constexpr int read_keys = most_keys / 2; // at a time: their weights are 16 of a thread's 128 registers
   static constexpr int blocks_of_keys = read_keys / 8, blocks_of_values = most_width / 8;
   static constexpr int pitch = most_width + 4; // rows that a warp reads together begin in different banks
   KeyLoop<Real, Kernel> loop;
   Finish finish;
 
-  bool suits(Math math) const {
-    const size_t most = Execution().cuda_device_prop().sharedMemPerBlockOptin;
-    return math == Math::exact && loop.queries.width <= most_width && loop.values.width <= most_width &&
-           (scratch() + reduce_room) * sizeof(Real) <= most;
+  bool suits() const {
+    return loop.queries.width <= most_width && loop.values.width <= most_width &&
+           launching::fits_on_chip<Real>(scratch());
   }
 
   struct Room {
