@@ -50,7 +50,9 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   for (size_t i = counter.next(); i < plan.size(); i = counter.next()) {
     progress.next(plan[i].claim->id);
     if (!flags.shard.has(i) || recorder.before().has(i)) continue;
-    recorder.add([] {}, i, examine(*plan[i].claim, plan[i].protocol));
+    Finding found;
+    recorder.during([&] { found = examine(*plan[i].claim, plan[i].protocol); });
+    recorder.add([] {}, i, found);
   }
   recorder.finish();
   progress.done();
