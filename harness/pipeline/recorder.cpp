@@ -79,7 +79,7 @@ bool Recorder::due() const {
 void Recorder::during(const std::function<void()> &work) {
   if (waiting_.empty()) return work();
   std::promise<void> over;
-  std::future<void> keeping = std::async(std::launch::async | std::launch::deferred, [this, ended = over.get_future()] {
+  std::future<void> keeping = std::async([this, ended = over.get_future()] {
     while (!due())
       if (ended.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) return;
     save();
