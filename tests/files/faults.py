@@ -60,8 +60,10 @@ def attempt(program, shim, name, kind, at, files):
 def attempt_in(folder, program, shim, name, kind, at, files):
     words, out = commands(*files, folder)[name]
     count = os.path.join(folder, "count")
-    environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count, OMP_WAIT_POLICY="passive",
-                       OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", **({"FAULT_PROGRAM": "python"} if name == "report" else {}))
+    environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count, FAULT_FAMILY="1",
+                       OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # fmt: skip
+    if name == "report":
+        environment["FAULT_PROGRAM"] = "python"
     done = subprocess.run([program, *words], capture_output=True, text=True, env=environment, timeout=600)
     seen = int(open(count).read() or 0) if os.path.exists(count) else 0
     if done.returncode not in (0, 3):
@@ -95,8 +97,6 @@ def main():
             for kind in KINDS:
                 problem, total = attempt(program, shim, name, kind, 0, files)
                 assert not problem, problem
-                if name == "report":
-                    total = max(total, 24)  # every worker counts for itself from where it was forked
                 places = range(1, total + 1)
                 python = arguments.report if name == "report" and kind == "malloc" else 0
                 most = min(filter(None, (arguments.most, python)), default=total)
