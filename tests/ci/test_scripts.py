@@ -6,10 +6,13 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "ci" / "mutants"))
+from run import rows_of  # noqa: E402
 
 
 class Scripts(unittest.TestCase):
@@ -107,6 +110,17 @@ class Scripts(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertIn("MiB", done.stderr)
         self.assertFalse((self.folder / "apt.log").exists())
+
+    def test_the_mutants_name_code_that_is_there(self):
+        """Each of a line that the file has once, so that it is plain which is meant, and each another line."""
+        for path, least in ("ci/subtle_mutants.txt", 20), ("ci/equivalent_mutants.txt", 50):
+            rows = rows_of(path)
+            self.assertGreater(len(rows), least)
+            for name, before, after, remark in rows:
+                lines = [line.strip() for line in (ROOT / name).read_text().splitlines()]
+                self.assertEqual(lines.count(before), 1, f"{path}: {name}: {before}")
+                self.assertNotIn(after, ("", before), before)
+                self.assertTrue(remark, before)
 
     def test_the_examples_name_what_is_there(self):
         """A GitHub Action and a GitLab job: the scripts that they call, and the files that those leave."""
