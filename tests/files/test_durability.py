@@ -32,7 +32,7 @@ class Durability(Survival):
             at, by = draw.randint(1, counts[kind]), draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
             with self.subTest(kind=kind, at=at, by=by.name), open(log, "w") as said:
                 at_call.killed((*RUN, "-o", out), kind, at, by, said)
-                self.assert_kept(out, reported(pathlib.Path(log).read_text()))
+                self.assert_kept(out, reported(pathlib.Path(log).read_text()), report=i < 3)
                 self.assert_resumes(out, whole)
 
     def test_one_output_takes_one_process(self):
