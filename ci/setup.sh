@@ -11,7 +11,8 @@ packages=(g++ cmake ninja-build git xz-utils
   libhdf5-dev libzip-dev libcli11-dev libboost-dev libboost-test-dev librandom123-dev libtomlplusplus-dev nlohmann-json3-dev
   libeigen3-dev libopenblas-openmp-dev   # this flavour of OpenBLAS shares its threads with Kokkos's OpenMP backend
   python3 python3-h5py python3-matplotlib python3-jinja2)
-optional_packages=(libopenmpi-dev openmpi-bin)   # mpirun -n N recollect run
+mpi_packages=(libopenmpi-dev openmpi-bin)   # optional: mpirun -n N recollect run
+fuzz_packages=(clang libclang-rt-dev)       # optional: libFuzzer, for ci/fuzz.sh
 serial_kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 
 step() { printf 'setup [%3ds] %s\n' "$SECONDS" "$*"; }
@@ -66,7 +67,7 @@ install_missing() {
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
-  ((EUID == 0)) || command -v sudo >/dev/null || die "neither root nor sudo: have an administrator install ${missing[*]}"
+  ((EUID == 0)) || command -v sudo >/dev/null || { step "neither root nor sudo: have an administrator install ${missing[*]}"; return 1; }
   step "installing ${missing[*]}"
   # A failed update is not the end: the lists that the machine has may do.
   logged as_root apt-get update || step "warning: apt-get update failed; going on with the package lists at hand"
@@ -170,8 +171,9 @@ flock --nonblock 9 || { step "waiting for another run of setup"; flock 9; }
 date >"$log" || die "cannot write $log: is the disk full?"
 need_space 16
 
-install_missing "${packages[@]}" || die "apt-get could not install the packages above; the log is $log"
-install_missing "${optional_packages[@]}" || step "warning: going on without ${optional_packages[*]}: no mpirun"
+install_missing "${packages[@]}" || die "the packages above are not installed; the log is $log"
+install_missing "${mpi_packages[@]}" || step "warning: going on without ${mpi_packages[*]}: no mpirun"
+install_missing "${fuzz_packages[@]}" || step "warning: going on without ${fuzz_packages[*]}: ci/fuzz.sh has no libFuzzer"
 use_own_kokkos
 blas=$(readlink -f "/usr/lib/$(gcc -print-multiarch)/libopenblas.so.0")
 [[ $blas == *openmp* ]] || step "warning: libopenblas.so.0 is ${blas:-not there}: another flavour than OpenMP, whose threads may compete with Kokkos's"

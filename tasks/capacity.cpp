@@ -22,11 +22,15 @@
 namespace recollect::tasks {
 namespace {
 
+Shape shape_of(const Params &p) {
+  return {p.integer("memories"), 1, p.integer("most"), p.integer("d"), p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), T = p.integer("most"), d = p.integer("d"), dv = p.integer("dv");
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, 1, T, d, dv};
+  s.shape = shape_of(p);
   s.k = make_keys({p.text("keys"), T, d, p.real("cosine")}, memories, seed);
   s.v = Stream(seed, "capacity/values").normals(size_t(memories) * T * dv);
   normalise_rows(s.v, dv);
@@ -93,6 +97,7 @@ Task capacity() {
     while (n < most && guessed(n + 1) >= p.real("level")) ++n;
     return Ends{double(n), double(most)};
   };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

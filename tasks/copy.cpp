@@ -17,6 +17,7 @@ Task copy() {
   t.params = with_gates(copying_params());
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.ends = guess_among_words;
+  t.shape = [](const Params &p) { return copying_shape(p, 0); };
   t.generate = [](const Params &p, std::uint64_t seed) { return copying(p, seed, 0, 0); };
   t.score = score_copy;
   return t;

@@ -25,17 +25,21 @@ inline std::vector<ParamSpec> copying_params() {
 
 inline Ends guess_among_words(const Params &p) { return {1 / p.real("vocabulary"), 1}; }
 
+inline Shape copying_shape(const Params &p, int noise) {
+  return {p.integer("memories"), 1, 2 * p.integer("length") + noise, p.integer("d"), p.integer("d")};
+}
+
 /// `noise_beta`: the write strength at noise steps.
 inline Problem copying(const Params &p, std::uint64_t seed, int noise, double noise_beta) {
   const int memories = p.integer("memories"), L = p.integer("length"), d = p.integer("d"),
             vocabulary = p.integer("vocabulary");
-  const int text = L + noise, T = text + L;
+  const int text = L + noise, T = copying_shape(p, noise).T;
   const std::vector<double> keys = make_keys({p.text("keys"), 2 * L, d, p.real("cosine")}, memories, seed);
   std::vector<double> words = Stream(seed, "copying/words").normals(size_t(vocabulary) * d);
   normalise_rows(words, d);
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, 1, T, d, d};
+  s.shape = copying_shape(p, noise);
   s.k = Stream(seed, "copying/noise_keys").normals(size_t(memories) * T * d);
   normalise_rows(s.k, d);
   s.v.assign(s.k.size(), 0.0), problem.target = s.v;

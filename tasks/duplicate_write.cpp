@@ -18,14 +18,18 @@
 namespace recollect::tasks {
 namespace {
 
+Shape shape_of(const Params &p) {
+  return {p.integer("memories"), 1, p.integer("others") + p.integer("writes"), p.integer("d"), p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
-  const int memories = p.integer("memories"), others = p.integer("others"), writes = p.integer("writes");
-  const int d = p.integer("d"), dv = p.integer("dv"), T = others + writes, pairs = others + 1;
+  const int memories = p.integer("memories"), others = p.integer("others");
+  const int d = p.integer("d"), dv = p.integer("dv"), T = shape_of(p).T, pairs = others + 1;
   const std::vector<double> keys = make_keys({p.text("keys"), pairs, d, p.real("cosine")}, memories, seed);
   const std::vector<double> values = Stream(seed, "duplicate_write/values").normals(size_t(memories) * pairs * dv);
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, 1, T, d, dv};
+  s.shape = shape_of(p);
   s.q.resize(size_t(memories) * T * d), s.k = s.q;
   s.v.resize(size_t(memories) * T * dv), problem.target = s.v;
   problem.scored.assign(T, 1);
@@ -79,6 +83,7 @@ Task duplicate_write() {
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
   t.metrics = {mse, cosine, {"amplitude_first"}, {"amplitude_second"}, {"amplitude_last"}};
   t.ends = [](const Params &) { return Ends{1, 0}; }; // values have unit variance
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

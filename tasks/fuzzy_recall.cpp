@@ -18,6 +18,7 @@
 #include "harness/numerics/scoring.hpp"
 #include "tasks/gates.hpp"
 #include "tasks/rows.hpp"
+#include "tasks/steps.hpp"
 
 namespace recollect::tasks {
 namespace {
@@ -49,9 +50,14 @@ std::vector<double> turned(const double *key, std::vector<double> direction, dou
   return direction;
 }
 
+Shape shape_of(const Params &p) {
+  const int d = p.integer("d"), L = p.integer("value_tokens");
+  return {p.integer("angles") * p.integer("memories"), L, steps_of(p.real("n") * L, "fuzzy_recall"), d, d};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), angles = p.integer("angles"), n = p.integer("n"), d = p.integer("d");
-  const int L = p.integer("value_tokens"), words = p.integer("words"), T = n * L;
+  const int L = p.integer("value_tokens"), words = p.integer("words"), T = shape_of(p).T;
   const std::vector<double> embeddings = make_keys({"unit", words, d}, 1, 2 * seed);
   const std::vector<double> values = make_keys({"orthonormal", words, d}, 1, 2 * seed + 1);
   const Stream key_word(seed, "fuzzy_recall/key_words"), place_signs(seed, "fuzzy_recall/place_signs"),
@@ -59,7 +65,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
       ask(seed, "fuzzy_recall/ask"), aside(seed, "fuzzy_recall/aside");
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {angles * memories, L, T, d, d};
+  s.shape = shape_of(p);
   const size_t size = s.shape.heads() * T * d;
   s.q.resize(size), s.k.resize(size), s.v.resize(size);
   problem.target.assign(size, 0.0), problem.answer.assign(s.shape.heads() * T, -1);
@@ -126,6 +132,7 @@ Task fuzzy_recall() {
                   integer_param("d", 32, 2, 65536, "width of keys and values")});
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1 / p.real("words"), 1}; };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

@@ -21,8 +21,13 @@
 namespace recollect::tasks {
 namespace {
 
+Shape shape_of(const Params &p) {
+  const int d = p.integer("d");
+  return {p.integer("memories"), 1, p.integer("n") + p.integer("filler_steps"), d, d};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
-  const int memories = p.integer("memories"), n = p.integer("n"), T = n + p.integer("filler_steps"), d = p.integer("d");
+  const int memories = p.integer("memories"), n = p.integer("n"), T = shape_of(p).T, d = p.integer("d");
   const int vocabulary = std::max(n, p.integer("vocabulary"));
   const std::string &filler = p.text("filler");
   const std::vector<double> keys = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
@@ -30,7 +35,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   normalise_rows(words, d);
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, 1, T, d, d};
+  s.shape = shape_of(p);
   s.k = Stream(seed, "long_mqar/filler_keys").normals(size_t(memories) * T * d);
   normalise_rows(s.k, d);
   s.q.resize(s.k.size());
@@ -97,6 +102,7 @@ Task long_mqar() {
                {"first_mse", Metric::smaller},
                {"first_cosine", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1 / std::fmax(p.real("n"), p.real("vocabulary")), 1}; };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

@@ -27,13 +27,15 @@ struct Tokens {
   int response(int cue) const { return shifted ? (cue + 1) % P : P + cue; }
 };
 
+Shape shape_of(const Params &p) { return {p.integer("memories"), 1, p.integer("T"), p.integer("d"), p.integer("d")}; }
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), P = p.integer("P"), T = p.integer("T"), d = p.integer("d");
   const bool cues_only = p.text("storage") == "cues", shifted = p.text("responses") == "shifted";
   const Tokens tokens{P, shifted ? P : 2 * P, shifted};
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, 1, T, d, d};
+  s.shape = shape_of(p);
   problem.candidates = make_keys({p.text("embedding"), tokens.count, d}, memories, seed);
   s.q = s.k = s.v = problem.target = std::vector<double>(size_t(memories) * T * d, 0.0);
   problem.answer.assign(size_t(memories) * T, -1);
@@ -88,6 +90,7 @@ Task mqar() {
                   choice_param("storage", {"bigrams", "cues"}, "which steps write: every bigram, or cue to response")});
   t.metrics = {accuracy, mse, cosine};
   t.ends = [](const Params &p) { return Ends{1 / (p.real("P") * (p.text("responses") == "own" ? 2 : 1)), 1}; };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

@@ -31,6 +31,8 @@ struct Needle {
 };
 Needle needle_of(const Params &p) { return p.text("kind") == "uuid" ? Needle{32, 16} : Needle{7, 10}; }
 
+Shape shape_of(const Params &p) { return {p.integer("memories"), 1, p.integer("T"), p.integer("d"), p.integer("d")}; }
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const Needle needle = needle_of(p);
   const int memories = p.integer("memories"), T = p.integer("T"), d = p.integer("d"), period = p.integer("period"),
@@ -40,7 +42,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
                 " tokens needs T >= " + std::to_string(2 * L));
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, 1, T, d, d};
+  s.shape = shape_of(p);
   const auto unit_rows = [&](const char *name, size_t rows) {
     std::vector<double> x = Stream(seed, name).normals(rows * d);
     normalise_rows(x, d);
@@ -108,6 +110,7 @@ Task needle() {
                   integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats")});
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1.0 / needle_of(p).digits, 1}; };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

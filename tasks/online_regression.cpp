@@ -54,13 +54,15 @@ private:
   std::vector<double> loadings_;
 };
 
+Shape shape_of(const Params &p) { return {p.integer("sequences"), 1, p.integer("T"), p.integer("d"), p.integer("d")}; }
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int sequences = p.integer("sequences"), T = p.integer("T"), d = p.integer("d");
   const double scale = p.real("sigma"), early = p.real("early"), late = p.real("late");
   const Noise noise(p, seed);
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {sequences, 1, T, d, d};
+  s.shape = shape_of(p);
   for (int b = 0; b < sequences; ++b) {
     std::vector<double> x; // [T+2,d]
     for (int t = 0; t < T + 2; ++t) {
@@ -146,6 +148,7 @@ Task online_regression() {
                {"naive_after_switch"},
                {"naive_late"}};
   t.ends = [](const Params &) { return Ends{1, 0}; }; // targets are unit vectors; noise keeps every memory above 0
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

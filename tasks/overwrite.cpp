@@ -15,17 +15,24 @@
 #include "harness/numerics/scoring.hpp"
 #include "tasks/gates.hpp"
 #include "tasks/rows.hpp"
+#include "tasks/steps.hpp"
 
 namespace recollect::tasks {
 namespace {
 
+Shape shape_of(const Params &p) {
+  const int n = p.integer("n");
+  return {p.integer("angles") * p.integer("memories"), n, steps_of(p.real("rounds") * n, "overwrite"), p.integer("d"),
+          p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), angles = p.integer("angles"), n = p.integer("n"),
             rounds = p.integer("rounds");
-  const int d = p.integer("d"), dv = p.integer("dv"), T = n * rounds;
+  const int d = p.integer("d"), dv = p.integer("dv"), T = shape_of(p).T;
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {angles * memories, n, T, d, dv};
+  s.shape = shape_of(p);
   const size_t steps = s.shape.heads() * T;
   s.q.resize(steps * d), s.k.resize(steps * d), s.v.resize(steps * dv);
   problem.target.assign(steps * dv, 0.0), problem.answer.assign(steps, -1);
@@ -91,6 +98,7 @@ Task overwrite() {
        integer_param("d", 16, 1, 65536, "key width"), integer_param("dv", 16, 1, 65536, "value width")});
   t.metrics = {accuracy, mse, cosine, {"stale", Metric::smaller}};
   t.ends = [](const Params &p) { return Ends{1 / (p.real("n") * p.real("rounds")), 1}; };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

@@ -24,12 +24,16 @@
 namespace recollect::tasks {
 namespace {
 
+Shape shape_of(const Params &p) {
+  return {p.integer("graphs"), 1, p.integer("nodes"), p.integer("d"), p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int graphs = p.integer("graphs"), nodes = p.integer("nodes"), d = p.integer("d"), dv = p.integer("dv");
   const double beta = p.real("beta");
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {graphs, 1, nodes, d, dv};
+  s.shape = shape_of(p);
   s.k = make_keys({p.text("keys"), nodes, d, p.real("cosine")}, graphs, seed);
   s.q = s.w = s.k;
   s.v.assign(size_t(graphs) * nodes * dv, 0.0), problem.target = s.v;
@@ -105,6 +109,7 @@ Task reachability() {
                     "parents drawn among all earlier nodes of the tree, or the last one")});
   t.metrics = {accuracy, mse, cosine};
   t.ends = [](const Params &) { return Ends{0.5, 1}; };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   t.meaningless = [](const Variant &variant, const Params &) {

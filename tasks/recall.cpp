@@ -18,11 +18,15 @@
 namespace recollect::tasks {
 namespace {
 
+Shape shape_of(const Params &p) {
+  return {2 * p.integer("memories"), 1, p.integer("n"), p.integer("d"), p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {2 * memories, 1, n, d, dv};
+  s.shape = shape_of(p);
   s.k = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
   s.k.insert(s.k.end(), s.k.begin(), s.k.end());
   s.q = s.k;
@@ -83,6 +87,7 @@ Task recall() {
        real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel")});
   t.metrics = {accuracy, mse, cosine, {"snr_inverse", Metric::smaller}, {"lost", Metric::smaller}};
   t.ends = [](const Params &p) { return Ends{1 / p.real("n"), 1}; };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

@@ -21,6 +21,7 @@ Task selective_copy() {
   t.params.push_back(real_param("noise_beta", 0, 0, 2, "write strength at the noise steps"));
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.ends = guess_among_words;
+  t.shape = [](const Params &p) { return copying_shape(p, p.integer("noise")); };
   t.generate = [](const Params &p, std::uint64_t seed) {
     return copying(p, seed, p.integer("noise"), p.real("noise_beta"));
   };

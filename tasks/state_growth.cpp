@@ -39,12 +39,16 @@ std::vector<double> inputs(const Params &p, int width, std::uint64_t seed) {
   return rows;
 }
 
+Shape shape_of(const Params &p) {
+  return {p.integer("memories"), p.integer("d"), p.integer("T"), p.integer("d"), p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
   const std::vector<double> keys = inputs(p, d, 2 * seed), values = inputs(p, dv, 2 * seed + 1);
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, d, T, d, dv};
+  s.shape = shape_of(p);
   for (int m = 0; m < memories; ++m)
     for (int h = 0; h < d; ++h) {
       s.k.insert(s.k.end(), keys.begin() + size_t(m) * T * d, keys.begin() + size_t(m + 1) * T * d);
@@ -100,6 +104,7 @@ Task state_growth() {
                          choice_param("inputs", {"biased", "zero_mean", "bounded"}, "law of keys and values"),
                          real_param("bias", 0.5, 0, 1, "mean cosine between two biased keys, or values")});
   t.metrics = {{"norm"}, {"growth"}, {"state_norm"}, {"extra_norm"}};
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   t.meaningless = [](const Variant &variant, const Params &) {

@@ -33,16 +33,21 @@ Dense covariance_root(const std::string &kind, int d) {
   return root;
 }
 
+Shape shape_of(const Params &p) {
+  const int H = p.integer("heads"), m = std::max(1, p.integer("d") / H);
+  return {p.integer("models"), H, p.integer("T"), m, m};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int models = p.integer("models"), H = p.integer("heads"), d = p.integer("d"), T = p.integer("T"),
-            m = std::max(1, d / H);
+            m = shape_of(p).Dk;
   const Dense root = covariance_root(p.text("sigma"), d), sigma = root * root;
   const Stream x_draw(seed, "stationarity/x"), read(seed, "stationarity/reads"),
       value_maps(seed, "stationarity/value_maps");
   const std::vector<double> key_maps = make_keys({p.text("key_maps"), m, d}, models * H, seed);
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {models, H, T, m, m};
+  s.shape = shape_of(p);
   for (int b = 0; b < models; ++b) {
     const Dense x = Dense(T, d, x_draw.normals(size_t(T) * d, size_t(b) * T * d)) * root; // rows x_t
     for (int h = 0; h < H; ++h) {
@@ -107,6 +112,7 @@ Task stationarity() {
                {"update", Metric::smaller},
                {"first_update", Metric::smaller}};
   t.ends = [](const Params &) { return Ends{1, 0}; }; // relative to the optimum's own size
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

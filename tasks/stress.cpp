@@ -16,6 +16,7 @@
 #include "harness/numerics/scoring.hpp"
 #include "tasks/gates.hpp"
 #include "tasks/rows.hpp"
+#include "tasks/steps.hpp"
 #include "tasks/swaps.hpp"
 #include <cmath>
 
@@ -28,12 +29,17 @@ std::vector<double> level_keys(const Params &p, int n, std::uint64_t seed) {
   return make_keys({kind, n, d, 0.124}, 1, seed);
 }
 
+Shape shape_of(const Params &p) {
+  const int levels = p.integer("levels"), T = steps_of(std::ldexp(p.real("d"), levels - 1) + p.real("swaps"), "stress");
+  return {levels * p.integer("memories"), 1, T, p.integer("d"), p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const int levels = p.integer("levels"), memories = p.integer("memories"), d = p.integer("d"), dv = p.integer("dv");
-  const int most = d << (levels - 1), T = most + p.integer("swaps");
+  const int most = d << (levels - 1), T = shape_of(p).T;
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {levels * memories, 1, T, d, dv};
+  s.shape = shape_of(p);
   const size_t steps = s.shape.heads() * T;
   s.q.resize(steps * d), s.k.resize(steps * d);
   s.v.assign(steps * dv, 0.0), problem.target.assign(steps * dv, 0.0);
@@ -92,6 +98,7 @@ Task stress() {
     const double levels = p.real("levels");
     return Ends{2 * (1 - std::exp2(-levels)) / (levels * p.real("d")), 1};
   };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

@@ -22,15 +22,20 @@
 namespace recollect::tasks {
 namespace {
 
+Shape shape_of(const Params &p) {
+  const int n = p.integer("n"), heads = p.text("read") == "state" ? n : 1;
+  return {p.integer("memories"), heads, n + p.integer("swaps"), p.integer("d"), p.integer("dv")};
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
-  const int memories = p.integer("memories"), n = p.integer("n"), swaps = p.integer("swaps"), d = p.integer("d");
-  const int dv = p.integer("dv"), T = n + swaps, heads = p.text("read") == "state" ? n : 1;
+  const int memories = p.integer("memories"), n = p.integer("n"), d = p.integer("d");
+  const int dv = p.integer("dv"), T = shape_of(p).T, heads = shape_of(p).H;
   const std::vector<double> keys = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
   std::vector<double> values = Stream(seed, "swap/values").normals(size_t(memories) * n * dv);
   normalise_rows(values, dv);
   Problem problem;
   Sequence &s = problem.sequence;
-  s.shape = {memories, heads, T, d, dv};
+  s.shape = shape_of(p);
   const size_t steps = s.shape.heads() * T;
   s.q.resize(steps * d), s.k.resize(steps * d);
   s.v.assign(steps * dv, 0.0), problem.target.assign(steps * dv, 0.0);
@@ -94,6 +99,7 @@ Task swap() {
     const double n = p.real("n");
     return Ends{p.text("read") == "state" ? std::pow(n, -n) : 1 / n, 1};
   };
+  t.shape = shape_of;
   t.generate = generate;
   t.score = score;
   return t;

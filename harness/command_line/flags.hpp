@@ -97,7 +97,7 @@ template <class Work> auto in_file(const std::string &path, const Work &work) {
 inline void add_memory_flag(CLI::App &c) {
   c.add_option_function<std::string>(
       "--memory", [](const std::string &text) { set_memory_limit(parse_bytes(text, "--memory")); },
-      "most that a case or a file may take, such as 8G; default: what the machine has");
+      "most that a case or a file may take, such as 8G; default: what the machine has, and on a GPU what that has free");
 }
 
 /// Progress and what each piece of work found are left out; the last line and failures stay.

@@ -6,6 +6,7 @@
 #include "harness/core/ranks.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/pipeline/plan.hpp"
 #include "harness/pipeline/recorder.hpp"
 #include "harness/pipeline/suite.hpp"
 #include <iostream>
@@ -46,11 +47,17 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, request.seed)),
                     flags.output.resume);
   Progress progress(plan.size(), flags.quiet.quiet || ranks::rank() != 0);
+  std::vector<double> work; // alone in the plan's order
+  for (const Measurement &m : plan) work.push_back(ranks::size() > 1 ? work_of(*m.claim) : 0);
+  const std::vector<size_t> order = longest_first(work);
   ranks::Counter counter;
-  for (size_t i = counter.next(); i < plan.size(); i = counter.next()) {
+  for (size_t drawn = counter.next(); drawn < plan.size(); drawn = counter.next()) {
+    const size_t i = order[drawn];
     progress.next(plan[i].claim->id);
     if (!flags.shard.has(i) || recorder.before().has(i)) continue;
-    recorder.add([] {}, i, examine(*plan[i].claim, plan[i].protocol));
+    Finding found;
+    recorder.during([&] { found = examine(*plan[i].claim, plan[i].protocol); });
+    recorder.add([] {}, i, found);
   }
   recorder.finish();
   progress.done();

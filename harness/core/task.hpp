@@ -36,6 +36,7 @@ struct Task {
   std::string source;
   std::vector<ParamSpec> params;
   std::vector<Metric> metrics; // the first is the headline
+  std::function<Shape(const Params &)> shape; // of the sequence that generate makes: known before it is
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
   std::function<Ends(const Params &)> ends; // of the headline; null: it has neither

@@ -87,6 +87,22 @@ bool has_math(Math math) {
   return false;
 }
 
+std::optional<std::uint64_t> device_memory_free() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  size_t free = 0, all = 0;
+  if (!on_host && cudaMemGetInfo(&free, &all) == cudaSuccess) return free;
+#elif defined(KOKKOS_ENABLE_HIP)
+  size_t free = 0, all = 0;
+  if (!on_host && hipMemGetInfo(&free, &all) == hipSuccess) return free;
+#endif
+  return std::nullopt;
+}
+
+std::string over_device_memory(std::uint64_t bytes, std::optional<std::uint64_t> free) {
+  if (!free || bytes <= *free) return "";
+  return "needs " + std::to_string(bytes) + " bytes on the device, which has " + std::to_string(*free) + " free";
+}
+
 std::int64_t peak_bytes(const std::function<void()> &work) {
   const Counting counting;
   work();

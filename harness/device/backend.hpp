@@ -4,6 +4,7 @@
 #include "harness/core/types.hpp"
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,11 @@ std::vector<std::pair<std::string, std::string>> backend_facts();
 
 /// Whether the device computes in this arithmetic.
 bool has_math(Math math);
+
+/// Bytes that the device has free; nothing where it computes in the host's memory, which --memory is about.
+std::optional<std::uint64_t> device_memory_free();
+/// "needs B bytes on the device, which has M free" where that is so, else nothing.
+std::string over_device_memory(std::uint64_t bytes, std::optional<std::uint64_t> free = device_memory_free());
 
 /// Most bytes that kernels and arrays held at one time while `work` ran, over what was held before.
 std::int64_t peak_bytes(const std::function<void()> &work);

@@ -170,7 +170,7 @@ void measure(const BenchCase &c, double min_seconds, BenchResult &result) {
   if (!c.along.empty() && result.reason.empty()) result.reason = not_along(*c.variant, *c.form, c.shape, c.params);
   if (c.backward && !c.form->vjp && result.reason.empty()) result.reason = "has no backward pass";
   const BenchCase own = own_part(c);
-  if (result.reason.empty()) result.reason = over_memory(memory_needed(*c.variant, own.shape, c.params, c.real));
+  if (result.reason.empty()) result.reason = over_memory(*c.variant, own.shape, c.params, c.real);
   if (!result.reason.empty()) {
     result.status = "skipped";
     return;

@@ -42,14 +42,25 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   return job_of(call, upload<Real>("initial state", initial_state(variant, s, params)), kernel);
 }
 
-} // namespace
-
-std::uint64_t memory_needed(const Variant &variant, const Shape &n, const Params &params, Real real) {
+/// Inputs, outputs and states of one pass.
+std::uint64_t numbers_of(const Variant &variant, const Shape &n, const Params &params) {
   const std::uint64_t steps = saturating_product(n.heads(), std::uint64_t(n.T));
   std::uint64_t width = 2 * std::uint64_t(n.Dk) + 2 * std::uint64_t(n.Dv); // q, k, v, o
   for (const Input &input : variant.inputs) width += input.per_step() ? 1 : std::uint64_t(n.Dk);
   const std::uint64_t state = 2 * n.heads() * variant.state_shape(n, params).size();
-  return saturating_product(saturating_product(steps, width) + state, sizeof(double) + (real == Real::f32 ? 4 : 8));
+  return saturating_product(steps, width) + state;
+}
+std::uint64_t bytes_of(Real real) { return real == Real::f32 ? 4 : 8; }
+
+} // namespace
+
+std::uint64_t memory_needed(const Variant &variant, const Shape &n, const Params &params, Real real) {
+  return saturating_product(numbers_of(variant, n, params), sizeof(double) + bytes_of(real));
+}
+
+std::string over_memory(const Variant &variant, const Shape &n, const Params &params, Real real) {
+  const std::string why = over_memory(memory_needed(variant, n, params, real));
+  return why.empty() ? over_device_memory(saturating_product(numbers_of(variant, n, params), bytes_of(real))) : why;
 }
 
 Params variant_params(const Variant &variant, const Assignments &given) {

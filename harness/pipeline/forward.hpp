@@ -30,6 +30,8 @@ Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
 /// Bytes of the inputs, outputs and states of one pass, on the host (float64) and on the device (`real`) together. A
 /// form's own workspace comes on top.
 std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Params &params, Real real);
+/// "" or why a pass does not fit: what over_memory says of all of it, or over_device_memory of the device's part.
+std::string over_memory(const Variant &variant, const Shape &shape, const Params &params, Real real);
 
 /// What the definition is seen to do on these inputs, all heads together.
 struct Work {

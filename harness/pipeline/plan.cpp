@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 
 namespace recollect {
@@ -170,15 +169,12 @@ double work_of(const Variant &variant, const Shape &n, const Params &params) {
 }
 
 std::vector<double> work_of(const std::vector<Group> &groups) {
-  std::map<std::string, std::optional<Shape>> shapes; // a task's, whatever the seed
   std::vector<double> work;
   for (const Group &group : groups) {
     work.push_back(0);
     for (const Case *c : group) {
-      const auto [shape, fresh] = shapes.emplace(c->task->name + ";" + c->task_params.str(), std::nullopt);
       try {
-        if (fresh) shape->second = c->task->generate(c->task_params, c->seed).sequence.shape;
-        if (shape->second) work.back() += work_of(*c->variant, *shape->second, c->variant_params);
+        work.back() += work_of(*c->variant, c->task->shape(c->task_params), c->variant_params);
       } catch (const std::exception &) { // the case will say why
       }
     }

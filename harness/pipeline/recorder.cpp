@@ -4,6 +4,7 @@
 #include "harness/core/ranks.hpp"
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <utility>
 
 namespace recollect {
@@ -72,6 +73,25 @@ void Recorder::take_over_shards(const Results &start, const std::string &path, b
 bool Recorder::due() const {
   const auto passed = now_() - saved_;
   return passed > std::chrono::milliseconds(500) && passed > 10 * cost_;
+}
+
+/// `work` and the thread that keeps do not meet: neither adds, and the others wait for both.
+void Recorder::during(const std::function<void()> &work) {
+  if (waiting_.empty()) return work();
+  std::promise<void> over;
+  std::future<void> keeping = std::async([this, ended = over.get_future()] {
+    while (!due())
+      if (ended.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) return;
+    save();
+  });
+  try {
+    work();
+  } catch (...) {
+    over.set_value();
+    throw; // once the thread has ended
+  }
+  over.set_value();
+  keeping.get();
 }
 
 void Recorder::save() {

@@ -29,6 +29,8 @@ public:
     waiting_.push_back(std::move(report));
     if (!output_ || due()) save();
   }
+  /// Does `work`, which may take minutes and adds nothing: what waits is kept meanwhile, as soon as it is due.
+  void during(const std::function<void()> &work);
   /// All ranks together: rank 0 has everything. Once, if not by itself then by finish().
   void gather();
   /// All ranks together: PATH appears.

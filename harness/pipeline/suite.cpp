@@ -233,4 +233,9 @@ std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<
   return all;
 }
 
+double work_of(const Claim &claim) {
+  const double layers = double(claim.variants.size()), tasks = double(claim.tasks.size());
+  return (claim.suite == Effort::full ? 1e6 : 0) + 1e3 * tasks * layers + layers;
+}
+
 } // namespace recollect

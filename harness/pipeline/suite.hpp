@@ -88,4 +88,8 @@ struct VerifyRequest {
 /// quick one unless it was named. Usage error for a bad value at a point.
 std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected);
 
+/// What is known before of how long a claim takes beside others: those of the full suite alone the longest, then those
+/// that run many layers on tasks, then those that run layers on sequences of their own, then algebra.
+double work_of(const Claim &claim);
+
 } // namespace recollect

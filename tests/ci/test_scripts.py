@@ -6,10 +6,13 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "ci" / "mutants"))
+from run import rows_of  # noqa: E402
 
 
 class Scripts(unittest.TestCase):
@@ -90,6 +93,22 @@ class Scripts(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn("RECOLLECT_CACHE", done.stderr)
 
+    def test_setup_goes_on_without_what_is_optional(self):
+        """And says what there is not; what is not optional ends it."""
+        self.copy("ci/setup.sh")
+        self.script("bin/apt-get", "exit 1")
+        prefix = self.folder / "kokkos"
+        for project in "Kokkos", "KokkosKernels":
+            (prefix / "lib/cmake" / project).mkdir(parents=True)
+            (prefix / "lib/cmake" / project / f"{project}Config.cmake").touch()
+        for absent, status, said in (("clang", 0, "no libFuzzer"), ("openmpi-bin", 0, "no mpirun"), ("cmake", 3, "not installed")):
+            self.script("bin/dpkg-query", f'for last; do :; done; [ "$last" = {absent} ] || printf installed')
+            done = self.call("ci/setup.sh", RECOLLECT_CACHE=str(self.folder / "cache"), Kokkos_ROOT=str(prefix))
+            self.assertEqual((done.returncode, done.stdout), (status, f"{prefix}\n" if status == 0 else ""), done.stderr)
+            self.assertIn(f"installing {absent}\n", done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("going on without"), status == 0)
+
     def test_setup_stops_before_a_full_disk_does(self):
         """Nothing is asked of apt, which would hold its lock for as long as it tries."""
         self.copy("ci/setup.sh")
@@ -107,6 +126,17 @@ class Scripts(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertIn("MiB", done.stderr)
         self.assertFalse((self.folder / "apt.log").exists())
+
+    def test_the_mutants_name_code_that_is_there(self):
+        """Each of a line that the file has once, so that it is plain which is meant, and each another line."""
+        for path, least in ("ci/subtle_mutants.txt", 20), ("ci/equivalent_mutants.txt", 50):
+            rows = rows_of(path)
+            self.assertGreater(len(rows), least)
+            for name, before, after, remark in rows:
+                lines = [line.strip() for line in (ROOT / name).read_text().splitlines()]
+                self.assertEqual(lines.count(before), 1, f"{path}: {name}: {before}")
+                self.assertNotIn(after, ("", before), before)
+                self.assertTrue(remark, before)
 
     def test_the_examples_name_what_is_there(self):
         """A GitHub Action and a GitLab job: the scripts that they call, and the files that those leave."""

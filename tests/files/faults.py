@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails every single write, fsync, rename, file creation, truncation and allocation of a small run, verify, forward and
+"""Fails every single write, fsync, rename, file creation, truncation, allocation and mapping of a small run, verify, forward and
 report, one after the other. Each must end in success or in exit 3 with one line on standard error, and leave no file
 under its final name that is not whole; never a crash.
 
-    faults.py RECOLLECT SHIM.so [--most N]     # at most N failures of a kind and command, evenly spread; default: all
+    faults.py RECOLLECT SHIM.so [--most N] [--report N]     # at most N failures of a kind and command, evenly spread:
+                                                            # default all; of report's allocations 200, 0 is all
 
 The last line is "N passed, M failed"."""
 import argparse
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import numpy as np
 
-KINDS = ("write", "fsync", "rename", "open", "truncate", "malloc")
+KINDS = ("write", "fsync", "rename", "open", "truncate", "malloc", "mmap")
 
 
 def inputs(program, folder):
@@ -59,8 +60,10 @@ def attempt(program, shim, name, kind, at, files):
 def attempt_in(folder, program, shim, name, kind, at, files):
     words, out = commands(*files, folder)[name]
     count = os.path.join(folder, "count")
-    environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count, OMP_WAIT_POLICY="passive",
-                       OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", **({"FAULT_PROGRAM": "python"} if name == "report" else {}))
+    environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count, FAULT_FAMILY="1",
+                       OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # fmt: skip
+    if name == "report":
+        environment["FAULT_PROGRAM"] = "python"
     done = subprocess.run([program, *words], capture_output=True, text=True, env=environment, timeout=600)
     seen = int(open(count).read() or 0) if os.path.exists(count) else 0
     if done.returncode not in (0, 3):
@@ -84,6 +87,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("shim")
     parser.add_argument("--most", type=int, default=0)
+    parser.add_argument("--report", type=int, default=200)
     arguments = parser.parse_args()
     passed = failed = 0
     program, shim = os.path.abspath(arguments.program), os.path.abspath(arguments.shim)
@@ -93,11 +97,10 @@ def main():
             for kind in KINDS:
                 problem, total = attempt(program, shim, name, kind, 0, files)
                 assert not problem, problem
-                if name == "report":
-                    total = max(total, 24)  # every worker counts for itself from where it was forked
                 places = range(1, total + 1)
-                most = arguments.most or (200 if name == "report" and kind == "malloc" else 0)  # Python's are too many
-                if most and total > most:
+                python = arguments.report if name == "report" and kind == "malloc" else 0
+                most = min(filter(None, (arguments.most, python)), default=total)
+                if total > most:
                     places = sorted({1 + i * total // most for i in range(most)})
                 bad = 0
                 for at, (problem, _) in zip(places, pool.map(lambda at: attempt(program, shim, name, kind, at, files), places)):

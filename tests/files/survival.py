@@ -46,12 +46,17 @@ class Survival(InFolder):
         self.assertEqual(len(told), 1, said)
         self.assertIn(words, told[0])
 
-    def assert_kept(self, out, cases, table="records"):
-        """What a run left of its output opens, and the table has at least so many cases."""
+    def assert_kept(self, out, cases, table="records", report=False):
+        """What a run left of its output opens, and the table has at least so many cases; if asked, as a page as well."""
         partial = out if os.path.exists(out) else out + ".partial"
         if os.path.exists(partial):
             self.assertIn(self.run_program("info", partial).returncode, (0, 1))
             self.assertGreaterEqual(count(rows(partial, table)), cases)
+            if report:
+                page = self.path("page")
+                done = self.run_program("report", partial, "--quiet", "-o", page)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertTrue(os.path.exists(os.path.join(page, "index.html")))
         else:
             self.assertEqual(cases, 0, "cases were reported, and no file is left")
 

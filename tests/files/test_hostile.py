@@ -20,6 +20,9 @@ from in_folder import InFolder  # noqa: E402
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 COUNT = int(os.environ.get("RECOLLECT_DAMAGED", "25"))  # a command; by hand: 4000
 SHAPE = (1, 1, 3, 2)
+# Processor time of a file's reading, the children's included. A whole file of this size takes 0.03 s, under sanitizers
+# less than one; reading element by element what a header declares took 10 to 17.
+SECONDS = 3
 
 
 class Hostile(InFolder):
@@ -55,13 +58,15 @@ class Hostile(InFolder):
         self.assertEqual(done.status, status, done.err)
         self.assertIn(message, done.err)
         self.assertEqual(os.path.exists(self.output), status == 0)
-        self.assertLess(done.seconds, 20)
+        self.assertLess(done.seconds, SECONDS)
         self.assertLess(done.bytes, 256 << 20)
 
     def test_sizes_that_lie(self):
         def declared(*shape, chunks=None):
             return lambda f, name: f.create_dataset(name, shape=shape, dtype="f8", chunks=chunks)
 
+        self.forward("", status=0)
+        os.remove(self.output)
         wrapping = (1 << 31, 1 << 31, 4, 1)  # 2^64 in all: one element, to a product that wraps
         for shape in (1 << 20, 1, 1 << 10, 2), wrapping:
             self.forward("more than the file holds", q=declared(*shape, chunks=(1, 1, 1, 1)))

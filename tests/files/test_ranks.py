@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several processes on one plan: the ranks of mpirun, a dead one among them, and shards without MPI."""
+import json
 import os
 import pathlib
 import re
@@ -118,7 +119,8 @@ class Ranks(Processes):
             os.remove(out)
 
     def test_ranks_share_a_suite(self):
-        claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent", "theorem*")
+        """The longest first, the findings in the plan's order."""
+        claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent", "theorem*", "mqar-p128-linear-fails")
         one = self.call(PROGRAM, *claims, "-o", self.path("one.h5"), "--json", self.path("one.json"))
         two = self.call(*self.mpirun(2), *claims, "-o", self.path("two.h5"), "--json", self.path("two.json"))
         self.assertEqual(one.stdout.splitlines()[-1], two.stdout.splitlines()[-1])
@@ -148,6 +150,20 @@ class Ranks(Processes):
             with h5py.File(out) as f, h5py.File(whole) as g:
                 self.assertEqual(f["o"][:].tobytes(), g["o"][:].tobytes(), name)
                 self.assertEqual(f["state"][:].tobytes(), g["state"][:].tobytes(), name)
+
+    def test_every_layer_with_a_state_can_be_cut(self):
+        """Over three ranks, whose shares differ: the fast form, or the definition where that form is another layer."""
+        source, out, cut = self.path("in.h5"), self.path("out.h5"), 0
+        for layer in json.loads(self.call(PROGRAM, "list", "variants", "--json").stdout):
+            if not layer["state"]["rows"]:
+                continue
+            form = "fast" if layer["forms"][-1]["exact"] else "recurrent"
+            self.call(PROGRAM, "sample", layer["name"], "--shape", "1,3,17,4,3", "-o", source)
+            self.call(*self.mpirun(3), "forward", layer["name"], "-i", source, "-o", out, "--form", form, "--chunk", "4",
+                      "--ranks-along", "T")  # fmt: skip
+            self.call(PROGRAM, "check", layer["name"], "-i", source, "-c", out)
+            cut += 1
+        self.assertGreater(cut, 30)
 
     def test_what_cannot_be_cut_is_refused(self):
         source, out = self.path("in.h5"), self.path("out.h5")

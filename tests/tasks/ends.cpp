@@ -32,6 +32,31 @@ BOOST_AUTO_TEST_CASE(every_headline_with_a_direction_has_two_ends) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_shape_is_that_of_what_is_generated) {
+  int compared = 0;
+  for (const Task &task : all_tasks()) {
+    std::vector<Assignments> settings{{}};
+    for (const ParamSpec &spec : task.params) { // each by itself a little larger, and every choice
+      for (const std::string &choice : spec.choices) settings.push_back({{spec.name, choice}});
+      if (spec.kind == ParamSpec::integer) settings.push_back({{spec.name, std::to_string(int(spec.fallback) + 1)}});
+    }
+    for (const Assignments &setting : settings) BOOST_TEST_CONTEXT(task.name << " " << setting.size()) {
+        Problem problem;
+        const Params params = resolve(task.params, setting, task.name);
+        try {
+          problem = task.generate(params, 1);
+        } catch (const Error &) {
+          continue; // the two do not go together
+        }
+        ++compared;
+        const Shape a = task.shape(params), b = problem.sequence.shape;
+        BOOST_TEST((a.B == b.B && a.H == b.H && a.T == b.T && a.Dk == b.Dk && a.Dv == b.Dv));
+        BOOST_TEST(problem.sequence.k.size() == a.heads() * a.T * a.Dk);
+      }
+  }
+  BOOST_TEST(compared > 5 * int(all_tasks().size()));
+}
+
 BOOST_AUTO_TEST_CASE(the_ceiling_is_what_the_target_scores) {
   for (const Task &task : all_tasks()) {
     if (!task.ends) continue;

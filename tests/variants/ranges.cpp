@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs near the ends of the types' ranges, where the exact answer is an ordinary number.
 #include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
+#include "harness/pipeline/divergence.hpp"
 #include "tests/variants/every_form.hpp"
 #include <algorithm>
 #include <cmath>
@@ -28,10 +30,119 @@ void check_against_definition(const Variant &variant, const Sequence &s, const P
     }
 }
 
+/// Every form and type of `variant`: finite where the recurrent form of the type is, if need be by that one, which then
+/// is said; and within the bound of its condition number of the float64 definition wherever that promises a digit.
+/// Returns how many passes it did so.
+int check_extreme(const Variant &variant, const Sequence &s, const Params &params, const std::string &what) {
+  const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
+  const double terms = accumulated_terms(s.shape, 16),
+               kappa = divergence(reference, s.shape).empty() ? input_condition(variant, s, params, 2) : HUGE_VAL;
+  int promised = 0;
+  for (const Form &form : variant.forms)
+    for (Real real : {Real::f32, Real::f64}) {
+      if (!form.exact) continue;
+      const Run run{form.name, real, 16, params};
+      Output out = forward(variant, s, run);
+      const std::string recurrent = divergence(forward(variant, s, {"recurrent", real, 16, params}), s.shape),
+                        before = divergence(out, s.shape), said = settle(variant, s, run, out);
+      const double allowed = terms * epsilon_of(real) * kappa;
+      const bool promises = allowed < 1 && form.stable && variant.traits.stable;
+      promised += promises;
+      BOOST_TEST_INFO(label(variant, form, real) << ", " << what << ": error " << deviation(out, reference).largest()
+                                                 << ", allowed " << allowed << ", first " << before);
+      if (recurrent.empty()) BOOST_TEST(divergence(out, s.shape).empty());
+      BOOST_TEST(said.empty() == before.empty());
+      if (promises) BOOST_TEST((before.empty() && within(out, reference, allowed, terms, real)));
+    }
+  return promised;
+}
+
+/// The same tensors with every decay factor `gate`, or one step in seven, and with that for beta as well.
+std::vector<Sequence> forgetting(const Sequence &s, double gate) {
+  const Stream draw(62, "ranges/gates");
+  std::vector<Sequence> all(3, s);
+  for (int i = 0; i < 3; ++i)
+    for (std::vector<double> *gates : {&all[i].alpha, &all[i].lambda})
+      for (size_t at = 0; at < gates->size(); ++at) (*gates)[at] = i == 1 && draw.below(at, 7) ? 1 : gate;
+  all[2].beta.assign(s.beta.size(), gate);
+  return all;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(ranges)
+
+BOOST_AUTO_TEST_CASE(gates_that_forget_at_once) {
+  const Sequence s = random_sequence({1, 2, 200, 5, 3}, 61);
+  int promised = 0, layers = 0;
+  for (const Variant &variant : all_variants()) {
+    const auto gated = [](const Input &input) { return facts_of(input.tensor()).decay || input.name == "beta"; };
+    if (std::none_of(variant.inputs.begin(), variant.inputs.end(), gated)) continue;
+    ++layers;
+    for (double gate : {1e-20, 1e-3})
+      for (const Sequence &extreme : forgetting(s, gate))
+        promised += check_extreme(variant, extreme, variant_params(variant), "gates of " + number(gate));
+  }
+  BOOST_TEST(promised > 20 * layers); // of 24 and more: two forms, two types, six sequences
+}
+
+// weighted_rls: of Dk keys the last weighs 1 and the first alpha^(Dk - 1), so that with two its matrix can be solved with.
+BOOST_AUTO_TEST_CASE(regressions_that_forget_at_once) {
+  const Variant &variant = find_variant("weighted_rls");
+  for (int Dk : {1, 2}) {
+    Sequence s = random_sequence({1, 2, 200, Dk, 3}, 63);
+    s.alpha.assign(s.alpha.size(), 1e-3);
+    const Params params = variant_params(variant);
+    check_extreme(variant, s, params, "alpha of 1e-3");
+    const double allowed = accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * input_condition(variant, s, params);
+    const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}),
+                 chunked = forward(variant, s, {"chunked", Real::f64, 16, params});
+    BOOST_TEST_INFO(Dk << " channels: error " << deviation(chunked, reference).largest() << ", allowed " << allowed);
+    BOOST_TEST((allowed < 1e-2 && deviation(chunked, reference).largest() <= allowed));
+  }
+}
+
+// With as many keys as channels a ridge of 1e-12 is nothing beside them, and reads come to what they come to at the usual
+// one's condition; what came before lets a recursion for the inverse (rls, weighted_rls) keep what it lost.
+BOOST_AUTO_TEST_CASE(regressions_with_hardly_a_ridge) {
+  const Shape n{1, 2, 200, 5, 3};
+  Sequence s = random_sequence(n, 61);
+  for (const char *name : {"mesa", "intention", "rls", "weighted_rls"}) {
+    const Variant &variant = find_variant(name);
+    const Params params = variant_params(variant, {{"ridge", "1e-12"}});
+    check_extreme(variant, s, params, "ridge of 1e-12");
+    if (variant.initial_state) continue; // P
+    const std::vector<double> reference = forward(variant, s, {"recurrent", Real::f64, 1, params}).o;
+    const auto late = [&](const std::vector<double> &o) {
+      std::vector<double> rows;
+      for (size_t i = 0; i < o.size(); ++i)
+        if (int(i / n.Dv % n.T) >= 4 * n.Dk) rows.push_back(o[i]);
+      return rows;
+    };
+    for (const Form &form : variant.forms)
+      for (Real real : {Real::f32, Real::f64}) {
+        BOOST_TEST_INFO(label(variant, form, real));
+        check_close(late(forward(variant, s, {form.name, real, 16, params}).o), late(reference),
+                    bound(variant, variant_params(variant), s, real) * max_abs(late(reference)));
+      }
+  }
+}
+
+// Weights of pairs at their ends: nearly hard, of either sign, and writes that are not erased, erased, and turned round.
+BOOST_AUTO_TEST_CASE(delta_former_at_its_ends) {
+  const Variant &variant = find_variant("delta_former");
+  int promised = 0;
+  for (const char *kind : {"softmax", "exp", "linear", "round", "relu"})
+    for (const char *tau : {"1", "1e-3"})
+      for (double beta : {0.0, 1.0, 2.0}) {
+        Sequence s = random_sequence({1, 2, 100, 5, 3}, 64);
+        s.beta.assign(s.beta.size(), beta);
+        const Params params = variant_params(variant, {{"kappa1", kind}, {"kappa2", kind}, {"tau", tau}});
+        promised += check_extreme(variant, s, params, std::string(kind) + ", tau " + tau + ", beta " + number(beta));
+      }
+  BOOST_TEST(promised > 50);
+}
 
 BOOST_AUTO_TEST_CASE(exponential_features_of_any_size) {
   for (const char *name : {"performer", "hedgehog", "dijiang"})

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(descriptors_are_complete) {
   }
   for (const Task &t : all_tasks()) {
     BOOST_TEST_INFO(t.name);
-    BOOST_TEST((!t.summary.empty() && !t.source.empty() && !t.metrics.empty() && t.generate && t.score));
+    BOOST_TEST((!t.summary.empty() && !t.source.empty() && !t.metrics.empty() && t.shape && t.generate && t.score));
   }
   std::set<std::string> ids;
   for (const Claim &c : all_claims()) {

@@ -7,6 +7,15 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(backend)
 
+BOOST_AUTO_TEST_CASE(what_the_device_has_free_bounds_what_goes_there) {
+  BOOST_TEST(over_device_memory(100, 100) == "");
+  BOOST_TEST(over_device_memory(101, 100) == "needs 101 bytes on the device, which has 100 free");
+  BOOST_TEST(over_device_memory(~std::uint64_t(0), std::nullopt) == ""); // the host's, which --memory bounds
+  const std::optional<std::uint64_t> free = device_memory_free();
+  BOOST_TEST(bool(free) != counts_work()); // which is where kernels run on the host
+  BOOST_TEST(over_device_memory(~std::uint64_t(0)).empty() == !free);
+}
+
 BOOST_AUTO_TEST_CASE(names_what_it_runs_on) {
   std::set<std::string> names;
   for (const auto &[name, value] : backend_facts()) {

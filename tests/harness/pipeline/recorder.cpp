@@ -5,7 +5,9 @@
 #include "harness/pipeline/plan.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
+#include <atomic>
 #include <sys/stat.h>
+#include <thread>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -64,6 +66,33 @@ BOOST_AUTO_TEST_CASE(files_are_written_at_most_every_half_second) {
   recorder.add([&] { ++reported; }, record_of(1));
   BOOST_TEST(reported == 2);
   BOOST_TEST(!recorder.due());
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_is_kept_while_the_next_takes_long) {
+  const Folder folder;
+  const std::string path = folder / "r.h5";
+  std::atomic<int> milliseconds{0}, looks{0}, reported{0};
+  Recorder recorder(path, plan_of_two(), false, [&] {
+    ++looks;
+    return Recorder::Clock::time_point{std::chrono::milliseconds(milliseconds)};
+  });
+  recorder.add([&] { ++reported; }, record_of(0));
+  recorder.during([] {}); // is over before it is due
+  BOOST_TEST((reported == 0 && !Results::read(path + ".partial").has(0)));
+  recorder.during([&] {
+    milliseconds = 501;
+    for (int i = 0; i < 3000 && reported == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  });
+  BOOST_TEST((reported == 1 && Results::read(path + ".partial").has(0)));
+  const int before = looks;
+  milliseconds = 2000;
+  recorder.during([] {}); // nothing waits, and nothing is written
+  BOOST_TEST(looks == before);
+  milliseconds = 0;
+  recorder.add([&] { ++reported; }, record_of(1));
+  BOOST_CHECK_THROW(recorder.during([] { throw std::logic_error("the claim's own"); }), std::logic_error);
+  recorder.finish();
+  BOOST_TEST((reported == 2 && Results::read(path).missing() == 0u));
 }
 
 BOOST_AUTO_TEST_CASE(files_are_written_for_a_tenth_of_the_time) {

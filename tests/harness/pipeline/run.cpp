@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/run.hpp"
+#include "harness/core/memory.hpp"
 #include "tests/testing.hpp"
 #include <new>
 #include <stdexcept>
@@ -50,6 +51,27 @@ BOOST_AUTO_TEST_CASE(a_lack_of_memory_says_nothing_about_the_case) {
   Task task = find_task("recall");
   task.generate = [](const Params &, std::uint64_t) -> Problem { throw std::bad_alloc(); };
   BOOST_CHECK_THROW(run_case(one_case(task), 0, 1), std::bad_alloc);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_skipped_before_anything_is_generated) {
+  Task task = find_task("recall");
+  int generated = 0;
+  task.generate = [&](const Params &p, std::uint64_t seed) {
+    return ++generated, find_task("recall").generate(p, seed);
+  };
+  const Case c = one_case(task);
+  const std::uint64_t needed = memory_needed(*c.variant, task.shape(c.task_params), c.variant_params, c.real);
+  set_memory_limit(needed - 1);
+  const Record over = run_case(c, 0, 1);
+  const int before = generated;
+  set_memory_limit(needed);
+  const Record within = run_case(c, 0, 1);
+  set_memory_limit(0);
+  BOOST_TEST((over.status == "skipped" && before == 0));
+  BOOST_TEST(over.reason ==
+             "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(needed - 1));
+  BOOST_TEST((over.shape.T > 1 && over.state_bytes > 0)); // it is said of what
+  BOOST_TEST((within.status == "ok" && generated == 1));
 }
 
 BOOST_AUTO_TEST_CASE(a_head_carries_its_state_or_every_pair) {

@@ -2,6 +2,7 @@
 #include "harness/pipeline/suite.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include "harness/pipeline/plan.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <fstream>
@@ -73,6 +74,14 @@ BOOST_AUTO_TEST_CASE(the_quick_suite_leaves_out_what_only_the_full_one_carries) 
   const auto both = measurements(request, {&quick, &full});
   BOOST_TEST((both.size() == 2u && both[0].protocol.full() && both[1].protocol.seed == 9u));
   BOOST_TEST(!both[0].protocol.point.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(claims_that_run_more_are_thought_to_take_longer) {
+  Claim algebra, layer, task, layers, full;
+  layer.variants = task.variants = {"linear"}, layers.variants = {"linear", "rls"};
+  task.tasks = layers.tasks = {"mqar"}, full.suite = Effort::full;
+  const std::vector<double> work{work_of(algebra), work_of(layer), work_of(task), work_of(layers), work_of(full)};
+  BOOST_TEST((longest_first(work) == std::vector<size_t>{4, 3, 2, 1, 0}));
 }
 
 BOOST_AUTO_TEST_CASE(points_are_resolved_against_the_claim) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// More elements in q, k, v and o than 31 bits count: an index of 32 bits with a sign would meet another head. Heads repeat
+// after a period, so that every period must come out as the first, bit for bit, and the first as the definition. The
+// period is odd, so that what lies a power of two away is another head. The large cases take 35 to 60 GB of a device's
+// memory and run only when they are named:
+//   tests --run_test=harness/beyond_32_bits/large
+#include "harness/device/backend.hpp"
+#include "harness/device/device.hpp"
+#include "harness/pipeline/make_call.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+using Wide = Kokkos::RangePolicy<Execution, Kokkos::IndexType<size_t>>; // a GPU's own indices have 32 bits
+
+/// `part` over and over, n numbers in all.
+Array<float> repeated(const std::string &label, const Array<float> &part, size_t n) {
+  const Array<float> all = allocated<float>(label, n);
+  const size_t size = part.extent(0);
+  Kokkos::parallel_for(
+      "beyond_32_bits::repeat", Wide(0, n), KOKKOS_LAMBDA(const size_t i) { all.data()[i] = part.data()[i % size]; });
+  return all;
+}
+
+/// How many are not what their like is among the first `size`; what is no number is like nothing.
+size_t unlike_the_first(const Array<float> &all, size_t size) {
+  size_t count = 0;
+  Kokkos::parallel_reduce(
+      "beyond_32_bits::compare", Wide(0, all.extent(0)),
+      KOKKOS_LAMBDA(const size_t i, size_t &sum) { sum += all.data()[i] == all.data()[i % size] ? 0 : 1; }, count);
+  return count;
+}
+
+std::vector<double> first(const Array<float> &all, size_t size) {
+  return download<float>(Kokkos::subview(all, std::make_pair(size_t(0), size)));
+}
+
+/// The fast form of a layer on `periods` times the heads of `one`.
+void check_every_period(const char *name, const Shape &one, int periods) {
+  const Variant &variant = find_variant(name);
+  const Params params = variant_params(variant);
+  const Sequence s = random_sequence(one, 81);
+  const Form &form = find_form(variant, "fast");
+  Call<float> call = make_call<float>(variant, s, {form.name, Real::f32, 64, params, Schedule::three_phase}, params);
+  const size_t outputs = call.o.extent(0);
+  call.shape.B *= periods;
+  for (Tensor tensor : all_tensors)
+    if (const size_t n = call[tensor].extent(0)) call[tensor] = repeated(name_of(tensor), call[tensor], n * periods);
+  call.o = Array<float>(), call.o = allocated<float>("o", outputs * periods);
+  fill(call.o, std::nanf(""));
+  const Array<float> start = upload<float>("state", initial_state(variant, s, params));
+  const size_t states = start.extent(0);
+  call.state = states ? repeated("state", start, states * periods) : start;
+  form.f32(call);
+  Kokkos::fence();
+  BOOST_TEST(unlike_the_first(call.o, outputs) == 0u);
+  if (states) BOOST_TEST(unlike_the_first(call.state, states) == 0u);
+  const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params}),
+               found{first(call.o, outputs), states ? first(call.state, states) : std::vector<double>(),
+                     call.state_shape};
+  const double allowed = accumulated_terms(one, 64) * epsilon_of(Real::f32) * input_condition(variant, s, params, 1);
+  BOOST_TEST(deviation(found, reference).largest() <= allowed);
+}
+
+/// 61 heads, 1076 times: the last period lies beyond element 2^31.
+void check_beyond(const char *name) {
+  const Shape one{1, 61, 512, 64, 64};
+  const int periods = 1076;
+  BOOST_TEST_REQUIRE(one.heads() * one.T * one.Dk * (periods - 1) > size_t(1) << 31);
+  check_every_period(name, one, periods);
+}
+
+/// Naming a suite above the large cases names them as well.
+boost::test_tools::assertion_result has_room(boost::unit_test::test_unit_id) {
+  const bool room = device_memory_free().value_or(0) > std::uint64_t(60) << 30;
+  boost::test_tools::assertion_result result(room);
+  if (!room) result.message() << "it takes a device with 60 GiB free";
+  return result;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(beyond_32_bits)
+
+BOOST_AUTO_TEST_CASE(a_few_periods) {
+  for (const char *name : {"linear", "gated_linear", "delta_net", "softmax", "lru", "rls"})
+    BOOST_TEST_CONTEXT(name) check_every_period(name, {1, 3, 70, 8, 8}, 4);
+}
+
+BOOST_AUTO_TEST_SUITE(large, *boost::unit_test::disabled() * boost::unit_test::precondition(has_room))
+
+BOOST_AUTO_TEST_CASE(linear) { check_beyond("linear"); }
+BOOST_AUTO_TEST_CASE(gated_linear) { check_beyond("gated_linear"); }
+BOOST_AUTO_TEST_CASE(delta_net) { check_beyond("delta_net"); }
+BOOST_AUTO_TEST_CASE(softmax) { check_beyond("softmax"); }
+BOOST_AUTO_TEST_CASE(lru) { check_beyond("lru"); }
+BOOST_AUTO_TEST_CASE(rls) { check_beyond("rls"); }
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
