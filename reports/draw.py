@@ -119,8 +119,8 @@ def jobs_of(results, folder):
         mine = [c for c in results["cells"] if c["experiment"] == name]  # of a training there are none
         jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))
     for i, e in enumerate(trainings.experiments(results)):
-        caption = "Accuracy on the training's own batches, the mean over seeds; bands: two standard errors."
-        jobs.append((f"training_{i}", trainings.curves, e, caption, f"{e['title']}: accuracy against steps", folder, True))
+        alt = f"{e['title']}: {trainings.measure(e)} against steps"
+        jobs.append((f"training_{i}", trainings.curves, e, trainings.caption(e), alt, folder, True))
     jobs += [
         (f"claim_{c['id']}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, False)
         for c in results["claims"]

@@ -127,7 +127,8 @@ class Site:
         ])  # fmt: skip
         trained = [dict(e, picture=self.pictures.get(f"training_{i}"), told=trainings.told(self.results["files"][e["file"]]["meta"]))
                    for i, e in enumerate(trainings.experiments(self.results))]  # fmt: skip
-        yield "training.html", self.render("training.html", "training.html", experiments=trained, claim_ids={c["id"] for c in self.claims})
+        diverged = any("diverged" in row["others"] for e in trained for row in e["rows"])
+        yield "training.html", self.render("training.html", "training.html", experiments=trained, diverged=diverged, claim_ids={c["id"] for c in self.claims})
         yield "provenance.html", self.render("provenance.html", "provenance.html", files=self.results["files"])
         for claim in self.claims:
             yield f"claims/{claim['id']}.html", self.claim_page(claim)

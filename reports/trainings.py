@@ -7,6 +7,9 @@ import numpy as np
 import cells
 import style
 
+RATE = "lr"  # of the settings: each layer is shown at its best
+MOST = 12  # panels of a figure
+
 
 def read(rows_of, file):
     """The trained models of one file, each with its settings, its outcome and its curve."""
@@ -28,12 +31,22 @@ def told(meta):
     return ", ".join(fact for fact in facts if fact)
 
 
+def outcome(run, measure):
+    """What a run counts for: one that diverged recalls nothing and has the loss of a guess, as in the statements."""
+    if run["status"] != "diverged":
+        return run[measure]
+    return 0 if measure == "accuracy" else math.log(run["settings"]["vocabulary"])
+
+
 def row_of(runs, varying):
-    first, done = runs[0], [r for r in runs if r["status"] == "ok"]
-    mean, error = cells.mean_and_error([r["accuracy"] for r in done])
+    first, done = runs[0], [r for r in runs if r["status"] != "not run"]
+    mean, error = cells.mean_and_error([outcome(r, "accuracy") for r in done])
+    loss, loss_error = cells.mean_and_error([outcome(r, "loss") for r in done])
     shown = {n: first["settings"][n] for n in sorted(varying & set(first["settings"])) if n != "mixer"}
-    return dict(mixer=first["mixer"], shown=style.params_text(shown), mean=mean, error=error, chance=first["chance"],
-                least=min((r["accuracy"] for r in done), default=math.nan), count=len(done), runs=runs,
+    apart = {n: value for n, value in shown.items() if n != RATE}
+    return dict(mixer=first["mixer"], shown=style.params_text(shown), panel=style.params_text(apart), rate=shown.get(RATE),
+                mean=mean, error=error, loss=loss, loss_error=loss_error, chance=first["chance"],
+                least=min((outcome(r, "accuracy") for r in done), default=math.nan), count=len(done), runs=runs,
                 others=", ".join(f"{len([r for r in runs if r['status'] == s])} {s}" for s in ("diverged", "not run")
                                  if any(r["status"] == s for r in runs)))  # fmt: skip
 
@@ -60,32 +73,58 @@ def experiments(results):
     return found
 
 
-def curves(experiment):
-    """Accuracy on the training's batches against steps: a line a row, a panel each setting beside the mixer; bands are
-    two standard errors of the mean over seeds."""
-    panels = {}
+def measure(experiment):
+    """What its curves show: of text the loss, for most bytes cannot be told before."""
+    return "loss" if experiment["rows"][0]["runs"][0]["settings"]["task"] == "text" else "accuracy"
+
+
+def panels(experiment):
+    """{settings beside the mixer and the rate: rows to draw}, every one of them at its best rate."""
+    best, loss = {}, measure(experiment) == "loss"
+    merit = lambda row: -row["loss"] if loss else row["mean"]  # noqa: E731
     for row in experiment["rows"]:
         lengths = [len(r["curve"]) for r in row["runs"] if r["status"] == "ok"]
-        if lengths and min(lengths) > 1:
-            panels.setdefault(row["shown"], []).append(row)
-    if not panels:
+        if not lengths or min(lengths) < 2:
+            continue
+        mine = best.setdefault(row["panel"], {})
+        mine[row["mixer"]] = max(mine.get(row["mixer"], row), row, key=merit)
+    return {title: list(rows.values()) for title, rows in best.items()}
+
+
+def caption(experiment):
+    found = panels(experiment)
+    text = f"{measure(experiment).capitalize()} on the training's own batches, the mean over seeds; bands: two standard errors."
+    if any(row["rate"] is not None for row in experiment["rows"]):
+        text += " Each layer at its best learning rate; the others are in the table."
+    if len(found) > MOST:
+        text += f" The first {MOST} of {len(found)} settings; the others are in the table."
+    return text
+
+
+def curves(experiment):
+    """The measure on the training's batches against steps: a line a row, a panel each setting beside the mixer; bands are
+    two standard errors of the mean over seeds."""
+    found = dict(list(panels(experiment).items())[:MOST])
+    if not found:
         return None
-    panels = dict(list(panels.items())[:12])
-    figure, axes = style.panels(len(panels), 3, height=2.4, between=1.5, sharey=True)
-    for ax, (title, rows) in zip(axes, panels.items()):
+    column, shown = (1, "loss") if measure(experiment) == "loss" else (2, "accuracy")
+    figure, axes = style.panels(len(found), 3, height=2.4, between=1.5, sharey=True)
+    for ax, (title, rows) in zip(axes, found.items()):
         for row in rows:
             drawn = [r["curve"] for r in row["runs"] if r["status"] == "ok"]
-            steps = [step for step, _, _ in drawn[0]]
-            accuracy = np.array([[a for _, _, a in curve] for curve in drawn])
-            mean = accuracy.mean(axis=0)
+            steps = [point[0] for point in drawn[0]]
+            values = np.array([[point[column] for point in curve] for curve in drawn])
+            mean = values.mean(axis=0)
             look = dict(style.look(row["mixer"]), markevery=max(1, len(steps) // 6))
-            (line,) = ax.plot(steps, mean, label=row["mixer"], **look)
+            label = row["mixer"] if row["rate"] is None else f"{row['mixer']} at {row['rate']:g}"
+            (line,) = ax.plot(steps, mean, label=label, **look)
             if len(drawn) > 1:
-                error = 2 * accuracy.std(axis=0, ddof=1) / math.sqrt(len(drawn))
+                error = 2 * values.std(axis=0, ddof=1) / math.sqrt(len(drawn))
                 ax.fill_between(steps, mean - error, mean + error, color=line.get_color(), alpha=0.15, linewidth=0)
-        ax.set_title(style.label(style.wrapped(title, 34)))
-        ax.set_ylim(0, 1.03)
+        ax.set_title(style.label(style.wrapped(title, 30)))
+        if shown == "accuracy":
+            ax.set_ylim(0, 1.03)
         ax.set_xlabel("step")
-        ax.set_ylabel("accuracy" if ax in axes[::3] else "")
+        ax.set_ylabel(shown if ax in axes[::3] else "")
         style.below(ax, ncol=2)
     return figure

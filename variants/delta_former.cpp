@@ -23,7 +23,7 @@
 // D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it
 // loses digits where powers of A grow (repeated keys).
 //
-// Its backward pass goes straight through roundings (a slope of 1), as 000's listing trains them.
+// Its gradient goes straight through roundings (a slope of 1), as 000's listing trains them.
 #include "harness/numerics/linalg.hpp"
 #include "variants/kernels/shared_lookups.hpp"
 
@@ -102,8 +102,9 @@ Variant delta_former() {
   v.objective = "1/2 |S phi(k) - v|^2 with kappa1 = kappa2 = phi.phi, w = k, alpha = beta = 1";
   v.source = "000 Eq 41-42, 94-100, 111";
   v.cost = 4 * cost::t * (cost::Dk + cost::Dv);
-  v.params = {choice_param("kappa1", kind_names, "similarity of the erase, k_i with w_t"),
-              choice_param("kappa2", kind_names, "similarity of the read, k_i with q_t"),
+  v.params = {choice_param("kappa1", kind_names,
+                           "similarity of the erase, k_i with w_t; gradients go straight through round (slope 1)"),
+              choice_param("kappa2", kind_names, "similarity of the read, k_i with q_t; likewise"),
               real_param("scale", 1, -no_limit, no_limit, "z = scale x.y in both"),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
               integer_param("groups", 1, 1, most_groups, "lookups G of the erase, at w, 2 w, ... G w"),

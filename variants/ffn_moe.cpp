@@ -75,7 +75,7 @@ Variant ffn_moe() {
   v.cost = cost::at_least(2 * cost::Dk * cost::T / cost::parameter("block") +
                           2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv));
   v.params = {integer_param("block", 4, 1, 1 << 20, "rows an expert"),
-              integer_param("topk", 1, 1, 1 << 20, "experts a query")};
+              integer_param("topk", 1, 1, 1 << 20, "experts a query; gradients go through those alone")};
   v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};

@@ -88,9 +88,10 @@ Variant moba() {
   v.cost = cost::at_least({2 * cost::Dk * cost::t / cost::parameter("block") +
                                2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv),
                            cost::parameter("topk") * cost::parameter("block")});
-  v.params = {integer_param("block", 4, 1, 1 << 20, "keys a block"),
-              integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included"),
-              tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
+  v.params = {
+      integer_param("block", 4, 1, 1 << 20, "keys a block"),
+      integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included; gradients go through those alone"),
+      tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = false;

@@ -122,9 +122,11 @@ inline Taped pow(Taped x, Taped y) {
 inline Taped fabs(Taped x) { return x.value < 0 ? -x : x; }
 inline Taped fmax(Taped x, Taped y) { return x.value < y.value ? y : x; }
 inline Taped fmin(Taped x, Taped y) { return y.value < x.value ? y : x; }
-/// Steps: flat wherever they have a slope at all.
+/// Flat wherever it has a slope at all.
 inline Taped floor(Taped x) { return std::floor(x.value); }
-inline Taped round_half_even(Taped x) { return std::nearbyint(x.value); }
+/// Straight through, as layers that round are trained (slope_of in variants/kernels/similarity.hpp): by its own slope of 0
+/// nothing before it would learn.
+inline Taped round_half_even(Taped x) { return {std::nearbyint(x.value), x, 1}; }
 } // namespace math
 
 } // namespace recollect

@@ -99,6 +99,7 @@ class Terminal(unittest.TestCase):
             ("verify snr_linear snr_exp -o q.h5", "snr_exp"),
             ("bench --variants linear,softmax --shape 1,1,64,8,8 --min-time 0", "softmax/"),
             ("report p.h5 q.h5 -o page", "figures"),
+            ("train --set mixer=linear --set width=8 --set heads=2 --set batch=4 --set steps=60 --set every=10 -o m.h5", " seed 1, loss "),
         ):
             text = self.on_a_terminal(words, columns=60)
             told = re.findall(r"\r\033\[K(\[\d+/\d+\] [^\r\n]+)", text)

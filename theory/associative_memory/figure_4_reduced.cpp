@@ -92,8 +92,8 @@ Claim tracking() {
       {"delta_former", "softmax"});
   return explained(
       c, "ci/suites/trained_swaps.toml has rates of .003, .01, .03 and .1 after 1000 steps: linear and rounding 1.00 "
-         "at the last three under each of five seeds, .78 and .65 at the first; attention (three seeds) of one layer "
-         ".35 to .37, of two .37 to .43, of four .35 to .45, with and without rotary embeddings. Linear kappa_1 does "
+         "at the last three under each of five seeds, .78 and .65 at the first; attention of one layer "
+         ".35 to .37, of two .37 to .41, of four .35 to .46, with and without rotary embeddings. Linear kappa_1 does "
          "as well as rounding, "
          "since five keys fit twelve channels.");
 }

@@ -225,7 +225,8 @@ std::vector<Claim> table_2_momentum() {
           "(ci/suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels) a delta rule with step 1 "
           "has .96 at the best of four rates (one seed .79) and with momentum .9, times a learned factor a token, "
           ".998, "
-          "above it (p = .02); DeltaNet, whose step is learned, has .9995 without momentum.")};
+          "above it (p = .02); DeltaNet, whose step is learned, has .9995 without momentum. In a reduced form: "
+          "momentum_reduced.")};
 }
 
 } // namespace recollect::theory

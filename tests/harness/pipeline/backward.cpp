@@ -40,6 +40,14 @@ CheckedGradient held(const GradientCase &c, const Sequence &candidate, int chunk
   return check_gradient(c.variant, c.s, c.params, c.weights, candidate, Precision::f32, chunk, false);
 }
 
+/// A layer without one would be trained through the tape, and have to say why.
+BOOST_AUTO_TEST_CASE(every_layer_has_one) {
+  for (const Variant &variant : all_variants())
+    BOOST_TEST(std::any_of(variant.forms.begin(), variant.forms.end(),
+                           [](const Form &form) { return form.vjp.f32 && form.vjp.f64; }),
+               variant.name);
+}
+
 BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {2, 1, 23, 7, 5}, 11);
@@ -173,6 +181,22 @@ BOOST_AUTO_TEST_CASE(roundings_are_passed_straight) {
   const Sequence linear = by("linear"), round = by("round");
   for (Tensor tensor : all_tensors) BOOST_TEST((round[tensor] == linear[tensor]), name_of(tensor));
   BOOST_TEST(max_abs(round.w) > 0);
+}
+
+/// Of numbers that rounding changes the pass and the definition have the same gradient, the one declared.
+BOOST_AUTO_TEST_CASE(roundings_are_passed_alike_by_both, *boost::unit_test::precondition(tape_runs)) {
+  const Variant &layer = find_variant("delta_former");
+  for (const Assignments &settings :
+       {Assignments{{"kappa1", "round"}, {"kappa2", "softmax"}}, Assignments{{"kappa1", "round"}, {"kappa2", "round"}},
+        Assignments{{"kappa1", "round"}, {"lookups", "shared"}}}) {
+    GradientCase c = case_of(layer, {1, 2, 9, 5, 4}, 22);
+    c.params = variant_params(layer, settings);
+    c.params.set("scale", 3.0); // scores of several units
+    BOOST_TEST_INFO(c.params.str());
+    const Sequence found = pass(c, *layer.find_form("chunked"), 4), wanted = gradient(layer, c.s, c.params, c.weights);
+    BOOST_TEST(right_in_float64(held(c, found, 4)));
+    BOOST_TEST((max_abs(wanted.w) > 0 && max_abs(wanted.k) > 0));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {

@@ -45,6 +45,11 @@ BOOST_AUTO_TEST_CASE(statements_are_comparisons_or_numbers) {
   BOOST_TEST((between[0].measure == "loss" && between[0].paper == "T 1" && between[0].row == "r"));
   BOOST_TEST(
       (load("of = {}\nat_least = 0.5\n")[0].most == HUGE_VAL && load("of = {}\nat_most = 1\n")[0].least == -HUGE_VAL));
+  std::ofstream(folder / "s.toml")
+      << "[[statement]]\nrow = \"r\"\nexperiment = [\"e\", \"f\"]\nof = { lr = [1, 2] }\nat_most = 1\n";
+  const auto several = load_suite(folder / "s.toml").statements;
+  BOOST_TEST_REQUIRE(several.size() == 4u);
+  BOOST_TEST((several[1].experiment == "e" && several[2].experiment == "f" && several[2].first.at("lr") == "1"));
   for (const char *wrong : {"", "of = {}\n", "above = {}\n", "above = {}\nbelow = {}\nat_least = 1\n", "at_least = 1\n",
                             "of = 1\nat_least = 1\n", "of = {}\nbetween = 1\n", "of = {}\nat_least = \"x\"\n",
                             "of = {}\nat_least = 1\nmeasure = \"speed\"\n", "of = {}\nat_least = 1\nnote = \"x\"\n",

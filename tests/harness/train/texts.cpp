@@ -91,6 +91,25 @@ BOOST_AUTO_TEST_CASE(values_and_unseen_keys_have_their_half) {
   BOOST_CHECK_THROW(check_texts(of({{"pairs", "10"}, {"vocabulary", "20"}, {"held_out_keys", "unseen"}})), Error);
 }
 
+BOOST_AUTO_TEST_CASE(under_a_fixed_map_a_key_has_one_value) {
+  const auto pairs_seen = [](const std::string &map, std::uint64_t seed) {
+    const Params p = of({{"pairs", "4"}, {"vocabulary", "20"}, {"batch", "60"}, {"map", map}});
+    std::set<std::pair<int, int>> seen;
+    for (const char *use : {"train", "evaluate"}) {
+      const Texts texts = make_texts(p, seed, use, 0);
+      for (size_t at = 0; at < texts.tokens.size(); at += 13)
+        for (size_t i = at; i < at + 8; i += 2) seen.emplace(texts.tokens[i], texts.tokens[i + 1]);
+    }
+    return seen;
+  };
+  const auto fixed = pairs_seen("fixed", 1), other = pairs_seen("fixed", 2);
+  BOOST_TEST((fixed.size() == 10u && other.size() == 10u && fixed != other)); // ten keys
+  std::set<int> values;
+  for (const auto &[key, value] : fixed) values.insert(value);
+  BOOST_TEST((values.size() > 3u && *values.begin() >= 10 && *values.rbegin() < 19));
+  BOOST_TEST(pairs_seen("fresh", 1).size() > 80u); // of 90
+}
+
 BOOST_AUTO_TEST_CASE(shuffled_answers_are_the_same_ones_in_training_alone) {
   const Assignments base{{"pairs", "6"}, {"vocabulary", "64"}, {"batch", "20"}};
   Assignments other = base;

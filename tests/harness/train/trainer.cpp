@@ -3,6 +3,7 @@
 #include "harness/core/error.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
+#include <set>
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -74,6 +75,19 @@ BOOST_AUTO_TEST_CASE(a_gradient_beyond_all_numbers_ends_it_though_the_loss_is_on
     BOOST_TEST(t.progressed().diverged == (factor > 1));
     BOOST_TEST(t.progressed().step == (factor > 1 ? 0 : 1)); // the step is not made
   }
+}
+
+/// Without a rate every point of the curve is the loss of its step's own texts.
+BOOST_AUTO_TEST_CASE(batches_come_round_again) {
+  const auto losses = [](const std::string &batches) {
+    std::vector<double> all;
+    const Setup setup = small({{"batches", batches}, {"steps", "6"}, {"every", "1"}, {"lr", "0"}, {"pairs", "4"}});
+    for (const CurvePoint &point : trained(setup, 1).curve) all.push_back(point.loss);
+    return all;
+  };
+  const std::vector<double> fresh = losses("0"), again = losses("2");
+  BOOST_TEST((fresh.size() == 6u && std::set<double>(fresh.begin(), fresh.end()).size() == 6u));
+  BOOST_TEST((again == std::vector<double>{fresh[0], fresh[1], fresh[0], fresh[1], fresh[0], fresh[1]}));
 }
 
 void a_stop_changes_nothing(const Setup &setup) {
