@@ -58,7 +58,11 @@ void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real
   if constexpr (std::is_same_v<Real, float>)
     if (const AttendInWarps<Kernel, Finish> quick{loop, finish}; quick.suits(call.math)) return start(quick);
 #endif
-  start(Attend<Real, Kernel, Finish>{loop, finish});
+  Attend<Real, Kernel, Finish> plain{loop, finish};
+  const size_t mark = call.arena->mark();
+  plain.loop.by_columns = columns_of(label, call, loop.keys, loop.most_keys, plain.blocks());
+  start(plain);
+  call.arena->release(mark);
 }
 
 template <class Real, class Kernel>
