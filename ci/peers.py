@@ -6,9 +6,10 @@
 
 Of a case with "backward" what is timed is the gradients of every tensor that is given, by autograd, from a random one of o.
 
-PyTorch: naive loops and chunked forms written from the papers' formulas (000 Eq 1, Listing 1; 002 section 4-5; 003 Eq 22;
-004 Alg 1) and scaled_dot_product_attention. fla: its kernels, where `fla` imports and a GPU is there. Tensors are
-[B,H,T,D] here; fla wants [B,T,H,D] and logarithms of gates."""
+PyTorch: naive loops and chunked forms written from the papers' formulas (000 Eq 1, 41-42, Listing 1; 002 section 4-5; 003
+Eq 22; 004 Alg 1) and scaled_dot_product_attention. fla: its kernels, where `fla` imports and a GPU is there. Tensors are
+[B,H,T,D] here; fla wants [B,T,H,D] and logarithms of gates. Layers have their default parameters: a case with others is
+answered by those peers alone that take them (PARAMETERS)."""
 import json
 import os
 import sys
@@ -57,9 +58,11 @@ def gated_chunked(x, C, gated=True):
     return (intra + torch.stack(inter, 2)).flatten(2, 3)[:, :, :T]
 
 
-def linear_loop(x, C):
+def linear_loop(x, C, gated=False):
     S, out = 0, []
     for t in range(x["q"].shape[2]):
+        if gated:
+            S = S * x["alpha"][:, :, t, None, None]
         S = S + x["v"][:, :, t, :, None] * x["k"][:, :, t, None, :]
         out.append((S @ x["q"][:, :, t, :, None])[..., 0])
     return torch.stack(out, 2)
@@ -115,7 +118,7 @@ def rls_loop(x, C, ridge=0.01):
 
 
 def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
-    """004 Alg 1 with W_u the identity: A by Sherman-Morrison from u = k / (|k| sqrt d), written along A x / |A x|."""
+    """004 Alg 1: A by Sherman-Morrison from u = w / (|w| sqrt d), w = W_u k or k itself, written along A x / |A x|."""
     B, H, T, D = x["q"].shape
     eye = torch.eye(D, dtype=x["q"].dtype, device=x["q"].device)
     A, S, total, out = eye.expand(B, H, D, D) / start, x["q"].new_zeros(B, H, x["v"].shape[-1], D), 0, []
@@ -123,7 +126,7 @@ def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
     for t in range(T):
         k, v = x["k"][:, :, t, :, None], x["v"][:, :, t, :, None]
         feature = torch.nn.functional.elu(k) + 1
-        u = unit(k) / D**0.5
+        u = unit(x.get("w", x["k"])[:, :, t, :, None]) / D**0.5
         z = A @ u
         A = A - z @ z.transpose(-1, -2) / (1 + u.transpose(-1, -2) @ z)
         if (t + 1) % refresh == 0:
@@ -135,6 +138,53 @@ def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
     return torch.stack(out, 2)
 
 
+# ---- u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,  o_t = sum_{i<=t} kappa2(k_i, q_t) u_i -----------------
+
+def weights(z, kind, seen):
+    """kappa of scores z where they are seen, 0 elsewhere: a row's softmax, or z itself."""
+    if kind == "linear":
+        return z * seen
+    return torch.softmax(z.masked_fill(~seen, -torch.inf), -1).nan_to_num() * seen  # a row that sees nothing reads 0
+
+
+def delta_former_loop(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=1.0):
+    """000 Listing 1, naive_implementation, with Eq 42's read, and gates where given."""
+    q, k, v, w = x["q"], x["k"], x["v"], x.get("w", x["k"])
+    alpha, beta = x.get("alpha", torch.ones_like(v[..., 0])), x.get("beta", torch.ones_like(v[..., 0]))
+    factor = {"linear": scale, "softmax": scale / tau}
+    u, out = [], []
+    for t in range(q.shape[2]):
+        new = alpha[:, :, t, None] * v[:, :, t]
+        if t > 0:
+            z = factor[kappa1] * (k[:, :, :t] @ w[:, :, t, :, None])[..., 0]
+            erase = weights(z, kappa1, torch.ones_like(z, dtype=torch.bool))
+            new = new - beta[:, :, t, None] * (erase[..., None] * torch.stack(u, 2)).sum(-2)
+        u.append(new)
+        z = factor[kappa2] * (k[:, :, : t + 1] @ q[:, :, t, :, None])[..., 0]
+        read = weights(z, kappa2, torch.ones_like(z, dtype=torch.bool))
+        out.append((read[..., None] * torch.stack(u, 2)).sum(-2))
+    return torch.stack(out, 2)
+
+
+def delta_former_chunked(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=1.0):
+    """000 Listing 1, optimized_chunked_implementation: earlier chunks in one product, the chunk's own by a triangular solve.
+    A row of its softmax spans both, so that no masses need joining."""
+    q, k, v, w = x["q"], x["k"], x["v"], x.get("w", x["k"])
+    alpha, beta = x.get("alpha", torch.ones_like(v[..., 0])), x.get("beta", torch.ones_like(v[..., 0]))
+    factor, T = {"linear": scale, "softmax": scale / tau}, q.shape[2]
+    steps, u, out = torch.arange(T, device=q.device), v.new_zeros(*v.shape[:2], 0, v.shape[3]), []
+    for begin in range(0, T, C):
+        end = min(begin + C, T)
+        own, earlier = steps[begin:end, None], steps[None, :end]
+        keys = k[:, :, :end].transpose(-1, -2)
+        erase = beta[:, :, begin:end, None] * weights(factor[kappa1] * w[:, :, begin:end] @ keys, kappa1, earlier < own)
+        wanted = alpha[:, :, begin:end, None] * v[:, :, begin:end] - erase[..., :begin] @ u
+        eye = torch.eye(end - begin, dtype=q.dtype, device=q.device)
+        u = torch.cat([u, torch.linalg.solve_triangular(eye + erase[..., begin:], wanted, upper=False)], 2)
+        out.append(weights(factor[kappa2] * q[:, :, begin:end] @ keys, kappa2, earlier <= own) @ u)
+    return torch.cat(out, 2)
+
+
 def softmax(x, C):
     return torch.nn.functional.scaled_dot_product_attention(x["q"], x["k"], x["v"], is_causal=True)
 
@@ -143,15 +193,20 @@ TORCH = {
     ("linear", "chunked"): lambda x, C: gated_chunked(x, C, gated=False),
     ("linear", "recurrent"): linear_loop,
     ("gated_linear", "chunked"): gated_chunked,
+    ("gated_linear", "recurrent"): lambda x, C: linear_loop(x, C, gated=True),
     ("delta_net", "chunked"): delta_chunked,
     ("delta_net", "recurrent"): delta_loop,
     ("gated_delta_net", "chunked"): lambda x, C: delta_chunked(x, C, gated=True),
     ("gated_delta_net", "recurrent"): lambda x, C: delta_loop(x, C, gated=True),
     ("rls", "recurrent"): rls_loop,
     ("vla", "recurrent"): vla_loop,
+    ("delta_former", "chunked"): delta_former_chunked,
+    ("delta_former", "recurrent"): delta_former_loop,
 }
 if hasattr(torch.nn.functional, "scaled_dot_product_attention"):  # from PyTorch 2.0 on
     TORCH["softmax", "parallel"] = softmax
+# By layer, the parameters that its peers take, with what they take of each.
+PARAMETERS = {"delta_former": {"kappa1": ("linear", "softmax"), "kappa2": ("linear", "softmax"), "scale": float, "tau": float}}
 
 
 def fla_kernels():
@@ -168,7 +223,7 @@ def fla_kernels():
     def mesa(x):
         ridge = torch.full(x["q"].shape[2:], 0.01, dtype=torch.float32, device=DEVICE)
         return ops.chunk_mesa_net(x["q"], x["k"], x["v"], g=log(x, "alpha").float(), lamb=ridge,
-                                  beta=torch.ones_like(x["alpha"], dtype=torch.float32))[0]
+                                  beta=x["beta"].float())[0]
 
     def rwkv7(x):
         key = torch.nn.functional.normalize(x["w"], dim=-1)
@@ -240,15 +295,25 @@ def result(source, peer, x, request):
         return dict(source=source, status="failed", reason=" ".join(str(failure).split())[:200], seconds=[])
 
 
+def parameters_of(request):
+    """The case's parameters for its peer, or None where one of them has a value that the peer does not take."""
+    known, taken = PARAMETERS.get(request["variant"], {}), {}
+    for name, value in request["parameters"].items():
+        if name not in known or known[name] is not float and value not in known[name]:
+            return None
+        taken[name] = value
+    return taken
+
+
 def answer(request):
     tensors = load(request)
     results = []
-    peer = TORCH.get((request["variant"], request["form"]))
+    peer, parameters = TORCH.get((request["variant"], request["form"])), parameters_of(request)
     if request["variant"] == "gated_linear" and "lambda" in tensors:
         peer = None  # the form above has one gate a step
-    if peer:
-        results.append(result("torch", lambda x: peer(x, request["chunk"]), tensors, request))
-    if request["form"] != "recurrent":
+    if peer and parameters is not None:
+        results.append(result("torch", lambda x: peer(x, request["chunk"], **parameters), tensors, request))
+    if request["form"] != "recurrent" and not request["parameters"]:
         for name, kernel in fla_kernels().items():
             if name == request["variant"]:
                 for dtype in (torch.float32, torch.bfloat16):

@@ -9,11 +9,23 @@ def timed(results):
     return [b for b in results["bench"] if b["status"] == "ok" and b["median_seconds"] > 0]
 
 
+def kind(b):
+    """What was timed, but for its shape: times of different kinds are not compared. Older files have less of it."""
+    return (b["real"], b.get("pass", "forward"), b.get("math", "exact"), b.get("schedule", "auto"), b.get("without", ""))
+
+
+def words_of(kind):
+    """What is not usual of a kind: "backward, tf32, without alpha"."""
+    real, way, math, schedule, without = kind
+    usual = ((way, "forward"), (math, "exact"), (schedule, "auto"))
+    return ", ".join([word for word, plain in usual if word != plain] + ([f"without {without}"] if without else []))
+
+
 def series(rows):
-    """{(source, variant, form, what stays): rows by T}, those with three lengths or more."""
+    """{(source, variant, form, B, H, Dk, Dv, kind): rows by T}, those with three lengths or more."""
     lines = {}
     for b in rows:
-        key = (b["source"], b["variant"], b["form"], b["B"], b["H"], b["Dk"], b["Dv"], b["real"])
+        key = (b["source"], b["variant"], b["form"], b["B"], b["H"], b["Dk"], b["Dv"], kind(b))
         lines.setdefault(key, []).append(b)
     lines = {k: sorted(v, key=lambda b: b["T"]) for k, v in lines.items()}
     return {k: v for k, v in lines.items() if len({b["T"] for b in v}) >= 3}
@@ -34,8 +46,9 @@ def time_against_length(results):
         return None
     figure = style.new_figure(9, 4.2)
     ax = figure.subplots()
-    for (source, variant, form, *_), rows in sorted(lines.items()):
-        name = f"{variant} {form}" + ("" if source == "recollect" else f" ({source})")
+    for (source, variant, form, *_, timed_kind), rows in sorted(lines.items()):
+        said = ", ".join(filter(None, ["" if source == "recollect" else source, words_of(timed_kind)]))
+        name = f"{variant} {form}" + (f" ({said})" if said else "")
         slope, error = exponent(rows)
         median = np.array([b["median_seconds"] for b in rows])
         bars = [median - [b["low_seconds"] for b in rows], [b["high_seconds"] for b in rows] - median]
@@ -77,9 +90,9 @@ def roofline(results):
 
 
 def ratios(results):
-    """Rows of (case, ours in ms, peer, theirs in ms, theirs / ours), where a peer timed the same case."""
+    """Rows of (case, our seconds, peer, its seconds, its / ours), where a peer timed the same case; ours by the fastest form."""
     def key(b):
-        return (b["variant"], b["B"], b["H"], b["T"], b["Dk"], b["Dv"], b["real"])
+        return (b["variant"], b["B"], b["H"], b["T"], b["Dk"], b["Dv"], kind(b))
 
     ours = {}
     for b in timed(results):

@@ -51,7 +51,7 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   const Ceilings ceilings = measure_ceilings();
   if (ranks::rank() == 0) print_ceilings(std::cout, ceilings);
   std::vector<BenchResult> results;
-  Progress progress(plan.size(), ranks::rank() != 0);
+  Progress progress(plan.size() * (flags.peers ? 2 : 1), ranks::rank() != 0);
   const auto keep = [&](BenchResult result) {
     results.push_back(std::move(result));
     if (file) file->checkpoint(bench_image(results, ceilings, meta));
@@ -77,7 +77,9 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
     for (BenchResult &r : unpacked(parts[from], plan)) results.push_back(std::move(r));
   std::sort(results.begin(), results.end(),
             [](const BenchResult &a, const BenchResult &b) { return a.bench_case->index < b.bench_case->index; });
-  if (flags.peers) bench_peers(plan, request.min_seconds, keep);
+  if (flags.peers)
+    bench_peers(
+        plan, request.min_seconds, [&](const BenchCase &c) { progress.next("peers of " + name_of(c)); }, keep);
   progress.done();
   print_growth(std::cout, growth(results));
   if (file) file->publish(bench_image(results, ceilings, meta));

@@ -34,6 +34,7 @@ void print_bench(std::ostream &out, const BenchResult &r, const Ceilings &ceilin
     line += formatted("  %4.1f%% of copy", 100 * r.bytes / t.median / ceilings.bytes_per_second);
   const double peak = c.real == Real::f32 ? ceilings.flops_per_second_f32 : ceilings.flops_per_second_f64;
   if (r.flops > 0 && peak > 0) line += formatted("  %4.1f%% of gemm", 100 * r.flops / t.median / peak);
+  if (r.peak_bytes > 0) line += formatted("  peak %.3g MB", double(r.peak_bytes) / 1e6);
   if (c.math != Math::exact && r.error > 0) line += formatted("  error %.1e", r.error);
   if (!t.outliers.empty()) line += formatted("  %zu of %zu outliers", t.outliers.size(), r.seconds.size());
   out << folded(line) << std::endl;

@@ -20,15 +20,25 @@ struct Launch {
 
 namespace launching {
 
+/// start(), shown to Kokkos's tools as a parallel loop: for kernels that Kokkos does not start itself.
+template <class Start> void shown(const std::string &label, const Start &start) {
+  std::uint64_t kernel = 0;
+  Kokkos::Tools::beginParallelFor(label, 0, &kernel);
+  start();
+  Kokkos::Tools::endParallelFor(kernel);
+}
+
 template <class Real, class Body>
 void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t workers = std::min<size_t>(launch.units, Execution().concurrency()), units = launch.units;
   const Array<Real> memory = arena.take<Real>(workers * scratch);
   std::atomic<size_t> next(0); // units may differ in cost: whoever is free takes the next one
   std::atomic<size_t> *const counter = &next;
-  Kokkos::parallel_for(launch.label, Kokkos::RangePolicy<Execution>(0, workers), [=, &body](size_t worker) {
+  const auto work = [=, &body](size_t worker) {
     for (size_t unit; (unit = counter->fetch_add(1)) < units;) body(Team(), unit, memory.data() + worker * scratch);
-  });
+  };
+  if (workers == 1) return shown(launch.label, [&] { work(0); }); // to wake other threads takes microseconds
+  Kokkos::parallel_for(launch.label, Kokkos::RangePolicy<Execution>(0, workers), work);
   Kokkos::fence();
 }
 
@@ -83,12 +93,13 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
   if (const int share = share_of_two(bytes); fits && share > 50) // of less, more than two fit
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share), launch.label);
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
-  Kokkos::Profiling::pushRegion(launch.label);
   const int threads = Alone<Body>::value ? most_threads<Body> : launch.threads;
-  kernel<<<unsigned(blocks), threads, fits ? bytes : 0, Execution().cuda_stream()>>>(
-      body, launch.units, fits ? nullptr : arena.take<Real>(blocks * scratch).data(), scratch, launch.math);
-  cuda_check(cudaGetLastError(), launch.label);
-  Kokkos::Profiling::popRegion();
+  Real *const memory = fits ? nullptr : arena.take<Real>(blocks * scratch).data();
+  shown(launch.label, [&] {
+    kernel<<<unsigned(blocks), threads, fits ? bytes : 0, Execution().cuda_stream()>>>(body, launch.units, memory,
+                                                                                       scratch, launch.math);
+    cuda_check(cudaGetLastError(), launch.label);
+  });
 }
 #endif
 

@@ -2,8 +2,10 @@
 // Blocks of results live in vector registers: R rows of N vectors. Every size has such a block (a table of them by R
 // and N); a last vector that is not full, and any operand B whose rows are not contiguous, is packed first.
 #include "harness/device/tile_host.hpp"
+#include "harness/device/exp_host.hpp"
 #include "harness/device/vectors.hpp"
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace recollect::tile::host {
@@ -154,7 +156,7 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
   const Staircase &given = product.given, &wanted = product.wanted;
   const int k = product.k;
   const int panel =
-      wanted.step > 0 ? std::min(2, most_vectors) : most_vectors; // narrow, to leave out what is not wanted
+      wanted.end(0, n) < n ? std::min(2, most_vectors) : most_vectors; // narrow, to leave out what is not wanted
   for (int p = 0; p == 0 || p < k; p += depth) {
     evenly((n + W - 1) / W, panel, [&](int vector, int N) {
       const int j = vector * W, width = std::min(n - j, N * W), deep = std::min(depth, k - p);
@@ -213,10 +215,38 @@ template <class Real> void transpose(int m, int n, const Real *A, std::ptrdiff_t
     }
 }
 
+template <class Real> Real exponentiate(int n, Real peak, Real *p) {
+  constexpr int W = lanes<Real>;
+  using K = math::host::ExpConstants<Real>;
+  const auto exp = [=](const Vector<Real> &x) {
+    return math::host::exp<Real, Vector<Real>, Vector<typename K::Integer>, Vector<typename K::Word>>(x - peak);
+  };
+  Vector<Real> sum = {};
+  int j = 0;
+  for (; j + W <= n; j += W) {
+    const Vector<Real> weight = exp(load(p + j));
+    store(weight, p + j);
+    sum += weight;
+  }
+  if (j < n) {
+    alignas(bytes) Real edge[W];
+    std::fill(edge, edge + W, -std::numeric_limits<Real>::infinity()); // whose exponential is 0
+    std::memcpy(edge, p + j, (n - j) * sizeof(Real));
+    const Vector<Real> weight = exp(load(edge));
+    std::memcpy(p + j, &weight, (n - j) * sizeof(Real));
+    sum += weight;
+  }
+  alignas(bytes) Real parts[W];
+  store(sum, parts);
+  UNROLL for (int half = W / 2; half > 0; half /= 2) UNROLL for (int l = 0; l < half; ++l) parts[l] += parts[l + half];
+  return parts[0];
+}
+
 #define FOR(Real)                                                                                                      \
   template void gemm(int, int, Real, const Product<Real> &, Real, Real *, std::ptrdiff_t);                             \
   template void solve_unit_lower(int, int, const Real *, std::ptrdiff_t, Real *, std::ptrdiff_t);                      \
-  template void transpose(int, int, const Real *, std::ptrdiff_t, Real *, std::ptrdiff_t);
+  template void transpose(int, int, const Real *, std::ptrdiff_t, Real *, std::ptrdiff_t);                             \
+  template Real exponentiate(int, Real, Real *);
 FOR(float)
 FOR(double)
 

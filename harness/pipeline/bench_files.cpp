@@ -2,6 +2,7 @@
 // What `bench` writes: HDF5 tables, and JSON after Google Benchmark's schema.
 #include "harness/core/child.hpp"
 #include "harness/core/packing.hpp"
+#include "harness/core/text.hpp"
 #include "harness/pipeline/bench.hpp"
 #include "harness/pipeline/results.hpp"
 #include <algorithm>
@@ -45,7 +46,10 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
                {"flops_per_second", real},
                {"flops_ceiling", real},
                {"peak_bytes", integer},
-               {"pass", text}},
+               {"pass", text},
+               {"math", text},
+               {"schedule", text},
+               {"without", text}},
               {}};
   Table samples{"bench_samples", {{"row", integer}, {"sample", integer}, {"seconds", real}, {"outlier", integer}}, {}};
   Table fits{"bench_growth", {{"name", text}, {"exponent", real}, {"standard_error", real}, {"points", integer}}, {}};
@@ -58,7 +62,7 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
               c.shape.Dv, name_of(c.real), c.chunk, r.status, r.reason, r.timing.median, r.timing.low, r.timing.high,
               r.seconds.size(), r.timing.outliers.size(), rate(tokens(c), r), r.bytes, rate(r.bytes, r),
               ceilings.bytes_per_second, r.flops, rate(r.flops, r), peak, r.peak_bytes,
-              c.backward ? "backward" : "forward");
+              c.backward ? "backward" : "forward", name_of(c.math), name_of(c.schedule), join(c.without, ","));
     for (size_t s = 0; s < r.seconds.size(); ++s) {
       const auto &named = r.timing.outliers;
       samples.add(i, s, r.seconds[s], std::count(named.begin(), named.end(), s));
@@ -111,10 +115,14 @@ std::string bench_json(const std::vector<BenchResult> &results, const Facts &met
     const BenchCase &c = *r.bench_case;
     const std::string name = (r.source == "recollect" ? "" : r.source + "/") + name_of(c);
     const auto entry = [&](const std::string &called, const std::string &type, double seconds) {
-      return json{
-          {"name", called},   {"run_name", name}, {"run_type", type},           {"repetitions", r.seconds.size()},
-          {"threads", 1},     {"iterations", 1},  {"real_time", seconds * 1e9}, {"cpu_time", seconds * 1e9},
-          {"time_unit", "ns"}};
+      json all{{"name", called},   {"run_name", name}, {"run_type", type},           {"repetitions", r.seconds.size()},
+               {"threads", 1},     {"iterations", 1},  {"real_time", seconds * 1e9}, {"cpu_time", seconds * 1e9},
+               {"time_unit", "ns"}};
+      if (seconds > 0) all["items_per_second"] = tokens(c) / seconds;
+      if (seconds > 0 && r.bytes > 0) all["bytes_per_second"] = r.bytes / seconds;
+      if (seconds > 0 && r.flops > 0) all["flops_per_second"] = r.flops / seconds;
+      if (r.peak_bytes > 0) all["max_bytes_used"] = r.peak_bytes;
+      return all;
     };
     if (r.status != "ok") {
       json failed = entry(name, "iteration", 0);
@@ -125,8 +133,6 @@ std::string bench_json(const std::vector<BenchResult> &results, const Facts &met
     for (size_t s = 0; s < r.seconds.size(); ++s) {
       json sample = entry(name, "iteration", r.seconds[s]);
       sample["repetition_index"] = s;
-      sample["items_per_second"] = tokens(c) / r.seconds[s];
-      if (r.bytes > 0) sample["bytes_per_second"] = r.bytes / r.seconds[s];
       list.push_back(sample);
     }
     json median = entry(name + "_median", "aggregate", r.timing.median);

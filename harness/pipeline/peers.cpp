@@ -55,22 +55,36 @@ std::string python_with_torch() {
   input_error("--peers needs a python3 with PyTorch and NumPy, and none was found");
 }
 
+/// {"kappa1": "softmax", "tau": 0.5}: those that differ from the layer's defaults.
+json set_parameters(const BenchCase &c) {
+  json set = json::object();
+  const Params defaults = resolve(c.variant->params, {}, c.variant->name);
+  for (const auto &[name, value] : c.params)
+    if (!value.text.empty() && value.text != defaults.text(name))
+      set[name] = value.text;
+    else if (value.number == value.number && value.number != defaults.real(name)) // NaN is left automatic
+      set[name] = value.number;
+  return set;
+}
+
 std::string question(const BenchCase &c, const TemporaryFolder &folder, double min_seconds) {
   const Shape &n = c.shape;
   return json{{"folder", folder.path},      {"variant", c.variant->name},
               {"form", c.form->name},       {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
               {"real", name_of(c.real)},    {"chunk", c.chunk},
               {"min_seconds", min_seconds}, {"given", write_tensors(c, folder.path)},
-              {"backward", c.backward}}
+              {"backward", c.backward},     {"parameters", set_parameters(c)}}
       .dump();
 }
 
 } // namespace
 
-void bench_peers(const std::vector<BenchCase> &plan, double min_seconds, const std::function<void(BenchResult)> &keep) {
+void bench_peers(const std::vector<BenchCase> &plan, double min_seconds,
+                 const std::function<void(const BenchCase &)> &begin, const std::function<void(BenchResult)> &keep) {
   const std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/ci/peers.py";
   std::unique_ptr<Dialogue> peers; // one for many cases: PyTorch takes seconds to start
   for (const BenchCase &c : plan) {
+    begin(c);
     const TemporaryFolder folder;
     if (!peers) peers = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
     std::string answer;

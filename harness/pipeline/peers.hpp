@@ -6,8 +6,9 @@
 
 namespace recollect {
 
-/// One result for every peer that knows a case, handed over as it comes. Input error where no Python with PyTorch is found.
+/// One result for every peer that knows a case and its parameters, handed over as it comes; `begin` is told of each case
+/// before it is asked for. Input error where no Python with PyTorch is found.
 void bench_peers(const std::vector<BenchCase> &plan, double min_seconds,
-                 const std::function<void(BenchResult)> &keep);
+                 const std::function<void(const BenchCase &)> &begin, const std::function<void(BenchResult)> &keep);
 
 } // namespace recollect

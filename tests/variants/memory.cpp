@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of the layers without a finite state: every form grows with T as the layer declares.
-// Measured: the most bytes that Kokkos had allocated at one time.
+// Device memory: forms of layers without a finite state grow with T as the layer declares; those of layers with one keep
+// little more than inputs and outputs. Measured: the most bytes that Kokkos had allocated at one time.
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/backward.hpp"
 #include "tests/testing.hpp"
@@ -39,6 +39,16 @@ double numbers_a_step(const Variant &variant, const Form &form, int D) {
   return double(bytes(512) - bytes(256)) / 256 / sizeof(double);
 }
 
+/// What a whole pass of a layer with a state may hold, in bytes: inputs, outputs and states; features of queries, keys and
+/// values, a row or a column of the state at most, and once more while they are made; and what a schedule keeps of
+/// chunks under way, 4 MiB (engine.hpp).
+double allowed_bytes(const Variant &variant, const Sequence &s, const Params &params) {
+  const StateShape state = variant.state_shape(s.shape, params);
+  double a_step = 2.0 * (s.shape.Dk + s.shape.Dv);
+  for (const Input &input : variant.inputs) a_step += input.per_step() ? 1 : s.shape.Dk;
+  return (s.shape.T * (a_step + 4.0 * (state.rows + state.columns)) + 2.0 * state.size()) * sizeof(double) + (1 << 22);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(variants)
@@ -66,6 +76,28 @@ BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk) {
       const double found = numbers_a_step(variant, form, D);
       BOOST_TEST(found < state,
                  variant.name << " " << form.name << ": " << found << " numbers a step, a state has " << state);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_layers_with_a_state_is_inputs_outputs_features_and_a_window) {
+  if (!counts_work()) return; // a GPU's schedules keep more
+  for (const Variant &variant : all_variants()) {
+    const Sequence s = random_sequence({1, 1, 1 << 15, 4, 3}, 1);
+    const bool bounded = variant_params(variant).has("length"); // by what cosformer is told
+    const Params params = variant_params(variant, bounded ? Assignments{{"length", "32768"}} : Assignments{});
+    if (variant.state_shape(s.shape, params).size() == 0) continue;
+    for (const Form &form : variant.forms) {
+      const Run run{form.name, Real::f64, 64, params};
+      const double bytes = double(peak_bytes([&] {
+        const Job job = prepare(variant, s, run);
+        job.reset();
+        job.launch();
+      }));
+      BOOST_TEST_INFO(variant.name << " " << form.name << ": " << bytes << " bytes of "
+                                   << allowed_bytes(variant, s, params));
+      BOOST_TEST(bytes <= allowed_bytes(variant, s, params));
+      BOOST_TEST(bytes >= 14.0 * s.shape.T * sizeof(double)); // q, k, v and o are counted
     }
   }
 }

@@ -41,6 +41,17 @@ BOOST_AUTO_TEST_CASE(groups_of_many_heads_equal_the_definition) {
   BOOST_TEST(deviation(forward(softmax, s, {"parallel", Real::f64, 64, {}}), reference).largest() <= bound);
 }
 
+BOOST_AUTO_TEST_CASE(keys_laid_by_columns_for_many_blocks_of_queries_are_the_same_keys) {
+  const Variant &softmax = find_variant("softmax");
+  const Sequence s = random_sequence({1, 2, 70, 9, 3}, 4); // from four blocks of queries on, the last of keys cut short
+  const Output reference = forward(softmax, s);
+  for (int C : {4, 8, 16}) {
+    const double bound =
+        accumulated_terms(s.shape, C) * epsilon_of(Real::f64) * input_condition(softmax, s, variant_params(softmax), 1);
+    BOOST_TEST(deviation(forward(softmax, s, {"parallel", Real::f64, C, {}}), reference).largest() <= bound, "C " << C);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

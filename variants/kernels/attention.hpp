@@ -57,7 +57,11 @@ void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real
 #ifdef __CUDACC__
   if (const AttendInWarps<Real, Kernel, Finish> quick{loop, finish}; quick.suits()) return start(quick);
 #endif
-  start(Attend<Real, Kernel, Finish>{loop, finish});
+  Attend<Real, Kernel, Finish> plain{loop, finish};
+  const size_t mark = call.arena->mark();
+  plain.loop.by_columns = columns_of(label, call, loop.keys, loop.most_keys, plain.blocks());
+  start(plain);
+  call.arena->release(mark);
 }
 
 template <class Real, class Kernel>

@@ -43,7 +43,10 @@ template <class Number, class Kernel> struct BlockGradient {
             tile::room(s, loop.most_rows, d_o.width)};
   }
   struct Block {
-    tile::Matrix<Real> q, k, v, d_o;
+    tile::Matrix<Real> q, d_o;       // [rows, Dk], [rows, Dv]
+    tile::Matrix<Real> k;            // [keys, Dk]
+    tile::Matrix<Real> k_by_columns; // [Dk, keys]
+    tile::Matrix<Real> v_by_columns; // [Dv, keys]
   };
   KOKKOS_FUNCTION void stage_queries(const Team &team, size_t head, Range rows, const Room &x, Block &b) const {
     const int width = loop.queries.width;
@@ -53,7 +56,9 @@ template <class Number, class Kernel> struct BlockGradient {
   KOKKOS_FUNCTION void stage_keys(const Team &team, size_t head, Range keys, const Room &x, Block &b) const {
     const int width = loop.keys.width, values = loop.values.width;
     b.k = tile::stage(team, keys.size(), width, loop.keys.at(head, keys.begin), width, x.k);
-    b.v = tile::stage(team, keys.size(), values, loop.values.at(head, keys.begin), values, x.v);
+    b.k_by_columns = tile::transposed(b.k.data, b.k.row);
+    const auto v = tile::stage(team, keys.size(), values, loop.values.at(head, keys.begin), values, x.v);
+    b.v_by_columns = tile::transposed(v.data, v.row);
   }
 
   /// Of these rows, the keys among these that they see.
@@ -72,8 +77,7 @@ template <class Number, class Kernel> struct BlockGradient {
   /// z and dp of the pairs that count, rows `ld` apart.
   KOKKOS_FUNCTION void multiply(const Team &team, Range rows, Range keys, const Block &b, Real *z, Real *dp,
                                 std::ptrdiff_t ld) const {
-    tile::Product<Real> scores{b.q, tile::transposed(b.k.data, b.k.row), loop.queries.width},
-        products{b.d_o, tile::transposed(b.v.data, b.v.row), d_o.width};
+    tile::Product<Real> scores{b.q, b.k_by_columns, loop.queries.width}, products{b.d_o, b.v_by_columns, d_o.width};
     scores.wanted = products.wanted = seen(rows, keys);
     tile::gemm(team, rows.size(), keys.size(), Real(1), scores, tile::Product<Real>{}, Real(0), z, ld);
     tile::gemm(team, rows.size(), keys.size(), Real(1), products, tile::Product<Real>{}, Real(0), dp, ld);

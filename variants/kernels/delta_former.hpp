@@ -113,7 +113,7 @@ template <class Number, class Kernel> struct WriteByChunks {
       loop.begin(team, n, x.loop, sum, V);
       loop.gather(team, head, chunk, {0, t0}, x.loop, sum, V);
       loop.weigh(team, head, chunk, chunk, tile::rows<Real>(loop.queries.at(head, t0), h.Dk),
-                 tile::rows<Real>(loop.keys.at(head, t0), h.Dk), x.loop, sum, V);
+                 tile::transposed<Real>(loop.keys.at(head, t0), h.Dk), x.loop, sum, V);
       const Real *mass = x.loop.mass;
       Real *A = x.loop.p;
       each_row(team, n, [=](int r, int first, int step) {

@@ -19,7 +19,8 @@ constexpr size_t enough_units = 16;
 template <class Number, class Kernel, class Gates> struct JointGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
-  Rows<Real> dq, dk, dv; // dk, dv of each share, [shares,heads,T,width]
+  Columns<Real> keys, values; // where that pays
+  Rows<Real> dq, dk, dv;      // dk, dv of each share, [shares,heads,T,width]
   size_t heads;
   int shares;
   Gates gates; // a copy for each share
@@ -40,9 +41,12 @@ template <class Number, class Kernel, class Gates> struct JointGradient {
       const tile::Matrix<Real> q = tile::rows<Real>(loop.queries.at(head, at), D),
                                d_o = tile::rows<Real>(block.d_o.at(head, at), V);
       each_block(seen, [&](Range keys) {
-        block.multiply(team, rows, keys, {q, key_rows(head, keys), value_rows(head, keys), d_o}, p + keys.begin,
-                       dz + keys.begin, ld());
-        if (!loop.kernel.normalised()) block.weigh(team, head, rows, keys, p + keys.begin, dz + keys.begin, ld());
+        Real *const weights = p + keys.begin, *const derivatives = dz + keys.begin;
+        block.multiply(team, rows, keys,
+                       {q, d_o, key_rows(head, keys), by_columns(this->keys, loop.keys, head, keys.begin),
+                        by_columns(values, loop.values, head, keys.begin)},
+                       weights, derivatives, ld());
+        if (!loop.kernel.normalised()) block.weigh(team, head, rows, keys, weights, derivatives, ld());
       });
       if (loop.kernel.normalised()) soften(head, rows, seen, p, dz);
       each_block(seen, [&](Range keys) {
@@ -70,8 +74,9 @@ private:
   tile::Matrix<Real> key_rows(size_t head, Range keys) const {
     return tile::rows<Real>(block.loop.keys.at(head, keys.begin), dk.width);
   }
-  tile::Matrix<Real> value_rows(size_t head, Range keys) const {
-    return tile::rows<Real>(block.loop.values.at(head, keys.begin), dv.width);
+  static tile::Matrix<Real> by_columns(const Columns<Real> &columns, const Rows<Real> &rows, size_t head, int begin) {
+    if (columns.given()) return tile::rows<Real>(columns.at(head, begin), columns.block);
+    return tile::transposed<Real>(rows.at(head, begin), rows.width);
   }
   template <class F> void each_block(int seen, const F &f) const {
     const int most = block.loop.most_keys;
@@ -85,8 +90,8 @@ private:
       const int t = rows.begin + r, n = block.seen(rows, {0, seen}).end(r, seen);
       Real *const p = all_p + r * ld(), *const dz = all_dz + r * ld();
       for (int i = n; i < seen; ++i) p[i] = dz[i] = 0;
-      for (int i = 0; i < n; ++i) p[i] = kappa(head, t, i, p[i]);
-      const Real peak = row_max(p, n, 0, 1), mass = row_exponentials(p, n, peak, 0, 1);
+      const Real peak = row_max<Real>(n, 0, 1, [=](int i) { return p[i] = kappa(head, t, i, p[i]); }),
+                 mass = row_exponentials(p, n, peak, 0, 1);
       const bool any = mass > 0;
       const Real share = any ? 1 / mass : Real(0), read = any ? share * inner(p, dz, n) : Real(0),
                  slope = kappa.slope(head, t, t, Real(0), Real(0));
@@ -126,8 +131,18 @@ void joint_gradient(const std::string &label, const Call<Real> &call, const Bloc
   const auto shared = [&](const Rows<Real> &all) {
     return shares == 1 ? all : Rows<Real>{allocate(call, shares * all.data.extent(0)), all.count, all.width};
   };
-  const JointGradient<Real, Kernel, Gates> joint{
-      block, dq, shared(dk), shared(dv), heads, int(shares), shares == 1 ? gates : gates.copies(call, int(shares))};
+  const auto columns = [&](const Rows<Real> &rows) {
+    return columns_of(label, call, rows, block.loop.most_keys, int(blocks));
+  };
+  const JointGradient<Real, Kernel, Gates> joint{block,
+                                                 columns(block.loop.keys),
+                                                 columns(block.loop.values),
+                                                 dq,
+                                                 shared(dk),
+                                                 shared(dv),
+                                                 heads,
+                                                 int(shares),
+                                                 shares == 1 ? gates : gates.copies(call, int(shares))};
   run<Real>({label + "::pairs", heads * shares, 256, call.math}, *call.arena, joint.scratch(), joint);
   std::vector<std::pair<Array<Real>, Array<Real>>> sums{{joint.dk.data, dk.data}, {joint.dv.data, dv.data}};
   if constexpr (!std::is_same_v<Gates, NoGates>) sums.push_back({joint.gates.parts, gates.parts});

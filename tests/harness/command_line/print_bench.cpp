@@ -16,7 +16,7 @@ struct Printed {
     plan = bench_plan(request);
     result.bench_case = &plan[0];
     result.seconds = {1e-3, 2e-3, 9e-3}, result.timing = {2e-3, 1e-3, 3e-3, {2}};
-    result.bytes = 2e6, result.flops = 4e6;
+    result.bytes = 2e6, result.flops = 4e6, result.peak_bytes = 3450000;
   }
   std::string line() const {
     std::ostringstream out;
@@ -28,15 +28,16 @@ bool says(const std::string &text, const std::string &words) { return text.find(
 
 BOOST_AUTO_TEST_CASE(a_line_is_time_rate_and_shares) {
   const std::string line = Printed().line();
-  for (const char *part : {"linear/chunked/B:1/H:2/T:500/Dk:8/Dv:4/f32", "2 ms  [1, 3]", "5e+05 tokens/s",
-                           "25.0% of copy", "20.0% of gemm", "1 of 3 outliers"}) // 1000 tokens, 1 GB/s, 2 GFLOP/s
+  for (const char *part :
+       {"linear/chunked/B:1/H:2/T:500/Dk:8/Dv:4/f32", "2 ms  [1, 3]", "5e+05 tokens/s", "25.0% of copy",
+        "20.0% of gemm", "peak 3.45 MB", "1 of 3 outliers"}) // 1000 tokens, 1 GB/s, 2 GFLOP/s
     BOOST_TEST(says(line, part), part << " in " << line);
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_counted_is_not_shared_out) {
   Printed p;
-  p.result.flops = 0, p.result.timing.outliers.clear();
-  BOOST_TEST((!says(p.line(), "gemm") && !says(p.line(), "outliers")));
+  p.result.flops = 0, p.result.peak_bytes = 0, p.result.timing.outliers.clear();
+  BOOST_TEST((!says(p.line(), "gemm") && !says(p.line(), "peak") && !says(p.line(), "outliers")));
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_form_shows_no_time) {

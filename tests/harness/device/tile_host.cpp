@@ -3,6 +3,8 @@
 #include "harness/device/tile_host.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"
+#include <cmath>
+#include <limits>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -51,6 +53,21 @@ BOOST_AUTO_TEST_CASE(a_staircase_ends_sums_and_results) {
         const std::vector<double> within = A_within(given);
         check({tile::rows(within.data(), 40), B, 19, given, wanted}, 19, 19);
       }
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_any_length_to_exponentials_and_their_sum) {
+  for (int n : {1, 7, 8, 9, 16, 33})
+    for (double peak : {0.5, -1e308}) { // the second where nothing has been seen
+      std::vector<double> p(a.begin(), a.begin() + n), exact;
+      p.resize(40, 7);
+      if (peak < 0) std::fill(p.begin(), p.begin() + n, -std::numeric_limits<double>::infinity());
+      double sum = 0;
+      for (int j = 0; j < n; ++j) exact.push_back(std::exp(p[j] - peak)), sum += exact[j];
+      const double found = tile::host::exponentiate(n, peak, p.data()), eps = epsilon_of(Real::f64);
+      BOOST_TEST(std::abs(found - sum) <= (n + 2) * eps * sum);
+      for (int j = 0; j < 40; ++j)
+        BOOST_TEST(std::abs(p[j] - (j < n ? exact[j] : 7)) <= (j < n ? 2 * eps * exact[j] : 0));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(triangles_of_any_size_are_solved_for_any_number_of_columns) {

@@ -11,7 +11,8 @@ BOOST_AUTO_TEST_SUITE(bench_files)
 
 std::vector<BenchCase> one_case() {
   BenchRequest r;
-  r.variants = {"linear"}, r.shapes = {{1, 2, 100, 8, 4}};
+  r.variants = {"gated_linear"}, r.shapes = {{1, 2, 100, 8, 4}};
+  r.schedule = Schedule::streaming, r.without = {"alpha"};
   return bench_plan(r);
 }
 
@@ -30,7 +31,14 @@ BOOST_AUTO_TEST_CASE(the_json_is_google_benchmarks) {
   BOOST_TEST_REQUIRE(list.size() == good.seconds.size() + 2);
   BOOST_TEST(list[0].at("run_type") == "iteration");
   BOOST_TEST(list[0].at("real_time") == good.seconds[0] * 1e9);
-  BOOST_TEST(list[good.seconds.size()].at("aggregate_name") == "median");
+  BOOST_TEST(list[0].at("flops_per_second") == good.flops / good.seconds[0]);
+  BOOST_TEST((good.flops > 0 && good.peak_bytes > 0));
+  const auto &median = list[good.seconds.size()];
+  BOOST_TEST(median.at("aggregate_name") == "median");
+  BOOST_TEST(median.at("items_per_second") == 200 / good.timing.median);
+  BOOST_TEST(median.at("bytes_per_second") == good.bytes / good.timing.median);
+  BOOST_TEST(median.at("flops_per_second") == good.flops / good.timing.median);
+  BOOST_TEST(median.at("max_bytes_used") == good.peak_bytes);
   BOOST_TEST(list.back().at("error_occurred") == true);
 }
 
@@ -45,6 +53,8 @@ BOOST_AUTO_TEST_CASE(the_tables_hold_every_sample_and_rates_of_the_median) {
   BOOST_TEST_REQUIRE(bench.rows.size() == 2u);
   BOOST_TEST(bench.get<double>(0, "tokens_per_second") == 200 / good.timing.median);
   BOOST_TEST(bench.get<double>(0, "flops_ceiling") == 1e9); // float32
+  BOOST_TEST((bench.get<std::string>(0, "pass") == "forward" && bench.get<std::string>(0, "math") == "exact"));
+  BOOST_TEST((bench.get<std::string>(0, "schedule") == "streaming" && bench.get<std::string>(0, "without") == "alpha"));
   BOOST_TEST((bench.get<std::string>(1, "status") == "wrong" && bench.get<double>(1, "tokens_per_second") == 0));
   BOOST_TEST_REQUIRE(samples.rows.size() == good.seconds.size());
   for (size_t i = 0; i < samples.rows.size(); ++i) BOOST_TEST(samples.get<double>(i, "seconds") == good.seconds[i]);

@@ -16,7 +16,11 @@ BOOST_AUTO_TEST_CASE(peers_are_timed_or_their_absence_is_said) {
       request.backward = backward;
       const std::vector<BenchCase> plan = bench_plan(request);
       std::vector<BenchResult> results;
-      bench_peers(plan, 0, [&](BenchResult r) { results.push_back(std::move(r)); });
+      std::vector<int> begun;
+      bench_peers(
+          plan, 0, [&](const BenchCase &c) { begun.push_back(c.index); },
+          [&](BenchResult r) { results.push_back(std::move(r)); });
+      BOOST_TEST((begun == std::vector<int>{0, 1, 2, 3}));
       BOOST_TEST_REQUIRE(!results.empty());
       for (const BenchResult &r : results) {
         BOOST_TEST(r.source != "recollect");
@@ -25,6 +29,28 @@ BOOST_AUTO_TEST_CASE(peers_are_timed_or_their_absence_is_said) {
         BOOST_TEST((!r.seconds.empty() && r.timing.median > 0));
       }
     }
+  } catch (const Error &none) {
+    BOOST_TEST(std::string(none.what()) == "--peers needs a python3 with PyTorch and NumPy, and none was found");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_peer_answers_for_parameters_that_it_does_not_take) {
+  BenchRequest request;
+  request.variants = {"delta_former", "rls"}, request.forms = {"recurrent"}, request.shapes = {{1, 1, 16, 4, 4}};
+  const auto answered = [&](const Assignments &settings) {
+    request.settings = settings;
+    const std::vector<BenchCase> plan = bench_plan(request);
+    std::vector<std::string> by;
+    bench_peers(
+        plan, 0, [](const BenchCase &) {}, [&](BenchResult r) { by.push_back(r.bench_case->variant->name); });
+    return by;
+  };
+  using Names = std::vector<std::string>;
+  try {
+    BOOST_TEST((answered({}) == Names{"delta_former", "rls"}));
+    BOOST_TEST((answered({{"rls.ridge", "2"}}) == Names{"delta_former"}));
+    BOOST_TEST((answered({{"delta_former.kappa1", "softmax"}, {"tau", "0.5"}}) == Names{"delta_former", "rls"}));
+    BOOST_TEST((answered({{"delta_former.kappa1", "exp"}}) == Names{"rls"}));
   } catch (const Error &none) {
     BOOST_TEST(std::string(none.what()) == "--peers needs a python3 with PyTorch and NumPy, and none was found");
   }
