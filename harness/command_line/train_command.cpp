@@ -149,7 +149,7 @@ int judge(const TrainFlags &flags) {
   const std::vector<Statement> &statements = suite.statements;
   if (statements.empty()) input_error(flags.suite + " has no [[statement]]");
   std::vector<Results> files;
-  for (const std::string &path : flags.judged) files.push_back(Results::read(path));
+  for (const std::string &path : flags.judged) files.push_back(read_trainings(path));
   Results all = joined_trainings(
       files, planned_trainings(
                  training_plan(suite.trainings, flags.seed, flags.corpus.empty() ? nullptr : load_corpus(flags.corpus)),

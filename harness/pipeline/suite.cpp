@@ -94,11 +94,12 @@ Experiment experiment_from(const toml::table &table, const std::string &where, c
   return e;
 }
 
-/// One of every combination of the values that `where`, `above`, `below` and `of` have.
+/// One of every combination of the values that `experiment`, `where`, `above`, `below` and `of` have.
 std::vector<Statement> statements_from(const toml::table &table, const std::string &where) {
   const std::vector<std::string> known{"row",   "paper", "experiment", "measure",  "step",    "where",
                                        "above", "below", "of",         "at_least", "at_most", "between"};
   Statement s;
+  std::vector<std::string> experiments;
   std::vector<std::tuple<Assignments Statement::*, std::string, std::vector<std::string>>> lists;
   for (const auto &[key_node, value] : table) {
     const std::string key(key_node.str()), here = where + ": " + key;
@@ -107,13 +108,16 @@ std::vector<Statement> statements_from(const toml::table &table, const std::stri
     const std::vector<std::string> given = value.is_table() ? std::vector<std::string>{} : texts(value, here);
     const auto number = [&](size_t i) { return parse_number(given[i], here); };
     const bool settings = key == "where" || key == "above" || key == "below" || key == "of";
-    if (settings != value.is_table() || (!settings && given.size() != (key == "between" ? 2 : 1)))
+    if (settings != value.is_table() ||
+        (!settings && key != "experiment" && given.size() != (key == "between" ? 2 : 1)))
       usage_error(here + ": of the wrong type");
     if (settings) {
       const auto into = key == "where" ? &Statement::where : key == "below" ? &Statement::second : &Statement::first;
       for (const auto &[name, one] : *value.as_table()) lists.emplace_back(into, name.str(), texts(one, here));
-    } else if (key == "row" || key == "paper" || key == "experiment" || key == "measure") {
-      (key == "row" ? s.row : key == "paper" ? s.paper : key == "measure" ? s.measure : s.experiment) = given[0];
+    } else if (key == "experiment") {
+      experiments = given;
+    } else if (key == "row" || key == "paper" || key == "measure") {
+      (key == "row" ? s.row : key == "paper" ? s.paper : s.measure) = given[0];
     } else if (key == "step") {
       if (!(number(0) >= 1 && number(0) <= 1e9)) usage_error(here + " needs a whole number");
       s.step = int(number(0));
@@ -124,13 +128,14 @@ std::vector<Statement> statements_from(const toml::table &table, const std::stri
   }
   const bool compares = table.contains("above") && table.contains("below"),
              bounded = s.least > -HUGE_VAL || s.most < HUGE_VAL;
-  if (s.row.empty() || s.experiment.empty() || compares == bounded || compares == table.contains("of"))
+  if (s.row.empty() || experiments.empty() || compares == bounded || compares == table.contains("of"))
     usage_error(where + ": every [[statement]] has a row, an experiment, and either above and below or a number and "
                         "what it is of");
   s.compares = compares;
   if (s.measure != "accuracy" && s.measure != "loss" && s.measure != "diverged")
     usage_error(where + ": measure is 'accuracy', 'loss' or 'diverged', got '" + s.measure + "'");
-  std::vector<Statement> all{s};
+  std::vector<Statement> all;
+  for (const std::string &name : experiments) all.push_back(s), all.back().experiment = name;
   for (const auto &[into, name, values] : lists) {
     std::vector<Statement> longer;
     for (const Statement &one : all)

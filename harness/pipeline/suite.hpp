@@ -31,8 +31,8 @@
 //   experiment = "mqar"
 //   where = { pairs = 24 }               # of both sides, where the experiment has more than one
 //   above = { mixer = "vla" }            # a comparison: the settings that choose either side's models
-//   below = { mixer = "softmax" }
-//                                        # a list of values makes a statement each
+//   below = { mixer = "softmax" }        # a side may name an `experiment` of its own
+//                                        # a list of values, or of experiments, makes a statement each
 //   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
 //   measure = "accuracy"                 # on held-out texts; or "loss", or "diverged", the share of runs that did
 //   step = 200                           # in place of held-out texts the training's own, in the curve up to this step

@@ -45,6 +45,8 @@ const std::vector<ParamSpec> &settings() {
                    "of mqar: any tokens but the text's keys, its pairs once more in random order, or the separator"),
       choice_param("values", {"upper", "lower", "any"},
                    "of mqar: half of the vocabulary that values are of; lower: that of the keys"),
+      choice_param("map", {"fresh", "fixed"},
+                   "of mqar: a text draws its keys' values, or every key has one value in all texts"),
       choice_param("held_out_keys", {"seen", "unseen"},
                    "of mqar: unseen, keys of held-out texts are of the upper half, which has none in training"),
       integer_param("vocabulary", 128, 8, 1 << 20, "tokens: keys of the lower half, values of the upper, a separator"),
@@ -76,7 +78,8 @@ const std::vector<ParamSpec> &settings() {
           "by every token, within 0 and 1; or learned numbers of any size, for all tokens the same: those of decays "
           "(alpha, lambda) begin at 1, those of beta as N(0, 1)"),
       choice_param("reads", {"plain", "rms"}, "rms: what every head reads out scaled to unit mean square"),
-      integer_param("batch", 64, 1, 1e6, "texts a step, drawn anew at each"),
+      integer_param("batch", 64, 1, 1e6, "texts a step"),
+      integer_param("batches", 0, 0, 1e9, "of texts to train on, over and over; 0: every step draws its own"),
       real_param(
           "curriculum", 0, 0, 1,
           "accuracy of a point of the curve at which the pairs double until they are all; 0: all from the start"),

@@ -27,10 +27,12 @@ bool matches(const TrainedModel &model, const Assignments &wanted) {
 }
 
 std::vector<const TrainedModel *> chosen(const Statement &s, const std::vector<TrainedModel> &models,
-                                         const Assignments &side) {
+                                         Assignments side) {
+  std::string experiment = s.experiment;
+  if (const auto own = side.find("experiment"); own != side.end()) experiment = own->second, side.erase(own);
   std::vector<const TrainedModel *> found;
   for (const TrainedModel &model : models)
-    if (model.experiment == s.experiment && matches(model, s.where) && matches(model, side)) found.push_back(&model);
+    if (model.experiment == experiment && matches(model, s.where) && matches(model, side)) found.push_back(&model);
   const auto text = [](const Assignments &all) {
     std::string list;
     for (const auto &[name, value] : all) list += (list.empty() ? "" : ", ") + name + "=" + value;

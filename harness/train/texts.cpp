@@ -17,8 +17,8 @@ std::vector<int> distinct(int count, int n, const Stream &draw, std::uint64_t fi
   return all;
 }
 
-struct Drawn { // one text's random numbers, a stream of its own
-  Stream stream;
+struct Drawn { // one text's random numbers, a stream of its own, and those of all texts
+  Stream stream, common;
   const Params &settings;
   bool training;
   const Corpus *corpus;
@@ -53,10 +53,13 @@ void write_mqar(const Drawn &d, int *tokens, int *labels) {
   if (unseen)
     for (int &key : keys) key += half;
   const std::vector<int> order = distinct(d.n, d.n, d.stream, n);
+  const bool fixed = d.settings.text("map") == "fixed";
   for (int i = 0; i < d.n; ++i) {
+    const int key = tokens[2 * i] = keys[size_t(i)];
     const std::uint64_t values = std::uint64_t(of == "upper" ? upper : of == "lower" ? half : d.V - 1);
-    tokens[2 * i] = keys[size_t(i)];
-    tokens[2 * i + 1] = (of == "upper" ? half : 0) + int(d.stream.below(2 * n + std::uint64_t(i), values));
+    const std::uint64_t drawn =
+        fixed ? d.common.below(std::uint64_t(key), values) : d.stream.below(2 * n + std::uint64_t(i), values);
+    tokens[2 * i + 1] = (of == "upper" ? half : 0) + int(drawn);
   }
   write_filler(d, keys, tokens, tokens + 2 * d.n, asked_from - 1 - 2 * d.n);
   tokens[asked_from - 1] = d.V - 1;
@@ -198,7 +201,7 @@ Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &
                                          : write_trees;
   for (int i = 0; i < texts.count; ++i) {
     const Drawn drawn{Stream(seed, "train/texts/" + use, number * std::uint64_t(texts.count) + std::uint64_t(i)),
-                      settings, training, corpus};
+                      Stream(seed, "train/map"), settings, training, corpus};
     int *tokens = &texts.tokens[size_t(i) * size_t(texts.length)],
         *labels = &texts.labels[size_t(i) * size_t(texts.length)];
     write(drawn, tokens, labels);

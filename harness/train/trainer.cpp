@@ -50,7 +50,8 @@ void Trainer::step() {
   now.set("pairs", pairs());
   Judged judged;
   try {
-    judged = model_.differentiate(make_texts(now, seed_, "train", std::uint64_t(at_.step), corpus_.get()));
+    const int batches = settings_.integer("batches"), batch = batches ? at_.step % batches : at_.step;
+    judged = model_.differentiate(make_texts(now, seed_, "train", std::uint64_t(batch), corpus_.get()));
   } catch (const Error &) { // the mixer refuses numbers that are not finite
     judged.loss = std::nan("");
   }

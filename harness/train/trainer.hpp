@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model trained: AdamW, warm-up and cosine, clipping, a fresh batch at every step. The same setup and seed give the
+// One model trained: AdamW, warm-up and cosine, clipping, a fresh batch at every step or those of a few again. The same setup and seed give the
 // same numbers, however often it is stopped and taken up again.
 #pragma once
 #include "harness/train/model.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/training_record.hpp"
 #include "harness/core/ranks.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/pipeline/forward.hpp"
 #include "harness/train/statements.hpp"
 #include <algorithm>
 #include <map>
@@ -160,6 +162,24 @@ Facts common_facts(const std::vector<Results> &files) {
 }
 
 } // namespace
+
+Results read_trainings(const std::string &path) {
+  Results results = Results::read(path);
+  Table parameters = std::as_const(results).table("training_parameters");
+  const std::vector<TrainedModel> models = models_of(results);
+  for (size_t run = 0; run < models.size(); ++run) {
+    const std::string &mixer = models[run].settings.at("mixer");
+    const auto complete = [&](const std::string &owner, const std::string &prefix, const Params &defaults) {
+      for (const auto &[name, value] : defaults)
+        if (!models[run].settings.count(prefix + name)) parameters.add(run, owner, name, value.number, value.text);
+    };
+    complete("train", "", resolve(settings(), {}, "train"));
+    for (const Variant &layer : all_variants())
+      if (layer.name == mixer) complete(mixer, mixer + ".", variant_params(layer, {}));
+  }
+  results.add({parameters});
+  return results;
+}
 
 Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments) {
   return Results::of(tables_of(plan, experiments), {});

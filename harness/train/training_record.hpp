@@ -52,6 +52,9 @@ private:
   Recorder recorder_;
 };
 
+/// Those of a file. What its program did not ask yet is answered by the defaults, for they are what it did.
+Results read_trainings(const std::string &path);
+
 /// Nothing trained of it.
 Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments);
 

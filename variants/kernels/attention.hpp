@@ -55,8 +55,18 @@ void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real
     run<Real>({label, call.shape.heads() * kernel.blocks(), 256, call.math}, *call.arena, kernel.scratch(), kernel);
   };
 #ifdef __CUDACC__
-  if constexpr (std::is_same_v<Real, float>)
-    if (const AttendInWarps<Kernel, Finish> quick{loop, finish}; quick.suits(call.math)) return start(quick);
+  const auto in_warps = [&](auto unit) {
+    const AttendInWarps<Real, decltype(unit), Kernel, Finish> kernel{loop, finish};
+    const bool suits = kernel.suits();
+    if (suits) start(kernel);
+    return suits;
+  };
+  if constexpr (std::is_same_v<Real, double>) {
+    if (in_warps(tile::cuda::Float64())) return;
+  } else if (call.math == Math::exact   ? in_warps(tile::cuda::Exact())
+             : call.math == Math::tf32 ? in_warps(tile::cuda::Tf32())
+                                       : in_warps(tile::cuda::Bf16()))
+    return;
 #endif
   start(Attend<Real, Kernel, Finish>{loop, finish});
 }

@@ -8,20 +8,21 @@
 
 namespace recollect::variants {
 
-template <class Kernel, class Finish> struct AttendInWarps {
-  using Real = float;
-  using Unit = tile::cuda::Exact;
-  static constexpr int warps = 8, most_rows = warps * tile::cuda::height, most_keys = 64, most_width = 64;
-  static constexpr int read_keys = 32; // at a time: their weights are 16 of a thread's 128 registers
-  static constexpr int blocks_of_keys = read_keys / 8, blocks_of_values = most_width / 8;
+/// Unit: the products' precision (mma_cuda.hpp).
+template <class Number, class Unit, class Kernel, class Finish> struct AttendInWarps {
+  using Real = Number;
+  static constexpr bool alone = sizeof(Real) == 8; // scratch of one team leaves no room for a second (launch.hpp)
+  static constexpr int warps = alone ? 16 : 8, most_rows = warps * tile::cuda::height, most_width = 64;
+  static constexpr int most_keys = alone ? 32 : 64;
+  static constexpr int read_keys = most_keys / 2; // at a time: their weights are 16 of a thread's 128 registers
+  static constexpr int blocks_of_keys = read_keys / 8, blocks_of_values = most_width / 8, step = 8 * Unit::groups;
   static constexpr int pitch = most_width + 4; // rows that a warp reads together begin in different banks
   KeyLoop<Real, Kernel> loop;
   Finish finish;
 
-  bool suits(Math math) const {
-    const size_t most = Execution().cuda_device_prop().sharedMemPerBlockOptin;
-    return math == Math::exact && loop.queries.width <= most_width && loop.values.width <= most_width &&
-           (scratch() + reduce_room) * sizeof(Real) <= most;
+  bool suits() const {
+    return loop.queries.width <= most_width && loop.values.width <= most_width &&
+           launching::fits_on_chip<Real>(scratch());
   }
 
   struct Room {
@@ -127,21 +128,23 @@ private:
     Results p[blocks_of_keys];
     const tile::Product<Real> scores{tile::rows(q, pitch), tile::transposed(k, pitch), most_width};
     tile::cuda::accumulate<Unit>(tile::cuda::Whole<Real, blocks_of_keys, true, true>(scores, 0, 0, 0, 0, lane),
-                                 (loop.queries.width + 7) / 8 * 8, p);
+                                 (loop.queries.width + step - 1) / step * step, p);
 #pragma unroll
     for (int r = 0; r < 2; ++r) weigh(head, first + lane / 4 + 8 * r, key + lane % 4 * 2, r, p, held);
 #pragma unroll
-    for (int c = 0; c < blocks_of_keys; ++c) {
-      tile::cuda::Group<Real, blocks_of_values> group[1];
+    for (int c = 0; c < blocks_of_keys; c += Unit::groups) {
+      tile::cuda::Group<Real, blocks_of_values> groups[Unit::groups];
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
+      for (int i = 0; i < Unit::groups; ++i)
 #pragma unroll
-        for (int r = 0; r < 2; ++r) group[0].a[r][e] = p[c].x[2 * r + e];
+        for (int e = 0; e < 2; ++e) {
 #pragma unroll
-        for (int j = 0; j < blocks_of_values; ++j)
-          group[0].b[j][e] = v[(8 * c + lane % 4 * 2 + e) * pitch + 8 * j + lane / 4];
-      }
-      Unit::add(group, held.sum);
+          for (int r = 0; r < 2; ++r) groups[i].a[r][e] = p[c + i].x[2 * r + e];
+#pragma unroll
+          for (int j = 0; j < blocks_of_values; ++j)
+            groups[i].b[j][e] = v[(8 * (c + i) + lane % 4 * 2 + e) * pitch + 8 * j + lane / 4];
+        }
+      Unit::add(groups, held.sum);
     }
   }
 
