@@ -28,8 +28,10 @@
 //                                               the chunk in `after` unless that is null, and streaming needs no other
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
 //                                               GPU a thread takes an element through all of them, whatever parts() says
+//   places                                      place(head, at) is where element `at` lies in the layer's layout: there it
+//                                               is loaded and stored on the way
 //   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
-//   kind(), kinds, every_precision, usual_steps, reads_alone
+//   kind(), kinds, every_precision, usual_steps, reads_alone, threads
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
 // run with reads that keep them has left (Starts).
@@ -107,6 +109,11 @@ template <class Real> struct Window {
   KOKKOS_FUNCTION Real *now(size_t head) const { return current.data() + head * state_size; }
 };
 
+/// Whether who carries an element also loads and stores it.
+template <class Algebra, class = void> constexpr bool in_place = false;
+template <class Algebra>
+constexpr bool in_place<Algebra, std::enable_if_t<Algebra::elementwise && Algebra::places>> = !on_host;
+
 constexpr int teams_a_state = on_host ? 1 : 16; // that load and store it, as if they were one
 KOKKOS_FUNCTION inline Team joined(const Team &team, size_t unit) {
   return {team.rank + int(unit % teams_a_state) * team.size, team.size * teams_a_state};
@@ -134,16 +141,17 @@ template <class Algebra> struct Store {
 template <class Algebra> struct Summarise {
   using Real = typename Algebra::Real;
   static constexpr bool on_chip = IsUsual<Algebra>::value;
+  static constexpr int threads = Threads<Algebra>::summarising;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
   RECOLLECT_IN_LINE void operator()(const Team &all, size_t unit, Real *memory) const {
-    const Team team = sized(all);
+    const Team team = sized<threads>(all);
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
     algebra.summarise(team, steps.at(head, c), algebra.summary(kept), algebra.summarising(scratch));
-    if (c > window.begin) return;
+    if (in_place<Algebra> || c > window.begin) return;
     const Real *now = window.now(head);
     Real *start = window.state(head, c);
     for (size_t i = team.rank; i < window.state_size; i += team.size) start[i] = now[i];
@@ -166,7 +174,14 @@ template <class Algebra> struct Carry {
       each(team, part.end(all) - part.begin(all), [=, *this](int i) {
         const size_t at = part.begin(all) + i;
         if (at >= algebra.state_size()) return;
-        Real *state = window.state(head, window.begin) + at, element = *state; // of the chunk at hand
+        Real *state = window.state(head, window.begin) + at; // of the chunk at hand
+        Real *first = state, *after = window.now(head) + at;
+        if constexpr (in_place<Algebra>) {
+          first = window.begin == 0 ? algebra.place(head, at) : after;
+          if (window.end == steps.chunks()) after = algebra.place(head, at);
+        }
+        Real element = *first;
+        *state = element;
         Real *summary = window.summary(head, window.begin);
         constexpr int together = 8; // chunks whose summaries are read before the first is needed
         const auto cross = [&](int chunks, auto last) {
@@ -181,7 +196,7 @@ template <class Algebra> struct Carry {
           for (int i = 0; i < together; ++i)
             if (i < chunks) {
               element = across[i](element);
-              *(last && i + 1 == chunks ? window.now(head) + at : state + (i + 1) * window.state_size) = element;
+              *(last && i + 1 == chunks ? after : state + (i + 1) * window.state_size) = element;
             }
           summary += together * window.summary_size, state += together * window.state_size;
         };
@@ -221,12 +236,13 @@ private:
 
 template <class Algebra> struct Read {
   using Real = typename Algebra::Real;
-  static constexpr bool on_chip = IsUsual<Algebra>::value, alone = ReadsAlone<Algebra>::value;
+  static constexpr bool on_chip = IsUsual<Algebra>::value;
+  static constexpr int threads = Threads<Algebra>::reading;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
   RECOLLECT_IN_LINE void operator()(const Team &all, size_t unit, Real *memory) const {
-    const Team team = sized < alone ? 2 * team_size : team_size > (all);
+    const Team team = sized<threads>(all);
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
@@ -291,11 +307,11 @@ void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, c
                const Rest &...rest) {
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (HasUsual<Algebra>::value)
-    if (usual && launching::fits_on_chip<Real>(scratch))
+    if (usual_alone<Algebra> || (usual && launching::fits_on_chip<Real>(scratch)))
       return run_usual<Phase, Real>(launch, arena, scratch, algebra, rest...);
 #endif
   (void)usual;
-  run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});
+  if constexpr (!usual_alone<Algebra>) run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});
 }
 
 template <class Real, class Algebra>
@@ -320,7 +336,8 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   const auto launch = [&](const char *phase, size_t units) {
     return Launch{label + "::" + phase, units, team_size, call.math};
   };
-  run<Real>(launch("load", heads * teams_a_state), *call.arena, 0, Load<Algebra>{algebra, w});
+  if constexpr (!in_place<Algebra>)
+    run<Real>(launch("load", heads * teams_a_state), *call.arena, 0, Load<Algebra>{algebra, w});
   for (w.begin = 0; w.begin < chunks; w.begin = w.end) {
     w.end = std::min(chunks, w.begin + w.most);
     const size_t units = heads * w.size();
@@ -328,7 +345,8 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
     run_phase<Carry, Real>(usual, launch("carry", heads * parts), *call.arena, carrying, algebra, steps, w, parts);
     run_phase<Read, Real>(usual, launch("read", units), *call.arena, reading, algebra, steps, w);
   }
-  run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
+  if constexpr (!in_place<Algebra>)
+    run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
 }
 
 /// Streaming where there is but one chunk, or where the heads alone keep the machine as busy as all chunks would.

@@ -47,14 +47,15 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
-/// Threads of a team: at most 256, and two teams share a multiprocessor, so that one works while the other waits; where
-/// their scratch leaves no room for two, one of as many threads as both.
-template <class Body, class = void> struct Alone : std::false_type {};
-template <class Body> struct Alone<Body, std::enable_if_t<Body::alone>> : std::true_type {};
-template <class Body> constexpr int most_threads = Alone<Body>::value ? 512 : 256;
+/// Threads of a team, where the compiler knows them; the others' launches say, 256 at most. A multiprocessor has room for
+/// 512 with 128 registers each, in as many teams as that gives, so that one works while another waits.
+template <class Body, class = void> constexpr int known_threads = 0;
+template <class Body> constexpr int known_threads<Body, std::enable_if_t<(Body::threads > 0)>> = Body::threads;
+template <class Body> constexpr int most_threads = known_threads<Body> ? known_threads<Body> : 256;
+template <class Body> constexpr int teams_together = 512 / most_threads<Body>;
 
 template <class Real, class Body>
-__global__ void __launch_bounds__(most_threads<Body>, 512 / most_threads<Body>)
+__global__ void __launch_bounds__(most_threads<Body>, teams_together<Body>)
     cuda_kernel(const __grid_constant__ Body body, size_t units, Real *memory, size_t scratch, Math math) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Team team{int(threadIdx.x), int(blockDim.x), math};
@@ -74,11 +75,11 @@ template <class Real> bool fits_on_chip(size_t scratch) {
   return (scratch + reduce_room) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
 }
 
-/// Percent of a multiprocessor's shared memory that holds two teams. The driver's own choice has room for one at times.
-inline int share_of_two(size_t bytes) {
+/// Percent of a multiprocessor's shared memory that so many teams take. The driver's own choice has room for fewer at times.
+inline int share_of(int teams, size_t bytes) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
-  const size_t two = 2 * (bytes + device.reservedSharedMemPerBlock), all = device.sharedMemPerMultiprocessor;
-  return int(std::min<size_t>(100, (100 * two + all - 1) / all));
+  const size_t wanted = teams * (bytes + device.reservedSharedMemPerBlock), all = device.sharedMemPerMultiprocessor;
+  return int(std::min<size_t>(100, (100 * wanted + all - 1) / all));
 }
 
 /// Scratch that fits is a block's shared memory; what does not lies in device memory, for as many blocks as run at once.
@@ -90,10 +91,10 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
   const auto kernel = cuda_kernel<Real, Body>;
   if (fits && bytes > 0)
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
-  if (const int share = share_of_two(bytes); fits && share > 50) // of less, more than two fit
+  if (const int share = share_of(teams_together<Body>, bytes); fits && share > 50) // of less, more than these fit
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share), launch.label);
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
-  const int threads = Alone<Body>::value ? most_threads<Body> : launch.threads;
+  const int threads = known_threads<Body> ? known_threads<Body> : launch.threads;
   Real *const memory = fits ? nullptr : arena.take<Real>(blocks * scratch).data();
   shown(launch.label, [&] {
     kernel<<<unsigned(blocks), threads, fits ? bytes : 0, Execution().cuda_stream()>>>(body, launch.units, memory,

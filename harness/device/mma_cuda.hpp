@@ -10,6 +10,7 @@
 #ifdef __CUDACC__
 #include "harness/core/types.hpp"
 #include <cstdint>
+#include <type_traits>
 
 namespace recollect::tile::cuda {
 
@@ -78,16 +79,28 @@ struct Exact {
       const Parts x = split(g[0].a[e % 2][e / 2]);
       a_high[e] = x.high, a_low[e] = x.low;
     }
+    constexpr int together = N < 4 ? N : 4; // whose instructions do not wait for each other
 #pragma unroll
-    for (int c = 0; c < N; ++c) {
-      const Parts first = split(g[0].b[c][0]), second = split(g[0].b[c][1]);
-      const std::uint32_t b_high[2] = {first.high, second.high}, b_low[2] = {first.low, second.low};
-      Results<float> step;
-      mma_tf32(step, a_low, b_high);
-      mma_tf32(step, a_high, b_low);
-      mma_tf32(step, a_high, b_high);
+    for (int c0 = 0; c0 < N; c0 += together) {
+      std::uint32_t high[together][2], low[together][2];
+      Results<float> step[together];
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sum[c].x[e] += step.x[e];
+      for (int c = 0; c < together; ++c)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const Parts x = split(g[0].b[c0 + c][e]);
+          high[c][e] = x.high, low[c][e] = x.low;
+        }
+#pragma unroll
+      for (int c = 0; c < together; ++c) mma_tf32(step[c], a_low, high[c]);
+#pragma unroll
+      for (int c = 0; c < together; ++c) mma_tf32(step[c], a_high, low[c]);
+#pragma unroll
+      for (int c = 0; c < together; ++c) mma_tf32(step[c], a_high, high[c]);
+#pragma unroll
+      for (int c = 0; c < together; ++c)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[c0 + c].x[e] += step[c].x[e];
     }
   }
 };
@@ -117,6 +130,8 @@ struct Bf16 {
     }
   }
 };
+template <Math math>
+using UnitOf = std::conditional_t<math == Math::exact, Exact, std::conditional_t<math == Math::tf32, Tf32, Bf16>>;
 struct Float64 {
   static constexpr int groups = 1;
   template <int N> __device__ static void add(const Group<double, N> (&g)[1], Results<double> (&sum)[N]) {

@@ -33,6 +33,23 @@ __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=f"(x0), "=f"(x1) : "r"(at));
 }
 
+/// B's numbers of eight terms for a lane that takes the places lane % 4 * 2 and the next, N / 2 pairs of columns at once:
+/// `at` is the first place's row, column lane / 4 * 2. Block c's columns are every second of sixteen then.
+template <class Real, int N> __device__ __forceinline__ void load_rows(const Real *at, int pitch, Group<Real, N> &g) {
+  struct alignas(2 * sizeof(Real)) Both {
+    Real first, second;
+  };
+#pragma unroll
+  for (int e = 0; e < 2; ++e)
+#pragma unroll
+    for (int c = 0; c < N; c += 2) {
+      const Both both = *reinterpret_cast<const Both *>(at + e * pitch + 8 * c);
+      g.b[c][e] = both.first, g.b[c + 1][e] = both.second;
+    }
+}
+/// The column of a lane's first result in a row of block c. Its second one's is two further.
+__device__ inline int column_of(int c, int lane) { return c / 2 * 16 + lane % 4 * 4 + c % 2; }
+
 /// Elements of a block that lies within the product, of operands in shared memory that lie along the sum (inner) or along
 /// their other index. A lane takes the places lane % 4 and lane % 4 + 4 of each eight.
 template <class Real, int N, bool a_inner, bool b_inner> struct Whole {

@@ -196,8 +196,7 @@ __device__ __forceinline__ bool in_line(const Team &team, int m, int n, const Pr
 template <Math math, class Out>
 __device__ __forceinline__ bool in_line(const Precise<math> &team, int m, int n, const Product<float> &first,
                                         const Product<float> &second, const Out &out) {
-  using Unit = std::conditional_t<math == Math::exact, Exact, std::conditional_t<math == Math::tf32, Tf32, Bf16>>;
-  in_blocks<Unit>(team, m, n, first, second, out);
+  in_blocks<UnitOf<math>>(team, m, n, first, second, out);
   return true;
 }
 /// Out of line: the uncommon ones.

@@ -8,6 +8,8 @@
 // decays; every_precision, whether float64 and the coarser products are, too, or exact float32 alone, which then serves
 // where coarser products are allowed; usual_steps(kind), if chunks are to be of other lengths; reads_alone(kind), whether
 // its reading's scratch leaves no room for a second team.
+//
+// An algebra that is for these sizes alone says how many threads summarise and read: `threads`.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -73,6 +75,7 @@ template <class Algebra_, int Kind, Math Precision> struct Usual : Algebra_ {
     const Algebra algebra = known();
     algebra.carry(precise(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, before, after, x);
   }
+  KOKKOS_FUNCTION Real *place(size_t head, size_t at) const { return known().place(head, at); }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return known().affine(chunk, at); }
   template <class Scratch>
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
@@ -93,8 +96,21 @@ private:
 template <class Algebra> struct IsUsual : std::false_type {};
 template <class Algebra, int Kind, Math Precision> struct IsUsual<Usual<Algebra, Kind, Precision>> : std::true_type {};
 
+/// Whether a reading leaves no room for a second team.
 template <class Algebra, class = void> struct ReadsAlone : std::false_type {};
 template <class Algebra, int Kind, Math Precision>
 struct ReadsAlone<Usual<Algebra, Kind, Precision>, std::enable_if_t<Algebra::reads_alone(Kind)>> : std::true_type {};
+
+/// Whether the algebra is for these sizes alone.
+template <class Algebra, class = void> constexpr bool usual_alone = false;
+template <class Algebra> constexpr bool usual_alone<Algebra, std::enable_if_t<(Algebra::threads > 0)>> = true;
+
+/// Threads of a team that summarises and reads.
+template <class Algebra, class = void> struct Threads {
+  static constexpr int summarising = team_size, reading = ReadsAlone<Algebra>::value ? 2 * team_size : team_size;
+};
+template <class Algebra> struct Threads<Algebra, std::enable_if_t<usual_alone<Algebra>>> {
+  static constexpr int summarising = Algebra::threads, reading = Algebra::threads;
+};
 
 } // namespace recollect::engine

@@ -12,8 +12,9 @@ namespace recollect::variants {
 template <class Number, class Kernel, class Finish> struct AttendInWarps {
   using Real = Number;
   using Unit = std::conditional_t<sizeof(Real) == 8, tile::cuda::Float64, tile::cuda::Exact>;
-  static constexpr bool alone = sizeof(Real) == 8; // scratch of one team leaves no room for a second (launch.hpp)
-  static constexpr int warps = alone ? 16 : 8, most_rows = warps * tile::cuda::height, most_width = 64;
+  static constexpr bool alone = sizeof(Real) == 8; // scratch of one team leaves no room for a second
+  static constexpr int warps = alone ? 16 : 8, threads = 32 * warps, most_rows = warps * tile::cuda::height,
+                       most_width = 64;
   static constexpr int most_keys = alone ? 32 : 64;
   static constexpr int read_keys = most_keys / 2; // at a time: their weights are 16 of a thread's 128 registers
   static constexpr int blocks_of_keys = read_keys / 8, blocks_of_values = most_width / 8;
@@ -80,7 +81,7 @@ template <class Number, class Kernel, class Finish> struct AttendInWarps {
 #if __CUDA_ARCH__ >= 800
 private:
   using Results = tile::cuda::Results<Real>;
-  /// A warp's queries: lane / 4 and 8 further; columns lane % 4 * 2 and the next of each eight.
+  /// A warp's queries: lane / 4 and 8 further; columns that column_of says.
   struct Held {
     Results sum[blocks_of_values];
     Real peak[2], mass[2]; // mass: of the lane's own keys
@@ -136,13 +137,10 @@ private:
     for (int c = 0; c < blocks_of_keys; ++c) {
       tile::cuda::Group<Real, blocks_of_values> group[1];
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
+      for (int e = 0; e < 2; ++e)
 #pragma unroll
         for (int r = 0; r < 2; ++r) group[0].a[r][e] = p[c].x[2 * r + e];
-#pragma unroll
-        for (int j = 0; j < blocks_of_values; ++j)
-          group[0].b[j][e] = v[(8 * c + lane % 4 * 2 + e) * pitch + 8 * j + lane / 4];
-      }
+      tile::cuda::load_rows(v + (8 * c + lane % 4 * 2) * pitch + lane / 4 * 2, pitch, group[0]);
       Unit::add(group, held.sum);
     }
   }
@@ -195,7 +193,7 @@ private:
 #pragma unroll
       for (int j = 0; j < blocks_of_values; ++j)
 #pragma unroll
-        for (int e = 0; e < 2; ++e) x.q[at * pitch + 8 * j + lane % 4 * 2 + e] = held.sum[j].x[2 * r + e];
+        for (int e = 0; e < 2; ++e) x.q[at * pitch + tile::cuda::column_of(j, lane) + 2 * e] = held.sum[j].x[2 * r + e];
     }
   }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled here once, for all layers that are such sums.
 #include "variants/kernels/decayed_sum_algebra.hpp"
+#include "variants/kernels/decayed_sum_cuda.hpp"
 
 namespace recollect::variants {
 
 template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in) {
-  run_chunks(label, call,
-             DecayedSumAlgebra<Real>{
-                 {in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()}, call.v, call.o});
+  const DecayedState<Real> state{in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()};
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same<Real, float>::value)
+    if (DecayedSumInWarps::suits(call, in))
+      return engine::three_phases(label, call, DecayedSumInWarps{state, call.v, call.o}, {call.shape.T, call.chunk});
+#endif
+  run_chunks(label, call, DecayedSumAlgebra<Real>{state, call.v, call.o});
 }
 
 template void decayed_sum(const std::string &, const Call<float> &, const DecayedSum<float> &);

@@ -24,7 +24,7 @@ RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const til
 template <class Number> struct DecayedState {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
-  static constexpr bool elementwise = true;
+  static constexpr bool elementwise = true, places = true;
   static constexpr bool fetches = false;
   DecayedSum<Real> in;
   int T, C, V; // steps, of a chunk, width of v and o
@@ -60,6 +60,11 @@ template <class Number> struct DecayedState {
     Real *to = state.data() + head * state_stride;
     tile::transpose(team, in.width, V, S, V, to, in.width);
     if (in.normalised) each(team, in.width, [=, *this](int j) { to[elements() + j] = S[elements() + j]; });
+  }
+
+  KOKKOS_FUNCTION Real *place(size_t head, size_t at) const {
+    const size_t row = at % V, column = at / V; // of S
+    return state.data() + head * state_stride + (at < elements() ? row * in.width + column : at);
   }
 
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
