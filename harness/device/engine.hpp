@@ -31,7 +31,7 @@
 //   places                                      place(head, at) is where element `at` lies in the layer's layout: there it
 //                                               is loaded and stored on the way
 //   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
-//   kind(), kinds, every_precision, usual_steps, reads_alone, threads
+//   kind(), kinds, every_precision, usual_steps, reads_alone, threads, reading_threads, reading_teams, usual_alone
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
 // run with reads that keep them has left (Starts).
@@ -141,7 +141,7 @@ template <class Algebra> struct Store {
 template <class Algebra> struct Summarise {
   using Real = typename Algebra::Real;
   static constexpr bool on_chip = IsUsual<Algebra>::value;
-  static constexpr int threads = Threads<Algebra>::summarising;
+  static constexpr int threads = Teams<Algebra>::summarising;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
@@ -237,7 +237,7 @@ private:
 template <class Algebra> struct Read {
   using Real = typename Algebra::Real;
   static constexpr bool on_chip = IsUsual<Algebra>::value;
-  static constexpr int threads = Threads<Algebra>::reading;
+  static constexpr int threads = Teams<Algebra>::reading, teams = Teams<Algebra>::together;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
@@ -369,10 +369,14 @@ template <class Real> Schedule schedule_of(const Call<Real> &call) {
 template <class Real, class Algebra>
 void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra, bool backwards = false) {
   const engine::Steps steps{call.shape.T, call.chunk, backwards};
-  if (schedule_of(call) == Schedule::streaming)
-    engine::stream(label, call, algebra, steps);
-  else
+  if constexpr (engine::usual_alone<Algebra>) {
     engine::three_phases(label, call, algebra, steps);
+  } else {
+    if (schedule_of(call) == Schedule::streaming)
+      engine::stream(label, call, algebra, steps);
+    else
+      engine::three_phases(label, call, algebra, steps);
+  }
 }
 
 } // namespace recollect

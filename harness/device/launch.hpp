@@ -48,11 +48,13 @@ template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
 /// Threads of a team, where the compiler knows them; the others' launches say, 256 at most. A multiprocessor has room for
-/// 512 with 128 registers each, in as many teams as that gives, so that one works while another waits.
+/// 512 with 128 registers each, in as many teams as that gives, so that one works while another waits; a body may want
+/// fewer teams and more registers.
 template <class Body, class = void> constexpr int known_threads = 0;
 template <class Body> constexpr int known_threads<Body, std::enable_if_t<(Body::threads > 0)>> = Body::threads;
 template <class Body> constexpr int most_threads = known_threads<Body> ? known_threads<Body> : 256;
-template <class Body> constexpr int teams_together = 512 / most_threads<Body>;
+template <class Body, class = void> constexpr int teams_together = 512 / most_threads<Body>;
+template <class Body> constexpr int teams_together<Body, std::enable_if_t<(Body::teams > 0)>> = Body::teams;
 
 template <class Real, class Body>
 __global__ void __launch_bounds__(most_threads<Body>, teams_together<Body>)

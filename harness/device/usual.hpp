@@ -9,7 +9,8 @@
 // where coarser products are allowed; usual_steps(kind), if chunks are to be of other lengths; reads_alone(kind), whether
 // its reading's scratch leaves no room for a second team.
 //
-// An algebra that is for these sizes alone says how many threads summarise and read: `threads`.
+// An algebra may say how many threads its phases take, `threads`, or its reading alone, reading_threads, of which
+// reading_teams share a multiprocessor; and that it is for these sizes only, usual_alone.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -103,14 +104,18 @@ struct ReadsAlone<Usual<Algebra, Kind, Precision>, std::enable_if_t<Algebra::rea
 
 /// Whether the algebra is for these sizes alone.
 template <class Algebra, class = void> constexpr bool usual_alone = false;
-template <class Algebra> constexpr bool usual_alone<Algebra, std::enable_if_t<(Algebra::threads > 0)>> = true;
+template <class Algebra> constexpr bool usual_alone<Algebra, std::enable_if_t<Algebra::usual_alone>> = true;
 
-/// Threads of a team that summarises and reads.
-template <class Algebra, class = void> struct Threads {
-  static constexpr int summarising = team_size, reading = ReadsAlone<Algebra>::value ? 2 * team_size : team_size;
+/// Threads of a team that summarises and reads, and how many that read share a multiprocessor.
+template <class Algebra, class = void> struct Teams {
+  static constexpr int summarising = team_size, reading = ReadsAlone<Algebra>::value ? 2 * team_size : team_size,
+                       together = 2 * team_size / reading;
 };
-template <class Algebra> struct Threads<Algebra, std::enable_if_t<usual_alone<Algebra>>> {
-  static constexpr int summarising = Algebra::threads, reading = Algebra::threads;
+template <class Algebra> struct Teams<Algebra, std::enable_if_t<(Algebra::threads > 0)>> {
+  static constexpr int summarising = Algebra::threads, reading = Algebra::threads, together = 2 * team_size / reading;
+};
+template <class Algebra> struct Teams<Algebra, std::enable_if_t<(Algebra::reading_threads > 0)>> {
+  static constexpr int summarising = team_size, reading = Algebra::reading_threads, together = Algebra::reading_teams;
 };
 
 } // namespace recollect::engine

@@ -10,7 +10,7 @@ template <class Real> void decayed_sum(const std::string &label, const Call<Real
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (std::is_same<Real, float>::value)
     if (DecayedSumInWarps::suits(call, in))
-      return engine::three_phases(label, call, DecayedSumInWarps{state, call.v, call.o}, {call.shape.T, call.chunk});
+      return run_chunks(label, call, DecayedSumInWarps{state, {}, call.v, call.o});
 #endif
   run_chunks(label, call, DecayedSumAlgebra<Real>{state, call.v, call.o});
 }

@@ -139,16 +139,18 @@ template <class Real> struct KeysBesideValues {
 };
 
 /// From and to `state`, B above H a head; reads call.q, call.k, call.v and, where `decays`, call.alpha; writes call.o.
-template <template <class> class Solver, class Real>
+template <class Algebra, class Real>
 void prefix_regression(const std::string &label, const Call<Real> &call, Real ridge, bool decays,
                        const Array<Real> &state) {
   const int F = call.shape.Dk, V = call.shape.Dv;
   const Array<Real> values = allocate(call, call.steps() * (F + V));
   each_row("keys_beside_values", int(call.steps()), F + V, KeysBesideValues<Real>{call.k, call.v, values, F, V});
   const DecayedSum<Real> sum{F, call.q, call.k, decays ? call.alpha : Array<Real>(), {}};
-  run_chunks(label, call,
-             PrefixRegressionAlgebra<Real, Solver>{
-                 {{sum, call.shape.T, call.chunk, F + V, {}, 0}, values, {}}, ridge, F, V, call.v, call.o, state});
+  Algebra algebra{};
+  algebra.sum = {{sum, call.shape.T, call.chunk, F + V, {}, 0}, values, {}};
+  algebra.ridge = ridge, algebra.F = F, algebra.V = V;
+  algebra.v = call.v, algebra.o = call.o, algebra.state = state;
+  run_chunks(label, call, algebra);
 }
 
 } // namespace recollect::variants
