@@ -209,6 +209,13 @@ int judge(const TrainFlags &flags) {
   return exit_ok;
 }
 
+/// What of a group may stay in memory at once: its parameters, their moments and gradients take a quarter of it at most.
+size_t most_kept(const Setup &setup) {
+  const std::uint64_t memory = std::min(memory_limit(), device_memory_free().value_or(memory_limit())),
+                      number = setup.settings.text("dtype") == "f32" ? sizeof(float) : sizeof(double);
+  return std::max<size_t>(1, memory / 4 / (5 * number * Weights(setup).size()));
+}
+
 /// What is left to train in groups of at most `together`, and of fewer where there would be fewer groups than ranks: in
 /// order, or where several ranks share them the longest first.
 std::vector<Group> left_to_train(const std::vector<TrainingRun> &plan, const std::vector<std::string> &labels,
@@ -217,14 +224,13 @@ std::vector<Group> left_to_train(const std::vector<TrainingRun> &plan, const std
   for (size_t i = 0; i < plan.size(); ++i)
     if (!record.trained(i)) left.push_back(i);
   std::vector<Group> groups;
-  for (;; together = (together + 1) / 2) {
-    groups.clear();
-    for (size_t i : left)
+  for (size_t largest = 2; largest > 1 && groups.size() < size_t(ranks::size()); together = (largest + 1) / 2) {
+    groups.clear(), largest = 0;
+    for (size_t i : left) {
       if (groups.empty() || groups.back().size() == together || labels[groups.back()[0]] != labels[i])
-        groups.push_back({i});
-      else
-        groups.back().push_back(i);
-    if (together == 1 || groups.size() >= size_t(ranks::size())) break;
+        groups.emplace_back();
+      groups.back().push_back(i), largest = std::max(largest, groups.back().size());
+    }
   }
   std::vector<double> work;
   for (const Group &group : groups) {
@@ -268,8 +274,15 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
     std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
   };
   ranks::Counter counter;
-  for (size_t drawn; (drawn = counter.next()) < left.size();)
-    train_group(left[drawn], plan, labels[left[drawn][0]], record, progress, report);
+  for (size_t drawn; (drawn = counter.next()) < left.size();) {
+    const Group &group = left[drawn];
+    const auto most = std::ptrdiff_t(most_kept(plan[group[0]].setup));
+    for (auto first = group.begin(); first != group.end();) {
+      const auto last = first + std::min(most, group.end() - first);
+      train_group({first, last}, plan, labels[*first], record, progress, report);
+      first = last;
+    }
+  }
   progress.done();
   std::vector<Ruling> ruled;
   record.finish([&](const Results &results) {

@@ -22,7 +22,7 @@ template <class Real> struct Parameter {
   KOKKOS_FUNCTION Real *of(int model) const { return data + model * apart; }
   Matrices<Real> matrices(int columns) const { return {data, models, int(size) / columns, columns, apart}; }
 };
-/// Whose type the rows beside it decide.
+/// One whose type the rows beside it decide, so that an array may stand for it.
 template <class Real> using Given = typename Parameter<Real>::Self;
 
 /// Y = X W, X [N,m], W [m,n].

@@ -43,7 +43,7 @@ template <class Real> struct Squares {
   Array<Real> numbers;
   size_t size; // of a model
   Array<double> sums;
-  int blocks; // of a model
+  int blocks; // of its numbers
   KOKKOS_FUNCTION void operator()(int b, int first, int side) const {
     const Real *const own = numbers.data() + size_t(b / blocks) * size;
     double sum = 0;
