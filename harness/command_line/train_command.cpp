@@ -209,7 +209,8 @@ int judge(const TrainFlags &flags) {
   return exit_ok;
 }
 
-/// What of a group may stay in memory at once: its parameters, their moments and gradients take a quarter of it at most.
+/// What of a group may stay in memory at once: its parameters, their moments and gradients take a quarter of it at
+/// most.
 size_t most_kept(const Setup &setup) {
   const std::uint64_t memory = std::min(memory_limit(), device_memory_free().value_or(memory_limit())),
                       number = setup.settings.text("dtype") == "f32" ? sizeof(float) : sizeof(double);

@@ -46,8 +46,8 @@ template <class F> void each_row(const char *label, int rows, int width, const F
   each_index(label, size_t(rows) * OfRows<F>::side, OfRows<F>{f}, size_t(width));
 }
 
-/// into[g * apart + j] += f(row, j) over the rows of group g, by blocks of rows whose sums are added in order: neither the
-/// number of threads nor the other groups change anything.
+/// into[g * apart + j] += f(row, j) over the rows of group g, by blocks of rows whose sums are added in order: neither
+/// the number of threads nor the other groups change anything.
 template <class Real, class F> struct BlockSums {
   static constexpr int block = on_host ? 64 : 16; // a GPU's threads wait for every row that they add
   F f;

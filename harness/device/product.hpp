@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of whole matrices in device memory, many side by side in one launch, block by block, so that what one comes to
-// depends neither on the number of threads nor on the others.
+// Products of whole matrices in device memory, many side by side in one launch, block by block, so that what one comes
+// to depends neither on the number of threads nor on the others.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/matrix.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of models besides their mixers, forward and backward, on rows [N,width] in device memory, as many of each model.
-// What they return lies in the arena. A backward returns the gradient of its input and adds to that of parameters.
+// The pieces of models besides their mixers, forward and backward, on rows [N,width] in device memory, as many of each
+// model. What they return lies in the arena. A backward returns the gradient of its input and adds to that of
+// parameters.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "harness/device/product.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models to be trained side by side, which differ in their numbers alone: in device memory, of the type that the setting
-// `dtype` names. Host types only.
+// Models to be trained side by side, which differ in their numbers alone: in device memory, of the type that the
+// setting `dtype` names. Host types only.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"
@@ -35,7 +35,8 @@ public:
   Learned get(int model = 0) const;
 
   Judged judge(const Texts &texts, int model = 0);
-  /// And leaves the gradient of the loss in all parameters, which is not finite where the mixer's met numbers that are not.
+  /// And leaves the gradient of the loss in all parameters, which is not finite where the mixer's met numbers that are
+  /// not.
   Judged differentiate(const Texts &texts) { return differentiate({0}, {texts})[0]; }
   /// Of these models, in ascending order, with texts of one shape for each. What others had is lost. OverMemory, and
   /// nothing is changed, where so many at once do not fit.

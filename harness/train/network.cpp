@@ -189,8 +189,8 @@ public: // nvcc wants what holds a kernel to be public
         size_t(B));
   }
 
-  /// Cross-entropy at the labels; dx is the derivative in x where there is a gradient to be had. Models that are asked less
-  /// than others have rows without a label.
+  /// Cross-entropy at the labels; dx is the derivative in x where there is a gradient to be had. Models that are asked
+  /// less than others have rows without a label.
   std::vector<Judged> answers(const Rows &x, Rows &dx) {
     std::vector<std::vector<int>> asked_of(models());
     for (size_t model = 0; model < models(); ++model)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models trained that differ in their seeds alone, side by side: AdamW, warm-up and cosine, clipping, a fresh batch at every
-// step or those of a few again. The same setup and seed give the same numbers, however often a run is stopped and taken up
-// again and whatever goes beside it.
+// Models trained that differ in their seeds alone, side by side: AdamW, warm-up and cosine, clipping, a fresh batch at
+// every step or those of a few again. The same setup and seed give the same numbers, however often a run is stopped and
+// taken up again and whatever goes beside it.
 #pragma once
 #include "harness/train/model.hpp"
 
