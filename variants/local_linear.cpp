@@ -11,9 +11,12 @@
 // a value (p = 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as
 // values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. Queries far
 // from the first key for their neighbours' spread look at all keys again.
+#include "harness/numerics/element_response.hpp"
 #include "variants/kernels/cholesky.hpp"
 #include "variants/kernels/columns.hpp"
 #include "variants/kernels/local_moments.hpp"
+#include <algorithm>
+#include <cmath>
 
 namespace recollect::variants {
 namespace {
@@ -190,6 +193,48 @@ template <class Real> void backward(const Pullback<Real> &back) {
       Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge")), back.d.o, back.d.q, back.d.k, back.d.v});
 }
 
+/// Response of the reads o_t = vbar - cov(v, x) M^{-1} xbar to changes of M's elements and of vbar's, the largest over heads and
+/// steps in units of the largest |o|.
+double condition(const Sequence &s, const Params &p) {
+  const Shape &shape = s.shape;
+  const Basis basis{p.integer("order"), shape.Dk};
+  const int n = basis.size(), Dv = shape.Dv;
+  const double width = bandwidth_of(p, shape);
+  double change = 0, size = 0;
+  for (size_t step = 0; step < shape.heads() * shape.T; ++step) {
+    const int seen = int(step % shape.T) + 1;
+    const size_t first = step + 1 - seen;
+    Dense X(seen, n), V(seen, Dv, {s.v.begin() + first * Dv, s.v.begin() + (step + 1) * Dv});
+    std::vector<double> weights(seen);
+    for (int i = 0; i < seen; ++i) {
+      double *row = &X(i, 0);
+      basis.evaluate(&s.k[(first + i) * shape.Dk], &s.q[step * shape.Dk], row);
+      weights[i] = -inner(row, row, shape.Dk) / width;
+    }
+    const double peak = *std::max_element(weights.begin(), weights.end());
+    double mass = 0;
+    for (double &weight : weights) mass += weight = std::exp(weight - peak);
+    for (double &weight : weights) weight /= mass;
+    const std::vector<double> xbar = times(transpose(X), weights), vbar = times(transpose(V), weights);
+    Dense weighted = X;
+    for (int i = 0; i < seen; ++i)
+      for (int a = 0; a < n; ++a) X(i, a) -= xbar[a], weighted(i, a) = weights[i] * X(i, a);
+    const Dense N = transpose(weighted) * X, R = transpose(V) * weighted;
+    Dense M = Dense::identity(n + 1), B(Dv, n + 1); // with vbar times 1, to have all of o
+    std::vector<double> read(n + 1, 1);
+    for (int a = 0; a < n; ++a) {
+      for (int b = 0; b < n; ++b) M(a, b) = N(a, b);
+      M(a, a) += ridge_of(p.real("ridge"), peak, mass);
+      for (int c = 0; c < Dv; ++c) B(c, a) = -R(c, a);
+      read[a] = xbar[a];
+    }
+    for (int c = 0; c < Dv; ++c) B(c, n) = vbar[c];
+    const ElementResponse o = element_response(M, B, read);
+    change = std::max(change, o.change), size = std::max(size, o.size);
+  }
+  return change == 0 ? 0 : change / size;
+}
+
 } // namespace
 
 Variant local_linear() {
@@ -211,6 +256,7 @@ Variant local_linear() {
     const int n = Basis{p.integer("order"), s.Dk}.size();
     return n > 300 ? "its " + std::to_string(n) + " slopes a query and value are more than 300" : "";
   };
+  v.solved_condition = condition;
   v.traits.repeats = Repeats::mean;
   return v;
 }

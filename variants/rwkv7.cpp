@@ -117,14 +117,23 @@ template <class Real> struct Pass {
     each_row(team, V + F, [=](int r, int first, int side) { // an element stays with its thread
       Real *const row = r < V ? out.end + size_t(r) * F : out.across + size_t(r - V) * F;
       for (int j = first; j < F; j += side) row[j] = r - V == j ? 1 : 0;
-      for (int t = c.first + c.n - 1; t >= c.first; --t) {
-        const Real *q = h.q(t), *lambda = h.lambda(t), *x = keys + size_t(t) * F,
-                   given = r < V ? d_o[size_t(t) * V + r] : Real(0);
-        for (int j = first; j < F; j += side) row[j] += given * q[j];
-        const Real removed = h.beta[t] * row_dot(row, x, F, first, side);
-        for (int j = first; j < F; j += side) row[j] = lambda[j] * row[j] - removed * x[j];
-      }
+      for (int t = c.first + c.n - 1; t >= c.first; --t)
+        step(h, t, keys, r < V ? d_o[size_t(t) * V + r] : Real(0), row, first, side);
     });
+  }
+  void carry(const Head<Real> &h, const Chunk &c, const Real *d_o, int i, Real *dS) const {
+    const Real *keys = unit.data() + h.index * size_t(h.T) * h.Dk;
+    for (int t = c.first + c.n - 1; t >= c.first; --t) step(h, t, keys, d_o[size_t(t) * h.Dv + i], dS, 0, 1);
+  }
+
+private:
+  KOKKOS_FUNCTION static void step(const Head<Real> &h, int t, const Real *keys, Real given, Real *row, int first,
+                                   int side) {
+    const int F = h.Dk;
+    const Real *q = h.q(t), *lambda = h.lambda(t), *x = keys + size_t(t) * F;
+    for (int j = first; j < F; j += side) row[j] += given * q[j];
+    const Real removed = h.beta[t] * row_dot(row, x, F, first, side);
+    for (int j = first; j < F; j += side) row[j] = lambda[j] * row[j] - removed * x[j];
   }
 };
 

@@ -26,6 +26,8 @@
 //   read(team, chunk, summary, before, scratch)
 //   carries_by_reading                          read(team, chunk, summary, before, after, scratch) leaves the state after
 //                                               the chunk in `after` unless that is null, and streaming needs no other
+//   narrow(part)                                makes it the algebra of that part alone, where reading mixes none either: a
+//                                               host's threads stream parts, and no schedule shows in the bits
 //   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk: on a
 //                                               GPU a thread takes an element through all of them, whatever parts() says
 //   places                                      place(head, at) is where element `at` lies in the layer's layout: there it
@@ -56,13 +58,31 @@ struct Steps {
   }
 };
 
+/// Whether parts are streamed each on its own.
+template <class Algebra, class = void> struct Divides : std::false_type {};
+template <class Algebra>
+struct Divides<Algebra, std::void_t<decltype(std::declval<Algebra &>().narrow(Part{0, 1}))>>
+    : std::bool_constant<on_host> {};
+
 template <class Algebra> struct Streaming {
   using Real = typename Algebra::Real;
-  Algebra algebra;
+  Algebra whole;
   Steps steps;
+  int parts;
 
-  RECOLLECT_IN_LINE void operator()(const Team &all, size_t head, Real *memory) const {
-    const Team team = sized(all);
+  RECOLLECT_IN_LINE void operator()(const Team &all, size_t unit, Real *memory) const {
+    const size_t head = unit / parts;
+    if constexpr (Divides<Algebra>::value) {
+      Algebra part = whole;
+      part.narrow({int(unit % parts), parts});
+      stream(sized(all), head, part, memory);
+    } else {
+      stream(sized(all), head, whole, memory);
+    }
+  }
+
+private:
+  RECOLLECT_IN_LINE void stream(const Team &team, size_t head, const Algebra &algebra, Real *memory) const {
     Stack<Real> stack{memory};
     Real *before = stack.take(algebra.state_size()), *after = stack.take(algebra.state_size());
     const auto summary = algebra.summary(stack);
@@ -204,18 +224,18 @@ template <class Algebra> struct Carry {
         for (; left > together; left -= together) cross(together, std::false_type());
         cross(left, std::true_type());
       });
-      return;
-    }
-    Stack<Real> scratch{memory};
-    const auto carrying = algebra.carrying(scratch);
-    for (int c = window.begin; c < window.end; ++c) {
-      if (c == window.begin || !two_rooms()) fetch(team, head, c, part, carrying);
-      team.barrier();
-      if (two_rooms() && c + 1 < window.end) fetch(team, head, c + 1, part, carrying);
-      Stack<Real> kept{window.summary(head, c)};
-      algebra.carry(team, steps.at(head, c), algebra.summary(kept), turn(part, c), window.state(head, c),
-                    c + 1 < window.end ? window.state(head, c + 1) : window.now(head), carrying);
-      if (!two_rooms()) team.barrier();
+    } else {
+      Stack<Real> scratch{memory};
+      const auto carrying = algebra.carrying(scratch);
+      for (int c = window.begin; c < window.end; ++c) {
+        if (c == window.begin || !two_rooms()) fetch(team, head, c, part, carrying);
+        team.barrier();
+        if (two_rooms() && c + 1 < window.end) fetch(team, head, c + 1, part, carrying);
+        Stack<Real> kept{window.summary(head, c)};
+        algebra.carry(team, steps.at(head, c), algebra.summary(kept), turn(part, c), window.state(head, c),
+                      c + 1 < window.end ? window.state(head, c + 1) : window.now(head), carrying);
+        if (!two_rooms()) team.barrier();
+      }
     }
   }
 
@@ -268,8 +288,9 @@ void stream(const std::string &label, const Call<Real> &call, const Algebra &alg
   const size_t scratch = std::max({measure<Real>([&](Stack<Real> &s) { algebra.summarising(s); }),
                                    measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
                                    measure<Real>([&](Stack<Real> &s) { algebra.reading(s); })});
-  run<Real>({label, call.shape.heads(), team_size, call.math}, *call.arena, kept + scratch,
-            Streaming<Algebra>{algebra, steps});
+  const int parts = Divides<Algebra>::value ? algebra.parts() : 1;
+  run<Real>({label, call.shape.heads() * parts, team_size, call.math}, *call.arena, kept + scratch,
+            Streaming<Algebra>{algebra, steps, parts});
 }
 
 /// Chunks of a head that a window holds: enough to keep every thread busy several times over, and no more than fit into
@@ -369,14 +390,10 @@ template <class Real> Schedule schedule_of(const Call<Real> &call) {
 template <class Real, class Algebra>
 void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra, bool backwards = false) {
   const engine::Steps steps{call.shape.T, call.chunk, backwards};
-  if constexpr (engine::usual_alone<Algebra>) {
-    engine::three_phases(label, call, algebra, steps);
-  } else {
-    if (schedule_of(call) == Schedule::streaming)
-      engine::stream(label, call, algebra, steps);
-    else
-      engine::three_phases(label, call, algebra, steps);
-  }
+  if constexpr (!engine::usual_alone<Algebra>)
+    if (engine::Divides<Algebra>::value || schedule_of(call) == Schedule::streaming)
+      return engine::stream(label, call, algebra, steps);
+  if constexpr (!engine::Divides<Algebra>::value) engine::three_phases(label, call, algebra, steps);
 }
 
 } // namespace recollect

@@ -94,6 +94,24 @@ BOOST_AUTO_TEST_CASE(both_orders_agree_between_the_forms) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(its_condition_is_that_of_the_slopes_equations) {
+  // Dk = 1, bandwidth 1, queries 0. Step 1 has no slope and reads 3. Step 2 sees x = (1, -1) with equal weights: vbar = 5,
+  // xbar = 0, no response but vbar's own.
+  const Sequence even = one_head(2, {0, 0}, {1, -1}, {3, 7});
+  const Params light = variant_params(layer(), {{"bandwidth", "1"}, {"ridge", "1e-9"}});
+  BOOST_TEST(layer().solved_condition(even, light) == 1, boost::test_tools::tolerance(1e-12));
+  // Steps that see fewer keys than slopes leave M to the ridge: changes of the inputs alone would allow 1e-13 at 1e-6.
+  const Sequence s = random_sequence({1, 1, 24, 8, 4}, 27, Keys::gaussian);
+  for (const char *ridge : {"0.1", "1e-6", "1e-12"}) {
+    const Params params = variant_params(layer(), {{"ridge", ridge}});
+    const Output reference = forward(layer(), s, {"recurrent", Real::f64, 1, params});
+    const double error = deviation(forward(layer(), s, {"parallel", Real::f64, 8, params}), reference).largest(),
+                 allowed =
+                     accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * input_condition(layer(), s, params, 2);
+    BOOST_TEST(error <= allowed, ridge);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(
     keys_far_from_the_query_still_give_their_mean) { // weights that underflow are scaled by the largest
   const Sequence s = one_head(2, {100, 100}, {0, 0}, {3, 5});

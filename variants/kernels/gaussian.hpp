@@ -50,8 +50,11 @@ template <class Real, bool as_logit> struct GaussianByProduct {
   }
 };
 
+inline double bandwidth_of(const Params &params, const Shape &shape) {
+  return params.real_or("bandwidth", 2 * std::sqrt(double(shape.Dk)));
+}
 template <class Real> Real bandwidth_param(const Call<Real> &call) {
-  return Real(call.params.real_or("bandwidth", 2 * std::sqrt(double(call.shape.Dk))));
+  return Real(bandwidth_of(call.params, call.shape));
 }
 inline ParamSpec bandwidth_spec() {
   return tuned(automatic_param("bandwidth", "2 sqrt(Dk)", std::numeric_limits<double>::min(), no_limit,

@@ -4,7 +4,8 @@
 //
 // The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023): a chunk comes to its end from
 // zero and the product of its decays. Decays are multiplied, never their logarithms added. Reading a chunk runs through
-// its states anyway, so that where chunks follow one another reading is all there is to do.
+// its states anyway, so that where chunks follow one another reading is all there is to do: on a host always, whose threads
+// take rows of the state apart.
 #pragma once
 #include "harness/device/engine.hpp"
 
@@ -16,23 +17,15 @@ template <class Number> struct ScanState {
   static constexpr bool elementwise = true;
   HeadArrays<Real> arrays;
   int columns;
+  int first = 0, rows = arrays.Dv; // of the state, its own
 
   struct Summary {
     Real *end, *decay; // [V,columns] from zero; product of the decays
   };
-  KOKKOS_FUNCTION size_t state_size() const { return size_t(arrays.Dv) * columns; }
-  int parts() const { return (arrays.Dv - 1) / 8 + 1; }
+  static constexpr int grain = 64 / sizeof(Real); // rows of a part on a host: their outputs are a cache line
+  KOKKOS_FUNCTION size_t state_size() const { return size_t(rows) * columns; }
+  int parts() const { return (arrays.Dv - 1) / grain + 1; }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(state_size())}; }
-
-  template <class Carrying>
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &) const {
-    const int begin = part.begin(arrays.Dv);
-    each_cell(team, part.end(arrays.Dv) - begin, columns, [=, *this](int i, int j) {
-      const size_t at = size_t(begin + i) * columns + j;
-      after[at] = affine(chunk, at)(before[at]);
-    });
-  }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const {
     return {chunk.decay[at], chunk.end[at]};
   }
@@ -42,7 +35,7 @@ template <class Number> struct ScanState {
 template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   using Real = Number;
   using State = ScanState<Real>;
-  using State::arrays, State::columns, State::state_size;
+  using State::arrays, State::columns, State::first, State::rows, State::state_size;
   using typename State::Summary;
   static constexpr bool carries_by_reading = true;
   static constexpr bool fetches = false;
@@ -57,56 +50,55 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const { return {s.take(state_size())}; }
 
+  KOKKOS_FUNCTION void narrow(const Part &part) {
+    first = part.begin(arrays.Dv, State::grain), rows = part.end(arrays.Dv, State::grain) - first;
+  }
   KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *state) const {
-    copy(team, state_size(), arrays.head(head).state, state);
+    copy(team, state_size(), own(arrays.head(head).state), state);
   }
   KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *state) const {
-    copy(team, state_size(), state, arrays.head(head).state);
+    copy(team, state_size(), state, own(arrays.head(head).state));
   }
 
   RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &) const {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
     const int F = columns;
-    if constexpr (!on_host)
-      if (F > 1) {
-        each_patch(team, [=](int i0, int j0, int side) {
-          Real end[patch_rows][patch_columns] = {}, decay[patch_rows][patch_columns];
+    if constexpr (on_host) return; // it streams
+    if (F > 1) {
+      each_patch(team, [=](int i0, int j0, int side) {
+        Real end[patch_rows][patch_columns] = {}, decay[patch_rows][patch_columns];
+        RECOLLECT_UNROLL
+        for (int r = 0; r < patch_rows; ++r)
+          for (int c = 0; c < patch_columns; ++c) decay[r][c] = 1;
+        for (int t = c.first; t < c.first + c.n; ++t) {
           RECOLLECT_UNROLL
-          for (int r = 0; r < patch_rows; ++r)
-            for (int c = 0; c < patch_columns; ++c) decay[r][c] = 1;
-          for (int t = c.first; t < c.first + c.n; ++t) {
+          for (int r = 0; r < patch_rows; ++r) {
+            const auto row = step.at(h, t, i0 + r < h.Dv ? i0 + r : i0);
             RECOLLECT_UNROLL
-            for (int r = 0; r < patch_rows; ++r) {
-              const auto row = step.at(h, t, i0 + r < h.Dv ? i0 + r : i0);
-              RECOLLECT_UNROLL
-              for (int l = 0; l < patch_columns; ++l) {
-                const int j = j0 + l * side < F ? j0 + l * side : F - 1;
-                const Real d = row.decay(j);
-                end[r][l] = d * end[r][l] + row.write(j), decay[r][l] *= d;
-              }
+            for (int l = 0; l < patch_columns; ++l) {
+              const int j = j0 + l * side < F ? j0 + l * side : F - 1;
+              const Real d = row.decay(j);
+              end[r][l] = d * end[r][l] + row.write(j), decay[r][l] *= d;
             }
           }
-          RECOLLECT_UNROLL
-          for (int r = 0; r < patch_rows; ++r)
-            for (int l = 0; l < patch_columns; ++l)
-              if (const size_t at = size_t(i0 + r) * F + j0 + l * side; i0 + r < h.Dv && j0 + l * side < F)
-                out.end[at] = end[r][l], out.decay[at] = decay[r][l];
-        });
-        return;
-      }
-    each_bundle(team, [=](int i, int j, auto down, auto count) {
-      Real end[bundle] = {}, decay[bundle];
-      for (int l = 0; l < count; ++l) decay[l] = 1;
-      for (int t = c.first; t < c.first + c.n; ++t)
-        for (int l = 0; l < count; ++l) {
-          const int row = i + (down ? l : 0), column = j + (down ? 0 : l);
-          const auto cell = step.at(h, t, row);
-          const Real d = cell.decay(column);
-          end[l] = d * end[l] + cell.write(column), decay[l] *= d;
         }
-      const size_t first = size_t(i) * F + j; // consecutive either way: down means one column
-      for (int l = 0; l < count; ++l) out.end[first + l] = end[l], out.decay[first + l] = decay[l];
+        RECOLLECT_UNROLL
+        for (int r = 0; r < patch_rows; ++r)
+          for (int l = 0; l < patch_columns; ++l)
+            if (const size_t at = size_t(i0 + r) * F + j0 + l * side; i0 + r < h.Dv && j0 + l * side < F)
+              out.end[at] = end[r][l], out.decay[at] = decay[r][l];
+      });
+      return;
+    }
+    each(team, h.Dv, [=](int i) {
+      Real end = 0, decay = 1;
+      for (int t = c.first; t < c.first + c.n; ++t) {
+        const auto cell = step.at(h, t, i);
+        const Real d = cell.decay(0);
+        end = d * end + cell.write(0), decay *= d;
+      }
+      out.end[i] = end, out.decay[i] = decay;
     });
   }
 
@@ -118,16 +110,16 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
     Real *const s = after ? after : x.running;
     copy(team, state_size(), before, s);
     team.barrier();
-    const int F = columns;
+    const int F = columns, first = this->first;
     if (F == 1) {
-      each_bundle(team, [=](int i, int, auto, auto count) {
+      each_bundle(team, [=](int i, auto count) {
         Real state[bundle];
         for (int l = 0; l < count; ++l) state[l] = s[i + l];
         for (int t = c.first; t < c.first + c.n; ++t)
           for (int l = 0; l < count; ++l) {
-            const auto cell = step.at(h, t, i + l);
+            const auto cell = step.at(h, t, first + i + l);
             state[l] = cell.decay(0) * state[l] + cell.write(0);
-            h.o(t)[i + l] = cell.read(0) * state[l];
+            h.o(t)[first + i + l] = cell.read(0) * state[l];
           }
         for (int l = 0; l < count; ++l) s[i + l] = state[l];
       });
@@ -173,12 +165,12 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
       });
       return;
     }
-    each(team, h.Dv, [=](int i) {
+    each(team, rows, [=](int i) {
       Real *const state = s + size_t(i) * F;
       for (int t = c.first; t < c.first + c.n; ++t) {
-        const auto row = step.at(h, t, i);
+        const auto row = step.at(h, t, first + i);
         for (int j = 0; j < F; ++j) state[j] = row.decay(j) * state[j] + row.write(j);
-        h.o(t)[i] = sum_of<Real>(F, [=](int j) { return row.read(j) * state[j]; });
+        h.o(t)[first + i] = sum_of<Real>(F, [=](int j) { return row.read(j) * state[j]; });
       }
     });
   }
@@ -194,27 +186,22 @@ private:
     });
   }
 
-  static constexpr int bundle = on_host ? 64 / sizeof(Real) : 1; // elements that one thread carries side by side
+  static constexpr int bundle = on_host ? State::grain : 1; // rows of one column that a thread carries side by side
 
-  /// f(row, column, down, count) for bundles of elements: along a row, or down the rows where there is but one column.
+  /// f(row, count) for bundles of rows.
   template <class Body> KOKKOS_FUNCTION void each_bundle(const Team &team, const Body &body) const {
-    const bool down = columns == 1;
-    const int length = down ? arrays.Dv : columns, bundles = (length - 1) / bundle + 1;
-    each(team, bundles * (down ? 1 : arrays.Dv), [=](int unit) {
-      const int i = down ? unit * bundle : unit / bundles, j = down ? 0 : unit % bundles * bundle;
-      const int left = length - (down ? i : j);
-      const auto with = [&](auto direction) {
-        if (left >= bundle)
-          body(i, j, direction, std::integral_constant<int, bundle>());
-        else
-          body(i, j, direction, left);
-      };
-      if (down)
-        with(std::true_type());
+    each(team, (rows - 1) / bundle + 1, [=, *this](int unit) {
+      const int i = unit * bundle, left = rows - i;
+      if (left >= bundle)
+        body(i, std::integral_constant<int, bundle>());
       else
-        with(std::false_type());
+        body(i, left);
     });
   }
+
+protected:
+  /// From where its rows of a head's state lie, or are kept.
+  KOKKOS_FUNCTION Real *own(Real *state) const { return state + size_t(first) * columns; }
   KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
     for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
   }

@@ -14,7 +14,7 @@ template <class Number, class Rule> struct ScanStarts : ScanAlgebra<Number, Rule
   Starts<Number> starts;
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename Base::Summary &chunk,
                               const Number *before, Number *after, const typename Base::Reading &x) const {
-    starts.keep(team, c, before);
+    Base::copy(team, this->state_size(), before, this->own(starts.of(c)));
     if (after) Base::read(team, c, chunk, before, after, x); // nothing else carries the state
   }
   KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
@@ -23,6 +23,13 @@ template <class Number, class Rule> struct ScanStarts : ScanAlgebra<Number, Rule
 template <class Rule> struct ScanPass {
   Rule rule;
   int columns;
+  template <class Real> void carry(const Head<Real> &h, const Chunk &c, const Real *d_o, int i, Real *dS) const {
+    for (int t = c.first + c.n - 1; t >= c.first; --t) {
+      const auto row = rule.at(h, t, i);
+      const Real given = d_o[size_t(t) * h.Dv + i];
+      for (int j = 0; j < columns; ++j) dS[j] = row.decay(j) * (dS[j] + given * row.read(j));
+    }
+  }
   template <class Real, class Summary>
   RECOLLECT_IN_LINE void operator()(const Team &team, const Head<Real> &h, const Chunk &c, const Real *d_o,
                                     const Summary &out) const {

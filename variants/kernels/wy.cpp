@@ -5,10 +5,9 @@
 namespace recollect::variants {
 
 template <class Real> void delta_rule(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
-  const bool ahead = schedule_of(call) == Schedule::three_phase;
   run_chunks(label, call,
              WyAlgebra<Real>{in, call.shape.T, call.chunk, call.shape.Dk, call.shape.Dv, call.q, call.v, call.o,
-                             call.state, call.state_shape.size(), ahead});
+                             call.state, call.state_shape.size(), solves_ahead(call)});
 }
 
 template void delta_rule(const std::string &, const Call<float> &, const DeltaRule<float> &);

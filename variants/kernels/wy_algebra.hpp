@@ -3,7 +3,7 @@
 //
 // What a chunk comes to is (I + L)^{-1} applied to both parts of the right hand side, U - W S_0, so that the carry is two
 // products. Where the chunks of a head come one after the other anyway, the solve is left to the carry, for U - W S_0 as
-// a whole.
+// a whole; on a host always, which picks the schedule by its threads: they are not to show in the bits.
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/arrays.hpp"
@@ -12,6 +12,11 @@
 #include "variants/kernels/wy_carry.hpp"
 
 namespace recollect::variants {
+
+/// Whether summarise solves.
+template <class Real> bool solves_ahead(const Call<Real> &call) {
+  return !on_host && schedule_of(call) == Schedule::three_phase;
+}
 
 template <class Number> struct WyAlgebra {
   using Real = Number;

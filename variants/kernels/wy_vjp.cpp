@@ -307,14 +307,15 @@ private:
   }
 };
 
-template <class Real> WyAlgebra<Real> forward_run(const Call<Real> &call, const DeltaRule<Real> &in, bool ahead) {
+template <class Real> WyAlgebra<Real> forward_run(const Call<Real> &call, const DeltaRule<Real> &in) {
   const Shape &s = call.shape;
-  return {in, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, call.o, call.state, call.state_shape.size(), ahead};
+  return {
+      in, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, call.o, call.state, call.state_shape.size(), solves_ahead(call)};
 }
 
 template <class Real>
 Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
-  const WyAlgebra<Real> forward = forward_run(call, in, schedule_of(call) == Schedule::three_phase);
+  const WyAlgebra<Real> forward = forward_run(call, in);
   const Starts<Real> starts(call, forward);
   run_chunks(label, call, WyStates<Real>{forward, starts});
   return starts;
@@ -326,13 +327,12 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();
-  const bool ahead = schedule_of(call) == Schedule::three_phase;
-  const WyAlgebra<Real> forward = forward_run(call, in, ahead);
+  const WyAlgebra<Real> forward = forward_run(call, in);
   const KeptRule<Real> kept{Starts<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
   run_chunks(label + "::starts", call, WyStarts<Real>{forward, kept});
   run_chunks(label, call,
              WyAdjoint<Real>{in, d, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, back.d.o, back.d.v, back.d.state,
-                             stride, kept, ahead},
+                             stride, kept, forward.ahead},
              true);
 }
 
