@@ -9,9 +9,15 @@ Of a case with "backward" what is timed is the gradients of every tensor that is
 PyTorch: naive loops and chunked forms written from the papers' formulas (000 Eq 1, 41-42, Listing 1; 002 section 4-5; 003
 Eq 22; 004 Alg 1) and scaled_dot_product_attention. fla: its kernels, where `fla` imports and a GPU is there. Tensors are
 [B,H,T,D] here; fla wants [B,T,H,D] and logarithms of gates. Layers have their default parameters: a case with others is
-answered by those peers alone that take them (PARAMETERS)."""
+answered by those peers alone that take them (PARAMETERS).
+
+A float32 case is also timed in bfloat16 ("torch-bf16", "fla-bf16"), but for loops, whose time is their launches'. fla's
+kernels are compiled and tuned for seconds to minutes at their first call, so that they answer a case when it is asked
+"tuned", and otherwise whether there are any ("more"). A peer whose first call takes longer than "limit" seconds is not
+timed; what Triton has compiled by then lies in its cache (TRITON_CACHE_DIR), where a next try finds it."""
 import json
 import os
+import signal
 import sys
 import time
 
@@ -38,6 +44,17 @@ def chunks_of(x, C):
     return x.reshape(*x.shape[:2], -1, C, *x.shape[3:])
 
 
+def accumulated(dtype):
+    """What sums of many numbers of this type are kept in."""
+    return torch.promote_types(dtype, torch.float32)
+
+
+def solved(A, b):
+    """x of (I + A) x = b, A strictly lower triangular; no type below float32 has this in PyTorch."""
+    wide = accumulated(b.dtype)
+    return torch.linalg.solve_triangular(A.to(wide), b.to(wide), upper=False, unitriangular=True)
+
+
 # ---- S_t = alpha_t S_{t-1} + v_t k_t^T ----------------------------------------------------------------------------------
 
 def gated_chunked(x, C, gated=True):
@@ -48,7 +65,7 @@ def gated_chunked(x, C, gated=True):
         log = chunks_of(x["alpha"].log(), C).cumsum(-1)
         decay = (log[..., :, None] - log[..., None, :]).tril().exp().tril()
     else:
-        log, decay = q.new_zeros(B, H, N, C), q.new_ones(C, C).tril()
+        log, decay = q.new_zeros(B, H, N, C, dtype=accumulated(q.dtype)), q.new_ones(C, C).tril()
     intra = (q @ k.transpose(-1, -2) * decay) @ v
     late = (log[..., -1:] - log).exp()[..., None] * k
     S, inter = q.new_zeros(B, H, k.shape[-1], v.shape[-1]), []
@@ -77,8 +94,7 @@ def delta_chunked(x, C, gated=False):
     log = chunks_of(x["alpha"].log(), C).cumsum(-1) if gated else torch.zeros_like(beta[..., 0])
     decay = (log[..., :, None] - log[..., None, :]).tril().exp()
     A = (beta * k @ k.transpose(-1, -2) * decay).tril(-1)
-    eye = torch.eye(C, dtype=q.dtype, device=q.device)
-    both = torch.linalg.solve_triangular(A + eye, torch.cat([beta * v, beta * k * log.exp()[..., None]], -1), upper=False)
+    both = solved(A, torch.cat([beta * v, beta * k * log.exp()[..., None]], -1))
     u, w = both[..., : v.shape[-1]], both[..., v.shape[-1] :]
     scores = (q @ k.transpose(-1, -2) * decay).tril()
     late = (log[..., -1:] - log).exp()[..., None] * k
@@ -179,8 +195,7 @@ def delta_former_chunked(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=
         keys = k[:, :, :end].transpose(-1, -2)
         erase = beta[:, :, begin:end, None] * weights(factor[kappa1] * w[:, :, begin:end] @ keys, kappa1, earlier < own)
         wanted = alpha[:, :, begin:end, None] * v[:, :, begin:end] - erase[..., :begin] @ u
-        eye = torch.eye(end - begin, dtype=q.dtype, device=q.device)
-        u = torch.cat([u, torch.linalg.solve_triangular(eye + erase[..., begin:], wanted, upper=False)], 2)
+        u = torch.cat([u, solved(erase[..., begin:], wanted)], 2)
         out.append(weights(factor[kappa2] * q[:, :, begin:end] @ keys, kappa2, earlier <= own) @ u)
     return torch.cat(out, 2)
 
@@ -256,23 +271,74 @@ def fla_kernels():
     }
 
 
-def timed(work, min_seconds):
-    def once():
-        if DEVICE == "cuda":
-            torch.cuda.synchronize()
+class HostClock:
+    """Seconds from call to return, with cold caches: what `bench` takes of its own forms on a CPU."""
+
+    def __init__(self):
+        caches = os.sysconf("SC_LEVEL3_CACHE_SIZE") if "SC_LEVEL3_CACHE_SIZE" in os.sysconf_names else 0
+        self.large = torch.empty(max(64 << 20, 2 * caches), dtype=torch.uint8)
+
+    def seconds(self, work):
+        self.large.zero_()  # pushes everything else out
         start = time.perf_counter()
         work()
-        if DEVICE == "cuda":
-            torch.cuda.synchronize()
         return time.perf_counter() - start
 
-    for _ in range(3):
-        first = once()
-        if first > 10 * min_seconds:  # a loop of minutes is not repeated to warm up
+
+class DeviceClock:
+    """Seconds between two events on the device around the call, with cold caches. It clears a large array before, four
+    times over, about a millisecond, and is not waited for: meanwhile the host launches what is timed, so that Python's
+    launches do not count. Where the host cannot keep ahead (loops) they do, and that time is what a user gets."""
+
+    def __init__(self):
+        self.large = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
+
+    def seconds(self, work):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        for _ in range(4):
+            self.large.zero_()
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) / 1e3
+
+
+class OutOfTime(BaseException):
+    """No Exception, which tuners take for a refusal of one of their configurations."""
+
+
+class limited:
+    """Within it, OutOfTime is raised after `seconds`: between two steps of Python, so after the kernel or compiler at work."""
+
+    def __init__(self, seconds):
+        self.allowed = seconds
+
+    def __enter__(self):
+        def out_of_time(*_):
+            raise OutOfTime
+
+        self.before = signal.signal(signal.SIGALRM, out_of_time)
+        signal.setitimer(signal.ITIMER_REAL, self.allowed)
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+
+
+def timed(work, clock, min_seconds):
+    """Samples after a warm-up, as `bench` takes them; of what takes long one. The first call is over."""
+    last = clock.seconds(work)
+    if last > 10 * min_seconds:
+        return [last]
+    for _ in range(10):
+        now = clock.seconds(work)
+        if abs(now - last) < 0.05 * last:
             break
-    seconds = [once() for _ in range(5 if first < 10 * min_seconds else 1)]
+        last = now
+    seconds = [clock.seconds(work) for _ in range(5)]
     while sum(seconds) < min_seconds and len(seconds) < 1000:
-        seconds.append(once())
+        seconds.append(clock.seconds(work))
     return seconds
 
 
@@ -286,13 +352,25 @@ def backward_of(peer, x, d_o=None):
     return lambda: dict(zip(x, used()))
 
 
-def result(source, peer, x, request):
+def result(source, peer, x, request, clock):
+    row = dict(source=source, status="ok", reason="", seconds=[])
     try:
-        work = backward_of(peer, x) if request["backward"] else lambda: peer(x)
         with torch.no_grad():
-            return dict(source=source, status="ok", reason="", seconds=timed(work, request["min_seconds"]))
+            with limited(request["limit"]):
+                work = backward_of(peer, x) if request["backward"] else lambda: peer(x)
+                clock.seconds(work)
+            row["seconds"] = timed(work, clock, request["min_seconds"])
+    except OutOfTime:
+        row.update(status="skipped", reason=f"its first call took longer than {request['limit']:g} s")
+    except (AssertionError, NotImplementedError, ValueError) as refusal:  # of a type or shape; the process is unharmed
+        row.update(status="skipped", reason=said(refusal))
     except Exception as failure:
-        return dict(source=source, status="failed", reason=" ".join(str(failure).split())[:200], seconds=[])
+        row.update(status="failed", reason=said(failure))
+    return row
+
+
+def said(error):
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def parameters_of(request):
@@ -305,29 +383,60 @@ def parameters_of(request):
     return taken
 
 
-def answer(request):
-    tensors = load(request)
-    results = []
-    peer, parameters = TORCH.get((request["variant"], request["form"])), parameters_of(request)
-    if request["variant"] == "gated_linear" and "lambda" in tensors:
-        peer = None  # the form above has one gate a step
-    if peer and parameters is not None:
-        results.append(result("torch", lambda x: peer(x, request["chunk"], **parameters), tensors, request))
-    if request["form"] != "recurrent" and not request["parameters"]:
-        for name, kernel in fla_kernels().items():
-            if name == request["variant"]:
-                for dtype in (torch.float32, torch.bfloat16):
-                    x = {n: t.transpose(1, 2).contiguous().to(dtype) for n, t in tensors.items()}
-                    label = "fla" if dtype == torch.float32 else "fla-bf16"
-                    results.append(result(label, kernel, x, request))
-    return results
+def in_bf16(x):
+    """What would be of this type in a model: q, k, v and w. Gates keep theirs."""
+    return {name: t.to(torch.bfloat16) if name in ("q", "k", "v", "w") else t for name, t in x.items()}
+
+
+def autocast(peer):
+    """The peer with its products in bfloat16, and what PyTorch says is not to be rounded so in float32."""
+    def cast(x):
+        with torch.autocast(DEVICE, torch.bfloat16, cache_enabled=False):
+            return peer(x)
+
+    return cast
+
+
+def peers_of(request, given):
+    """[(source, peer, whether in bfloat16)], the quickest to answer first. Those of fla where the request is "tuned"."""
+    variant, form, types = request["variant"], request["form"], (False, True) if request["real"] == "f32" else (False,)
+    if request["tuned"]:
+        kernel = fla_kernel(request)
+        return [("fla-bf16" if bf16 else "fla", kernel, bf16) for bf16 in types] if kernel else []
+    peer, parameters = TORCH.get((variant, form)), parameters_of(request)
+    if not peer or parameters is None or variant == "gated_linear" and "lambda" in given:  # its forms have one gate a step
+        return []
+    plain = lambda x: peer(x, request["chunk"], **parameters)
+    if form == "recurrent":
+        return [("torch", plain, False)]
+    return [("torch-bf16", autocast(plain), True) if bf16 else ("torch", plain, False) for bf16 in types]
+
+
+def fla_kernel(request):
+    if request["form"] == "recurrent" or request["parameters"] or request["real"] != "f32":
+        return None
+    return fla_kernels().get(request["variant"])
+
+
+def in_layout_of_fla(x, bf16):
+    dtype = torch.bfloat16 if bf16 else torch.float32
+    return {name: t.transpose(1, 2).contiguous().to(dtype) for name, t in x.items()}
+
+
+def answer(request, clock):
+    peers = peers_of(request, request["given"])
+    x = load(request) if peers else {}
+    lay_out = in_layout_of_fla if request["tuned"] else lambda x, bf16: in_bf16(x) if bf16 else x
+    results = [result(source, peer, lay_out(x, bf16), request, clock) for source, peer, bf16 in peers]
+    return dict(results=results, more=not request["tuned"] and fla_kernel(request) is not None)
 
 
 def main():
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what compilers print is no answer
+    clock = DeviceClock() if DEVICE == "cuda" else HostClock()
     for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+        print(json.dumps(answer(json.loads(line), clock)), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ Variant based() {
   v.params = {tuned(real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)"), {2, 4})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(6.5 * cost::Dv * cost::Dk + 50 * cost::Dk * cost::Dk);
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -46,6 +46,7 @@ Variant delta_net() {
   v.inputs = {{"beta", true, "step size of the write; stable where beta |k|^2 < 2"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.9 * cost::Dv * cost::Dk + 80 * cost::Dk);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -53,6 +53,7 @@ Variant gated_delta_net() {
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.8 * cost::Dv * cost::Dk + 95 * cost::Dk);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

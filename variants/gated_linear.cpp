@@ -53,6 +53,7 @@ Variant gated_linear() {
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(2.5 * cost::Dv * cost::Dk + 130 * cost::Dk + 340);
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

@@ -96,6 +96,7 @@ Variant gateloop() {
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(4.7 * cost::Dv * cost::Dk + 275 * cost::Dk);
   v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   v.traits.zero_key_keeps = true;

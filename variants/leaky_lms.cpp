@@ -46,6 +46,7 @@ Variant leaky_lms() {
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay 1 - beta lambda of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.8 * cost::Dv * cost::Dk + 105 * cost::Dk);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -41,6 +41,7 @@ Variant linear() {
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.3 * cost::Dv * cost::Dk + 50 * cost::Dk + 7 * cost::Dv);
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

@@ -93,6 +93,7 @@ Variant longhorn() {
   v.inputs = {{"beta", false, "factor on delta at every step", "", Input::not_negative}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(2.35 * cost::Dv * cost::Dk + 72 * cost::Dk);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   return v;

@@ -106,6 +106,7 @@ Variant lru() {
               integer_param("seed", 1, 0, 1e9, "of the ring")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(2.6 * cost::Dv * cost::Dk + 150 * cost::Dk + 35 * cost::Dv);
   v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   return v;

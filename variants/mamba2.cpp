@@ -44,6 +44,7 @@ Variant mamba2() {
               {"alpha", true, "decay of the whole state, exp(Delta A)"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.4 * cost::Dv * cost::Dk + 80 * cost::Dk + 8 * cost::Dv);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

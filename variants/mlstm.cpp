@@ -124,6 +124,7 @@ Variant mlstm() {
               {"alpha", false, "forget gate f"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.2 * cost::Dv * cost::Dk + 80 * cost::Dk + 10 * cost::Dv);
   v.layout = "C [Dv,Dk], n [1,Dk], M [1,Dk] (the first element: the factor in whose units both are kept)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
   v.traits.zero_step_keeps = true;

@@ -73,6 +73,7 @@ Variant random_feature() {
               tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(cost::parameter("features") * (4.2 * cost::Dk + 7 * cost::Dv + 34));
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -96,6 +96,7 @@ Variant rebased() {
               tuned(real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor"), {0})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(7.1 * cost::Dv * cost::Dk + 43 * cost::Dk * cost::Dk);
   v.traits.repeats = Repeats::mean;
   return v;
 }

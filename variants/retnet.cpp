@@ -45,6 +45,7 @@ Variant retnet() {
               real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.5 * cost::Dv * cost::Dk + 75 * cost::Dk + 7 * cost::Dv);
   return v;
 }
 

@@ -63,6 +63,7 @@ Variant rwkv6() {
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 120 * cost::Dk + 1400);
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

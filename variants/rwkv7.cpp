@@ -162,6 +162,7 @@ Variant rwkv7() {
               {"w", false, "removal key, normalised here"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(4.1 * cost::Dv * cost::Dk + 275 * cost::Dk);
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

@@ -43,6 +43,7 @@ Variant scalar_gated_delta() {
   v.inputs = {{"beta", true, "decay of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(1.85 * cost::Dv * cost::Dk + 95 * cost::Dk);
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

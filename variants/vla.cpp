@@ -16,9 +16,7 @@ namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { variational_recurrent("vla::recurrent", call, true); }
 template <class Real> void chunked(const Call<Real> &call) { variational_chunked("vla::chunked", call, true); }
-template <class Real> void backward(const Pullback<Real> &back) {
-  variational_backward("vla::backward", back, true);
-}
+template <class Real> void backward(const Pullback<Real> &back) { variational_backward("vla::backward", back, true); }
 
 } // namespace
 
@@ -39,6 +37,8 @@ Variant vla() {
   v.inputs = {{"w", false, "penalty direction u"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work =
+      on_one_thread(0.92 * cost::Dv * cost::Dk + 7.3 * cost::Dk * cost::Dk + 42 * cost::Dk + 28 * cost::Dv);
   v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
   v.state_shape = variational_state;
   v.initial_state = variational_start;

@@ -42,6 +42,7 @@ Variant weighted_rls() {
   v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge", "", Input::positive}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(6.3 * cost::Dk * cost::Dk + 120 * cost::Dk + 5 * cost::Dv + 1850);
   v.traits.stable = false; // wind-up: nothing bounds the rounding in P along directions that are forgotten
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.state_shape = stacked_state;

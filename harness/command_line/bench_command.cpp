@@ -18,7 +18,7 @@ struct BenchFlags {
   std::vector<std::string> variants{"all"}, forms{"fast"}, shapes, sweeps, settings, without;
   std::string dtype = "f32", output, json;
   int chunk = 64;
-  double min_seconds = 0.3;
+  double min_seconds = 0.3, peers_limit = PeerTimes().first_call;
   std::uint64_t seed = 1;
   bool peers = false, backward = false;
   EngineFlags engine;
@@ -79,7 +79,8 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
             [](const BenchResult &a, const BenchResult &b) { return a.bench_case->index < b.bench_case->index; });
   if (flags.peers)
     bench_peers(
-        plan, request.min_seconds, [&](const BenchCase &c) { progress.next("peers of " + name_of(c)); }, keep);
+        plan, {request.min_seconds, flags.peers_limit},
+        [&](const BenchCase &c) { progress.next("peers of " + name_of(c)); }, keep);
   progress.done();
   print_growth(std::cout, growth(results));
   if (file) file->publish(bench_image(results, ceilings, meta));
@@ -115,6 +116,11 @@ Action add_bench(CLI::App &app) {
       ->excludes(c.get_option("--ranks-along"));
   c.add_flag("--peers", flags->peers,
              "also time PyTorch's and fla's implementations on the same tensors; their backward passes by autograd");
+  c.add_option("--peers-limit", flags->peers_limit,
+               "seconds that a peer's first call may take, with compiling and tuning; it is skipped beyond")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str()
+      ->needs("--peers");
   c.add_option("-o,--output", flags->output, "results file (HDF5)");
   c.add_option("--json", flags->json, "the samples as Google Benchmark writes them");
   add_memory_flag(c);

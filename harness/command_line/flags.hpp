@@ -64,7 +64,7 @@ struct FormFlags {
   std::vector<std::string> settings;
 
   void add(CLI::App &c) {
-    c.add_option("--form", form, "recurrent, fast (the first other form), or a form's name")->capture_default_str();
+    c.add_option("--form", form, "recurrent, fast (the faster at the shape), or a form's name")->capture_default_str();
     c.add_option("--chunk", chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
     c.add_option("--dtype", dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
     c.add_option("--set", settings, "name=value, or owner.name=value (repeatable)")->expected(1)->take_all();
@@ -97,7 +97,8 @@ template <class Work> auto in_file(const std::string &path, const Work &work) {
 inline void add_memory_flag(CLI::App &c) {
   c.add_option_function<std::string>(
       "--memory", [](const std::string &text) { set_memory_limit(parse_bytes(text, "--memory")); },
-      "most that a case or a file may take, such as 8G; default: what the machine has, and on a GPU what that has free");
+      "most that a case or a file may take, such as 8G; default: what the machine has, and on a GPU what that has "
+      "free");
 }
 
 /// Progress and what each piece of work found are left out; the last line and failures stay.

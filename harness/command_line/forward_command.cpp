@@ -53,13 +53,13 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const bool along = flags.along.asked();
   if (along) ranks::join();
   const Variant &variant = find_variant(flags.variant);
-  const Form &form = find_form(variant, flags.form.form);
+  find_form(variant, flags.form.form); // or a usage error
   const Params params = variant_params(variant, assignments(flags.form.settings));
   { const OutputFile tried(flags.output); } // refused, if it is to be, before anything is read
   const Sequence sequence = read_sequence(flags.input, variant.inputs, flags.convention.get());
   in_file(flags.input, [&] { check_inputs(variant, sequence, params); });
   const Backend backend;
-  Run run{form.name, flags.form.real(), flags.form.chunk, params};
+  Run run{flags.form.form, flags.form.real(), flags.form.chunk, params};
   run.schedule = flags.engine.get_schedule(), run.math = flags.engine.get_math();
   Output output = along ? run_along_ranks(variant, sequence, run, flags.along.carry) : forward(variant, sequence, run);
   if (along && ranks::rank() != 0) return exit_ok;

@@ -10,11 +10,12 @@
 namespace recollect {
 namespace {
 
-std::string names(const std::vector<Form> &forms) {
+std::string forms_text(const Variant &v) {
   std::vector<std::string> all;
-  for (const Form &f : forms)
+  for (const Form &f : v.forms)
     all.push_back(f.name + (f.exact ? "" : " (approximate)") + (f.stable ? "" : " (unstable)") +
-                  (f.vjp ? " (with a backward pass)" : ""));
+                  (f.vjp ? " (with a backward pass)" : "") +
+                  (f.work.str() == "0" ? "" : " (fast where " + f.work.str() + " <= " + v.cost.flops.str() + ")"));
   return join(all, ", ");
 }
 
@@ -107,7 +108,7 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "state", state_text(v) + " a head at Dk = Dv = 64");
   line(out, "layout", v.layout);
   line(out, "cost", v.cost.str() + " a token");
-  line(out, "forms", names(v.forms));
+  line(out, "forms", forms_text(v));
   line(out, "traits", traits_text(v.traits));
   out << "inputs:\n";
   Rows rows{{"  q, k", "[B,H,T,Dk]", "required", ""}, {"  v", "[B,H,T,Dv]", "required", ""}};

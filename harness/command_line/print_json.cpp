@@ -43,7 +43,11 @@ json specs_json(const std::vector<ParamSpec> &specs) {
 json variant_json(const Variant &v) {
   json forms = json::array(), inputs = json::array();
   for (const Form &f : v.forms)
-    forms.push_back({{"name", f.name}, {"exact", f.exact}, {"stable", f.stable}, {"backward", bool(f.vjp)}});
+    forms.push_back({{"name", f.name},
+                     {"exact", f.exact},
+                     {"stable", f.stable},
+                     {"backward", bool(f.vjp)},
+                     {"work", f.work.str()}});
   for (const Input &i : v.inputs)
     inputs.push_back({{"name", i.name}, {"required", i.required}, {"meaning", i.meaning}});
   const StateShape s = v.state_shape({1, 1, 1, 64, 64}, resolve(v.params, {}, v.name));

@@ -23,4 +23,9 @@ const Form &find_form(const Variant &variant, std::string_view form) {
   usage_error(variant.name + " has no form '" + std::string(form) + "'; it has " + join(known, ", "));
 }
 
+const Form &find_form(const Variant &variant, std::string_view form, const Shape &shape, const Params &params) {
+  const Form &found = find_form(variant, form), &definition = variant.forms[0];
+  return form == "fast" && found.work.at(shape, params) > variant.cost.flops.at(shape, params) ? definition : found;
+}
+
 } // namespace recollect

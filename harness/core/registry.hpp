@@ -27,5 +27,7 @@ std::vector<const Claim *> select_claims(const std::vector<std::string> &pattern
 /// The form named, or for "fast" the first that is not recurrent (recurrent where there is no other);
 /// usage error otherwise.
 const Form &find_form(const Variant &variant, std::string_view form);
+/// The same of a forward pass at this shape: for "fast" the definition where it is the faster one (Form::work).
+const Form &find_form(const Variant &variant, std::string_view form, const Shape &shape, const Params &params);
 
 } // namespace recollect

@@ -32,6 +32,9 @@ struct Form {
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
   Vjp vjp = {}; // none: gradients come from `taped`
+  /// What a token takes on one thread, in the time of the definition's operations: where widths are small, products and
+  /// pairs take longer than the definition, which is then the fast form. 0: they never do.
+  Polynomial work = 0;
 };
 
 /// A tensor beside q, k, v: required, or filled with its neutral value where absent (1; for w the key).

@@ -92,6 +92,9 @@ template <class F> Form definition(const F &recurrent) {
   return form;
 }
 
+/// What is faster than its definition on a GPU everywhere, and on a host where widths are large enough (Form::work).
+inline Polynomial on_one_thread(const Polynomial &work) { return on_host ? work : Polynomial(); }
+
 /// A functor, not a lambda around a lambda, because nvcc does not nest extended lambdas.
 template <class Real, class Body> struct HeadKernel {
   HeadArrays<Real> arrays;

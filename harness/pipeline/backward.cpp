@@ -91,7 +91,7 @@ std::string backward_form(const Variant &variant) {
 
 BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {
   note_variant_run(variant.name);
-  const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
+  const Params params = params_of(variant, run);
   check_inputs(variant, s, params, run.any_gate);
   check_weights(variant, s, params, weights);
   const Form &form = find_form(variant, run.form);

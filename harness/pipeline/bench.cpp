@@ -255,13 +255,15 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
   for (const Variant *variant : variants)
     for (const std::string &wanted : request.forms)
       for (const Form &form : variant->forms) {
-        const bool chosen = wanted == "all" || &find_form(*variant, wanted == "all" ? form.name : wanted) == &form;
-        if (!chosen) continue;
-        const Assignments own = settings_for(*variant, request.settings);
-        for (const Shape &shape : request.shapes)
-          plan.push_back({int(plan.size()), variant, &form, resolve(variant->params, own, variant->name), shape,
-                          request.real, std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
-                          request.without, request.along, request.backward});
+        const Params params = resolve(variant->params, settings_for(*variant, request.settings), variant->name);
+        for (const Shape &shape : request.shapes) {
+          const std::string name = wanted == "all" ? form.name : wanted;
+          const Form &chosen = request.backward ? find_form(*variant, name) : find_form(*variant, name, shape, params);
+          if (&chosen == &form)
+            plan.push_back({int(plan.size()), variant, &form, params, shape, request.real,
+                            std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
+                            request.without, request.along, request.backward});
+        }
       }
   return plan;
 }

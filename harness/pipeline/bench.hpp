@@ -47,9 +47,9 @@ Sequence inputs_of(const BenchCase &c);
 
 struct BenchResult {
   const BenchCase *bench_case = nullptr;
-  std::string source = "recollect"; // or the peer: "torch", "fla"
-  std::string status = "ok",
-              reason; // "ok" | "skipped" (cannot take the shape) | "wrong" (not its definition) | "failed"
+  std::string source = "recollect"; // or the peer: "torch", "fla", and in bfloat16 "torch-bf16", "fla-bf16"
+  // "ok" | "skipped" (cannot take the shape, or for a peer the type or the time) | "wrong" (not its definition) | "failed"
+  std::string status = "ok", reason;
   std::vector<double> seconds;
   Timing timing;
   double bytes = 0; // read and written once: inputs, outputs, initial and final state; backwards also their gradients

@@ -24,7 +24,7 @@ std::string diverged(const Output &output, const Shape &shape, Real real) {
 std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output) {
   const std::string said = diverged(output, sequence.shape, run.real);
   if (said.empty()) return "";
-  const Form &form = find_form(variant, run.form);
+  const Form &form = find_form(variant, run.form, sequence.shape, params_of(variant, run));
   if (form.name == variant.forms[0].name || !form.exact) return said;
   Run definition = run;
   definition.form = variant.forms[0].name;

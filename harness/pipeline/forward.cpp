@@ -135,11 +135,15 @@ std::set<std::string> &variants_run() {
 std::set<std::string> take_variants_run() { return std::exchange(variants_run(), {}); }
 void note_variant_run(const std::string &name) { variants_run().insert(name); }
 
+Params params_of(const Variant &variant, const Run &run) {
+  return run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
+}
+
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
   note_variant_run(variant.name);
-  const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
+  const Params params = params_of(variant, run);
   check_inputs(variant, sequence, params, run.any_gate);
-  const Form &form = find_form(variant, run.form);
+  const Form &form = find_form(variant, run.form, sequence.shape, params);
   if (!has_math(run.math))
     input_error(std::string("--math ") + name_of(run.math) +
                 " needs an NVIDIA GPU with tensor cores for it, and this run has " + Execution::name());

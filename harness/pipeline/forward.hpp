@@ -6,7 +6,7 @@
 namespace recollect {
 
 struct Run {
-  std::string form = "recurrent"; // a form's name, or "fast"
+  std::string form = "recurrent"; // a form's name, or "fast": the faster at the sequence's shape
   Real real = Real::f64;
   int chunk = 64; // clamped to 1 ... T
   Params params;  // resolved against the variant's specs; empty: its defaults
@@ -14,6 +14,9 @@ struct Run {
   Math math = Math::exact;
   bool any_gate = false; // gates outside [0,1] are let through: what a wrong kernel may make of them
 };
+
+/// A run's parameters, or the variant's defaults.
+Params params_of(const Variant &variant, const Run &run);
 
 /// o and the final state. Input error (exit 3) naming the dataset when one is absent, mis-shaped or non-finite.
 Output forward(const Variant &variant, const Sequence &sequence, const Run &run = {});

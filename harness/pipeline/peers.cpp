@@ -4,9 +4,12 @@
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/subprocess.hpp"
+#include "harness/pipeline/plan.hpp"
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace recollect {
 namespace {
@@ -67,37 +70,63 @@ json set_parameters(const BenchCase &c) {
   return set;
 }
 
-std::string question(const BenchCase &c, const TemporaryFolder &folder, double min_seconds) {
+/// Once for the peers that answer at once and once for those that are `tuned` first.
+std::string question(const BenchCase &c, const TemporaryFolder &folder, const PeerTimes &times, bool tuned) {
   const Shape &n = c.shape;
-  return json{{"folder", folder.path},      {"variant", c.variant->name},
-              {"form", c.form->name},       {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
-              {"real", name_of(c.real)},    {"chunk", c.chunk},
-              {"min_seconds", min_seconds}, {"given", write_tensors(c, folder.path)},
-              {"backward", c.backward},     {"parameters", set_parameters(c)}}
+  return json{{"folder", folder.path},
+              {"variant", c.variant->name},
+              {"form", c.form->name},
+              {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
+              {"real", name_of(c.real)},
+              {"chunk", c.chunk},
+              {"min_seconds", times.min_seconds},
+              {"limit", times.first_call},
+              {"given", write_tensors(c, folder.path)},
+              {"backward", c.backward},
+              {"parameters", set_parameters(c)},
+              {"tuned", tuned}}
       .dump();
+}
+
+/// The definitions' peers, loops in Python, come last, and before them the smallest cases first.
+std::vector<const BenchCase *> quickest_first(const std::vector<BenchCase> &plan) {
+  std::vector<const BenchCase *> order;
+  for (const BenchCase &c : plan) order.push_back(&c);
+  const auto slowness = [](const BenchCase *c) {
+    return std::make_pair(c->form->name == "recurrent", work_of(*c->variant, c->shape, c->params));
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const BenchCase *a, const BenchCase *b) { return slowness(a) < slowness(b); });
+  return order;
 }
 
 } // namespace
 
-void bench_peers(const std::vector<BenchCase> &plan, double min_seconds,
+void bench_peers(const std::vector<BenchCase> &plan, const PeerTimes &times,
                  const std::function<void(const BenchCase &)> &begin, const std::function<void(BenchResult)> &keep) {
   const std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/ci/peers.py";
   std::unique_ptr<Dialogue> peers; // one for many cases: PyTorch takes seconds to start
-  for (const BenchCase &c : plan) {
-    begin(c);
-    const TemporaryFolder folder;
-    if (!peers) peers = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
-    std::string answer;
-    if (!peers->ask(question(c, folder, min_seconds), answer))
-      input_error(script + " did not run to its end for " + name_of(c));
-    for (const json &peer : json::parse(answer)) {
-      BenchResult r;
-      r.bench_case = &c, r.source = peer.at("source"), r.status = peer.at("status"), r.reason = peer.at("reason");
-      r.seconds = peer.at("seconds").get<std::vector<double>>();
-      if (!r.seconds.empty()) r.timing = summarise(r.seconds);
-      if (r.status != "ok") peers.reset(); // what failed on a GPU may have left nothing usable behind it
-      keep(std::move(r));
+  std::vector<const BenchCase *> cases = quickest_first(plan), with_more;
+  for (const bool tuned : {false, true}) {
+    for (const BenchCase *c : cases) {
+      begin(*c);
+      const TemporaryFolder folder;
+      if (!peers) peers = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
+      std::string said;
+      if (!peers->ask(question(*c, folder, times, tuned), said))
+        input_error(script + " did not run to its end for " + name_of(*c));
+      const json answer = json::parse(said);
+      if (answer.at("more")) with_more.push_back(c);
+      for (const json &peer : answer.at("results")) {
+        BenchResult r;
+        r.bench_case = c, r.source = peer.at("source"), r.status = peer.at("status"), r.reason = peer.at("reason");
+        r.seconds = peer.at("seconds").get<std::vector<double>>();
+        if (!r.seconds.empty()) r.timing = summarise(r.seconds);
+        if (r.status == "failed") peers.reset(); // what failed on a GPU may have left nothing usable behind it
+        keep(std::move(r));
+      }
     }
+    cases = std::exchange(with_more, {});
   }
 }
 

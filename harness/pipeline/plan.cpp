@@ -133,9 +133,9 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
         const Assignments of_variant = settings_for(*variant, settings), of_task = meant_for(*task, settings);
         Case c;
         c.variant = variant, c.task = task;
-        c.form = &find_form(*variant, request.form);
         c.variant_params = resolve(variant->params, of_variant, variant->name);
         c.task_params = resolve(task->params, of_task, task->name);
+        c.form = &find_form(*variant, request.form, task->shape(c.task_params), c.variant_params);
         c.real = request.real, c.chunk = request.chunk, c.schedule = request.schedule, c.math = request.math;
         if (seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second)
           planner.add(std::move(c), of_variant, of_task);

@@ -7,7 +7,7 @@ namespace recollect {
 
 struct RunRequest {
   std::vector<std::string> variants{"all"}, tasks{"all"}; // names or globs
-  std::string form = "fast";                              // a form's name, or "fast": the first that is not recurrent
+  std::string form = "fast";                              // a form's name, or "fast": the faster at the task's shape
   Real real = Real::f64;
   int chunk = 64;
   Schedule schedule = Schedule::automatic;

@@ -121,9 +121,9 @@ Rows through(const Rows &earlier, const Rows &later, size_t heads, int n, int m)
 
 Segment prepare_segment(const Variant &variant, const Sequence &sequence, const Run &run, bool waits) {
   note_variant_run(variant.name);
-  const Params params = run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
+  const Params params = params_of(variant, run);
   check_inputs(variant, sequence, params);
-  const Form &form = find_form(variant, run.form);
+  const Form &form = find_form(variant, run.form, sequence.shape, params);
   return run.real == Real::f32 ? prepare_typed<float>(variant, sequence, run, params, form.f32, waits)
                                : prepare_typed<double>(variant, sequence, run, params, form.f64, waits);
 }

@@ -16,7 +16,7 @@ class Compare(unittest.TestCase):
     def test_a_run_equals_itself_case_by_case(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "b.json")
-            subprocess.run([PROGRAM, "bench", "--variants", "linear,delta_net", "--shape", "1,2,128,8,8", "--min-time", "0",
+            subprocess.run([PROGRAM, "bench", "--variants", "linear,delta_net", "--forms", "chunked", "--shape", "1,2,128,8,8", "--min-time", "0",
                             "--json", file], capture_output=True, check=True)  # fmt: skip
             done = subprocess.run([sys.executable, TOOL, "--no-color", "-a", "benchmarks", file, file], capture_output=True, text=True)
         if "No module named" in done.stderr:

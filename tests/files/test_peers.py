@@ -4,7 +4,9 @@ import importlib.util
 import os
 import subprocess
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 import h5py
 import numpy as np
@@ -56,6 +58,12 @@ def on_device(peers, tensors):
     return {name: torch.from_numpy(values).to(peers.DEVICE) for name, values in tensors.items()}
 
 
+def request(variant="linear", form="chunked", **others):
+    """What the program asks of a case, but for its tensors."""
+    return dict(variant=variant, form=form, real="f32", chunk=16, parameters={}, min_seconds=0, limit=60, backward=False,
+                tuned=False, given=[], **others)
+
+
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Peers(unittest.TestCase):
     def test_every_peer_is_the_layer_it_is_timed_against(self):
@@ -65,6 +73,18 @@ class Peers(unittest.TestCase):
         for (variant, form), peer in peers.TORCH.items():
             expected, found = ours(tensors, variant)["o"], peer(x, 16).cpu().numpy()
             self.assertLess(np.abs(found - expected).max(), 1e-10 * (1 + np.abs(expected).max()), (variant, form))
+
+    def test_peers_in_bfloat16_are_their_layers_as_far_as_it_rounds(self):
+        peers, tensors = load_peers(), tensors_of_a_layer((1, 2, 100, 16, 12))
+        del tensors["lambda"]
+        x = peers.in_bf16({name: t.float() for name, t in on_device(peers, tensors).items()})
+        for variant, form in peers.TORCH:
+            found = [peer(x) for source, peer, bf16 in peers.peers_of(request(variant, form), tensors) if bf16]
+            self.assertEqual(len(found), form != "recurrent", (variant, form))  # loops are not timed in it
+            for o in found:
+                expected = ours(tensors, variant)["o"]
+                error = np.linalg.norm(o.double().cpu().numpy() - expected) / np.linalg.norm(expected)
+                self.assertTrue(2**-14 < error < 2**-6, (variant, form, error))  # it rounds by up to 2^-9
 
     def test_parameters_of_a_peer_are_those_of_its_layer(self):
         peers, tensors = load_peers(), tensors_of_a_layer()
@@ -120,6 +140,109 @@ class Peers(unittest.TestCase):
             for name, values in expected.items():
                 error = np.abs(found[name].cpu().numpy() - values).max()
                 self.assertLess(error, 1e-9 * (1 + np.abs(values).max()), (variant, form, name))
+
+
+class Told:
+    """A clock whose times are told beforehand; the last is told again and again."""
+
+    def __init__(self, *seconds):
+        self.told, self.calls = list(seconds), 0
+
+    def seconds(self, work):
+        work()
+        self.calls += 1
+        return self.told.pop(0) if len(self.told) > 1 else self.told[0]
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Times(unittest.TestCase):
+    def setUp(self):
+        self.peers = load_peers()
+
+    def row(self, peer, clock, **others):
+        return self.peers.result("torch", peer, {}, {**request(), **others}, clock)
+
+    def test_samples_follow_a_warm_up_until_two_calls_agree(self):
+        clock = Told(100, 3, 2, 2.01, 1)  # the first call is the compiler's
+        self.assertEqual(self.row(lambda x: None, clock, min_seconds=7)["seconds"], [1] * 7)
+        self.assertEqual(clock.calls, 4 + 7)
+
+    def test_what_takes_long_is_sampled_once(self):
+        clock = Told(100, 99, 1)
+        self.assertEqual(self.row(lambda x: None, clock, min_seconds=1)["seconds"], [99])
+
+    def test_a_first_call_beyond_its_time_is_not_timed(self):
+        def tunes_for_ever(x):
+            while True:
+                try:  # a tuner takes what a configuration raises for its refusal
+                    time.sleep(0.01)
+                except Exception:
+                    pass
+
+        row = self.row(tunes_for_ever, self.peers.HostClock(), limit=0.1)
+        self.assertEqual(row, dict(source="torch", status="skipped", reason="its first call took longer than 0.1 s", seconds=[]))
+        row = self.row(lambda x: time.sleep(0.01), self.peers.HostClock(), limit=0.5)
+        time.sleep(0.6)  # the alarm is off
+        self.assertEqual((row["status"], len(row["seconds"])), ("ok", 1))
+
+    def test_a_refusal_is_no_failure(self):
+        def refuses(x):
+            raise AssertionError("no\nfloat32")
+
+        def fails(x):
+            raise RuntimeError("CUDA error")
+
+        found = [self.row(peer, Told(1)) for peer in (refuses, fails)]
+        self.assertEqual([(row["status"], row["reason"], row["seconds"]) for row in found],
+                         [("skipped", "no float32", []), ("failed", "CUDA error", [])])
+
+    def test_a_device_is_timed_by_its_events_behind_a_flush_that_nobody_waits_for(self):
+        log = []
+
+        class Event:
+            def __init__(self, enable_timing):
+                self.name = "end" if "start" in seen else "start"
+                seen.append(self.name)
+
+            def record(self):
+                log.append(self.name)
+
+            def synchronize(self):
+                log.append(f"wait for {self.name}")
+
+            def elapsed_time(self, other):
+                return {("start", "end"): 2.0}[self.name, other.name]  # milliseconds
+
+        seen, large = [], unittest.mock.Mock()
+        large.zero_ = lambda: log.append("flush")
+        with unittest.mock.patch.object(torch, "empty", return_value=large) as made, \
+                unittest.mock.patch.object(torch.cuda, "Event", Event):
+            clock = self.peers.DeviceClock()
+            self.assertEqual(clock.seconds(lambda: log.append("work")), 0.002)
+        self.assertEqual(log, ["flush"] * 4 + ["start", "work", "end", "wait for end"])
+        self.assertGreaterEqual(made.call_args[0][0], 512 << 20)
+
+    def test_kernels_that_are_tuned_answer_when_they_are_asked_so(self):
+        seen = []
+
+        def kernel(x):
+            seen.append((x["q"].dtype, tuple(x["q"].shape)))
+            return x["q"]
+
+        tensors = {name: torch.zeros(1, 2, 24, 4) for name in "qkv"}
+        with unittest.mock.patch.object(self.peers, "fla_kernels", lambda: {"linear": kernel}), \
+                unittest.mock.patch.object(self.peers, "load", lambda request: tensors):
+            at_once = self.peers.answer(request(), Told(1))
+            self.assertEqual([row["source"] for row in at_once["results"]], ["torch", "torch-bf16"])
+            self.assertTrue(at_once["more"] and not seen)
+            tuned = self.peers.answer({**request(), "tuned": True}, Told(1))
+            self.assertEqual([row["source"] for row in tuned["results"]], ["fla", "fla-bf16"])
+            self.assertFalse(tuned["more"])
+            self.assertEqual(set(seen), {(torch.float32, (1, 24, 2, 4)), (torch.bfloat16, (1, 24, 2, 4))})
+            for others in ({"form": "recurrent"}, {"real": "f64"}, {"parameters": {"scale": 2}}):
+                asked = {**request(), **others}
+                self.assertFalse(self.peers.answer(asked, Told(1))["more"])
+                self.assertEqual(self.peers.answer({**asked, "tuned": True}, Told(1))["results"], [])
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ class Ranks(Processes):
         source, out, whole = self.path("in.h5"), self.path("out.h5"), self.path("whole.h5")
         for name, ranks in zip(scanned + chained, (2, 3, 3, 2, 3, 2, 3)):
             self.call(PROGRAM, "sample", name, "--shape", "2,3,150,6,5", "-o", source)
-            form = ("--form", "recurrent" if name == "titans" else "fast", "--chunk", "16")
+            form = ("--form", "recurrent" if name == "titans" else "chunked", "--chunk", "16")
             for carry in ("scan", "chain") if name in scanned else ("auto",):
                 self.call(*self.mpirun(ranks), "forward", name, "-i", source, "-o", out, *form, "--ranks-along", "T",
                           "--carry", carry)  # fmt: skip
@@ -158,7 +158,8 @@ class Ranks(Processes):
         for layer in json.loads(self.call(PROGRAM, "list", "variants", "--json").stdout):
             if not layer["state"]["rows"]:
                 continue
-            form = "fast" if layer["forms"][-1]["exact"] else "recurrent"
+            fast = layer["forms"][:2][-1]
+            form = fast["name"] if fast["exact"] else "recurrent"
             self.call(PROGRAM, "sample", layer["name"], "--shape", "1,3,17,4,3", "-o", source)
             self.call(*self.mpirun(3), "forward", layer["name"], "-i", source, "-o", out, "--form", form, "--chunk", "4",
                       "--ranks-along", "T")  # fmt: skip

@@ -40,6 +40,7 @@ template <class Real> struct Decays {
   Real *same = nullptr;        // [n,sub] one number a step: D(t, i) for i in the same block
   Real *until = nullptr;       // [blocks,n] one number a step: D(start of a block, i) for i before it
   Real *rows = nullptr;        // [n,F] channels: p_i D(start of a block, i)
+  Real *running = nullptr;     // [F] channels, on the host, which goes by rows as memory does: their decays so far
 
   KOKKOS_FUNCTION void place(Stack<Real> &stack, int most, int channels, int decay_width) {
     const int blocks = (most - 1) / sub + 1;
@@ -50,6 +51,7 @@ template <class Real> struct Decays {
     last = stack.take(size_t(blocks) * width);
     if (width > 1) {
       rows = stack.take(most * ld);
+      if constexpr (on_host) running = stack.take(F);
     } else {
       inside = stack.take(most), since = stack.take(most), ahead = stack.take(most);
       same = stack.take(size_t(most) * sub);
@@ -84,15 +86,19 @@ template <class Real> struct Decays {
         d.inside[t] = running;
         if (t + 1 == d.end_of(t / sub)) d.product[t / sub] = running;
       });
+    } else if constexpr (on_host) {
+      for (int b = 0; b < blocks; ++b) {
+        Real *const product = this->product + size_t(b) * width;
+        for (int j = 0; j < width; ++j) product[j] = decay[size_t(b) * sub * width + j];
+        for (int t = b * sub + 1; t < end_of(b); ++t) forget(product, t);
+      }
     } else {
-      each_column(team, [=](int b, int j0, auto columns) {
-        Real running[lanes];
-        for (int c = 0; c < columns; ++c) running[c] = 1;
+      each_column(team, [=](int b, int j) {
+        Real running = 1;
         RECOLLECT_UNROLL
         for (int i = 0; i < sub; ++i)
-          if (const int t = b * sub + i; t < d.end_of(b))
-            for (int c = 0; c < columns; ++c) running[c] *= d.decay[size_t(t) * d.width + j0 + c];
-        for (int c = 0; c < columns; ++c) d.product[size_t(b) * d.width + j0 + c] = running[c];
+          if (const int t = b * sub + i; t < d.end_of(b)) running *= d.decay[size_t(t) * d.width + j];
+        d.product[size_t(b) * d.width + j] = running;
       });
     }
     team.meet();
@@ -129,8 +135,16 @@ template <class Real> struct Decays {
       });
       return;
     }
-    if constexpr (!on_host) {
-      each_column(team, [=](int b, int j, auto) { // everything is loaded before the first is stored
+    if constexpr (on_host) {
+      for (int b = 0; b < blocks(); ++b) {
+        start(within_block ? nullptr : first + size_t(b) * F);
+        for (int m = first_row(reads, b), t = b * sub; m < reads.after(end_of(b)); ++m) {
+          for (; t < reads.tau(m); ++t) forget(running, t);
+          decayed(factor ? factor[m] : Real(1), x + m * ldx, out + m * ldo);
+        }
+      }
+    } else {
+      each_column(team, [=](int b, int j) { // everything is loaded before the first is stored
         const int begin = d.first_row(reads, b), end = reads.after(d.end_of(b));
         Real decays[sub + 1], rows[sub + 1], running = within_block ? Real(1) : d.first[size_t(b) * d.F + j];
         RECOLLECT_UNROLL
@@ -145,18 +159,7 @@ template <class Real> struct Decays {
           if (begin + r < end) out[(begin + r) * ldo + j] = rows[r] * running;
         }
       });
-      return;
     }
-    each_column(team, [=](int b, int j0, auto columns) {
-      Real running[lanes];
-      for (int c = 0; c < columns; ++c) running[c] = within_block ? Real(1) : d.first[size_t(b) * d.F + j0 + c];
-      for (int m = d.first_row(reads, b), t = b * sub; m < reads.after(d.end_of(b)); ++m) {
-        for (; t < reads.tau(m); ++t)
-          for (int c = 0; c < columns; ++c) running[c] *= d.decay[size_t(t) * d.F + j0 + c];
-        const Real own = factor ? factor[m] : Real(1);
-        for (int c = 0; c < columns; ++c) out[m * ldo + j0 + c] = own * x[m * ldx + j0 + c] * running[c];
-      }
-    });
   }
 
   /// out_i = factor_i p_i D(n - 1, i): what is left of each write at the chunk's end. Null factors are 1.
@@ -168,8 +171,16 @@ template <class Real> struct Decays {
                  [=](int i) { return (factor ? factor[i] : Real(1)) * (d.width ? d.ahead[i] : Real(1)); });
       return;
     }
-    if constexpr (!on_host) {
-      each_column(team, [=](int b, int j, auto) {
+    if constexpr (on_host) {
+      for (int b = blocks() - 1; b >= 0; --b) {
+        start(last + size_t(b) * F);
+        for (int i = end_of(b) - 1; i >= b * sub; --i) {
+          decayed(factor ? factor[i] : Real(1), p + i * ldp, out + i * ldo);
+          forget(running, i);
+        }
+      }
+    } else {
+      each_column(team, [=](int b, int j) {
         const int begin = b * sub, end = d.end_of(b);
         Real decays[sub], rows[sub], running = d.last[size_t(b) * d.F + j];
         RECOLLECT_UNROLL
@@ -185,19 +196,7 @@ template <class Real> struct Decays {
             running *= decays[r];
           }
       });
-      return;
     }
-    each_column(team, [=](int b, int j0, auto columns) {
-      Real running[lanes];
-      for (int c = 0; c < columns; ++c) running[c] = d.last[size_t(b) * d.F + j0 + c];
-      for (int i = d.end_of(b) - 1; i >= b * sub; --i) {
-        const Real own = factor ? factor[i] : Real(1);
-        for (int c = 0; c < columns; ++c) {
-          out[i * ldo + j0 + c] = own * p[i * ldp + j0 + c] * running[c];
-          running[c] *= d.decay[size_t(i) * d.F + j0 + c];
-        }
-      }
-    });
   }
 
   /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
@@ -332,16 +331,22 @@ private:
   /// The first row that is read within block b, or before any step.
   KOKKOS_FUNCTION int first_row(const Reads &reads, int b) const { return b ? reads.after(b * sub) : 0; }
 
-  /// f(block, first channel, channels) for all blocks and bundles of channels; a full bundle's width is a constant.
+  /// f(block, channel) for all.
   template <class Body> KOKKOS_FUNCTION void each_column(const Team &team, const Body &body) const {
-    const int bundles = (width + lanes - 1) / lanes, all = width;
-    each(team, blocks() * bundles, [=](int unit) {
-      const int b = unit / bundles, j0 = unit % bundles * lanes;
-      if (all - j0 >= lanes)
-        body(b, j0, std::integral_constant<int, lanes>());
-      else
-        body(b, j0, all - j0);
-    });
+    const int all = width;
+    each(team, blocks() * all, [=](int unit) { body(unit / all, unit % all); });
+  }
+
+  // The host's, of rows of F channels.
+  void start(const Real *from) const { // null: at 1
+    for (int j = 0; j < F; ++j) running[j] = from ? from[j] : Real(1);
+  }
+  void forget(Real *row, int t) const {
+    const Real *const factors = decay + size_t(t) * F;
+    for (int j = 0; j < F; ++j) row[j] *= factors[j];
+  }
+  void decayed(Real own, const Real *x, Real *out) const {
+    for (int j = 0; j < F; ++j) out[j] = own * x[j] * running[j];
   }
 
   /// W(m,i) where step i and row m belong to one block: key i meets the rows on its way down.
@@ -431,28 +436,25 @@ private:
     for (int b = 1; b < blocks(); ++b) {
       const int begin = b * sub, lo = reads.after(begin), hi = reads.after(end_of(b)), before = begin - sub;
       each_cell(team, before, F, [=](int i, int j) { d.rows[i * d.ld + j] *= d.product[size_t(b - 1) * d.F + j]; });
-      each(team, (F + lanes - 1) / lanes, [=](int bundle) {
-        const int j0 = bundle * lanes, columns = d.F - j0 < lanes ? d.F - j0 : lanes;
-        Real running[lanes];
-        for (int c = 0; c < columns; ++c) running[c] = 1;
-        if constexpr (!on_host) {
-          Real decays[sub], rows[sub];
+      if constexpr (on_host) {
+        start(nullptr);
+        for (int i = begin - 1; i >= before; --i) {
+          decayed(Real(1), p + i * ldp, rows + i * ld);
+          forget(running, i);
+        }
+      } else {
+        each(team, F, [=](int j) {
+          Real decays[sub], rows[sub], running = 1;
           RECOLLECT_UNROLL
           for (int r = 0; r < sub; ++r)
-            decays[r] = d.decay[size_t(before + r) * d.F + j0], rows[r] = p[(before + r) * ldp + j0];
+            decays[r] = d.decay[size_t(before + r) * d.F + j], rows[r] = p[(before + r) * ldp + j];
           RECOLLECT_UNROLL
           for (int r = sub - 1; r >= 0; --r) {
-            d.rows[(before + r) * d.ld + j0] = rows[r] * running[0];
-            running[0] *= decays[r];
+            d.rows[(before + r) * d.ld + j] = rows[r] * running;
+            running *= decays[r];
           }
-          return;
-        }
-        for (int i = begin - 1; i >= before; --i)
-          for (int c = 0; c < columns; ++c) {
-            d.rows[i * d.ld + j0 + c] = p[i * ldp + j0 + c] * running[c];
-            running[c] *= d.decay[size_t(i) * d.F + j0 + c];
-          }
-      });
+        });
+      }
       team.barrier();
       tile::gemm(team, hi - lo, begin, F, Real(1), tile::rows(within + lo * ldin, ldin),
                  tile::transposed<Real>(rows, ld), Real(0), W + lo * ldw, ldw);

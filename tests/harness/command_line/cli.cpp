@@ -78,14 +78,15 @@ BOOST_AUTO_TEST_CASE(memory_bounds_every_case) {
 
 BOOST_AUTO_TEST_CASE(memory_bounds_scratch) { // linear's weights of a chunk of 3000 steps: 36 MB
   const Folder folder;
-  const std::string input = folder / "in.h5", output = folder / "o.h5", how = " --chunk 3000 --dtype f32 --memory 20M";
+  const std::string input = folder / "in.h5", output = folder / "o.h5",
+                    how = " --form chunked --chunk 3000 --dtype f32 --memory 20M";
   BOOST_TEST(run_program("sample linear --shape 1,1,3000,4,4 -o " + input).status == 0);
   const Outcome refused = run_program("forward linear -i " + input + " -o " + output + how);
   BOOST_TEST(refused.status == 3);
   BOOST_TEST(refused.err.find("bytes, --memory allows 20971520") != std::string::npos);
   BOOST_TEST(!std::filesystem::exists(output));
-  const Outcome bench =
-      run_program("bench --variants linear --shape 1,1,3000,4,4 --min-time 0 --chunk 3000 --memory 20M");
+  const Outcome bench = run_program(
+      "bench --variants linear --forms chunked --shape 1,1,3000,4,4 --min-time 0 --chunk 3000 --memory 20M");
   BOOST_TEST(bench.out.find("skipped: needs") != std::string::npos);
   BOOST_TEST(
       run_program("forward linear -i " + input + " -o " + output + " --chunk 64 --dtype f32 --memory 20M").status == 0);

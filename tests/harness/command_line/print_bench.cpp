@@ -12,7 +12,7 @@ struct Printed {
   BenchResult result;
   Printed() {
     BenchRequest request;
-    request.variants = {"linear"}, request.shapes = {{1, 2, 500, 8, 4}};
+    request.variants = {"linear"}, request.forms = {"chunked"}, request.shapes = {{1, 2, 500, 8, 4}};
     plan = bench_plan(request);
     result.bench_case = &plan[0];
     result.seconds = {1e-3, 2e-3, 9e-3}, result.timing = {2e-3, 1e-3, 3e-3, {2}};

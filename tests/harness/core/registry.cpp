@@ -50,6 +50,29 @@ BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(fast_is_the_definition_where_that_takes_less_work) {
+  Variant v;
+  v.name = "two forms", v.forms = {{"recurrent", nullptr, nullptr}, {"chunked", nullptr, nullptr}};
+  v.cost = 6 * cost::Dv * cost::Dk;
+  v.forms[1].work = 2 * cost::Dv * cost::Dk + 80 * cost::Dk; // more below Dv = 20
+  const Shape narrow{1, 1, 64, 100, 19}, wide{1, 1, 64, 100, 20};
+  BOOST_TEST(find_form(v, "fast", narrow, {}).name == "recurrent");
+  BOOST_TEST(find_form(v, "fast", wide, {}).name == "chunked");
+  BOOST_TEST(find_form(v, "chunked", narrow, {}).name == "chunked"); // as asked for
+  BOOST_TEST(find_form(v, "fast").name == "chunked");                // of no shape: whose backward pass is taken
+  v.forms[1].work = 0;
+  BOOST_TEST(find_form(v, "fast", narrow, {}).name == "chunked");
+  BOOST_CHECK_THROW(find_form(v, "sideways", narrow, {}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(heads_of_64_are_never_too_narrow) {
+  for (const Variant &v : all_variants()) {
+    if (v.forms.size() == 1) continue;
+    const Params params = variant_params(v);
+    BOOST_TEST((&find_form(v, "fast", {1, 1, 64, 64, 64}, params) == &v.forms[1]), v.name);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(descriptors_are_complete) {
   for (const Variant &v : all_variants()) {
     BOOST_TEST_INFO(v.name);

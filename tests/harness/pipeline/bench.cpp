@@ -26,9 +26,15 @@ BOOST_AUTO_TEST_CASE(shapes_are_swept) {
 
 BOOST_AUTO_TEST_CASE(plans_name_every_form_asked_for) {
   BOOST_TEST(bench_plan(request_for("linear", {"all"})).size() == 2u);
-  const auto fast = bench_plan(request_for("linear", {"fast"}));
-  BOOST_TEST_REQUIRE(fast.size() == 1u);
-  BOOST_TEST(name_of(fast[0]) == "linear/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32");
+  const auto chunked = bench_plan(request_for("linear", {"chunked"}));
+  BOOST_TEST_REQUIRE(chunked.size() == 1u);
+  BOOST_TEST(name_of(chunked[0]) == "linear/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32");
+  auto fast = request_for("linear", {"fast"});
+  BOOST_TEST(bench_plan(fast).at(0).form->name == (counts_work() ? "recurrent" : "chunked")); // at widths of 8 and 4
+  fast.backward = true;
+  BOOST_TEST(bench_plan(fast).at(0).form->name == "chunked");
+  fast.backward = false, fast.shapes = {{1, 2, 100, 64, 64}};
+  BOOST_TEST(bench_plan(fast).at(0).form->name == "chunked");
   BOOST_CHECK_THROW(bench_plan(request_for("linear", {"sideways"})), Error);
   BOOST_CHECK_THROW(bench_plan(request_for("linaer", {"fast"})), Error);
 }
@@ -48,7 +54,7 @@ BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
 }
 
 BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
-  const auto plan = bench_plan(request_for("gated_delta_net", {"fast"}));
+  const auto plan = bench_plan(request_for("gated_delta_net", {"chunked"}));
   const BenchResult r = bench(plan[0], 0);
   BOOST_TEST(r.status == "ok", r.reason);
   BOOST_TEST(r.seconds.size() >= 5u);
@@ -104,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_memory_cannot_hold_is_skipped_before_anything_is_alloc
 }
 
 BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_T) {
-  auto request = request_for("linear", {"fast"});
+  auto request = request_for("linear", {"chunked"});
   request.shapes = swept(request.shapes, "T=64:1024:*2");
   const auto plan = bench_plan(request);
   std::vector<BenchResult> results;

@@ -41,6 +41,17 @@ BOOST_AUTO_TEST_CASE(a_prepared_job_starts_anew_at_each_reset) {
   BOOST_TEST((again.o == first.o && again.state == first.state));
 }
 
+BOOST_AUTO_TEST_CASE(fast_is_the_faster_form_at_the_shape) {
+  const Variant &layer = find_variant("gated_linear");
+  for (const Shape &shape : {Shape{1, 1, 40, 16, 4}, Shape{1, 1, 40, 16, 64}}) {
+    const Sequence s = random_sequence(shape, 1);
+    const auto o = [&](const char *form) { return forward(layer, s, {form, Real::f32, 16, {}}).o; };
+    const bool definition = counts_work() && shape.Dv == 4;
+    BOOST_TEST((o("recurrent") != o("chunked")));
+    BOOST_TEST((o("fast") == o(definition ? "recurrent" : "chunked")));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(chunks_are_clamped_and_float_is_not_double) {
   const Sequence s = random_sequence({1, 1, 9, 4, 3}, 1);
   const Variant &layer = find_variant("delta_net");
