@@ -257,7 +257,7 @@ private:
 template <class Algebra> struct Read {
   using Real = typename Algebra::Real;
   static constexpr bool on_chip = IsUsual<Algebra>::value;
-  static constexpr int threads = Teams<Algebra>::reading, teams = Teams<Algebra>::together;
+  static constexpr int threads = Teams<Algebra>::reading, teams_at_once = Teams<Algebra>::together;
   Algebra algebra;
   Steps steps;
   Window<Real> window;

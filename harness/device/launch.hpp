@@ -54,7 +54,8 @@ template <class Body, class = void> constexpr int known_threads = 0;
 template <class Body> constexpr int known_threads<Body, std::enable_if_t<(Body::threads > 0)>> = Body::threads;
 template <class Body> constexpr int most_threads = known_threads<Body> ? known_threads<Body> : 256;
 template <class Body, class = void> constexpr int teams_together = 512 / most_threads<Body>;
-template <class Body> constexpr int teams_together<Body, std::enable_if_t<(Body::teams > 0)>> = Body::teams;
+template <class Body>
+constexpr int teams_together<Body, std::enable_if_t<(Body::teams_at_once > 0)>> = Body::teams_at_once;
 
 template <class Real, class Body>
 __global__ void __launch_bounds__(most_threads<Body>, teams_together<Body>)
