@@ -45,9 +45,8 @@ Facts provenance(const std::vector<std::string> &command_line, std::uint64_t see
               {"seed", std::to_string(seed)},
               {"environment", relevant_environment()},
               {"bit_identical_to",
-               "runs of this seed with the same execution space and device, at any concurrency where "
-               "--schedule is streaming or three_phase; auto follows the number of threads, and so "
-               "does the BLAS, and those agree to rounding"}};
+               "runs of this seed with the same program, execution space and device, at any concurrency and number of "
+               "ranks; on a GPU in the same schedule"}};
   for (const auto &fact : backend_facts()) facts.push_back(fact);
   return facts;
 }

@@ -28,7 +28,7 @@ def rows(path, table):
 
 
 class Processes(unittest.TestCase):
-    """One thread each: results are equal bit for bit at equal concurrency."""
+    """One thread each; one process has three and gives the same bits."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -74,7 +74,7 @@ class Ranks(Processes):
         self.assertNotEqual(done.returncode, 0)
 
     def whole(self):
-        self.call(PROGRAM, "run", *PLAN, "-o", self.path("whole.h5"))
+        self.call(PROGRAM, "run", *PLAN, "-o", self.path("whole.h5"), OMP_NUM_THREADS="3")
         return self.path("whole.h5")
 
     def test_three_ranks_give_what_one_process_gives(self):

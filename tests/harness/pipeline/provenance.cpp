@@ -21,21 +21,16 @@ BOOST_AUTO_TEST_CASE(names_code_command_seed_and_machine) {
     BOOST_TEST(!facts.at(name).empty(), name);
 }
 
-// threads.cpp and test_ranks.py show it to be so.
+// same_bits.cpp, threads.cpp and test_ranks.py show it to be so.
 BOOST_AUTO_TEST_CASE(says_which_runs_have_the_same_bits) {
   std::map<std::string, std::string> facts;
   for (const auto &[name, value] : provenance({}, 1)) facts[name] = value;
   const std::string said = facts.at("bit_identical_to");
-  const size_t given = said.find("at any concurrency"), chosen = said.find("auto follows the number of threads"),
-               blas = said.find("so does the BLAS");
-  BOOST_TEST((given < chosen && chosen < blas && blas < said.find("agree to rounding")));
-  for (const char *same : {"this seed", "execution space", "device"}) BOOST_TEST(said.find(same) < given, same);
-  for (Schedule schedule : {Schedule::streaming, Schedule::three_phase}) {
-    const size_t named = said.find(name_of(schedule));
-    BOOST_TEST((named > given && named < chosen), name_of(schedule));
-  }
-  BOOST_TEST(said.find(name_of(Schedule::automatic)) == chosen);
-  for (const char *name : {"execution_space", "device", "concurrency", "blas"}) // with which it can be looked up
+  const size_t any = said.find("at any concurrency and number of ranks"), gpu = said.find("on a GPU");
+  for (const char *same : {"this seed", "same program", "execution space", "device"})
+    BOOST_TEST(said.find(same) < any, same);
+  BOOST_TEST((any < gpu && gpu < said.find("schedule")));
+  for (const char *name : {"git_commit", "compiler", "execution_space", "device"}) // with which it can be looked up
     BOOST_TEST(!facts.at(name).empty(), name);
 }
 

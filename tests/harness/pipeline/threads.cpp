@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same seed gives the same bits on any number of threads, for every form of every layer in a schedule that is given;
-// where the schedule is chosen, it is chosen by the number of threads, and /meta says so.
+// `run` of one seed gives the same bits on any number of threads; every layer's outputs and gradients: same_bits.cpp.
 #include "harness/pipeline/results.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
@@ -11,8 +10,8 @@ namespace {
 
 Table metrics(const std::string &arguments, int threads) {
   const Folder folder;
-  const Outcome o = run_program("run --tasks recall --set n=40 --set d=16 --seed 3 --seeds 1 --dtype f32 --chunk 16 " + arguments +
-                                    " -o '" + (folder / "r.h5") + "'",
+  const Outcome o = run_program("run --tasks recall --set n=40 --set d=16 --seed 3 --seeds 1 --dtype f32 --chunk 16 " +
+                                    arguments + " -o '" + (folder / "r.h5") + "'",
                                 "/usr/bin/env' OMP_NUM_THREADS=" + std::to_string(threads) + " '" RECOLLECT_PROGRAM);
   BOOST_TEST_REQUIRE(o.status == 0, o.err);
   const Results results = Results::read(folder / "r.h5");
@@ -29,8 +28,7 @@ BOOST_AUTO_TEST_SUITE(threads)
 
 BOOST_AUTO_TEST_CASE(leave_every_bit) {
   for (const char *arguments :
-       {"--variants all --form fast --schedule streaming", "--variants all --form fast --schedule three_phase",
-        "--variants all --form recurrent", "--variants delta_former --form doubling",
+       {"--variants all --form fast", "--variants all --form recurrent", "--variants delta_former --form doubling",
         "--variants mesa --form conjugate_gradients", "--variants skyformer --form nystrom"}) {
     const Table one = metrics(arguments, 1);
     BOOST_TEST(one.rows.size() > 0u);
