@@ -229,11 +229,12 @@ class Times(unittest.TestCase):
             seen.append((x["q"].dtype, tuple(x["q"].shape)))
             return x["q"]
 
-        tensors = {name: torch.zeros(1, 2, 24, 4) for name in "qkv"}
+        tensors = {name: torch.zeros(1, 2, 24, 4, device=self.peers.DEVICE) for name in "qkv"}
         with unittest.mock.patch.object(self.peers, "fla_kernels", lambda: {"linear": kernel}), \
                 unittest.mock.patch.object(self.peers, "load", lambda request: tensors):
             at_once = self.peers.answer(request(), Told(1))
-            self.assertEqual([row["source"] for row in at_once["results"]], ["torch", "torch-bf16"])
+            self.assertEqual([(row["source"], row["status"]) for row in at_once["results"]],
+                             [("torch", "ok"), ("torch-bf16", "ok")])
             self.assertTrue(at_once["more"] and not seen)
             tuned = self.peers.answer({**request(), "tuned": True}, Told(1))
             self.assertEqual([row["source"] for row in tuned["results"]], ["fla", "fla-bf16"])
