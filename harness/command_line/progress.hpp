@@ -14,8 +14,8 @@ public:
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  /// Before each item, or several at once.
-  void next(const std::string &name, size_t items = 1);
+  /// Before each item.
+  void next(const std::string &name);
   /// Takes the line off the terminal, for other output or for good.
   void done();
 

@@ -8,7 +8,6 @@
 #include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/statistics.hpp"
-#include "harness/pipeline/gradient.hpp"
 #include "harness/pipeline/provenance.hpp"
 #include "harness/train/statements.hpp"
 #include <cmath>
@@ -26,7 +25,7 @@ struct TrainFlags {
   std::string suite, corpus;
   std::vector<std::string> judged;
   std::uint64_t seed = 1;
-  int seeds = 1, together = 0;
+  int seeds = 1;
   OutputFlags output;
   QuietFlag quiet;
   CLI::Option *seeds_option = nullptr;
@@ -73,74 +72,30 @@ std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
   return labels;
 }
 
+Trained train_one(size_t index, const TrainingRun &run, const std::string &label, TrainingRecord &record,
+                  Progress &progress) {
+  const auto start = std::chrono::steady_clock::now();
+  Trainer trainer(run.setup, run.seed);
+  if (auto kept = record.kept(index)) trainer.restore(std::move(*kept));
+  while (!trainer.done()) {
+    const std::vector<CurvePoint> &curve = trainer.progressed().curve;
+    progress.next(label + " seed " + std::to_string(run.seed) +
+                  (curve.empty() ? "" : ", loss " + number(std::round(1e3 * curve.back().loss) / 1e3)));
+    trainer.step();
+    if (!trainer.done() && record.due()) record.keep(index, trainer.state());
+  }
+  const Judged judged = trainer.evaluate();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const Trained trained{trainer.progressed().diverged, judged.loss, judged.accuracy(), chance(run.setup.settings),
+                        passed.count()};
+  record.add(index, trainer.progressed(), trained);
+  return trained;
+}
+
 std::string rounded(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4f", x);
   return text;
-}
-
-/// Runs of the plan that differ in their seeds alone.
-using Group = std::vector<size_t>;
-
-/// "softmax seed 3, loss 0.81", the loss being the mean of those that are not done.
-std::string under_way(const std::string &label, const Trainer &trainer, const std::vector<std::uint64_t> &seeds) {
-  std::vector<std::string> names;
-  std::vector<double> losses;
-  for (int run = 0; run < trainer.runs(); ++run) {
-    if (trainer.done(run)) continue;
-    names.push_back(std::to_string(seeds[size_t(run)]));
-    const std::vector<CurvePoint> &curve = trainer.progressed(run).curve;
-    if (!curve.empty()) losses.push_back(curve.back().loss);
-  }
-  return label + (names.size() > 1 ? " seeds " : " seed ") + join(names, ", ") +
-         (losses.empty() ? "" : ", loss " + number(std::round(1e3 * mean_of(losses).mean) / 1e3));
-}
-
-/// Trains them side by side; report(run, trained) as each is done.
-template <class Report>
-void train_group(const Group &group, const std::vector<TrainingRun> &plan, const std::string &label,
-                 TrainingRecord &record, Progress &progress, const Report &report) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point told = Clock::now();
-  const auto passed = [&] {
-    const Clock::time_point before = std::exchange(told, Clock::now());
-    return std::chrono::duration<double>(told - before).count();
-  };
-  const Setup &setup = plan[group[0]].setup;
-  std::vector<std::uint64_t> seeds;
-  for (size_t i : group) seeds.push_back(plan[i].seed);
-  Trainer trainer(setup, seeds);
-  for (int run = 0; run < trainer.runs(); ++run)
-    if (auto kept = record.kept(group[size_t(run)])) trainer.restore(std::move(*kept), run);
-  std::vector<int> training; // not reported
-  for (int run = 0; run < trainer.runs(); ++run) training.push_back(run);
-  std::vector<double> seconds(group.size(), passed() / double(group.size()));
-  while (!training.empty()) {
-    if (!trainer.done()) {
-      progress.next(under_way(label, trainer, seeds), training.size());
-      trainer.step();
-    }
-    const double share = passed() / double(training.size());
-    std::vector<int> left;
-    for (int run : training) {
-      seconds[size_t(run)] += share;
-      if (!trainer.done(run)) {
-        left.push_back(run);
-        continue;
-      }
-      const Judged judged = trainer.evaluate(run);
-      seconds[size_t(run)] += passed();
-      const Trained trained{trainer.progressed(run).diverged, judged.loss, judged.accuracy(), chance(setup.settings),
-                            seconds[size_t(run)]};
-      record.add(group[size_t(run)], trainer.progressed(run), trained);
-      report(group[size_t(run)], trained);
-    }
-    training = std::move(left);
-    if (training.empty() || !record.due()) continue;
-    std::vector<std::pair<size_t, TrainingState>> states;
-    for (int run : training) states.emplace_back(group[size_t(run)], trainer.state(run));
-    record.keep(states);
-  }
 }
 
 /// Accuracies over seeds: mean and standard error.
@@ -209,39 +164,17 @@ int judge(const TrainFlags &flags) {
   return exit_ok;
 }
 
-/// What of a group may stay in memory at once: its parameters, their moments and gradients take a quarter of it at
-/// most.
-size_t most_kept(const Setup &setup) {
-  const std::uint64_t memory = std::min(memory_limit(), device_memory_free().value_or(memory_limit())),
-                      number = setup.settings.text("dtype") == "f32" ? sizeof(float) : sizeof(double);
-  return std::max<size_t>(1, memory / 4 / (5 * number * Weights(setup).size()));
-}
-
-/// What is left to train in groups of at most `together`, and of fewer where there would be fewer groups than ranks: in
-/// order, or where several ranks share them the longest first.
-std::vector<Group> left_to_train(const std::vector<TrainingRun> &plan, const std::vector<std::string> &labels,
-                                 const TrainingRecord &record, size_t together) {
-  std::vector<size_t> left;
-  for (size_t i = 0; i < plan.size(); ++i)
-    if (!record.trained(i)) left.push_back(i);
-  std::vector<Group> groups;
-  for (size_t largest = 2; largest > 1 && groups.size() < size_t(ranks::size()); together = (largest + 1) / 2) {
-    groups.clear(), largest = 0;
-    for (size_t i : left) {
-      if (groups.empty() || groups.back().size() == together || labels[groups.back()[0]] != labels[i])
-        groups.emplace_back();
-      groups.back().push_back(i), largest = std::max(largest, groups.back().size());
-    }
-  }
+/// In order, or where several ranks share them the longest first.
+std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const TrainingRecord &record) {
   std::vector<double> work;
-  for (const Group &group : groups) {
-    const Params &s = plan[group[0]].setup.settings;
-    work.push_back(
-        ranks::size() == 1 ? 0 : double(group.size()) * s.integer("steps") * s.integer("batch") * text_length(s));
+  for (const TrainingRun &run : plan) {
+    const Params &s = run.setup.settings;
+    work.push_back(ranks::size() == 1 ? 0 : double(s.integer("steps")) * s.integer("batch") * text_length(s));
   }
-  std::vector<Group> ordered;
-  for (size_t i : longest_first(work)) ordered.push_back(groups[i]);
-  return ordered;
+  std::vector<size_t> left;
+  for (size_t i : longest_first(work))
+    if (!record.trained(i)) left.push_back(i);
+  return left;
 }
 
 int run_train(const TrainFlags &flags, const Words &command_line) {
@@ -260,29 +193,20 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
   rulings(suite.statements, record.results()); // whether they can be judged
-  // A host is busy with one.
-  const int together = flags.together ? flags.together : takes_gradients() ? 1 : 16;
-  const std::vector<Group> left = left_to_train(plan, labels, record, size_t(together));
+  const std::vector<size_t> left = left_to_train(plan, record);
   size_t steps = 0;
-  for (const Group &group : left) steps += group.size() * size_t(plan[group[0]].setup.settings.integer("steps"));
+  for (size_t i : left) steps += size_t(plan[i].setup.settings.integer("steps"));
   Progress progress(steps / size_t(ranks::size()), flags.quiet.quiet || ranks::rank() != 0);
-  const auto report = [&](size_t i, const Trained &trained) {
-    if (flags.quiet.quiet) return;
+  ranks::Counter counter;
+  for (size_t drawn; (drawn = counter.next()) < left.size();) {
+    const size_t i = left[drawn];
+    const Trained trained = train_one(i, plan[i], labels[i], record, progress);
+    if (flags.quiet.quiet) continue;
     progress.done();
     const std::string found = trained.diverged ? "diverged"
                                                : "accuracy " + rounded(trained.accuracy) + ", loss " +
                                                      rounded(trained.loss) + ", " + rounded(trained.seconds) + " s";
     std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
-  };
-  ranks::Counter counter;
-  for (size_t drawn; (drawn = counter.next()) < left.size();) {
-    const Group &group = left[drawn];
-    const auto most = std::ptrdiff_t(most_kept(plan[group[0]].setup));
-    for (auto first = group.begin(); first != group.end();) {
-      const auto last = first + std::min(most, group.end() - first);
-      train_group({first, last}, plan, labels[*first], record, progress, report);
-      first = last;
-    }
   }
   progress.done();
   std::vector<Ruling> ruled;
@@ -327,9 +251,6 @@ Action add_train(CLI::App &app) {
   c.add_option("--seed", flags->seed, "first seed")->capture_default_str();
   flags->seeds_option =
       c.add_option("--seeds", flags->seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
-  c.add_option("--together", flags->together,
-               "seeds of a set-up that are trained side by side at most (default: 16 on a GPU, 1 elsewhere)")
-      ->check(CLI::Range(1, 1000000));
   flags->output.add(c);
   flags->quiet.add(c);
   c.footer(settings_help());

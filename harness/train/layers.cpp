@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/layers.hpp"
 #include "harness/device/math.hpp"
+#include "harness/device/product.hpp"
 #include <cmath>
 
 namespace recollect::train {
 namespace {
 
+using tile::rows;
+using tile::transposed;
+
 constexpr double rms_floor = 1e-6, layer_floor = 1e-5, unit_floor = 1e-12;
 
 template <class Real> int rows_of(const Array<Real> &X, int width) { return int(X.extent(0) / size_t(width)); }
-template <class Real> int rows_of(const Array<Real> &X, int width, const Parameter<Real> &of) {
-  return rows_of(X, width) / of.models;
-}
-
-template <class Real> Matrices<Real> by_model(const Array<Real> &X, const Parameter<Real> &of, int width) {
-  return Matrices<Real>::in(X, of.models, width);
-}
-
-/// dw += f(row, j) over its model's rows.
-template <class Real, class F>
-void add_sums(Arena &arena, const char *label, int rows, const Parameter<Real> &dw, const F &f) {
-  add_column_sums(arena, label, dw.models, rows, int(dw.size), dw.data, dw.apart, f);
-}
 
 struct Plus {
   template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
@@ -50,18 +41,17 @@ template <class Real> Scaling<Real> to_variance(int width) { return {width, Real
 
 /// y = gain s (x - mean) + shift, without them 1 and 0.
 template <class Real>
-Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by,
-                           const Parameter<Real> &gain = {}, const Parameter<Real> &shift = {}) {
+Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {},
+                           const Array<Real> &shift = {}) {
   const Array<Real> Y = arena.take<Real>(X.extent(0));
-  const int each = rows_of(X, by.width, gain);
-  const bool gains = gain.size > 0, shifts = shift.size > 0;
+  const bool gains = gain.extent(0) > 0, shifts = shift.extent(0) > 0;
   each_row(
       "train::scaled", rows_of(X, by.width), by.width, KOKKOS_LAMBDA(int row, int first, int side) {
         const size_t at = size_t(row) * size_t(by.width);
         const Real *x = X.data() + at, mean = by.mean(x, first, side), scale = by.scale(x, mean, first, side);
-        const Real *const g = gain.of(row / each), *const b = shift.of(row / each);
         for (int j = first; j < by.width; j += side)
-          Y[at + size_t(j)] = (gains ? g[j] : Real(1)) * scale * (x[j] - mean) + (shifts ? b[j] : Real(0));
+          Y[at + size_t(j)] =
+              (gains ? gain[size_t(j)] : Real(1)) * scale * (x[j] - mean) + (shifts ? shift[size_t(j)] : Real(0));
       });
   return Y;
 }
@@ -70,30 +60,30 @@ Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Rea
 /// where x is centred.
 template <class Real>
 Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
-                            const Parameter<Real> &gain = {}, const Parameter<Real> &dgain = {}) {
-  const int width = by.width, N = rows_of(X, width), each = rows_of(X, width, gain);
-  const bool gains = gain.size > 0;
+                            const Array<Real> &gain = {}, const Array<Real> &dgain = {}) {
+  const int width = by.width, N = rows_of(X, width);
+  const bool gains = gain.extent(0) > 0;
   const Array<Real> dX = arena.take<Real>(X.extent(0)), scales = arena.take<Real>(size_t(N)),
                     means = arena.take<Real>(size_t(N));
   each_row(
       "train::scaled_backward", N, width, KOKKOS_LAMBDA(int row, int first, int side) {
         const size_t at = size_t(row) * size_t(width);
-        const Real *x = X.data() + at, *dy = dY.data() + at, *const own = gain.of(row / each);
+        const Real *x = X.data() + at, *dy = dY.data() + at;
         const Real mean = by.mean(x, first, side), scale = by.scale(x, mean, first, side);
         Real along = 0, sum = 0;
         for (int j = first; j < width; j += side) {
-          const Real g = (gains ? own[j] : Real(1)) * dy[j];
+          const Real g = (gains ? gain[size_t(j)] : Real(1)) * dy[j];
           along += (x[j] - mean) * g, sum += g;
         }
         const Real back = scale * scale * scale / by.divisor * across_row(along, Plus()),
                    centre = by.centred ? scale * across_row(sum, Plus()) / Real(width) : Real(0);
         for (int j = first; j < width; j += side)
-          dX[at + size_t(j)] = scale * (gains ? own[j] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
+          dX[at + size_t(j)] = scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
         if (first == 0) scales[size_t(row)] = scale, means[size_t(row)] = mean;
       });
   if (gains)
-    add_sums(
-        arena, "train::gains", each, dgain, KOKKOS_LAMBDA(int row, int j) {
+    add_column_sums(
+        arena, "train::gains", N, width, dgain.data(), KOKKOS_LAMBDA(int row, int j) {
           const size_t i = size_t(row) * size_t(width) + size_t(j);
           return scales[size_t(row)] * (X[i] - means[size_t(row)]) * dY[i];
         });
@@ -107,50 +97,50 @@ template <class Real> KOKKOS_FUNCTION Real normal_part(Real x) {
 } // namespace
 
 template <class Real>
-Array<Real> linear_forward(Arena &arena, const Array<Real> &X, const Given<Real> &W, int m, int n) {
-  const Array<Real> Y = arena.take<Real>(X.extent(0) / size_t(m) * size_t(n));
-  multiply<Real>(arena, by_model(X, W, m), W.matrices(n), 0, by_model(Y, W, n));
+Array<Real> linear_forward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n) {
+  const int N = rows_of(X, m);
+  const Array<Real> Y = arena.take<Real>(size_t(N) * size_t(n));
+  product<Real>(N, n, m, rows<Real>(X.data(), m), rows<Real>(W.data(), n), 0, Y.data());
   return Y;
 }
 template <class Real>
-Array<Real> linear_backward(Arena &arena, const Array<Real> &X, const Given<Real> &W, int m, int n,
-                            const Array<Real> &dY, const Given<Real> &dW) {
+Array<Real> linear_backward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n,
+                            const Array<Real> &dY, const Array<Real> &dW) {
+  const int N = rows_of(X, m);
   const Array<Real> dX = arena.take<Real>(X.extent(0));
-  multiply<Real>(arena, by_model(dY, W, n), W.matrices(n).transposed(), 0, by_model(dX, W, m));
-  multiply<Real>(arena, by_model(X, W, m).transposed(), by_model(dY, W, n), 1, dW.matrices(n));
+  product<Real>(N, m, n, rows<Real>(dY.data(), n), transposed<Real>(W.data(), n), 0, dX.data());
+  product<Real>(m, n, N, transposed<Real>(X.data(), m), rows<Real>(dY.data(), n), 1, dW.data());
   return dX;
 }
-template <class Real> void bias_forward(const Array<Real> &X, const Given<Real> &bias) {
-  const size_t each = X.extent(0) / size_t(bias.models);
-  each_of_groups(
-      "train::bias", size_t(bias.models), each,
-      KOKKOS_LAMBDA(size_t model, size_t i) { X[model * each + i] += bias.of(int(model))[i % bias.size]; });
+template <class Real> void bias_forward(const Array<Real> &X, const Array<Real> &bias) {
+  each_index(
+      "train::bias", X.extent(0), KOKKOS_LAMBDA(size_t i) { X[i] += bias[i % bias.extent(0)]; });
 }
-template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, const Given<Real> &dbias) {
-  const int width = int(dbias.size);
-  add_sums(
-      arena, "train::bias_backward", rows_of(dX, width, dbias), dbias,
+template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, const Array<Real> &dbias) {
+  const int width = int(dbias.extent(0));
+  add_column_sums(
+      arena, "train::bias_backward", rows_of(dX, width), width, dbias.data(),
       KOKKOS_LAMBDA(int row, int j) { return dX[size_t(row) * size_t(width) + size_t(j)]; });
 }
 
-template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X, const Given<Real> &gain) {
-  return scaled_forward(arena, X, to_mean_square<Real>(int(gain.size)), gain);
+template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain) {
+  return scaled_forward(arena, X, to_mean_square<Real>(int(gain.extent(0))), gain);
 }
 template <class Real>
-Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Given<Real> &gain, const Array<Real> &dY,
-                         const Given<Real> &dgain) {
-  return scaled_backward(arena, X, to_mean_square<Real>(int(gain.size)), dY, gain, dgain);
+Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                         const Array<Real> &dgain) {
+  return scaled_backward(arena, X, to_mean_square<Real>(int(gain.extent(0))), dY, gain, dgain);
 }
 
 template <class Real>
-Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Given<Real> &gain, const Given<Real> &shift) {
-  return scaled_forward(arena, X, to_variance<Real>(int(gain.size)), gain, shift);
+Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &shift) {
+  return scaled_forward(arena, X, to_variance<Real>(int(gain.extent(0))), gain, shift);
 }
 template <class Real>
-Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Given<Real> &gain, const Array<Real> &dY,
-                           const Given<Real> &dgain, const Given<Real> &dshift) {
+Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                           const Array<Real> &dgain, const Array<Real> &dshift) {
   bias_backward(arena, dY, dshift);
-  return scaled_backward(arena, X, to_variance<Real>(int(gain.size)), dY, gain, dgain);
+  return scaled_backward(arena, X, to_variance<Real>(int(gain.extent(0))), dY, gain, dgain);
 }
 
 template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width) {
@@ -169,44 +159,38 @@ Array<Real> mean_square_backward(Arena &arena, const Array<Real> &X, int width, 
 }
 
 template <class Real>
-Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Given<Real> &c, int width, int T) {
+Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T) {
   const Array<Real> Y = arena.take<Real>(X.extent(0));
-  const size_t each = X.extent(0) / size_t(c.models);
-  const int taps = int(c.size) / width;
-  each_of_groups(
-      "train::convolution", size_t(c.models), each,
-      KOKKOS_LAMBDA(size_t model, size_t at) {
-        const Real *const own = c.of(int(model));
-        const size_t i = model * each + at;
-        const int row = int(at / size_t(width)), j = int(at % size_t(width)), t = row % T;
+  const int taps = rows_of(c, width);
+  each_index(
+      "train::convolution", X.extent(0),
+      KOKKOS_LAMBDA(size_t i) {
+        const int row = int(i / size_t(width)), j = int(i % size_t(width)), t = row % T;
         Real sum = 0;
         for (int tap = 0; tap < taps && tap <= t; ++tap)
-          sum += own[tap * width + j] * X[i - size_t(tap) * size_t(width)];
+          sum += c[size_t(tap) * size_t(width) + size_t(j)] * X[i - size_t(tap) * size_t(width)];
         Y[i] = sum;
       },
       size_t(taps));
   return Y;
 }
 template <class Real>
-Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Given<Real> &c, int width, int T,
-                                 const Array<Real> &dY, const Given<Real> &dc) {
+Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T,
+                                 const Array<Real> &dY, const Array<Real> &dc) {
   const Array<Real> dX = arena.take<Real>(X.extent(0));
-  const size_t each = X.extent(0) / size_t(c.models);
-  const int taps = int(c.size) / width;
-  each_of_groups(
-      "train::convolution_backward", size_t(c.models), each,
-      KOKKOS_LAMBDA(size_t model, size_t at) {
-        const Real *const own = c.of(int(model));
-        const size_t i = model * each + at;
-        const int row = int(at / size_t(width)), j = int(at % size_t(width)), t = row % T;
+  const int taps = rows_of(c, width);
+  each_index(
+      "train::convolution_backward", X.extent(0),
+      KOKKOS_LAMBDA(size_t i) {
+        const int row = int(i / size_t(width)), j = int(i % size_t(width)), t = row % T;
         Real sum = 0;
         for (int tap = 0; tap < taps && t + tap < T; ++tap)
-          sum += own[tap * width + j] * dY[i + size_t(tap) * size_t(width)];
+          sum += c[size_t(tap) * size_t(width) + size_t(j)] * dY[i + size_t(tap) * size_t(width)];
         dX[i] = sum;
       },
       size_t(taps));
-  add_sums(
-      arena, "train::taps", rows_of(X, width, c), dc, KOKKOS_LAMBDA(int row, int i) {
+  add_column_sums(
+      arena, "train::taps", rows_of(X, width), taps * width, dc.data(), KOKKOS_LAMBDA(int row, int i) {
         const int tap = i / width, j = i % width;
         return tap <= row % T
                    ? X[size_t(row - tap) * size_t(width) + size_t(j)] * dY[size_t(row) * size_t(width) + size_t(j)]
@@ -318,24 +302,24 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
 }
 
 #define RECOLLECT_LAYERS(Real)                                                                                         \
-  template Array<Real> linear_forward(Arena &, const Array<Real> &, const Parameter<Real> &, int, int);                \
-  template Array<Real> linear_backward(Arena &, const Array<Real> &, const Parameter<Real> &, int, int,                \
-                                       const Array<Real> &, const Parameter<Real> &);                                  \
-  template void bias_forward(const Array<Real> &, const Parameter<Real> &);                                            \
-  template void bias_backward(Arena &, const Array<Real> &, const Parameter<Real> &);                                  \
-  template Array<Real> rms_forward(Arena &, const Array<Real> &, const Parameter<Real> &);                             \
-  template Array<Real> rms_backward(Arena &, const Array<Real> &, const Parameter<Real> &, const Array<Real> &,        \
-                                    const Parameter<Real> &);                                                          \
-  template Array<Real> layer_forward(Arena &, const Array<Real> &, const Parameter<Real> &, const Parameter<Real> &);  \
-  template Array<Real> layer_backward(Arena &, const Array<Real> &, const Parameter<Real> &, const Array<Real> &,      \
-                                      const Parameter<Real> &, const Parameter<Real> &);                               \
+  template Array<Real> linear_forward(Arena &, const Array<Real> &, const Array<Real> &, int, int);                    \
+  template Array<Real> linear_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,                    \
+                                       const Array<Real> &, const Array<Real> &);                                      \
+  template void bias_forward(const Array<Real> &, const Array<Real> &);                                                \
+  template void bias_backward(Arena &, const Array<Real> &, const Array<Real> &);                                      \
+  template Array<Real> rms_forward(Arena &, const Array<Real> &, const Array<Real> &);                                 \
+  template Array<Real> rms_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,            \
+                                    const Array<Real> &);                                                              \
+  template Array<Real> layer_forward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &);          \
+  template Array<Real> layer_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,          \
+                                      const Array<Real> &, const Array<Real> &);                                       \
   template Array<Real> unit_forward(Arena &, const Array<Real> &, int);                                                \
   template Array<Real> unit_backward(Arena &, const Array<Real> &, int, const Array<Real> &);                          \
   template Array<Real> mean_square_forward(Arena &, const Array<Real> &, int);                                         \
   template Array<Real> mean_square_backward(Arena &, const Array<Real> &, int, const Array<Real> &);                   \
-  template Array<Real> convolution_forward(Arena &, const Array<Real> &, const Parameter<Real> &, int, int);           \
-  template Array<Real> convolution_backward(Arena &, const Array<Real> &, const Parameter<Real> &, int, int,           \
-                                            const Array<Real> &, const Parameter<Real> &);                             \
+  template Array<Real> convolution_forward(Arena &, const Array<Real> &, const Array<Real> &, int, int);               \
+  template Array<Real> convolution_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,               \
+                                            const Array<Real> &, const Array<Real> &);                                 \
   template Array<Real> gelu_forward(Arena &, const Array<Real> &);                                                     \
   template Array<Real> gelu_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &);          \
   template Array<Real> sigmoid_forward(Arena &, const Array<Real> &);                                                  \

@@ -4,7 +4,6 @@
 #include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/pipeline/ran.hpp"
-#include <cmath>
 
 namespace recollect::train {
 namespace {
@@ -20,8 +19,7 @@ template <class Real, class Kernels> const auto &of_type(const Kernels &kernels)
 } // namespace
 
 template <class Real>
-Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &shape, int models)
-    : variant_(variant), models_(models) {
+Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &shape) : variant_(variant) {
   const std::string why = variant.unsuitable ? variant.unsuitable(shape, params) : "";
   if (!why.empty()) input_error(variant.name + " cannot be this model's mixer: " + why);
   call_.shape = shape, call_.params = params;
@@ -68,35 +66,11 @@ template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real
   s.shape = call_.shape;
   Call<Real> call = call_;
   for (Tensor tensor : all_tensors) s[tensor] = download(call[tensor]);
-  const Sequence found = by_tape(s, download(d_o));
+  const Sequence found = recollect::gradient(variant_, s, call_.params, {download(d_o), {}});
   for (Tensor tensor : all_tensors) {
     gradient[tensor] = arena.take<Real>(found[tensor].size());
     copy(gradient[tensor], upload<Real>(name_of(tensor), found[tensor]));
   }
-}
-
-template <class Real> Sequence Mixing<Real>::by_tape(const Sequence &all, const std::vector<double> &d_o) const {
-  const auto part = [&](const std::vector<double> &numbers, int model) {
-    const auto size = std::ptrdiff_t(numbers.size()) / models_;
-    return std::vector<double>(numbers.begin() + model * size, numbers.begin() + (model + 1) * size);
-  };
-  Sequence joined;
-  for (int model = 0; model < models_; ++model) {
-    Sequence own;
-    own.shape = all.shape, own.shape.B /= models_;
-    for (Tensor tensor : all_tensors) own[tensor] = part(all[tensor], model);
-    Sequence found = own;
-    try {
-      found = recollect::gradient(variant_, own, call_.params, {part(d_o, model), {}});
-    } catch (const OverMemory &) {
-      throw;
-    } catch (const Error &) {
-      for (Tensor tensor : all_tensors) std::fill(found[tensor].begin(), found[tensor].end(), std::nan(""));
-    }
-    for (Tensor tensor : all_tensors)
-      joined[tensor].insert(joined[tensor].end(), found[tensor].begin(), found[tensor].end());
-  }
-  return joined;
 }
 
 template class Mixing<float>;

@@ -5,26 +5,23 @@
 
 namespace recollect::train {
 
-/// The layer's inputs of one batch, every optional one given, and its outputs. The batch is that of `models` models, as
-/// many texts of each.
+/// The layer's inputs of one batch, every optional one given, and its outputs.
 template <class Real> class Mixing {
 public:
-  Mixing(const Variant &variant, const Params &params, const Shape &shape, int models = 1);
+  Mixing(const Variant &variant, const Params &params, const Shape &shape);
   Array<Real> &operator[](Tensor tensor) { return call_[tensor]; }
 
   /// o, from the layer's own initial state: in float64 by the definition, in float32 by the fast form. What the form
   /// needs besides comes from `scratch`, which starts anew.
   Array<Real> forward(Arena &arena, const std::shared_ptr<Arena> &scratch);
-  /// The gradient of every input, from that of o: by the fast form's backward pass where it has one, else by
-  /// gradient(), or NaN of a model that gradient() refuses, for a number that is not finite.
+  /// The gradient of every input, from that of o: by the fast form's backward pass where it has one, else by gradient(), which
+  /// has an input error where a number is not finite.
   void backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const;
 
 private:
   Array<Real> first_state(Arena &arena) const;
-  Sequence by_tape(const Sequence &all, const std::vector<double> &d_o) const;
 
   const Variant &variant_;
-  int models_;
   Call<Real> call_;
 };
 

@@ -4,20 +4,18 @@
 #include "harness/device/math.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/train/network.hpp"
-#include <algorithm>
 #include <cmath>
 
 namespace recollect::train {
 
 struct Model::Body {
   virtual ~Body() = default;
-  virtual void set(const Learned &learned, int model) = 0;
-  virtual Learned get(int model) const = 0;
-  virtual Judged judge(const Texts &texts, int model) = 0;
-  virtual std::vector<Judged> differentiate(const std::vector<int> &models, const std::vector<Texts> &texts) = 0;
-  virtual Numbers gradient(int model) const = 0;
-  virtual double gradient_square(int model) const = 0;
-  virtual void update(const std::vector<Update> &updates) = 0;
+  virtual void set(const Learned &learned) = 0;
+  virtual Learned get() const = 0;
+  virtual Judged run(const Texts &texts, bool differentiate) = 0;
+  virtual Numbers gradient() const = 0;
+  virtual double gradient_square() const = 0;
+  virtual void update(int count, double rate, double decay, double scale) = 0;
 };
 
 namespace {
@@ -37,19 +35,15 @@ template <class Real> struct AdamW {
   }
 };
 
-/// Sums of squares of 256 numbers of a model each.
+/// Sums of squares of 256 numbers each.
 template <class Real> struct Squares {
   static constexpr int block = 256;
   Array<Real> numbers;
-  size_t size; // of a model
   Array<double> sums;
-  int blocks; // of its numbers
   KOKKOS_FUNCTION void operator()(int b, int first, int side) const {
-    const Real *const own = numbers.data() + size_t(b / blocks) * size;
     double sum = 0;
-    for (size_t i = size_t(b % blocks) * block + size_t(first), end = i - size_t(first) + block; i < end;
-         i += size_t(side))
-      if (i < size) sum += double(own[i]) * double(own[i]);
+    for (size_t i = size_t(b) * block + size_t(first), end = size_t(b + 1) * block; i < end; i += size_t(side))
+      if (i < numbers.extent(0)) sum += double(numbers[i]) * double(numbers[i]);
     sum = across_row(sum, [](double x, double y) { return x + y; });
     if (first == 0) sums[size_t(b)] = sum;
   }
@@ -58,89 +52,59 @@ template <class Real> struct Squares {
 } // namespace
 
 template <class Real> struct Model::Typed : Body {
-  Typed(const Setup &setup, const Weights &weights, int models_)
-      : network(setup, weights), size(weights.size()), models(size_t(models_)), parameters("parameters", models * size),
-        first("first", models * size), second("second", models * size), d("gradient", models * size),
-        decays("decays", size) {
+  Typed(const Setup &setup, const Weights &weights)
+      : network(setup, weights), parameters("parameters", weights.size()), first("first", weights.size()),
+        second("second", weights.size()), d("gradient", weights.size()), decays("decays", weights.size()),
+        squares("squares", (weights.size() - 1) / Squares<Real>::block + 1) {
     const auto host = Kokkos::create_mirror_view(decays);
     for (const auto &[name, part] : weights.parts())
       std::fill_n(host.data() + part.offset, part.size, char(part.decays));
     copy(decays, host);
   }
-  Array<Real> part(const Array<Real> &all, size_t model, size_t count = 1) const {
-    return Array<Real>(all.data() + model * size, count * size);
+  void set(const Learned &learned) override {
+    copy(parameters, upload<Real>("parameters", learned.parameters));
+    copy(first, upload<Real>("first moments", learned.first));
+    copy(second, upload<Real>("second moments", learned.second));
   }
-  Array<Real> of(const std::vector<int> &some) {
-    if (some.back() - some.front() + 1 == int(some.size())) return part(parameters, size_t(some.front()), some.size());
-    if (gathered.extent(0) == 0) gathered = Array<Real>("gathered parameters", models * size);
-    for (size_t i = 0; i < some.size(); ++i) copy(part(gathered, i), part(parameters, size_t(some[i])));
-    return part(gathered, 0, some.size());
+  Learned get() const override { return {download(parameters), download(first), download(second)}; }
+  Judged run(const Texts &texts, bool differentiate) override {
+    return network.run(parameters, texts, differentiate ? d : Array<Real>());
   }
-  Array<Real> slot(int model) const {
-    return part(d, size_t(std::find(differentiated.begin(), differentiated.end(), model) - differentiated.begin()));
+  Numbers gradient() const override { return download(d); }
+  double gradient_square() const override {
+    each_row("train::squares", int(squares.extent(0)), Squares<Real>::block, Squares<Real>{d, squares});
+    double sum = 0;
+    for (double square : download(squares)) sum += square;
+    return sum;
   }
-
-  void set(const Learned &learned, int model) override {
-    copy(part(parameters, size_t(model)), upload<Real>("parameters", learned.parameters));
-    copy(part(first, size_t(model)), upload<Real>("first moments", learned.first));
-    copy(part(second, size_t(model)), upload<Real>("second moments", learned.second));
-  }
-  Learned get(int model) const override {
-    const auto own = [&](const Array<Real> &all) { return download(part(all, size_t(model))); };
-    return {own(parameters), own(first), own(second)};
-  }
-  Judged judge(const Texts &texts, int model) override { return network.run(part(parameters, size_t(model)), texts); }
-  std::vector<Judged> differentiate(const std::vector<int> &some, const std::vector<Texts> &texts) override {
-    const Array<Real> gradient = part(d, 0, some.size());
-    const std::vector<Judged> judged = network.run(of(some), texts, gradient);
-    differentiated = some;
-    const size_t blocks = (size - 1) / Squares<Real>::block + 1;
-    const Array<double> sums = allocated<double>("squares", some.size() * blocks);
-    each_row("train::squares", int(sums.extent(0)), Squares<Real>::block,
-             Squares<Real>{gradient, size, sums, int(blocks)});
-    squares.assign(models, 0);
-    const std::vector<double> found = download(sums);
-    for (size_t i = 0; i < found.size(); ++i) squares[size_t(some[i / blocks])] += found[i];
-    return judged;
-  }
-  Numbers gradient(int model) const override { return download(slot(model)); }
-  double gradient_square(int model) const override { return squares[size_t(model)]; }
-  void update(const std::vector<Update> &updates) override {
+  void update(int count, double rate, double decay, double scale) override {
     using Step = AdamW<Real>;
-    for (const Update &u : updates) { // each is large enough to fill a GPU
-      const auto own = [&](const Array<Real> &all) { return part(all, size_t(u.model)); };
-      each_index("train::adamw", size,
-                 Step{slot(u.model), own(parameters), own(first), own(second), decays, u.scale, u.rate, u.decay,
-                      1 - std::pow(Step::beta1, u.count), 1 - std::pow(Step::beta2, u.count)},
-                 4);
-    }
+    each_index("train::adamw", d.extent(0),
+               Step{d, parameters, first, second, decays, scale, rate, decay, 1 - std::pow(Step::beta1, count),
+                    1 - std::pow(Step::beta2, count)},
+               4);
   }
 
   Network<Real> network;
-  size_t size, models;                      // numbers of a model
-  Array<Real> parameters, first, second, d; // [models,size]; d of those that were differentiated, in their order
-  Array<Real> gathered;                     // parameters that do not lie side by side
-  Array<char> decays;                       // whether a parameter does
-  std::vector<int> differentiated;
-  Numbers squares;
+  Array<Real> parameters, first, second, d;
+  Array<char> decays; // whether a parameter does
+  Array<double> squares;
 };
 
-Model::Model(Setup setup, int models) : setup_(std::move(setup)), weights_(setup_) {
+Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {
   if (setup_.settings.text("dtype") == "f32")
-    body_ = std::make_unique<Typed<float>>(setup_, weights_, models);
+    body_ = std::make_unique<Typed<float>>(setup_, weights_);
   else
-    body_ = std::make_unique<Typed<double>>(setup_, weights_, models);
+    body_ = std::make_unique<Typed<double>>(setup_, weights_);
 }
 Model::~Model() = default;
 
-void Model::set(const Learned &learned, int model) { body_->set(learned, model); }
-Learned Model::get(int model) const { return body_->get(model); }
-Judged Model::judge(const Texts &texts, int model) { return body_->judge(texts, model); }
-std::vector<Judged> Model::differentiate(const std::vector<int> &models, const std::vector<Texts> &texts) {
-  return body_->differentiate(models, texts);
-}
-Numbers Model::gradient(int model) const { return body_->gradient(model); }
-double Model::gradient_square(int model) const { return body_->gradient_square(model); }
-void Model::update(const std::vector<Update> &updates) { body_->update(updates); }
+void Model::set(const Learned &learned) { body_->set(learned); }
+Learned Model::get() const { return body_->get(); }
+Judged Model::judge(const Texts &texts) { return body_->run(texts, false); }
+Judged Model::differentiate(const Texts &texts) { return body_->run(texts, true); }
+Numbers Model::gradient() const { return body_->gradient(); }
+double Model::gradient_square() const { return body_->gradient_square(); }
+void Model::update(int count, double rate, double decay, double scale) { body_->update(count, rate, decay, scale); }
 
 } // namespace recollect::train

@@ -2,6 +2,7 @@
 #include "harness/train/network.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/math.hpp"
+#include "harness/device/product.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/train/layers.hpp"
 #include "harness/train/mixer.hpp"
@@ -53,20 +54,15 @@ struct Places {
   }
 };
 
-/// Turns a row of logits into the derivative of the mean cross-entropy of its model's rows in it; leaves its own
-/// cross-entropy and whether the label, or an equal before it, is largest. A row without a label is zero.
+/// Turns a row of logits into the derivative of the mean cross-entropy of `rows` rows in it; leaves its own cross-entropy
+/// and whether the label, or an equal before it, is largest.
 template <class Real> struct CrossEntropy {
-  int rows, width; // of a model
-  Array<int> asked, labels;
+  int rows, width;
+  Array<int> labels;
   Array<Real> logits, loss;
   Array<int> right;
   KOKKOS_FUNCTION void operator()(int row, int first, int side) const {
     Real *x = logits.data() + size_t(row) * size_t(width);
-    const int label = labels[size_t(row)];
-    if (label < 0) {
-      for (int j = first; j < width; j += side) x[j] = 0;
-      return;
-    }
     Real largest = -HUGE_VAL;
     const auto larger = [](Real a, Real b) { return a < b ? b : a; };
     for (int j = first; j < width; j += side) largest = larger(largest, x[j]);
@@ -79,31 +75,31 @@ template <class Real> struct CrossEntropy {
     }
     best = across_row(best, [](int a, int b) { return b < a ? b : a; });
     sum = across_row(sum, [](Real a, Real b) { return a + b; });
+    const int label = labels[size_t(row)];
     if (first == 0) loss[size_t(row)] = largest + math::log(sum) - x[label], right[size_t(row)] = best == label;
     row_barrier();
-    const Real all = Real(asked[size_t(row / rows)]);
-    for (int j = first; j < width; j += side) x[j] = (math::exp(x[j] - largest) / sum - Real(j == label)) / all;
+    for (int j = first; j < width; j += side) x[j] = (math::exp(x[j] - largest) / sum - Real(j == label)) / Real(rows);
   }
 };
 
-/// One batch of each model, there and back.
+/// One batch, there and back.
 template <class Real> class Pass {
 public:
   using Rows = Array<Real>;
-  Pass(const Setup &setup, const Weights &weights, const Rows &parameters, const std::vector<Texts> &texts,
-       const Rows &gradient, Arena &arena, std::shared_ptr<Arena> scratch)
+  Pass(const Setup &setup, const Weights &weights, const Rows &parameters, const Texts &texts, const Rows &gradient,
+       Arena &arena, std::shared_ptr<Arena> scratch)
       : s_(setup.settings), setup_(setup), weights_(weights), w_(parameters), g_(gradient), texts_(texts),
         mixer_(setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer())), arena_(arena),
-        scratch_(std::move(scratch)), models_(int(texts.size())), B_(texts.at(0).count), T_(texts[0].length),
-        d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)), ffn_(s_.integer("ffn")),
-        indices_(arena, size_t(models_) * (4 * size_t(B_) * size_t(T_) + size_t(s_.integer("vocabulary")) + 1) + 1) {}
+        scratch_(std::move(scratch)), indices_(arena, 4 * texts.tokens.size() + size_t(s_.integer("vocabulary")) + 1),
+        B_(texts.count), T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
+        ffn_(s_.integer("ffn")) {}
 
-  std::vector<Judged> run() {
+  Judged run() {
     Rows x = embedded();
     std::vector<Block<Real>> blocks(static_cast<size_t>(s_.integer("layers")));
     for (size_t i = 0; i < blocks.size(); ++i) forth(int(i), blocks[i], x);
     Rows dx;
-    const std::vector<Judged> judged = answers(x, dx);
+    const Judged judged = answers(x, dx);
     if (!wanted()) return judged;
     for (size_t i = blocks.size(); i-- > 0;) back(int(i), blocks[i], dx);
     unembed(dx);
@@ -112,26 +108,25 @@ public:
 
 private:
   bool wanted() const { return g_.extent(0) > 0; }
-  Parameter<Real> part(const Rows &all, const std::string &name) const {
+  Rows part(const Rows &all, const std::string &name) const {
     const Weights::Part &p = weights_.part(name);
-    return {all.data() + p.offset, p.size, std::ptrdiff_t(weights_.size()), models_};
+    return Rows(all.data() + p.offset, p.size);
   }
-  Parameter<Real> at(const std::string &name) const { return part(w_, name); }
-  Parameter<Real> slot(const std::string &name) const { return part(g_, name); }
-  size_t models() const { return size_t(models_); }
-  size_t steps() const { return size_t(B_) * size_t(T_); } // of a model
+  Rows at(const std::string &name) const { return part(w_, name); }
+  Rows slot(const std::string &name) const { return part(g_, name); }
+  size_t steps() const { return size_t(B_) * size_t(T_); }
 
   /// The norm at `place`: "3.mixer ", "3.ffn " or "", before the answers.
   Rows norm_forward(const Rows &x, const std::string &place) {
     const std::string &kind = s_.text("norm");
     if (kind == "none") return x;
-    const Parameter<Real> gain = at(place + "gain");
+    const Rows gain = at(place + "gain");
     return kind == "layer" ? layer_forward(arena_, x, gain, at(place + "shift")) : rms_forward(arena_, x, gain);
   }
   Rows norm_backward(const Rows &x, const std::string &place, const Rows &d) {
     const std::string &kind = s_.text("norm");
     if (kind == "none") return d;
-    const Parameter<Real> gain = at(place + "gain"), dgain = slot(place + "gain");
+    const Rows gain = at(place + "gain"), dgain = slot(place + "gain");
     return kind == "layer" ? layer_backward(arena_, x, gain, d, dgain, slot(place + "shift"))
                            : rms_backward(arena_, x, gain, d, dgain);
   }
@@ -144,102 +139,77 @@ private:
 
 public: // nvcc wants what holds a kernel to be public
   Rows embedded() {
-    const Parameter<Real> table = at("embedding"),
-                          positions = weights_.has("positions") ? at("positions") : Parameter<Real>();
-    const size_t d = size_t(d_), text = size_t(T_) * d, each = steps() * d;
-    const Rows x = arena_.take<Real>(models() * each);
-    std::vector<int> all;
-    for (const Texts &own : texts_) all.insert(all.end(), own.tokens.begin(), own.tokens.end());
-    const Array<int> tokens = indices_.put(all);
-    const bool placed = positions.size > 0;
-    each_of_groups(
-        "train::embedded", models(), each, KOKKOS_LAMBDA(size_t model, size_t i) {
-          const size_t at = model * each + i, token = size_t(tokens[at / d]);
-          x[at] = table.of(int(model))[token * d + i % d] + (placed ? positions.of(int(model))[i % text] : Real(0));
+    const Rows table = at("embedding"), positions = weights_.has("positions") ? at("positions") : Rows();
+    const Rows x = arena_.take<Real>(steps() * size_t(d_));
+    const Array<int> tokens = indices_.put(texts_.tokens);
+    const size_t d = size_t(d_), text = size_t(T_) * d;
+    const bool placed = positions.extent(0) > 0;
+    each_index(
+        "train::embedded", x.extent(0), KOKKOS_LAMBDA(size_t i) {
+          x[i] = table[size_t(tokens[i / d]) * d + i % d] + (placed ? positions[i % text] : Real(0));
         });
     return x;
   }
   void unembed(const Rows &dx) {
-    const Parameter<Real> table = slot("embedding");
-    const size_t d = size_t(d_), steps = this->steps(), text = size_t(T_) * d, vocabulary = table.size / d;
-    std::vector<int> all; // tokens of different models are different ones
-    for (size_t model = 0; model < models(); ++model)
-      for (int token : texts_[model].tokens) all.push_back(int(model * vocabulary) + token);
-    const Places found(all, int(models() * vocabulary));
+    const Rows table = slot("embedding");
+    const Places found(texts_.tokens, s_.integer("vocabulary"));
     const Array<int> begin = indices_.put(found.begin), places = indices_.put(found.places);
-    each_of_groups(
-        "train::unembed", models(), table.size,
-        KOKKOS_LAMBDA(size_t model, size_t i) {
-          const size_t token = model * vocabulary + i / d;
+    const size_t d = size_t(d_), steps = this->steps(), text = size_t(T_) * d, vocabulary = found.begin.size() - 1;
+    each_index(
+        "train::unembed", table.extent(0),
+        KOKKOS_LAMBDA(size_t i) {
           Real sum = 0;
-          for (int p = begin[token]; p < begin[token + 1]; ++p) sum += dx[size_t(places[size_t(p)]) * d + i % d];
-          table.of(int(model))[i] += sum;
+          for (int p = begin[i / d]; p < begin[i / d + 1]; ++p) sum += dx[size_t(places[size_t(p)]) * d + i % d];
+          table[i] += sum;
         },
         steps / vocabulary + 1);
     if (!weights_.has("positions")) return;
-    const Parameter<Real> positions = slot("positions");
+    const Rows positions = slot("positions");
     const int B = B_;
-    each_of_groups(
-        "train::positions", models(), text,
-        KOKKOS_LAMBDA(size_t model, size_t i) {
+    each_index(
+        "train::positions", text,
+        KOKKOS_LAMBDA(size_t i) {
           Real sum = 0;
-          for (int b = 0; b < B; ++b) sum += dx[(model * size_t(B) + size_t(b)) * text + i];
-          positions.of(int(model))[i] += sum;
+          for (int b = 0; b < B; ++b) sum += dx[size_t(b) * text + i];
+          positions[i] += sum;
         },
         size_t(B));
   }
 
-  /// Cross-entropy at the labels; dx is the derivative in x where there is a gradient to be had. Models that are asked
-  /// less than others have rows without a label.
-  std::vector<Judged> answers(const Rows &x, Rows &dx) {
-    std::vector<std::vector<int>> asked_of(models());
-    for (size_t model = 0; model < models(); ++model)
-      for (size_t i = 0; i < steps(); ++i)
-        if (texts_[model].labels[i] >= 0) asked_of[model].push_back(int(i));
-    int N = 0;
-    std::vector<int> numbers, all_places, all_labels;
-    for (const std::vector<int> &own : asked_of) numbers.push_back(int(own.size())), N = std::max(N, numbers.back());
-    for (size_t model = 0; model < models(); ++model)
-      for (size_t i = 0; i < size_t(N); ++i) {
-        const bool real = i < asked_of[model].size();
-        all_places.push_back(real ? int(model * steps()) + asked_of[model][i] : -1);
-        all_labels.push_back(real ? texts_[model].labels[size_t(asked_of[model][i])] : -1);
-      }
-    const Array<int> asked = indices_.put(numbers), places = indices_.put(all_places),
-                     labels = indices_.put(all_labels);
+  /// Cross-entropy at the labels; dx is the derivative in x where there is a gradient to be had.
+  Judged answers(const Rows &x, Rows &dx) {
     const int V = s_.integer("vocabulary");
-    const size_t d = size_t(d_), rows = models() * size_t(N);
-    const Rows picked = arena_.take<Real>(rows * d);
+    std::vector<int> asked_places, asked_labels;
+    for (size_t i = 0; i < texts_.labels.size(); ++i)
+      if (texts_.labels[i] >= 0) asked_places.push_back(int(i)), asked_labels.push_back(texts_.labels[i]);
+    const int N = int(asked_places.size());
+    const Array<int> places = indices_.put(asked_places), labels = indices_.put(asked_labels);
+    const size_t d = size_t(d_);
+    const Rows picked = arena_.take<Real>(size_t(N) * d);
     each_index(
-        "train::picked", picked.extent(0), KOKKOS_LAMBDA(size_t i) {
-          const int place = places[i / d];
-          picked[i] = place < 0 ? Real(0) : x[size_t(place) * d + i % d];
-        });
-    const Rows normed = norm_forward(picked, ""), logits = arena_.take<Real>(rows * size_t(V)),
-               loss = arena_.take<Real>(rows);
+        "train::picked", picked.extent(0),
+        KOKKOS_LAMBDA(size_t i) { picked[i] = x[size_t(places[i / d]) * d + i % d]; });
+    const Rows normed = norm_forward(picked, ""), logits = arena_.take<Real>(size_t(N) * size_t(V)),
+               loss = arena_.take<Real>(size_t(N));
     const std::string head = s_.text("head") == "own" ? "head" : "embedding";
-    const auto of_models = [&](const Rows &all, int width) { return Matrices<Real>::in(all, models_, width); };
-    const Matrices<Real> reads = at(head).matrices(d_);
-    multiply<Real>(arena_, of_models(normed, d_), reads.transposed(), 0, of_models(logits, V));
-    const Array<int> right = arena_.take<int>(rows);
-    each_row("train::cross_entropy", int(rows), 16 * V, CrossEntropy<Real>{N, V, asked, labels, logits, loss, right});
-    std::vector<Judged> judged(models());
-    const std::vector<double> losses = download(loss), rights = download(right);
-    for (size_t model = 0; model < models(); ++model) {
-      Judged &own = judged[model];
-      own.asked = numbers[model];
-      for (size_t i = model * size_t(N), end = i + size_t(own.asked); i < end; ++i)
-        own.loss += losses[i] / own.asked, own.right += int(rights[i]);
-    }
+    product<Real>(N, V, d_, tile::rows<Real>(normed.data(), d_), tile::transposed<Real>(at(head).data(), d_), 0,
+                  logits.data());
+    const Array<int> right = arena_.take<int>(size_t(N));
+    each_row("train::cross_entropy", N, 16 * V, CrossEntropy<Real>{N, V, labels, logits, loss, right});
+    Judged judged;
+    judged.asked = N;
+    for (double one : download(loss)) judged.loss += one / N;
+    for (double one : download(right)) judged.right += int(one);
     if (!wanted()) return judged;
     const Rows dnormed = arena_.take<Real>(normed.extent(0));
-    multiply<Real>(arena_, of_models(logits, V), reads, 0, of_models(dnormed, d_));
-    multiply<Real>(arena_, of_models(logits, V).transposed(), of_models(normed, d_), 1, slot(head).matrices(d_));
+    product<Real>(N, d_, V, tile::rows<Real>(logits.data(), V), tile::rows<Real>(at(head).data(), d_), 0,
+                  dnormed.data());
+    product<Real>(V, d_, N, tile::transposed<Real>(logits.data(), V), tile::rows<Real>(normed.data(), d_), 1,
+                  slot(head).data());
     const Rows dpicked = norm_backward(picked, "", dnormed), all = zeros<Real>(arena_, x.extent(0));
     each_index(
-        "train::unpicked", dpicked.extent(0), KOKKOS_LAMBDA(size_t i) {
-          if (places[i / d] >= 0) all[size_t(places[i / d]) * d + i % d] = dpicked[i];
-        });
+        "train::unpicked", dpicked.extent(0),
+        KOKKOS_LAMBDA(size_t i) { all[size_t(places[i / d]) * d + i % d] = dpicked[i]; });
     dx = all;
     return judged;
   }
@@ -307,14 +277,13 @@ private:
     const auto name = [&](const std::string &part) { return in_block(i, part); };
     b.mixed = norm_forward(b.x, name("mixer "));
     if (s_.integer("convolution")) b.convolved = convolution_forward(arena_, b.mixed, at(name("convolution")), d_, T_);
-    b.mixing =
-        std::make_unique<Mixing<Real>>(*mixer_, setup_.mixer_params, Shape{models_ * B_, H_, T_, D_, D_}, models_);
+    b.mixing = std::make_unique<Mixing<Real>>(*mixer_, setup_.mixer_params, Shape{B_, H_, T_, D_, D_});
     b.projected = tensors();
     for (Projected<Real> &p : b.projected) {
       const int columns = p.heads * p.width;
       p.raw = weights_.has(name(p.weights))
                   ? linear_forward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, columns)
-                  : zeros<Real>(arena_, models() * steps() * size_t(columns));
+                  : zeros<Real>(arena_, steps() * size_t(columns));
       if (weights_.has(name(p.weights + " bias"))) bias_forward(p.raw, at(name(p.weights + " bias")));
       p.given = squeezed(p)        ? sigmoid_forward(arena_, p.raw)
                 : turned(p.tensor) ? rope(arena_, p.raw, columns, D_, T_, 1)
@@ -360,31 +329,21 @@ private:
   const Setup &setup_;
   const Weights &weights_;
   Rows w_, g_;
-  const std::vector<Texts> &texts_;
+  const Texts &texts_;
   const Variant *mixer_; // null: none
   Arena &arena_;
   std::shared_ptr<Arena> scratch_;
-  int models_, B_, T_, d_, H_, D_, ffn_; // B_ texts of a model
   Indices indices_;
+  int B_, T_, d_, H_, D_, ffn_;
 };
 
 } // namespace
 
 template <class Real>
-std::vector<Judged> Network<Real>::run(const Array<Real> &parameters, const std::vector<Texts> &texts,
-                                       const Array<Real> &gradient) {
+Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
   arena_.reset();
   if (gradient.extent(0)) fill(gradient, Real(0));
-  try {
-    return Pass<Real>(setup_, weights_, parameters, texts, gradient, arena_, scratch_).run();
-  } catch (const OverMemory &) {
-    forget();
-    throw;
-  } catch (const std::runtime_error &failure) {
-    if (std::string(failure.what()).find("insufficient memory") == std::string::npos) throw; // Kokkos's words
-    forget();
-    throw OverMemory(exit_input, failure.what());
-  }
+  return Pass<Real>(setup_, weights_, parameters, texts, gradient, arena_, scratch_).run();
 }
 
 template class Network<float>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models trained that differ in their seeds alone, side by side: AdamW, warm-up and cosine, clipping, a fresh batch at
-// every step or those of a few again. The same setup and seed give the same numbers, however often a run is stopped and
-// taken up again and whatever goes beside it.
+// One model trained: AdamW, warm-up and cosine, clipping, a fresh batch at every step or those of a few again. The same setup and seed give the
+// same numbers, however often it is stopped and taken up again.
 #pragma once
 #include "harness/train/model.hpp"
 
@@ -32,37 +31,27 @@ struct TrainingState : Progressed, Learned {};
 
 class Trainer {
 public:
-  Trainer(const Setup &setup, std::uint64_t seed) : Trainer(setup, std::vector<std::uint64_t>{seed}) {}
-  Trainer(const Setup &setup, const std::vector<std::uint64_t> &seeds);
-  int runs() const { return int(runs_.size()); }
-  const Progressed &progressed(int run = 0) const { return runs_[size_t(run)].at; }
-  TrainingState state(int run = 0) const { return {progressed(run), model_.get(run)}; }
+  Trainer(const Setup &setup, std::uint64_t seed);
+  const Progressed &progressed() const { return at_; }
+  TrainingState state() const { return {at_, model_.get()}; }
   /// Input error where the state is that of another model.
-  void restore(TrainingState state, int run = 0);
+  void restore(TrainingState state);
   /// Pairs of a text at this step: under a curriculum those of its start, doubled for every point of the curve so far that
   /// reached its accuracy.
-  int pairs(int run = 0) const;
-  bool done(int run) const;
-  bool done() const;
-  /// One of every run that is not done: at once of those whose texts are as long, or of as many as memory holds.
+  int pairs() const;
+  bool done() const { return at_.diverged || at_.step >= steps_; }
   void step();
   /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.
-  std::vector<Judged> evaluate_batches(int run = 0);
-  Judged evaluate(int run = 0);
+  std::vector<Judged> evaluate_batches();
+  Judged evaluate();
 
 private:
-  struct Run {
-    std::uint64_t seed;
-    Progressed at;
-  };
-  void step(const std::vector<int> &runs, int pairs);
-  Update made(int run, const Judged &judged);
-
   Params settings_;
   std::shared_ptr<const Corpus> corpus_;
-  std::vector<Run> runs_;
   Model model_;
-  int steps_, most_; // runs at once
+  std::uint64_t seed_;
+  int steps_;
+  Progressed at_;
 };
 
 } // namespace recollect::train

@@ -110,15 +110,13 @@ std::optional<TrainingState> TrainingRecord::kept(size_t run) const {
   return state;
 }
 
-void TrainingRecord::keep(const std::vector<std::pair<size_t, TrainingState>> &runs) {
+void TrainingRecord::keep(size_t run, const TrainingState &state) {
   Table table = recorder_.results().table("training_state"), curves = recorder_.results().table("training_curves");
-  for (const auto &[run, state] : runs) {
-    forget(table, run);
-    table.add(run, state.step, state.running[0], state.running[1]);
-    for (size_t i = 0; i < state.parameters.size(); ++i)
-      table.add(run, state.parameters[i], state.first[i], state.second[i]);
-    add_curve(curves, run, state.curve);
-  }
+  forget(table, run);
+  table.add(run, state.step, state.running[0], state.running[1]);
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    table.add(run, state.parameters[i], state.first[i], state.second[i]);
+  add_curve(curves, run, state.curve);
   recorder_.add([] {}, std::vector<Table>{table, curves});
 }
 

@@ -42,8 +42,7 @@ public:
   /// Where it was when an earlier process kept it, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
   bool due() const { return recorder_.due(); } // whether it is time to keep something
-  void keep(const std::vector<std::pair<size_t, TrainingState>> &runs);
-  void keep(size_t run, const TrainingState &state) { keep({{run, state}}); }
+  void keep(size_t run, const TrainingState &state);
   void add(size_t run, const Progressed &progressed, const Trained &trained);
   const Results &results() const { return recorder_.results(); }
   /// With what the suite's statements come to, once rank 0 has all.

@@ -27,13 +27,13 @@ class Train(InFolder):
         with h5py.File(self.path(name)) as f:
             return {table: f[table][()] for table in f if table != "meta"}
 
-    def train_killed(self, name, keeps, flags, first=(), then=()):
+    def train_killed(self, name, keeps, flags):
         """Killed once its state has been kept so many times, and resumed. Where it was: (steps made, points of its curve)."""
         partial = self.path(name + ".partial")
-        at_call.killed(self.command(name, *flags, *first)[1:], "rename", keeps + 2)  # the first is the plan's
+        at_call.killed(self.command(name, *flags)[1:], "rename", keeps + 2)  # the first is the plan's
         with h5py.File(partial) as f:
             place = int(f["training_state"][0]["value"]), len(f["training_curves"])
-        self.train(name, *flags, "--resume", *then)
+        self.train(name, *flags, "--resume")
         return place
 
     def test_a_killed_run_resumes_to_the_same_numbers(self):
@@ -56,23 +56,6 @@ class Train(InFolder):
         a, b = self.tables("whole.h5"), self.tables("killed.h5")
         np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
         self.assertEqual(a["trained"]["loss"].tolist(), b["trained"]["loss"].tolist())
-
-    def test_seeds_side_by_side_are_as_alone(self):
-        """Killed and taken up again as well, also by other groups."""
-        flags = ["--set", "mixer=gated_delta_net", "--set", "dtype=f32", "--set", "steps=200", "--seeds", "3"]
-        self.train("alone.h5", *flags)
-        said = self.train("together.h5", *flags, "--together", "3")
-        self.assertEqual([line.split(":")[0] for line in said.splitlines()],
-                         ["gated_delta_net, seed %d" % seed for seed in (1, 2, 3)] + ["gated_delta_net"])
-        step, _ = self.train_killed("killed.h5", 8, flags, ["--together", "3"], ["--together", "2"])
-        self.assertTrue(0 < step < 200, step)
-        a = self.tables("alone.h5")
-        for name in "together.h5", "killed.h5":
-            b = self.tables(name)
-            np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
-            self.assertEqual(len(b["training_state"]), 0)
-            for column in "run", "status", "loss", "accuracy", "chance":
-                self.assertEqual(a["trained"][column].tolist(), b["trained"][column].tolist())
 
     def test_threads_do_not_matter(self):
         flags = ["--set", "mixer=vla,softmax,gated_linear", "--set", "steps=30"]

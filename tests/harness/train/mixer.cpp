@@ -6,7 +6,6 @@
 #include "harness/pipeline/gradient.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "tests/harness/pipeline/gradient_case.hpp"
-#include <cmath>
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -56,30 +55,6 @@ BOOST_AUTO_TEST_CASE(single_precision_takes_the_fast_form) {
   Mixing<float> mixing = mixing_of<float>(variant, s);
   const std::vector<double> found = download(mixing.forward(arena, std::make_shared<Arena>()));
   BOOST_TEST((found == forward(variant, s, {"chunked", Real::f32, shape.T, variant_params(variant)}).o));
-}
-
-/// Two models of two texts each, as gradient() has it, but for the second, which has a number that is not finite.
-BOOST_AUTO_TEST_CASE(without_a_pass_each_model_has_its_own_gradient) {
-  Variant variant = find_variant("delta_net");
-  for (Form &form : variant.forms) form.vjp = {};
-  Sequence all = random_sequence({4, 2, 9, 4, 3}, 3);
-  all.alpha.clear(), all.lambda.clear(), all.w.clear();
-  const Params params = variant_params(variant);
-  const auto run = [&](const Sequence &s, int models) {
-    Mixing<double> mixing(variant, params, s.shape, models), gradient(variant, params, s.shape, models);
-    for (Tensor tensor : all_tensors) mixing[tensor] = upload<double>(name_of(tensor), s[tensor]);
-    Arena arena;
-    const std::vector<double> ones(download(mixing.forward(arena, std::make_shared<Arena>())).size(), 1.0);
-    mixing.backward(arena, upload<double>("do", ones), gradient);
-    return download(gradient[Tensor::k]);
-  };
-  const std::vector<double> whole = run(all, 1);
-  BOOST_TEST((run(all, 2) == whole));
-  all.v.back() = HUGE_VAL;
-  const std::vector<double> found = run(all, 2), none = run(all, 1);
-  const size_t half = whole.size() / 2;
-  BOOST_TEST(std::equal(found.begin(), found.begin() + std::ptrdiff_t(half), whole.begin()));
-  for (size_t i = 0; i < whole.size(); ++i) BOOST_TEST((std::isnan(none[i]) && (i < half || std::isnan(found[i]))));
 }
 
 BOOST_AUTO_TEST_CASE(a_shape_that_the_layer_cannot_take_is_refused) {
