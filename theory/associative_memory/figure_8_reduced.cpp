@@ -33,22 +33,10 @@ Mean trained(const Assignments &shown, int seed) {
   return trained_accuracy(changed(listing, shown), std::uint64_t(seed));
 }
 
-Params place(const Assignments &shown, int seed) { return place_of(changed(shown, {{"seed", number(seed)}})); }
-
 std::vector<Point> grouped(const Protocol &p) {
-  const double most = 0.6, gain = 0.15; // linear kappa_1 has .59 with any number of lookups
   const Assignments four{{"mixer", "delta_former"}, {"heads", "4"}}, one = changed(four, {{"heads", "1"}});
-  std::vector<Point> points;
-  for (int seed = 1; seed <= (p.full() ? 2 : 1); ++seed) {
-    const Mean many = trained(four, seed);
-    append(points, {as_statement(at_least_point(many, most), place(four, seed), "four lookups"),
-                    as_statement(at_least_point(difference(many, trained(one, seed)), gain), place(one, seed),
-                                 "above one lookup")});
-  }
-  append(points, training_rivals(
-                     four, most, [](const Assignments &shown) { return trained(shown, 1); },
-                     [](const Assignments &shown) { return place(shown, 1); }));
-  return points;
+  // linear kappa_1 has .59 with any number of lookups
+  return gain_points({four, one, 0.6, 0.15, "four lookups", "above one lookup"}, p.full() ? 2 : 1, trained);
 }
 
 } // namespace

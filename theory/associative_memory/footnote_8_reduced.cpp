@@ -14,23 +14,10 @@ Mean trained(const Assignments &shown, int seed) {
   return trained_accuracy(changed(recall, shown), std::uint64_t(seed));
 }
 
-Params place(const Assignments &shown, int seed) { return place_of(changed(shown, {{"seed", number(seed)}})); }
-
 std::vector<Point> helped(const Protocol &p) {
-  const double most = 0.5, gain = 0.1;
   const Assignments with{{"mixer", "delta_momentum"}, {"delta_momentum.eta", "0.9"}},
       without = changed(with, {{"delta_momentum.eta", "0"}});
-  std::vector<Point> points;
-  for (int seed = 1; seed <= (p.full() ? 2 : 1); ++seed) {
-    const Mean right = trained(with, seed);
-    append(points, {as_statement(at_least_point(right, most), place(with, seed), "with momentum"),
-                    as_statement(at_least_point(difference(right, trained(without, seed)), gain), place(without, seed),
-                                 "above none")});
-  }
-  append(points, training_rivals(
-                     with, most, [](const Assignments &shown) { return trained(shown, 1); },
-                     [](const Assignments &shown) { return place(shown, 1); }));
-  return points;
+  return gain_points({with, without, 0.5, 0.1, "with momentum", "above none"}, p.full() ? 2 : 1, trained);
 }
 
 } // namespace

@@ -45,6 +45,30 @@ std::vector<Point> training_rivals(const Assignments &right, double bound, const
           rival_system(at_least_point(accuracy(removed), bound), place(removed), "no mixer")};
 }
 
+/// Settings that reach `most`, and `gain` above others.
+struct Gain {
+  Assignments with, without;
+  double most, gain;
+  std::string reached, above; // what the points are called
+};
+/// So it is for every seed from 1 to `seeds`, by accuracy(settings, seed), and no rival reaches `most`.
+template <class Accuracy> std::vector<Point> gain_points(const Gain &g, int seeds, const Accuracy &accuracy) {
+  const auto place = [](const Assignments &shown, int seed) {
+    return place_of(changed(shown, {{"seed", number(seed)}}));
+  };
+  std::vector<Point> points;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const Mean with = accuracy(g.with, seed);
+    append(points, {as_statement(at_least_point(with, g.most), place(g.with, seed), g.reached),
+                    as_statement(at_least_point(difference(with, accuracy(g.without, seed)), g.gain),
+                                 place(g.without, seed), g.above)});
+  }
+  append(points, training_rivals(
+                     g.with, g.most, [&](const Assignments &shown) { return accuracy(shown, 1); },
+                     [&](const Assignments &shown) { return place(shown, 1); }));
+  return points;
+}
+
 /// A claim that trains these layers for seconds or a quarter of a minute: no row of the ledger, and the full suite's.
 inline Claim reduced(const Claim &claim, std::vector<std::string> layers) {
   Claim c = running(claim, std::move(layers));

@@ -109,6 +109,14 @@ struct ChunkInWarps {
     }
   }
 
+  /// sum_t *= decay, that of the row's step.
+  __device__ __forceinline__ static void decay_rows(const float (&decay)[2], Results (&sum)[blocks]) {
+#pragma unroll
+    for (int b = 0; b < blocks; ++b)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum[b].x[e] *= decay[e / 2];
+  }
+
   /// sum_t += sum of p(t,i) v_i over i <= t
   template <class Unit, int pitch>
   __device__ __forceinline__ static void read_own(const Lane &at, const float *v, const Results (&p)[blocks],

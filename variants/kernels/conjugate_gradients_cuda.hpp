@@ -168,7 +168,7 @@ private:
       for (int b = 0; b < blocks; ++b)
         put(*reinterpret_cast<const float4 *>(H + (b / 2 * 16 + b % 2) * second + 16 * m), b, group);
     });
-    follow<pitch>(at, x, x.k, p, y);
+    follow(at, x, x.k, p, y);
   }
 
   /// p(t,i) = d_t . k_i, of blocks that have an i <= t, and y_t = S d_t, where other(m, group) takes the rows of S that
@@ -214,16 +214,12 @@ private:
   }
 
   /// y_t = D(t,0) y_t + sum of p(t,i) D(t,i) rows_i over i <= t
-  template <int ld>
   __device__ __forceinline__ void follow(const Lane &at, const Reading &x, const float *rows, Results (&p)[blocks],
                                          Results (&y)[blocks]) const {
     float decay[2];
     In::weigh(at, sum.decays, x.decay, p, decay);
-#pragma unroll
-    for (int b = 0; b < blocks; ++b)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) y[b].x[e] *= decay[e / 2];
-    In::read_own<Unit, ld>(at, rows, p, y);
+    In::decay_rows(decay, y);
+    In::read_own<Unit, pitch>(at, rows, p, y);
   }
 
   /// o_t = B_t x_t, of solutions in x.d.
@@ -234,7 +230,7 @@ private:
 #pragma unroll
       for (int g = 0; g < 2; ++g) tile::cuda::load_rows(B + (16 * m + 2 * g) * pitch, pitch, group[g][0]);
     });
-    follow<pitch>(at, x, x.v, p, y);
+    follow(at, x, x.v, p, y);
     if (!In::finite(y)) return one_by_one(*this, at.first, step, before, x);
     In::put(at, y, o.data() + step * size, [](int, float each) { return each; });
   }

@@ -75,10 +75,7 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
     float decay[2]; // from the chunk's start to the rows
     weigh(at, decays, x.decay, p, decay);
     if (in.strength.extent(0)) strengthen(at, step, p);
-#pragma unroll
-    for (int b = 0; b < blocks; ++b)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sum[b].x[e] *= decay[e / 2];
+    decay_rows(decay, sum);
     team.barrier();
     read_own<Unit, pitch>(at, x.v, p, sum);
     write(at, step, before, decay, p, sum);
