@@ -117,6 +117,17 @@ struct Tf32 {
     }
   }
 };
+/// The same of operands cut off, one instruction a product: for what is corrected afterwards.
+struct Tf32Cut {
+  static constexpr int groups = 1;
+  template <int N> __device__ static void add(const Group<float, N> (&g)[1], Results<float> (&sum)[N]) {
+    std::uint32_t a[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) a[e] = __float_as_uint(g[0].a[e % 2][e / 2]);
+#pragma unroll
+    for (int c = 0; c < N; ++c) mma_tf32(sum[c], a, {__float_as_uint(g[0].b[c][0]), __float_as_uint(g[0].b[c][1])});
+  }
+};
 struct Bf16 {
   static constexpr int groups = 2;
   template <int N> __device__ static void add(const Group<float, N> (&g)[2], Results<float> (&sum)[N]) {

@@ -32,6 +32,18 @@ __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1, float
 __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=f"(x0), "=f"(x1) : "r"(at));
 }
+/// Four 8 x 8 blocks of bf16 whose rows start where the same lanes say: of each the pair (lane / 4, lane % 4 * 2 and the
+/// next), or, across, the same of its transpose.
+__device__ inline void load_pairs(std::uint32_t at, std::uint32_t (&x)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+               : "r"(at));
+}
+__device__ inline void load_pairs_across(std::uint32_t at, std::uint32_t (&x)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+               : "r"(at));
+}
 
 /// B's numbers of eight terms for a lane that takes the places lane % 4 * 2 and the next, N / 2 pairs of columns at once:
 /// `at` is the first place's row, column lane / 4 * 2. Block c's columns are every second of sixteen then.

@@ -51,16 +51,13 @@ template <class Real> struct Divide {
 /// Every query of every head through its keys, then `finish`.
 template <class Real, class Kernel, class Finish>
 void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop, const Finish &finish) {
-  const auto start = [&](const auto &kernel) {
-    run<Real>({label, call.shape.heads() * kernel.blocks(), 256, call.math}, *call.arena, kernel.scratch(), kernel);
-  };
 #ifdef __CUDACC__
-  if (const AttendInWarps<Real, Kernel, Finish> quick{loop, finish}; quick.suits()) return start(quick);
+  if (attend_in_warps(label, call, loop, finish)) return;
 #endif
   Attend<Real, Kernel, Finish> plain{loop, finish};
   const size_t mark = call.arena->mark();
   plain.loop.by_columns = columns_of(label, call, loop.keys, loop.most_keys, plain.blocks());
-  start(plain);
+  run<Real>({label, call.shape.heads() * plain.blocks(), 256, call.math}, *call.arena, plain.scratch(), plain);
   call.arena->release(mark);
 }
 

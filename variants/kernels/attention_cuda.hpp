@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // key_loop.hpp's loop on CUDA where rows are short: a warp takes 16 queries through the keys, and their weights never
 // leave its registers, for a warp's results of one product lie as it takes the first operand of the next. Keys and
-// values of the next block are on their way while those of one are worked on.
+// values of the next block are on their way while those of one are worked on. How blocks lie on the chip and what
+// multiplies them is the business of `Blocks`: attention_blocks_cuda.hpp.
 #pragma once
 #ifdef __CUDACC__
-#include "variants/kernels/key_loop.hpp"
+#include "variants/kernels/attention_blocks_cuda.hpp"
 
 namespace recollect::variants {
 
-/// Products are exact where coarser ones may be, too: those took twice the time (BENCHMARKS.md).
-template <class Number, class Kernel, class Finish> struct AttendInWarps {
+template <class Number, class Kernel, class Finish, class Blocks> struct AttendInWarps {
   using Real = Number;
-  using Unit = std::conditional_t<sizeof(Real) == 8, tile::cuda::Float64, tile::cuda::Exact>;
-  static constexpr bool alone = sizeof(Real) == 8; // scratch of one team leaves no room for a second
-  static constexpr int warps = alone ? 16 : 8, threads = 32 * warps, most_rows = warps * tile::cuda::height,
-                       most_width = 64;
-  static constexpr int most_keys = alone ? 32 : 64;
-  static constexpr int read_keys = most_keys / 2; // at a time: their weights are 16 of a thread's 128 registers
-  static constexpr int blocks_of_keys = read_keys / 8, blocks_of_values = most_width / 8;
+  using Block = typename Blocks::Block;
+  static constexpr int warps = Blocks::warps, threads = 32 * warps, most_rows = warps * tile::cuda::height,
+                       most_width = Blocks::most_width;
+  static constexpr int most_keys = Blocks::keys, read_keys = Blocks::at_once, blocks_of_keys = read_keys / 8,
+                       blocks_of_values = most_width / 8;
   static constexpr int pitch = most_width + 4; // rows that a warp reads together begin in different banks
   KeyLoop<Real, Kernel> loop;
   Finish finish;
+  Blocks source; // of keys and values
 
   bool suits() const {
     return loop.queries.width <= most_width && loop.values.width <= most_width &&
@@ -29,14 +28,13 @@ template <class Number, class Kernel, class Finish> struct AttendInWarps {
 
   struct Room {
     Real *q;           // [rows,pitch], at the end the sums
-    Real *k[2], *v[2]; // [keys,pitch] of this block and the next
+    Block blocks[2];   // this one and the next
     Real *peak, *mass; // [rows]
   };
   KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
     Room x;
     x.q = s.take(most_rows * pitch);
-    for (Real *&k : x.k) k = s.take(most_keys * pitch);
-    for (Real *&v : x.v) v = s.take(most_keys * pitch);
+    for (Block &block : x.blocks) block = Blocks::place(s);
     x.peak = s.take(most_rows), x.mass = s.take(most_rows);
     return x;
   }
@@ -87,13 +85,6 @@ private:
     Real peak[2], mass[2]; // mass: of the lane's own keys
   };
 
-  __device__ void stage(const Team &team, size_t head, int first, Real *k, Real *v) const {
-    const int left = loop.keys.count - first, n = left < most_keys ? left : most_keys, width = loop.values.width;
-    tile::copy(team, n, loop.keys.width, loop.keys.at(head, first), loop.keys.width, k, pitch);
-    tile::copy(team, n, width, loop.values.at(head, first), width, v, pitch);
-    each_cell(team, most_keys - n, width, [=](int row, int c) { v[(n + row) * pitch + c] = 0; });
-  }
-
   /// False where a mask hides what is not finite: zeros would not hide it from a product. A barrier ends it.
   __device__ __forceinline__ bool in_registers(const Team &team, size_t head, Range rows, const Room &x) const {
     const int lane = team.rank % 32, first = rows.begin + team.rank / 32 * tile::cuda::height;
@@ -102,14 +93,14 @@ private:
     Held held;
 #pragma unroll
     for (int r = 0; r < 2; ++r) held.peak[r] = Kokkos::reduction_identity<Real>::max(), held.mass[r] = 0;
-    stage(team, head, 0, x.k[0], x.v[0]);
+    source.stage(team, loop, head, 0, x.blocks[0]);
     team.barrier();
+    const typename Blocks::Queries queries(x.q + (first - rows.begin) * pitch, pitch, lane);
     for (int key = 0, here = 0; key < end; key += most_keys, here = 1 - here) {
-      if (key + most_keys > seen(rows.begin) && !finite(team, x.v[here])) return false;
-      if (key + most_keys < end) stage(team, head, key + most_keys, x.k[1 - here], x.v[1 - here]);
+      if (key + most_keys > seen(rows.begin) && !finite(team, x.blocks[here])) return false;
+      if (key + most_keys < end) source.stage(team, loop, head, key + most_keys, x.blocks[1 - here]);
       for (int some = 0; some < most_keys && key + some < most_seen; some += read_keys)
-        read(head, first, key + some, lane, x.q + (first - rows.begin) * pitch, x.k[here] + some * pitch,
-             x.v[here] + some * pitch, held);
+        read(head, first, last, key + some, lane, queries, x.blocks[here].from(some), held);
       team.barrier();
     }
     keep(lane, first - rows.begin, held, x);
@@ -118,37 +109,30 @@ private:
   }
 
   /// Known to the whole team. Barriers inside.
-  __device__ static bool finite(const Team &team, const Real *v) {
-    bool all = true;
-    for (int i = team.rank; i < most_keys * pitch; i += team.size) all = all && isfinite(v[i]);
-    return __syncthreads_and(all);
-  }
+  __device__ static bool finite(const Team &team, const Block &block) { return __syncthreads_and(block.finite(team)); }
 
-  /// read_keys of them.
-  __device__ __forceinline__ void read(size_t head, int first, int key, int lane, const Real *q, const Real *k,
-                                       const Real *v, Held &held) const {
+  /// read_keys of them, by queries first ... last.
+  __device__ __forceinline__ void read(size_t head, int first, int last, int key, int lane,
+                                       const typename Blocks::Queries &queries, const Block &block, Held &held) const {
     Results p[blocks_of_keys];
-    const tile::Product<Real> scores{tile::rows(q, pitch), tile::transposed(k, pitch), most_width};
-    tile::cuda::accumulate<Unit>(tile::cuda::Whole<Real, blocks_of_keys, true, true>(scores, 0, 0, 0, 0, lane),
-                                 (loop.queries.width + 7) / 8 * 8, p);
+    Blocks::score(queries, block, (loop.queries.width + 7) / 8 * 8, lane, p);
+    const bool all = Blocks::skips_masks && last == first + tile::cuda::height - 1 && key + read_keys <= seen(first);
 #pragma unroll
-    for (int r = 0; r < 2; ++r) weigh(head, first + lane / 4 + 8 * r, key + lane % 4 * 2, r, p, held);
-#pragma unroll
-    for (int c = 0; c < blocks_of_keys; ++c) {
-      tile::cuda::Group<Real, blocks_of_values> group[1];
-#pragma unroll
-      for (int e = 0; e < 2; ++e)
-#pragma unroll
-        for (int r = 0; r < 2; ++r) group[0].a[r][e] = p[c].x[2 * r + e];
-      tile::cuda::load_rows(v + (8 * c + lane % 4 * 2) * pitch + lane / 4 * 2, pitch, group[0]);
-      Unit::add(group, held.sum);
+    for (int r = 0; r < 2; ++r) {
+      const int t = first + lane / 4 + 8 * r, i = key + lane % 4 * 2;
+      all ? weigh(head, t, i, std::true_type(), r, p, held) : weigh(head, t, i, seen(t), r, p, held);
     }
+    Blocks::add(block, lane, p, held.sum);
   }
 
-  /// Scores of query t, the lane's keys first, first + 1, first + 8 ..., to weights.
-  __device__ __forceinline__ void weigh(size_t head, int t, int first, int r, Results (&p)[blocks_of_keys],
+  /// Scores of query t, the lane's keys first, first + 1, first + 8 ..., to weights. Those before `end` count, or all.
+  template <class End>
+  __device__ __forceinline__ void weigh(size_t head, int t, int first, End end, int r, Results (&p)[blocks_of_keys],
                                         Held &held) const {
-    const int end = seen(t);
+    const auto counts = [end](int i) {
+      if constexpr (std::is_same<End, int>::value) return i < end;
+      return true;
+    };
     Real highest = held.peak[r];
 #pragma unroll
     for (int c = 0; c < blocks_of_keys; ++c)
@@ -156,8 +140,8 @@ private:
       for (int e = 0; e < 2; ++e) {
         Real &x = p[c].x[2 * r + e];
         const int i = first + 8 * c + e;
-        x = i < end ? loop.kernel(head, t, i, x) : Real(0);
-        if (i < end && x > highest) highest = x;
+        x = counts(i) ? loop.kernel(head, t, i, x) : Real(0);
+        if (counts(i) && x > highest) highest = x;
       }
     if (!loop.kernel.normalised()) return;
 #pragma unroll
@@ -165,14 +149,14 @@ private:
       const Real other = __shfl_xor_sync(0xffffffffu, highest, side);
       highest = other > highest ? other : highest;
     }
-    const Real shrink = math::exp(held.peak[r] - highest);
+    const Real shrink = Blocks::exp(held.peak[r] - highest);
     Real mass = 0;
 #pragma unroll
     for (int c = 0; c < blocks_of_keys; ++c)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         Real &x = p[c].x[2 * r + e];
-        x = first + 8 * c + e < end ? math::exp(x - highest) : Real(0);
+        x = counts(first + 8 * c + e) ? Blocks::exp(x - highest) : Real(0);
         mass += x;
       }
     held.peak[r] = highest, held.mass[r] = held.mass[r] * shrink + mass;
@@ -193,7 +177,7 @@ private:
 #pragma unroll
       for (int j = 0; j < blocks_of_values; ++j)
 #pragma unroll
-        for (int e = 0; e < 2; ++e) x.q[at * pitch + tile::cuda::column_of(j, lane) + 2 * e] = held.sum[j].x[2 * r + e];
+        for (int e = 0; e < 2; ++e) x.q[at * pitch + Blocks::column(j, lane, e)] = held.sum[j].x[2 * r + e];
     }
   }
 
@@ -227,6 +211,29 @@ private:
   }
 #endif
 };
+
+/// Whether the rows are short enough, and then every query through its keys.
+template <class Real, class Kernel, class Finish>
+bool attend_in_warps(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop,
+                     const Finish &finish) {
+  const size_t mark = call.arena->mark();
+  const auto starts = [&](const auto &kernel, const auto &blocks) {
+    if (!kernel.suits()) return false;
+    auto given = kernel;
+    given.source = blocks();
+    run<Real>({label, call.shape.heads() * given.blocks(), given.threads, call.math}, *call.arena, given.scratch(),
+              given);
+    call.arena->release(mark);
+    return true;
+  };
+  if constexpr (sizeof(Real) == 4)
+    if (call.math == Math::bf16)
+      return starts(AttendInWarps<Real, Kernel, Finish, RoundedBlocks>{loop, finish, {}}, [&] {
+        return RoundedBlocks{rounded(label, call, loop.keys), rounded(label, call, loop.values)};
+      });
+  return starts(AttendInWarps<Real, Kernel, Finish, PlainBlocks<Real>>{loop, finish, {}},
+                [] { return PlainBlocks<Real>(); });
+}
 
 } // namespace recollect::variants
 #endif

@@ -139,17 +139,29 @@ struct ChunkInWarps {
     }
   }
 
-  /// A lane's results value(row, x) to their places in out [size,size].
+  /// A lane's results value(row, x) to their places in out [size,size], rows ld apart.
   template <class Value>
   __device__ __forceinline__ static void put(const Lane &at, const Results (&sum)[blocks], float *out,
-                                             const Value &value) {
+                                             const Value &value, int ld = size) {
 #pragma unroll
     for (int r = 0; r < 2; ++r)
 #pragma unroll
       for (int b = 0; b < blocks; b += 2) {
         const float *x = sum[b].x + 2 * r, *y = sum[b + 1].x + 2 * r;
-        *reinterpret_cast<float4 *>(out + (at.row() + 8 * r) * size + tile::cuda::column_of(b, at.lane)) =
+        *reinterpret_cast<float4 *>(out + (at.row() + 8 * r) * ld + tile::cuda::column_of(b, at.lane)) =
             make_float4(value(r, x[0]), value(r, y[0]), value(r, x[1]), value(r, y[1]));
+      }
+  }
+  /// The other way round.
+  __device__ __forceinline__ static void take(const Lane &at, const float *from, int ld, Results (&sum)[blocks]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int b = 0; b < blocks; b += 2) {
+        const float4 four =
+            *reinterpret_cast<const float4 *>(from + (at.row() + 8 * r) * ld + tile::cuda::column_of(b, at.lane));
+        float *x = sum[b].x + 2 * r, *y = sum[b + 1].x + 2 * r;
+        x[0] = four.x, y[0] = four.y, x[1] = four.z, y[1] = four.w;
       }
   }
   /// Whether all that the warp has are: behind what a row sees may be an infinite v, which a weight of 0 does not hide.

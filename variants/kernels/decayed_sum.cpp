@@ -5,12 +5,33 @@
 
 namespace recollect::variants {
 
+#ifdef KOKKOS_ENABLE_CUDA
+namespace {
+/// False for products that are to be exact, and where there are no segments.
+bool in_segments(const std::string &label, const Call<float> &call, const DecayedSumInWarps &sum) {
+  const auto start = [&](auto segments) {
+    segments.chunks = segments.chunks_of(call);
+    if (segments.chunks == 1) return false;
+    Call<float> wide = call;
+    wide.chunk *= segments.chunks;
+    run_chunks(label, wide, segments);
+    return true;
+  };
+  return call.math == Math::bf16   ? start(DecayedSumInSegments<Math::bf16>{sum, 1})
+         : call.math == Math::tf32 ? start(DecayedSumInSegments<Math::tf32>{sum, 1})
+                                   : false;
+}
+} // namespace
+#endif
+
 template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in) {
   const DecayedState<Real> state{in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()};
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (std::is_same<Real, float>::value)
-    if (DecayedSumInWarps::suits(call, in))
-      return run_chunks(label, call, DecayedSumInWarps{state, {}, call.v, call.o});
+    if (DecayedSumInWarps::suits(call, in)) {
+      const DecayedSumInWarps sum{state, {}, call.v, call.o};
+      return in_segments(label, call, sum) ? void() : run_chunks(label, call, sum);
+    }
 #endif
   run_chunks(label, call, DecayedSumAlgebra<Real>{state, call.v, call.o});
 }

@@ -48,7 +48,12 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
     fetch<pitch>(team, v.data() + step * size, x.v);
     if (decays) prepare(team, in.alpha.data() + step, x.decay);
     team.barrier();
-    add_up<tile::cuda::UnitOf<math>>(Lane(team), step, out, x);
+    const Lane at(team);
+    Results sum[blocks];
+    float z[2] = {};
+    const float carried = add_up<tile::cuda::UnitOf<math>, pitch>(at, step, x.k, x.v, x.decay, sum, z);
+    put(at, sum, out.added, [](int, float x) { return x; });
+    put_rest(at, carried, z, out);
 #else
     (void)team, (void)c, (void)out, (void)x;
 #endif
@@ -61,31 +66,22 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
     using Unit = tile::cuda::UnitOf<math>;
     const size_t step = c.head * T + c.first;
     const Lane at(team);
-    fetch<key_pitch>(team, in.k.data() + step * size, x.k);
     fetch<pitch>(team, before, x.S);
-    asm volatile("cp.async.commit_group;" ::: "memory");
-    fetch<pitch>(team, v.data() + step * size, x.v); // it is needed last
-    asm volatile("cp.async.commit_group;" ::: "memory");
-    Queries<Unit::groups> q(in.q.data() + (step + at.row()) * size + at.place);
-    if (decays) prepare(team, in.alpha.data() + step, x.decay);
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
-    team.meet();
-    Results p[blocks], sum[blocks];
-    meet<Unit>(at, q, x, p, sum);
-    float decay[2]; // from the chunk's start to the rows
-    weigh(at, decays, x.decay, p, decay);
-    if (in.strength.extent(0)) strengthen(at, step, p);
-    decay_rows(decay, sum);
-    team.barrier();
-    read_own<Unit, pitch>(at, x.v, p, sum);
-    write(at, step, before, decay, p, sum);
+    begin(team, step, x);
+    Queries<tile::cuda::UnitOf<math>::groups> q(in.q.data() + (step + at.row()) * size + at.place);
+    reads<tile::cuda::UnitOf<math>>(team, at, step, q, {before, before + size * size, size}, x);
 #else
     (void)team, (void)c, (void)before, (void)x;
 #endif
   }
 
 #if __CUDA_ARCH__ >= 800
-private:
+protected:
+  /// The state at a chunk's start: S, transposed, rows ld apart, and z.
+  struct Start {
+    const float *S, *z;
+    int ld;
+  };
   /// A lane's queries of `groups` blocks, and the next on their way.
   template <int groups> struct Queries {
     const float *at;
@@ -106,13 +102,38 @@ private:
     }
   };
 
-  /// out = sum of v_i (strength_i D(C,i) k_i)^T, transposed, and of the keys.
+  /// Begins to copy a chunk.
+  __device__ __forceinline__ void begin(const Team &team, size_t step, const Reading &x) const {
+    fetch<key_pitch>(team, in.k.data() + step * size, x.k);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    fetch<pitch>(team, v.data() + step * size, x.v); // it is needed last
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+  /// The outputs of the chunk, whose state is in x.S, too.
   template <class Unit>
-  __device__ __forceinline__ void add_up(const Lane &at, size_t step, const Summary &out, const Summarising &x) const {
+  __device__ __forceinline__ void reads(const Team &team, const Lane &at, size_t step, Queries<Unit::groups> &q,
+                                        const Start &before, const Reading &x) const {
+    if (decays) prepare(team, in.alpha.data() + step, x.decay);
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    team.meet();
+    Results p[blocks], sum[blocks];
+    meet<Unit>(at, q, x, p, sum);
+    float decay[2]; // from the chunk's start to the rows
+    weigh(at, decays, x.decay, p, decay);
+    if (in.strength.extent(0)) strengthen(at, step, p);
+    decay_rows(decay, sum);
+    team.barrier();
+    read_own<Unit, pitch>(at, x.v, p, sum);
+    write(at, step, before, decay, p, sum);
+  }
+
+  /// sum += sum of v_i (strength_i D(C,i) k_i)^T, transposed, and z += what the lane sees of the keys' own. Returns D(C,0).
+  template <class Unit, int keys_pitch>
+  __device__ __forceinline__ float add_up(const Lane &at, size_t step, const float *k, const float *v,
+                                          const Decay &decay, Results (&sum)[blocks], float (&z)[2]) const {
     constexpr int groups = Unit::groups;
     const float *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
-    Results sum[blocks];
-    float z[2] = {}, behind = 1; // decay of the blocks behind
+    float behind = 1; // decay of the blocks behind
 #pragma unroll 2
     for (int b = blocks - groups; b >= 0; b -= groups) {
       Group<blocks> group[groups];
@@ -121,18 +142,22 @@ private:
         const int i = (b + g) * block + at.place;
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          const float *const keys = x.k + (i + e) * pitch + at.row();
-          const float factor = (decays ? behind * x.decay.tail[i + e] : 1) * (strength ? strength[i + e] : 1);
+          const float *const keys = k + (i + e) * keys_pitch + at.row();
+          const float factor = (decays ? behind * decay.tail[i + e] : 1) * (strength ? strength[i + e] : 1);
 #pragma unroll
           for (int r = 0; r < 2; ++r) z[r] += group[g].a[r][e] = factor * keys[8 * r];
         }
-        tile::cuda::load_rows(x.v + i * pitch + 2 * at.inner(), pitch, group[g]);
-        if (decays) behind *= x.decay.whole[b + g];
+        tile::cuda::load_rows(v + i * pitch + 2 * at.inner(), pitch, group[g]);
+        if (decays) behind *= decay.whole[b + g];
       }
       Unit::add(group, sum);
     }
-    put(at, sum, out.added, [](int, float x) { return x; });
-    if (decays && at.row() == 0 && at.place == 0) out.carried[0] = behind;
+    return behind;
+  }
+  /// The rest of a summary: what is carried, and z.
+  __device__ __forceinline__ void put_rest(const Lane &at, float carried, const float (&z)[2],
+                                           const Summary &out) const {
+    if (decays && at.row() == 0 && at.place == 0) out.carried[0] = carried;
     if (!in.normalised) return;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -188,7 +213,7 @@ private:
   }
 
   /// The outputs, from sums and weights so far.
-  __device__ __forceinline__ void write(const Lane &at, size_t step, const float *before, const float (&decay)[2],
+  __device__ __forceinline__ void write(const Lane &at, size_t step, const Start &before, const float (&decay)[2],
                                         const Results (&p)[blocks], const Results (&sum)[blocks]) const {
     if (!finite(sum)) return one_by_one(*this, at.first, step, before);
     float *const out = o.data() + step * size;
@@ -196,7 +221,7 @@ private:
     float divisor[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float *q = in.q.data() + (step + at.row() + 8 * r) * size, *z = before + size * size;
+      const float *q = in.q.data() + (step + at.row() + 8 * r) * size, *z = before.z;
       float mass = 0, along = 0;
 #pragma unroll
       for (int b = 0; b < blocks; ++b) mass += p[b].x[2 * r] + p[b].x[2 * r + 1];
@@ -211,7 +236,7 @@ private:
   }
 
   /// The same, pair by pair. By value, so that registers stay what they are where it is not called.
-  __device__ __noinline__ static void one_by_one(DecayedSumInWarps self, int first, size_t step, const float *before) {
+  __device__ __noinline__ static void one_by_one(DecayedSumInWarps self, int first, size_t step, Start before) {
     const DecayedSum<float> &in = self.in;
     const int lane = threadIdx.x % 32;
     for (int t = first; t < first + height; ++t) {
@@ -225,17 +250,112 @@ private:
         if (self.decays) since *= in.alpha[step + i];
       }
       for (int j = 0; j < size; ++j)
-        for (int h = 0; h < 2; ++h) sum[h] += since * q[j] * before[j * size + lane + 32 * h];
+        for (int h = 0; h < 2; ++h) sum[h] += since * q[j] * before.S[j * before.ld + lane + 32 * h];
       float divisor = 1;
-      if (in.normalised)
-        divisor = self.divisor_of(step + t, mass + since * row_dot(q, before + size * size, size, lane, 32));
+      if (in.normalised) divisor = self.divisor_of(step + t, mass + since * row_dot(q, before.z, size, lane, 32));
       for (int h = 0; h < 2; ++h) {
         const float scaled = in.scale * sum[h];
         self.o[(step + t) * size + lane + 32 * h] = in.normalised ? weighted_mean(scaled, divisor) : scaled;
       }
     }
   }
+#endif
+};
 
+/// The same where products are coarse and time goes into moving numbers: a team takes several chunks one after the other,
+/// the state stays on the chip meanwhile, and what a phase hands on is a segment's and not a chunk's.
+template <Math math> struct DecayedSumInSegments : DecayedSumInWarps {
+  static constexpr bool every_precision = false; // it is math's
+  using Unit = tile::cuda::UnitOf<math>;
+  int chunks; // of a segment
+
+  /// As many chunks as leave a segment to every team that runs at once; 1 where these do not divide the sequence.
+  static int chunks_of(const Call<float> &call) {
+    const int all = call.shape.T / size;
+    const size_t teams = 4 * size_t(Execution().cuda_device_prop().multiProcessorCount);
+    int chunks = 1;
+    while (call.shape.heads() * all > teams * chunks) chunks *= 2;
+    return all % chunks == 0 ? chunks : 1;
+  }
+
+  struct Reading : DecayedSumInWarps::Reading {
+    float *z; // [size]
+  };
+  KOKKOS_FUNCTION Reading reading(Stack<float> &s) const {
+    return {DecayedSumInWarps::reading(s), in.normalised ? s.take(size) : nullptr};
+  }
+
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &x) const {
+#if __CUDA_ARCH__ >= 800
+    const Lane at(team);
+    Results sum[blocks];
+    float z[2] = {}, carried = 1;
+    for (int i = 0; i < chunks; ++i) {
+      const size_t step = c.head * T + c.first + i * size;
+      if (i > 0) team.meet(); // all have read
+      fetch<pitch>(team, in.k.data() + step * size, x.k);
+      fetch<pitch>(team, v.data() + step * size, x.v);
+      if (decays) prepare(team, in.alpha.data() + step, x.decay);
+      team.barrier();
+      decay(x.decay, sum, z);
+      carried *= add_up<Unit, pitch>(at, step, x.k, x.v, x.decay, sum, z);
+    }
+    put(at, sum, out.added, [](int, float x) { return x; });
+    put_rest(at, carried, z, out);
+#else
+    (void)team, (void)c, (void)out, (void)x;
+#endif
+  }
+
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const float *before,
+                              const Reading &x) const {
+#if __CUDA_ARCH__ >= 800
+    const Lane at(team);
+    fetch<pitch>(team, before, x.S);
+    if (in.normalised && team.rank < size) x.z[team.rank] = before[size * size + team.rank];
+    for (int i = 0; i < chunks; ++i) {
+      const size_t step = c.head * T + c.first + i * size;
+      begin(team, step, x);
+      Queries<Unit::groups> q(in.q.data() + (step + at.row()) * size + at.place);
+      reads<Unit>(team, at, step, q, {x.S, x.z, pitch}, x);
+      if (i + 1 == chunks) return;
+      team.meet(); // nobody needs the state before
+      advance(at, step, x);
+      team.meet();
+    }
+#else
+    (void)team, (void)c, (void)before, (void)x;
+#endif
+  }
+
+#if __CUDA_ARCH__ >= 800
+private:
+  __device__ __forceinline__ void decay(const Decay &decay, Results (&sum)[blocks], float (&z)[2]) const {
+    if (!decays) return;
+    float whole = 1;
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) whole *= decay.whole[b];
+    decay_rows({whole, whole}, sum);
+    z[0] *= whole, z[1] *= whole;
+  }
+
+  /// The state across the chunk.
+  __device__ __forceinline__ void advance(const Lane &at, size_t step, const Reading &x) const {
+    Results sum[blocks];
+    float z[2] = {};
+    take(at, x.S, pitch, sum);
+    if (in.normalised && at.place == 0) z[0] = x.z[at.row()], z[1] = x.z[at.row() + 8];
+    decay(x.decay, sum, z);
+    add_up<Unit, key_pitch>(at, step, x.k, x.v, x.decay, sum, z);
+    put(
+        at, sum, x.S, [](int, float x) { return x; }, pitch);
+    if (!in.normalised) return;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float all = at.across_row(z[r]);
+      if (at.place == 0) x.z[at.row() + 8 * r] = all;
+    }
+  }
 #endif
 };
 

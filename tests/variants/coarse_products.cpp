@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// --math tf32 and bf16: products may round their operands, and nothing else may change. At sizes that GPUs have kernels
+// for (harness/device/usual.hpp), and there in sequences that teams take in segments of several chunks. A host refuses.
+#include "harness/device/backend.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+const char *const layers[] = {"linear", "linear_elu", "retnet", "mamba2", "gated_linear", "softmax"};
+constexpr Shape usual{1, 16, 4096, 64, 64}, few{1, 1, 64, 64, 64};
+
+Output fast(const char *layer, const Sequence &s, Math math) {
+  Run run;
+  run.form = find_variant(layer).forms.back().name, run.real = Real::f32, run.math = math;
+  return forward(find_variant(layer), s, run);
+}
+
+/// Largest difference over the largest number, infinite if one is none.
+double apart(const std::vector<double> &a, const std::vector<double> &b, size_t n) {
+  double most = 0, scale = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double each = std::fabs(a[i] - b[i]);
+    most = std::isnan(each) ? HUGE_VAL : std::max(most, each), scale = std::max(scale, std::fabs(b[i]));
+  }
+  return most / scale;
+}
+
+/// A few roundings of operands: of 2^-11 and 2^-9 each, and of exact sums over pairs in another order.
+double allowed(Math math) { return std::ldexp(1, math == Math::tf32 ? -8 : math == Math::bf16 ? -6 : -18); }
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(coarse_products)
+
+BOOST_AUTO_TEST_CASE(round_their_operands_alone) {
+  const Sequence s = random_sequence(has_math(Math::bf16) ? usual : few, 51);
+  for (const char *layer : layers) {
+    const Output exact = fast(layer, s, Math::exact);
+    for (Math math : {Math::tf32, Math::bf16}) {
+      if (!has_math(math)) {
+        BOOST_CHECK_THROW(fast(layer, s, math), Error);
+        continue;
+      }
+      const Output coarse = fast(layer, s, math);
+      const double o = apart(coarse.o, exact.o, exact.o.size()),
+                   state = apart(coarse.state, exact.state, exact.state.size());
+      BOOST_TEST_INFO(layer << " " << name_of(math) << ": outputs " << o << " apart, states " << state);
+      BOOST_TEST((o <= allowed(math) && (exact.state.empty() || state <= allowed(math))));
+      if (math == Math::bf16) BOOST_TEST(o > std::ldexp(1, -16)); // it was rounded
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(leave_the_outputs_before_an_infinite_value) {
+  const Math math = has_math(Math::bf16) ? Math::bf16 : Math::exact;
+  const Shape shape = math == Math::bf16 ? usual : few;
+  const int step = shape.T / 2 + 9; // within a segment, a chunk and a warp's rows
+  const Sequence s = random_sequence(shape, 52);
+  for (const char *layer : layers) {
+    const Output exact = fast(layer, s, Math::exact);
+    Sequence large = s;
+    for (int i = 0; i < shape.Dv; ++i) large[Tensor::v][size_t(step) * shape.Dv + i] = 3.4e38; // infinite in bf16
+    const Output coarse = fast(layer, large, math);
+    const double o = apart(coarse.o, exact.o, size_t(step) * shape.Dv);
+    BOOST_TEST_INFO(layer << ": outputs before step " << step << " are " << o << " apart");
+    BOOST_TEST(o <= allowed(math));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
