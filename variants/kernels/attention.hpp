@@ -37,6 +37,7 @@ template <class Number, class Kernel, class Finish> struct Attend {
 
 /// out_t = sum_t / mass_t, 0 where nothing is seen.
 template <class Real> struct Divide {
+  static constexpr bool takes_rounded = true;
   Rows<Real> out;
   void place(Stack<Real> &) const {}
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,

@@ -3,6 +3,7 @@
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/key_loop.hpp"
+#include "variants/kernels/too_old.hpp"
 
 namespace recollect::variants {
 
@@ -10,7 +11,8 @@ namespace recollect::variants {
 template <class Real> struct PlainBlocks {
   using Unit = std::conditional_t<sizeof(Real) == 8, tile::cuda::Float64, tile::cuda::Exact>;
   static constexpr bool alone = sizeof(Real) == 8; // scratch of one team leaves no room for a second
-  static constexpr int warps = alone ? 16 : 8, most_width = 64, pitch = most_width + 4;
+  static constexpr int warps = alone ? 16 : 8, tiles = 1, teams = alone ? 1 : 2; // at once
+  static constexpr int most_width = 64, pitch = most_width + 4;
   static constexpr int keys = alone ? 32 : 64, at_once = keys / 2; // whose weights are 16 of a thread's 128 registers
   static constexpr bool skips_masks = false;
 
@@ -49,29 +51,34 @@ template <class Real> struct PlainBlocks {
   /// p(t,i) = q_t . k_i over so many channels.
   template <int N>
   __device__ __forceinline__ static void score(const Queries &queries, const Block &block, int channels, int lane,
-                                               tile::cuda::Results<Real> (&p)[N]) {
+                                               tile::cuda::Results<Real> (&p)[1][N]) {
     const tile::Product<Real> scores{tile::rows(queries.q, queries.pitch), tile::transposed(block.k, pitch),
                                      most_width};
-    tile::cuda::accumulate<Unit>(tile::cuda::Whole<Real, N, true, true>(scores, 0, 0, 0, 0, lane), channels, p);
+    tile::cuda::accumulate<Unit>(tile::cuda::Whole<Real, N, true, true>(scores, 0, 0, 0, 0, lane), channels, p[0]);
   }
   /// sum_t += sum of p(t,i) v_i
-  template <int N, int M>
-  __device__ __forceinline__ static void add(const Block &block, int lane, const tile::cuda::Results<Real> (&p)[N],
-                                             tile::cuda::Results<Real> (&sum)[M]) {
+  template <int N, class Held>
+  __device__ __forceinline__ static void add(const Block &block, int lane, const tile::cuda::Results<Real> (&p)[1][N],
+                                             Held (&held)[1]) {
 #pragma unroll
     for (int c = 0; c < N; ++c) {
-      tile::cuda::Group<Real, M> group[1];
+      tile::cuda::Group<Real, most_width / 8> group[1];
 #pragma unroll
       for (int e = 0; e < 2; ++e)
 #pragma unroll
-        for (int r = 0; r < 2; ++r) group[0].a[r][e] = p[c].x[2 * r + e];
+        for (int r = 0; r < 2; ++r) group[0].a[r][e] = p[0][c].x[2 * r + e];
       tile::cuda::load_rows(block.v + (8 * c + lane % 4 * 2) * pitch + lane / 4 * 2, pitch, group[0]);
-      Unit::add(group, sum);
+      Unit::add(group, held[0].sum);
     }
   }
   /// Where a lane's results e = 0, 1 of a row of block j stand.
   __device__ static int column(int j, int lane, int e) { return tile::cuda::column_of(j, lane) + 2 * e; }
-  __device__ static Real exp(Real x) { return math::exp(x); }
+  /// exp(x - peak)
+  struct Exp {
+    Real peak;
+    __device__ explicit Exp(Real peak) : peak(peak) {}
+    __device__ Real operator()(Real x) const { return math::exp(x - peak); }
+  };
 #endif
 };
 
@@ -98,7 +105,7 @@ struct RoundRows {
       to.at(head, begin + row)[c] = __uint_as_float(both);
     });
 #else
-    (void)team, (void)unit;
+    too_old(team, unit);
 #endif
   }
 };
@@ -110,9 +117,10 @@ inline RoundedRows rounded(const std::string &label, const Call<float> &call, co
   return to;
 }
 
-/// Numbers rounded to bf16, before the loop, and exponentials to single precision's 2^-22 of them.
+/// Numbers rounded to bf16 before the loop; exponentials by the GPU's own instruction.
 struct RoundedBlocks {
-  static constexpr int warps = 8, most_width = RoundedRows::width, keys = RoundedRows::block, at_once = keys;
+  static constexpr int warps = 4, tiles = 2, teams = 2; // with 255 registers a thread
+  static constexpr int most_width = RoundedRows::width, keys = RoundedRows::block, at_once = keys;
   static constexpr int words = RoundedRows::words, pitch = words + 4; // of a row, in different banks eight by eight
   static constexpr bool skips_masks = true;
   RoundedRows k, v;
@@ -141,16 +149,19 @@ struct RoundedBlocks {
   static constexpr int steps = most_width / 16; // of 16 terms, a matrix instruction's
   /// The warp's, as first operands.
   struct Queries {
-    std::uint32_t a[steps][4];
+    std::uint32_t a[tiles][steps][4];
     __device__ Queries(const float *q, int pitch, int lane) {
       q += lane / 4 * pitch + lane % 4 * 2;
 #pragma unroll
-      for (int s = 0; s < steps; ++s)
+      for (int i = 0; i < tiles; ++i)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const float2 both = *reinterpret_cast<const float2 *>(q + e % 2 * 8 * pitch + 16 * s + e / 2 * 8);
-          a[s][e] = tile::cuda::to_bf16_pair(both.x, both.y);
-        }
+        for (int s = 0; s < steps; ++s)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            const float2 both =
+                *reinterpret_cast<const float2 *>(q + (16 * i + e % 2 * 8) * pitch + 16 * s + e / 2 * 8);
+            a[i][s][e] = tile::cuda::to_bf16_pair(both.x, both.y);
+          }
     }
   };
 
@@ -168,7 +179,7 @@ struct RoundedBlocks {
 
   template <int N>
   __device__ __forceinline__ static void score(const Queries &queries, const Block &block, int, int lane,
-                                               tile::cuda::Results<float> (&p)[N]) {
+                                               tile::cuda::Results<float> (&p)[tiles][N]) {
     const std::uint32_t row = shared(block.k + lane % 8 * pitch + lane / 8 * 4);
 #pragma unroll
     for (int c = 0; c < N; ++c)
@@ -176,38 +187,50 @@ struct RoundedBlocks {
       for (int s = 0; s < steps; s += 2) {
         std::uint32_t b[4];
         tile::cuda::load_pairs(row + 4 * (c * 8 * pitch + s * 8), b);
-        tile::cuda::mma_bf16(p[c], queries.a[s], {b[0], b[1]});
-        tile::cuda::mma_bf16(p[c], queries.a[s + 1], {b[2], b[3]});
+#pragma unroll
+        for (int i = 0; i < tiles; ++i) {
+          tile::cuda::mma_bf16(p[i][c], queries.a[i][s], {b[0], b[1]});
+          tile::cuda::mma_bf16(p[i][c], queries.a[i][s + 1], {b[2], b[3]});
+        }
       }
   }
-  template <int N, int M>
-  __device__ __forceinline__ static void add(const Block &block, int lane, const tile::cuda::Results<float> (&p)[N],
-                                             tile::cuda::Results<float> (&sum)[M]) {
+  template <int N, class Held>
+  __device__ __forceinline__ static void add(const Block &block, int lane,
+                                             const tile::cuda::Results<float> (&p)[tiles][N], Held (&held)[tiles]) {
     const std::uint32_t row = shared(block.v + lane % 16 * pitch + lane / 16 * 4);
 #pragma unroll
     for (int c = 0; c < N; c += 2) {
-      std::uint32_t a[4];
+      std::uint32_t a[tiles][4];
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const float *const pair = p[c + e / 2].x + e % 2 * 2;
-        a[e] = tile::cuda::to_bf16_pair(pair[0], pair[1]);
-      }
+      for (int i = 0; i < tiles; ++i)
 #pragma unroll
-      for (int j = 0; j < M; j += 2) {
+        for (int e = 0; e < 4; ++e) {
+          const float *const pair = p[i][c + e / 2].x + e % 2 * 2;
+          a[i][e] = tile::cuda::to_bf16_pair(pair[0], pair[1]);
+        }
+#pragma unroll
+      for (int j = 0; j < most_width / 8; j += 2) {
         std::uint32_t b[4];
         tile::cuda::load_pairs_across(row + 4 * (c * 8 * pitch + j * 4), b);
-        tile::cuda::mma_bf16(sum[j], a, {b[0], b[1]});
-        tile::cuda::mma_bf16(sum[j + 1], a, {b[2], b[3]});
+#pragma unroll
+        for (int i = 0; i < tiles; ++i) {
+          tile::cuda::mma_bf16(held[i].sum[j], a[i], {b[0], b[1]});
+          tile::cuda::mma_bf16(held[i].sum[j + 1], a[i], {b[2], b[3]});
+        }
       }
     }
   }
   __device__ static int column(int j, int lane, int e) { return 8 * j + lane % 4 * 2 + e; }
-  __device__ static float exp(float x) {
-    constexpr float binary = 1.44269504f; // log2(e)
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * binary));
-    return y;
-  }
+  struct Exp {
+    static constexpr float binary = 1.44269504f; // log2(e)
+    float peak; // log2(e) of it; 0 where nothing is seen, whose logits may be -infinity
+    __device__ explicit Exp(float peak) : peak(peak > Kokkos::reduction_identity<float>::max() ? peak * binary : 0) {}
+    __device__ float operator()(float x) const {
+      float y;
+      asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(fma(x, binary, -peak)));
+      return y;
+    }
+  };
 
 private:
   __device__ static std::uint32_t shared(const float *at) { return std::uint32_t(__cvta_generic_to_shared(at)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// key_loop.hpp's loop on CUDA where rows are short: a warp takes 16 queries through the keys, and their weights never
+// key_loop.hpp's loop on CUDA where rows are short: a warp takes some queries through the keys, and their weights never
 // leave its registers, for a warp's results of one product lie as it takes the first operand of the next. Keys and
 // values of the next block are on their way while those of one are worked on. How blocks lie on the chip and what
 // multiplies them is the business of `Blocks`: attention_blocks_cuda.hpp.
@@ -12,7 +12,9 @@ namespace recollect::variants {
 template <class Number, class Kernel, class Finish, class Blocks> struct AttendInWarps {
   using Real = Number;
   using Block = typename Blocks::Block;
-  static constexpr int warps = Blocks::warps, threads = 32 * warps, most_rows = warps * tile::cuda::height,
+  static constexpr int warps = Blocks::warps, threads = 32 * warps, teams_at_once = Blocks::teams;
+  static constexpr int tiles = Blocks::tiles; // of 16 queries, a warp's
+  static constexpr int warp_rows = tiles * tile::cuda::height, most_rows = warps * warp_rows,
                        most_width = Blocks::most_width;
   static constexpr int most_keys = Blocks::keys, read_keys = Blocks::at_once, blocks_of_keys = read_keys / 8,
                        blocks_of_values = most_width / 8;
@@ -72,14 +74,14 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
       team.barrier();
     }
 #else
-    (void)team, (void)unit, (void)memory;
+    too_old(team, unit, memory);
 #endif
   }
 
 #if __CUDA_ARCH__ >= 800
 private:
   using Results = tile::cuda::Results<Real>;
-  /// A warp's queries: lane / 4 and 8 further; columns that column_of says.
+  /// Of a tile's queries those of a lane: lane / 4 and 8 further; columns that Blocks::column says.
   struct Held {
     Results sum[blocks_of_values];
     Real peak[2], mass[2]; // mass: of the lane's own keys
@@ -87,12 +89,14 @@ private:
 
   /// False where a mask hides what is not finite: zeros would not hide it from a product. A barrier ends it.
   __device__ __forceinline__ bool in_registers(const Team &team, size_t head, Range rows, const Room &x) const {
-    const int lane = team.rank % 32, first = rows.begin + team.rank / 32 * tile::cuda::height;
-    const int last = first + tile::cuda::height < rows.end ? first + tile::cuda::height - 1 : rows.end - 1;
+    const int lane = team.rank % 32, first = rows.begin + team.rank / 32 * warp_rows;
+    const int last = first + warp_rows < rows.end ? first + warp_rows - 1 : rows.end - 1;
     const int most_seen = first < rows.end ? seen(last) : 0, end = seen(rows.end - 1);
-    Held held;
+    Held held[tiles];
 #pragma unroll
-    for (int r = 0; r < 2; ++r) held.peak[r] = Kokkos::reduction_identity<Real>::max(), held.mass[r] = 0;
+    for (Held &each : held)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) each.peak[r] = Kokkos::reduction_identity<Real>::max(), each.mass[r] = 0;
     source.stage(team, loop, head, 0, x.blocks[0]);
     team.barrier();
     const typename Blocks::Queries queries(x.q + (first - rows.begin) * pitch, pitch, lane);
@@ -103,7 +107,8 @@ private:
         read(head, first, last, key + some, lane, queries, x.blocks[here].from(some), held);
       team.barrier();
     }
-    keep(lane, first - rows.begin, held, x);
+#pragma unroll
+    for (int i = 0; i < tiles; ++i) keep(lane, first - rows.begin + i * tile::cuda::height, held[i], x);
     team.barrier();
     return true;
   }
@@ -113,16 +118,19 @@ private:
 
   /// read_keys of them, by queries first ... last.
   __device__ __forceinline__ void read(size_t head, int first, int last, int key, int lane,
-                                       const typename Blocks::Queries &queries, const Block &block, Held &held) const {
-    Results p[blocks_of_keys];
+                                       const typename Blocks::Queries &queries, const Block &block,
+                                       Held (&held)[tiles]) const {
+    Results p[tiles][blocks_of_keys];
     Blocks::score(queries, block, (loop.queries.width + 7) / 8 * 8, lane, p);
-    const bool all = Blocks::skips_masks && last == first + tile::cuda::height - 1 && key + read_keys <= seen(first);
+    const bool all = Blocks::skips_masks && last == first + warp_rows - 1 && key + read_keys <= seen(first);
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int t = first + lane / 4 + 8 * r, i = key + lane % 4 * 2;
-      all ? weigh(head, t, i, std::true_type(), r, p, held) : weigh(head, t, i, seen(t), r, p, held);
-    }
-    Blocks::add(block, lane, p, held.sum);
+    for (int i = 0; i < tiles; ++i)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int t = first + i * tile::cuda::height + lane / 4 + 8 * r, own = key + lane % 4 * 2;
+        all ? weigh(head, t, own, std::true_type(), r, p[i], held[i]) : weigh(head, t, own, seen(t), r, p[i], held[i]);
+      }
+    Blocks::add(block, lane, p, held);
   }
 
   /// Scores of query t, the lane's keys first, first + 1, first + 8 ..., to weights. Those before `end` count, or all.
@@ -141,7 +149,7 @@ private:
         Real &x = p[c].x[2 * r + e];
         const int i = first + 8 * c + e;
         x = counts(i) ? loop.kernel(head, t, i, x) : Real(0);
-        if (counts(i) && x > highest) highest = x;
+        if (counts(i)) highest = math::fmax(highest, x);
       }
     if (!loop.kernel.normalised()) return;
 #pragma unroll
@@ -149,17 +157,19 @@ private:
       const Real other = __shfl_xor_sync(0xffffffffu, highest, side);
       highest = other > highest ? other : highest;
     }
-    const Real shrink = Blocks::exp(held.peak[r] - highest);
+    const typename Blocks::Exp exp(highest);
+    const Real shrink = exp(held.peak[r]);
     Real mass = 0;
 #pragma unroll
     for (int c = 0; c < blocks_of_keys; ++c)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         Real &x = p[c].x[2 * r + e];
-        x = counts(first + 8 * c + e) ? Blocks::exp(x - highest) : Real(0);
+        x = counts(first + 8 * c + e) ? exp(x) : Real(0);
         mass += x;
       }
     held.peak[r] = highest, held.mass[r] = held.mass[r] * shrink + mass;
+    if (__all_sync(0xffffffffu, shrink == 1)) return;
 #pragma unroll
     for (int j = 0; j < blocks_of_values; ++j)
 #pragma unroll
@@ -212,6 +222,10 @@ private:
 #endif
 };
 
+/// Whether sums of rounded products may end in it: outputs may, parts of gradients are exact.
+template <class Finish, class = void> constexpr bool takes_rounded = false;
+template <class Finish> constexpr bool takes_rounded<Finish, std::enable_if_t<Finish::takes_rounded>> = true;
+
 /// Whether the rows are short enough, and then every query through its keys.
 template <class Real, class Kernel, class Finish>
 bool attend_in_warps(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop,
@@ -226,7 +240,7 @@ bool attend_in_warps(const std::string &label, const Call<Real> &call, const Key
     call.arena->release(mark);
     return true;
   };
-  if constexpr (sizeof(Real) == 4)
+  if constexpr (sizeof(Real) == 4 && takes_rounded<Finish>)
     if (call.math == Math::bf16)
       return starts(AttendInWarps<Real, Kernel, Finish, RoundedBlocks>{loop, finish, {}}, [&] {
         return RoundedBlocks{rounded(label, call, loop.keys), rounded(label, call, loop.values)};

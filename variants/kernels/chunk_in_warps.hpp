@@ -6,6 +6,7 @@
 // (decays.hpp says why).
 #pragma once
 #include "harness/device/engine.hpp"
+#include "variants/kernels/too_old.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::variants {

@@ -42,16 +42,17 @@ struct ConjugateGradientsInWarps : PrefixRegressionAlgebra<float, ConjugateGradi
     In::fetch<wide>(team, k, x.keys), In::fetch<pitch>(team, k, x.k);
     In::fetch<second>(team, before, x.H, 2 * size);
     In::fetch<pitch>(team, before + size, x.B, 2 * size), In::fetch<pitch>(team, v.data() + step * size, x.v);
-    Rows solution{};
+    Rows residual, solution{};
+    take(sum.in.q.data() + (step + at.row()) * size + 2 * at.place, size, residual);
     if (sum.decays) In::prepare(team, sum.in.alpha.data() + step, x.decay);
     team.barrier();
     hide(team, x.k);
     team.meet();
-    solve(at, x, sum.in.q.data() + (step + at.row()) * size + 2 * at.place, solution);
+    solve(at, x, residual, solution);
     keep(solution, x.d + at.row() * wide + 2 * at.place);
     write(at, step, before, x);
 #else
-    (void)team, (void)c, (void)before, (void)x;
+    too_old(team, c, before, x);
 #endif
   }
 
@@ -59,6 +60,7 @@ struct ConjugateGradientsInWarps : PrefixRegressionAlgebra<float, ConjugateGradi
 private:
   using Lane = In::Lane;
   using Results = In::Results;
+  using Unit = tile::cuda::Exact;
   static constexpr float epsilon = std::numeric_limits<float>::epsilon();
   template <int N> using Group = In::Group<N>;
   /// A lane's part of its warp's rows, lane / 4 and 8 further: of each 16 columns four from lane % 4 * 4 on. Results of a
@@ -99,80 +101,18 @@ private:
       for (int j = 0; j < size / 2; ++j) half[j] = 0;
   }
 
-  /// As ConjugateGradients::solve; every step's own. Coarse products gain two digits of what is left at a time, and exact
-  /// ones say what is left then, and do the rest: all of it, where coarse ones gain nothing.
-  __device__ __forceinline__ void solve(const Lane &at, const Reading &x, const float *q, Rows &solution) const {
-    constexpr float gain = 1.0f / (1 << 16), rest = gain * gain * (1 << 12), enough = epsilon * epsilon; // of squares
-    constexpr int rounds = 4;
-    Rows residual;
-    take(q, size, residual);
-    float whole[2], square[2];
-#pragma unroll
-    for (int r = 0; r < 2; ++r) whole[r] = square[r] = dot(at, residual, residual, r);
-#pragma unroll 1
-    for (int round = 0; round < rounds; ++round) {
-      float left[2];
-#pragma unroll
-      for (int r = 0; r < 2; ++r) left[r] = square[r] > rest * whole[r] ? square[r] : 0;
-      if (!__any_sync(0xffffffffu, left[0] > 0 || left[1] > 0)) break;
-      descend<tile::cuda::Tf32Cut>(at, x, size, {gain * left[0], gain * left[1]}, left, residual, solution);
-      if (!correct(at, x, q, rest, whole, square, residual, solution)) break;
-    }
-#pragma unroll
-    for (int r = 0; r < 2; ++r)
-      if (square[r] <= enough * whole[r]) square[r] = 0;
-    descend<tile::cuda::Exact>(at, x, 4 * size + 16, {enough * whole[0], enough * whole[1]}, square, residual,
-                               solution);
-  }
-
-  /// The residuals of the solutions and their squares, from 0 where these are worse than before. False if some, but of
-  /// what `rest` says is left of the whole, have not fallen to a quarter.
-  __device__ __forceinline__ bool correct(const Lane &at, const Reading &x, const float *q, float rest,
-                                          const float (&whole)[2], float (&square)[2], Rows &residual,
-                                          Rows &solution) const {
-    bool falls = true;
-    Results y[blocks];
-    keep(solution, x.d + at.row() * wide + 2 * at.place);
-    multiply<tile::cuda::Exact>(at, x, y);
-    take(q, size, residual);
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      float own = 0;
-      Rows &left = residual;
-#pragma unroll
-      for (int m = 0; m < fours; ++m)
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float each = left.x[r][m][j] - result(y, r, m, j) - ridge * solution.x[r][m][j];
-          result(y, r, m, j) = each, own += each * each;
-        }
-      own = at.across_row(own);
-      const bool worse = !(own < square[r]) && whole[r] != 0;
-      falls = falls && (own <= rest * whole[r] || 16 * own < square[r]);
-      square[r] = worse ? whole[r] : own;
-#pragma unroll
-      for (int m = 0; m < fours; ++m)
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-          if (worse)
-            solution.x[r][m][j] = 0;
-          else
-            left.x[r][m][j] = result(y, r, m, j);
-    }
-    return __all_sync(0xffffffffu, falls);
-  }
-
-  /// Conjugate gradients from the residuals on, until their squares are `enough`: 0 then, as of those that were before.
-  template <class Unit>
-  __device__ __forceinline__ void descend(const Lane &at, const Reading &x, int most, const float (&enough)[2],
-                                          float (&square)[2], Rows &residual, Rows &solution) const {
+  /// As ConjugateGradients::solve; every step's own.
+  __device__ __forceinline__ void solve(const Lane &at, const Reading &x, Rows &residual, Rows &solution) const {
     float *const direction = x.d + at.row() * wide + 2 * at.place;
+    float square[2], enough[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) square[r] = dot(at, residual, residual, r), enough[r] = epsilon * epsilon * square[r];
     keep(residual, direction);
 #pragma unroll 1
-    for (int iteration = 0; iteration < most; ++iteration) {
+    for (int iteration = 0; iteration < 4 * size + 16; ++iteration) {
       if (!__any_sync(0xffffffffu, square[0] != 0 || square[1] != 0)) return;
       Results y[blocks];
-      multiply<Unit>(at, x, y);
+      multiply(at, x, y);
       Rows d;
       take(direction, wide, d);
 #pragma unroll
@@ -186,9 +126,8 @@ private:
             product += ridge * d.x[r][m][j];
             along += d.x[r][m][j] * product;
           }
-        along = at.across_row(along); // by all lanes, solved or not
-        if (std::is_same<Unit, tile::cuda::Tf32Cut>::value && !(along > 0)) square[r] = 0; // not by coarse products
         const bool solved = square[r] == 0;
+        along = at.across_row(along); // by all lanes, solved or not
         const float length = solved ? 0 : square[r] / along;
 #pragma unroll
         for (int m = 0; m < fours; ++m)
@@ -221,21 +160,20 @@ private:
   }
 
   /// y_t = H_t d_t
-  template <class Unit>
   __device__ __forceinline__ void multiply(const Lane &at, const Reading &x, Results (&y)[blocks]) const {
     Results p[blocks];
     const float *const H = x.H + 2 * at.inner() * second + 2 * at.place;
-    meet<Unit>(at, x, p, y, [&](int m, Group<blocks>(&group)[2][1]) { // columns of H are its rows
+    meet(at, x, p, y, [&](int m, Group<blocks>(&group)[2][1]) { // columns of H are its rows
 #pragma unroll
       for (int b = 0; b < blocks; ++b)
         put(*reinterpret_cast<const float4 *>(H + (b / 2 * 16 + b % 2) * second + 16 * m), b, group);
     });
-    follow<Unit>(at, x, x.k, p, y);
+    follow(at, x, x.k, p, y);
   }
 
   /// p(t,i) = d_t . k_i, of blocks that have an i <= t, and y_t = S d_t, where other(m, group) takes the rows of S that
   /// the m-th sixteen channels of d_t meet.
-  template <class Unit, class Other>
+  template <class Other>
   __device__ __forceinline__ static void meet(const Lane &at, const Reading &x, Results (&p)[blocks],
                                               Results (&y)[blocks], const Other &other) {
     constexpr int half = blocks / 2;
@@ -276,7 +214,6 @@ private:
   }
 
   /// y_t = D(t,0) y_t + sum of p(t,i) D(t,i) rows_i over i <= t
-  template <class Unit>
   __device__ __forceinline__ void follow(const Lane &at, const Reading &x, const float *rows, Results (&p)[blocks],
                                          Results (&y)[blocks]) const {
     float decay[2];
@@ -289,11 +226,11 @@ private:
   __device__ __forceinline__ void write(const Lane &at, size_t step, const float *before, const Reading &x) const {
     Results p[blocks], y[blocks];
     const float *const B = x.B + 2 * at.place * pitch + 2 * at.inner();
-    meet<tile::cuda::Exact>(at, x, p, y, [&](int m, Group<blocks>(&group)[2][1]) {
+    meet(at, x, p, y, [&](int m, Group<blocks>(&group)[2][1]) {
 #pragma unroll
       for (int g = 0; g < 2; ++g) tile::cuda::load_rows(B + (16 * m + 2 * g) * pitch, pitch, group[g][0]);
     });
-    follow<tile::cuda::Exact>(at, x, x.v, p, y);
+    follow(at, x, x.v, p, y);
     if (!In::finite(y)) return one_by_one(*this, at.first, step, before, x);
     In::put(at, y, o.data() + step * size, [](int, float each) { return each; });
   }

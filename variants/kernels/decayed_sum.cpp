@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled here once, for all layers that are such sums.
 #include "variants/kernels/decayed_sum_algebra.hpp"
-#include "variants/kernels/decayed_sum_cuda.hpp"
+#include "variants/kernels/decayed_sum_segments_cuda.hpp"
 
 namespace recollect::variants {
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel with matrix instructions does in code for GPUs that lack them, whose host part a newer GPU may start.
+#pragma once
+#include <Kokkos_Core.hpp>
+
+namespace recollect::variants {
+
+/// Ends the program: outputs left as they were would pass for results.
+template <class... Unused> KOKKOS_FUNCTION void too_old(const Unused &...) {
+  Kokkos::abort("recollect was compiled for GPUs before compute capability 8.0: build it for the one at hand\n");
+}
+
+} // namespace recollect::variants
