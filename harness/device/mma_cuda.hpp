@@ -14,6 +14,8 @@
 
 namespace recollect::tile::cuda {
 
+constexpr int height = 16; // rows of a block
+
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 
 /// One thread's share of a 16 x 8 block of results: (row, col), (row, col + 1), (row + 8, col), (row + 8, col + 1) with
@@ -117,17 +119,6 @@ struct Tf32 {
     }
   }
 };
-/// The same of operands cut off, one instruction a product: for what is corrected afterwards.
-struct Tf32Cut {
-  static constexpr int groups = 1;
-  template <int N> __device__ static void add(const Group<float, N> (&g)[1], Results<float> (&sum)[N]) {
-    std::uint32_t a[4];
-#pragma unroll
-    for (int e = 0; e < 4; ++e) a[e] = __float_as_uint(g[0].a[e % 2][e / 2]);
-#pragma unroll
-    for (int c = 0; c < N; ++c) mma_tf32(sum[c], a, {__float_as_uint(g[0].b[c][0]), __float_as_uint(g[0].b[c][1])});
-  }
-};
 struct Bf16 {
   static constexpr int groups = 2;
   template <int N> __device__ static void add(const Group<float, N> (&g)[2], Results<float> (&sum)[N]) {
@@ -153,6 +144,9 @@ struct Float64 {
   }
 };
 
+#else // code for GPUs before them names them, and never runs
+struct Exact;
+struct Float64;
 #endif
 
 } // namespace recollect::tile::cuda

@@ -9,8 +9,6 @@ namespace recollect::tile::cuda {
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 
-constexpr int height = 16; // rows of a block
-
 /// A number in shared memory.
 __device__ inline float load_shared(std::uint32_t at, float) {
   float x;

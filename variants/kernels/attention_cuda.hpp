@@ -24,8 +24,8 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
   Blocks source; // of keys and values
 
   bool suits() const {
-    return loop.queries.width <= most_width && loop.values.width <= most_width &&
-           launching::fits_on_chip<Real>(scratch());
+    return Execution().cuda_device_prop().major >= 8 && loop.queries.width <= most_width &&
+           loop.values.width <= most_width && launching::fits_on_chip<Real>(scratch());
   }
 
   struct Room {
