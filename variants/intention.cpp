@@ -6,6 +6,7 @@
 //
 // State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost a token: recurrent (a Cholesky factorisation each)
 // 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
+#include "variants/kernels/gram.hpp"
 #include "variants/kernels/normal_equations_vjp.hpp"
 
 namespace recollect::variants {
@@ -36,9 +37,7 @@ Variant intention() {
   v.traits.order_invariant = true;
   v.layout = "V^T K [Dv,Dk], K^T K [Dk,Dk]";
   v.state_shape = stacked_state;
-  v.solved_condition = [](const Sequence &s, const Params &p) {
-    return gram_condition(s, p.real("ridge"), false, false);
-  };
+  solves_with(v, [](const Params &p) { return Gram{p.real("ridge"), false, false}; });
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::ridged_mean;
   return v;

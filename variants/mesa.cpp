@@ -10,6 +10,7 @@
 // decaying step starts one) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) and 7/3 Dk^3 a block; conjugate gradients 2 Dk^2 + 4 C
 // Dk an iteration.
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/gram.hpp"
 #include "variants/kernels/normal_equations_vjp.hpp"
 
 namespace recollect::variants {
@@ -64,9 +65,7 @@ Variant mesa() {
   v.forms[1].vjp = {backward<float>, backward<double>};
   v.layout = "B [Dv,Dk], H [Dk,Dk]";
   v.state_shape = stacked_state;
-  v.solved_condition = [](const Sequence &s, const Params &p) {
-    return gram_condition(s, p.real("ridge"), true, false, true);
-  };
+  solves_with(v, [](const Params &p) { return Gram{p.real("ridge"), true, false, true}; });
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::ridged_mean;

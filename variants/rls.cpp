@@ -8,6 +8,7 @@
 //
 // State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
 // 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation ends blocks early.
+#include "variants/kernels/gram.hpp"
 #include "variants/kernels/least_squares_vjp.hpp"
 
 namespace recollect::variants {
@@ -35,9 +36,7 @@ Variant rls() {
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
-  v.solved_condition = [](const Sequence &s, const Params &p) {
-    return gram_condition(s, p.real("ridge"), false, false);
-  };
+  solves_with(v, [](const Params &p) { return Gram{p.real("ridge"), false, false}; });
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::ridged_mean;
   return v;

@@ -66,6 +66,12 @@ struct Traits {
   Repeats repeats = Repeats::other;
 };
 
+struct Conditioned {
+  double number = 0; // condition number of a matrix
+  size_t head = 0;
+  int step = 0;
+};
+
 struct Variant {
   std::string name;                 // set by the registry: the file's stem
   std::vector<std::string> aliases; // other names that it goes by
@@ -91,6 +97,9 @@ struct Variant {
   /// Response of the reads to relative changes of the elements of the matrices that the layer solves with; null: it
   /// solves with none. Changes of the inputs move such a matrix only within its structure (conditioning.hpp).
   std::function<double(const Sequence &, const Params &)> solved_condition;
+  /// The worst condition number of those matrices, where some at the steps 0, 1, 3, 7 ... or the last is over `least`: else
+  /// of none, 0. Null: not known. Of sequences that begin without a state.
+  std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
   /// Whether a head's outputs depend on the other heads of its text; null: never. Such a layer has no finite state.
   std::function<bool(const Params &)> joins_heads;
   /// Why the variant cannot take this shape with these parameters, "" if it can.

@@ -32,6 +32,7 @@
 //                                               GPU a thread takes an element through all of them, whatever parts() says
 //   places                                      place(head, at) is where element `at` lies in the layer's layout: there it
 //                                               is loaded and stored on the way
+//   keeps_start                                 the layer's state stays as it was given: nothing is stored
 //   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
 //   kind(), kinds, every_precision, usual_steps, reads_alone, threads, reading_threads, reading_teams, usual_alone
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
@@ -63,6 +64,10 @@ template <class Algebra, class = void> struct Divides : std::false_type {};
 template <class Algebra>
 struct Divides<Algebra, std::void_t<decltype(std::declval<Algebra &>().narrow(Part{0, 1}))>>
     : std::bool_constant<on_host> {};
+
+/// Whether the layer's state is left as it was given.
+template <class Algebra, class = void> constexpr bool keeps_start = false;
+template <class Algebra> constexpr bool keeps_start<Algebra, std::enable_if_t<Algebra::keeps_start>> = true;
 
 template <class Algebra> struct Streaming {
   using Real = typename Algebra::Real;
@@ -109,7 +114,7 @@ private:
       Real *const old = before;
       before = after, after = old;
     }
-    algebra.store(team, head, before);
+    if constexpr (!keeps_start<Algebra>) algebra.store(team, head, before);
   }
 };
 
@@ -198,7 +203,7 @@ template <class Algebra> struct Carry {
         Real *first = state, *after = window.now(head) + at;
         if constexpr (in_place<Algebra>) {
           first = window.begin == 0 ? algebra.place(head, at) : after;
-          if (window.end == steps.chunks()) after = algebra.place(head, at);
+          if (!keeps_start<Algebra> && window.end == steps.chunks()) after = algebra.place(head, at);
         }
         Real element = *first;
         *state = element;
@@ -366,7 +371,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
     run_phase<Carry, Real>(usual, launch("carry", heads * parts), *call.arena, carrying, algebra, steps, w, parts);
     run_phase<Read, Real>(usual, launch("read", units), *call.arena, reading, algebra, steps, w);
   }
-  if constexpr (!in_place<Algebra>)
+  if constexpr (!in_place<Algebra> && !keeps_start<Algebra>)
     run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
 }
 

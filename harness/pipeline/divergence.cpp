@@ -3,6 +3,8 @@
 #include "harness/core/registry.hpp"
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 
 namespace recollect {
 
@@ -21,9 +23,19 @@ std::string diverged(const Output &output, const Shape &shape, Real real) {
   return where.empty() ? "" : std::string("diverged in ") + name_of(real) + " at " + where;
 }
 
+std::string unresolved(const Variant &variant, const Sequence &sequence, const Run &run) {
+  if (!variant.worst_condition || !sequence.state.empty()) return "";
+  const Conditioned worst = variant.worst_condition(sequence, params_of(variant, run), 1 / epsilon_of(run.real));
+  if (worst.number == 0) return "";
+  std::ostringstream text;
+  text << name_of(run.real) << " does not resolve the matrix solved at step " << worst.step << " of head " << worst.head
+       << ", of condition number " << std::setprecision(2) << worst.number;
+  return text.str();
+}
+
 std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output) {
   const std::string said = diverged(output, sequence.shape, run.real);
-  if (said.empty()) return "";
+  if (said.empty()) return unresolved(variant, sequence, run);
   const Form &form = find_form(variant, run.form, sequence.shape, params_of(variant, run));
   if (form.name == variant.forms[0].name || !form.exact) return said;
   Run definition = run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a pass that leaves its type's range. A number that is none is never passed on in silence: either the
+// What becomes of a pass that leaves its type's range or precision. A number that is none is never passed on in silence: either the
 // definition stays in range and takes the fast form's place, or the pass diverges, and it is said from which step on.
 #pragma once
 #include "harness/pipeline/forward.hpp"
@@ -13,9 +13,13 @@ std::string divergence(const Output &output, const Shape &shape);
 /// "diverged in f32 at step 41 of head 3", "" where it did not.
 std::string diverged(const Output &output, const Shape &shape, Real real);
 
+/// "f32 does not resolve the matrix solved at step 7 of head 3, of condition number 2e+09": the outputs that hang on it may
+/// have no right digit. "" where none is known (Variant::worst_condition).
+std::string unresolved(const Variant &variant, const Sequence &sequence, const Run &run);
+
 /// `output` is that of `run`. Where it diverges and the recurrent form in the same type does not, it becomes that one's.
-/// Returns what there is to know: "", "diverged in f32 at step 41 of head 3", or "recurrent in place of chunked, which
-/// diverged in f32 at step 41 of head 3".
+/// Returns what there is to know: "", as unresolved() says, "diverged in f32 at step 41 of head 3", or "recurrent in place
+/// of chunked, which diverged in f32 at step 41 of head 3".
 std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output);
 
 } // namespace recollect

@@ -42,8 +42,7 @@ template <class Number> struct DecayedSumStarts : InShortChunks<DecayedSumAlgebr
     starts.keep(team, c, before);
     if (reads) Base::read(team, c, chunk, before, x);
   }
-  static constexpr bool places = false;
-  KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
+  static constexpr bool keeps_start = true;
 };
 
 /// `state` is that of the gradient.

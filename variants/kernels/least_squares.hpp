@@ -6,8 +6,7 @@
 //   d) / alpha_t
 #pragma once
 #include "harness/device/device.hpp"
-#include "harness/numerics/element_response.hpp"
-#include <algorithm>
+#include <vector>
 
 namespace recollect::variants {
 
@@ -49,32 +48,6 @@ inline std::vector<double> inverse_ridge_state(const Shape &s, double ridge) {
   std::vector<double> state(size_t(s.Dv + s.Dk) * s.Dk, 0.0);
   for (int i = 0; i < s.Dk; ++i) state[size_t(s.Dv + i) * s.Dk + i] = 1 / ridge;
   return state;
-}
-
-/// Response of the reads o_t = B_t M_t^{-1} q_t to a relative change of M_t's elements by random signs, the largest
-/// over heads and prefixes in units of the largest |o|: M_t = r_t I + G_t, B_t and G_t the sums of beta v k^T and beta k
-/// k^T, no beta where the layer has none, which alpha decays where `decays`, r_t the ridge, which it decays too where `ridge_decays`. Infinite where some M_t
-/// is singular.
-inline double gram_condition(const Sequence &s, double ridge, bool decays, bool ridge_decays, bool weighs = false) {
-  const Shape &n = s.shape;
-  double change = 0, scale = 0;
-  for (size_t head = 0; head < n.heads(); ++head) {
-    Dense G = (ridge_decays ? ridge : 0) * Dense::identity(n.Dk), B(n.Dv, n.Dk);
-    const Dense constant = (ridge_decays ? 0 : ridge) * Dense::identity(n.Dk);
-    for (int t = 0; t < n.T; ++t) {
-      const size_t step = head * n.T + t;
-      const auto row = [&](const std::vector<double> &x, int width) {
-        return std::vector<double>(x.begin() + step * width, x.begin() + (step + 1) * width);
-      };
-      const std::vector<double> k = row(s.k, n.Dk);
-      const double alpha = decays && !s.alpha.empty() ? s.alpha[step] : 1;
-      const double beta = weighs && !s.beta.empty() ? s.beta[step] : 1;
-      G = alpha * G + beta * outer(k, k), B = alpha * B + beta * outer(row(s.v, n.Dv), k);
-      const ElementResponse read = element_response(G + constant, B, row(s.q, n.Dk));
-      change = std::max(change, read.change), scale = std::max(scale, read.size);
-    }
-  }
-  return change == 0 ? 0 : change / scale;
 }
 
 } // namespace recollect::variants

@@ -41,7 +41,7 @@ template <class Number> struct MomentumStarts : MomentumAlgebra<Number> {
     tile::copy<Number>(team, c.n, V, chunk.X + 2 * this->arrays.Dk, this->ldx(),
                        kept.errors.data() + this->step(c, 0) * V, V);
   }
-  KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
+  static constexpr bool keeps_start = true;
 };
 
 /// Its state is [A; B], transposed.

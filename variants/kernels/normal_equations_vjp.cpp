@@ -26,7 +26,7 @@ template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
     solve_all(team, c, before, q.data() + first, x.data() + first, room);
     solve_all(team, c, before, r.data() + first, y.data() + first, room);
   }
-  KOKKOS_FUNCTION void store(const Team &, size_t, const Real *) const {} // the call keeps its initial state
+  static constexpr bool keeps_start = true;
 
 private:
   KOKKOS_FUNCTION void solve_all(const Team &team, const Chunk &c, const Real *before, const Real *from, Real *to,

@@ -17,7 +17,7 @@ template <class Number, class Rule> struct ScanStarts : ScanAlgebra<Number, Rule
     Base::copy(team, this->state_size(), before, this->own(starts.of(c)));
     if (after) Base::read(team, c, chunk, before, after, x); // nothing else carries the state
   }
-  KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
+  static constexpr bool keeps_start = true;
 };
 
 template <class Rule> struct ScanPass {

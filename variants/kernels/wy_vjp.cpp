@@ -30,7 +30,7 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
     kept.starts.keep(team, c, before);
     tile::copy<Number>(team, c.n, int(ldx), chunk.X, ldx, kept.X.data() + (c.head * this->T + c.first) * ldx, ldx);
   }
-  KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
+  static constexpr bool keeps_start = true;
 };
 
 /// The states alone.
@@ -45,7 +45,7 @@ template <class Number> struct WyStates : WyAlgebra<Number> {
                               const Reading &) const {
     tile::transpose(team, this->F, this->V, before, this->V, starts.of(c), this->F);
   }
-  KOKKOS_FUNCTION void store(const Team &, size_t, const Number *) const {} // the call keeps its initial state
+  static constexpr bool keeps_start = true;
 };
 
 template <class Number> struct WyAdjoint {

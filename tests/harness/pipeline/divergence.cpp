@@ -58,6 +58,29 @@ BOOST_AUTO_TEST_CASE(a_definition_that_stays_in_range_takes_the_fast_forms_place
   BOOST_TEST(settle(mixed, s, run, out = forward(mixed, s, run)).find("diverged") == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_matrix_that_the_type_does_not_resolve_is_named) {
+  Sequence s = random_sequence({1, 2, 6, 2, 3}, 62);
+  for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i >= 6 * 2 && i % 2 == 0; // head 1: the same unit key throughout
+  s.alpha.assign(12, 1), s.beta.assign(12, 1);
+  const auto note = [&](const char *name, Real real, const char *ridge) {
+    const Variant &variant = find_variant(name);
+    const Run run{"chunked", real, 16, variant_params(variant, {{"ridge", ridge}})};
+    Output out = forward(variant, s, run);
+    return settle(variant, s, run, out);
+  };
+  for (const char *name : {"rls", "mesa", "intention"}) { // M_t = ridge I + (t + 1) e e^T
+    BOOST_TEST(note(name, Real::f32, "1e-8") ==
+               "f32 does not resolve the matrix solved at step 5 of head 1, of condition number 6e+08");
+    BOOST_TEST(note(name, Real::f64, "1e-8") == "");
+    BOOST_TEST(note(name, Real::f32, "1e-6") == ""); // 6e6, of 8e6
+  }
+  s.alpha.assign(12, 0.5), s.k.assign(24, 0), s.k[12] = 1; // weighted_rls forgets its ridge, and all else as fast
+  BOOST_TEST(note("weighted_rls", Real::f32, "1e-8") ==
+             "f32 does not resolve the matrix solved at step 0 of head 1, of condition number 2e+08");
+  s.state.assign(2 * 5 * 2, 1); // what a given state holds is not known
+  BOOST_TEST(unresolved(find_variant("rls"), s, {"chunked", Real::f32, 16, {}}) == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
