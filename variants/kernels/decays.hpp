@@ -254,7 +254,8 @@ private:
       const int index = decays ? (tau - 1) / sub : 0;
       block = index * sub;
       own = row_factor ? row_factor[m] : Real(1), inside = decays ? d.inside[tau - 1] : Real(1);
-      until = d.until + size_t(index) * d.n, same = d.same + (tau - 1) * std::ptrdiff_t(sub);
+      until = decays ? d.until + size_t(index) * d.n : nullptr; // there are no tables where nothing decays
+      same = decays ? d.same + (tau - 1) * std::ptrdiff_t(sub) : nullptr;
     }
     KOKKOS_FUNCTION Real earlier(Real x, int i) const { return by_factors(x * (inside * until[i]), i); }
     KOKKOS_FUNCTION Real within(Real x, int i) const { return by_factors(decays ? x * same[i - block] : x, i); }
