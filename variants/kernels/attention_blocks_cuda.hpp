@@ -28,10 +28,6 @@ template <class Real> struct PlainBlocks {
     }
 #endif
   };
-  KOKKOS_FUNCTION static Block place(Stack<Real> &s) {
-    Real *const k = s.take(keys * pitch);
-    return {k, s.take(keys * pitch)};
-  }
 
 #if __CUDA_ARCH__ >= 800
   struct Queries {
@@ -140,10 +136,6 @@ struct RoundedBlocks {
     }
 #endif
   };
-  KOKKOS_FUNCTION static Block place(Stack<float> &s) {
-    float *const k = s.take(keys * pitch);
-    return {k, s.take(keys * pitch)};
-  }
 
 #if __CUDA_ARCH__ >= 800
   static constexpr int steps = most_width / 16; // of 16 terms, a matrix instruction's

@@ -36,7 +36,10 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
   KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
     Room x;
     x.q = s.take(most_rows * pitch);
-    for (Block &block : x.blocks) block = Blocks::place(s);
+    for (Block &block : x.blocks) {
+      block.k = s.take(Blocks::keys * Blocks::pitch);
+      block.v = s.take(Blocks::keys * Blocks::pitch);
+    }
     x.peak = s.take(most_rows), x.mass = s.take(most_rows);
     return x;
   }
@@ -230,23 +233,24 @@ template <class Finish> constexpr bool takes_rounded<Finish, std::enable_if_t<Fi
 template <class Real, class Kernel, class Finish>
 bool attend_in_warps(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop,
                      const Finish &finish) {
-  const size_t mark = call.arena->mark();
-  const auto starts = [&](const auto &kernel, const auto &blocks) {
-    if (!kernel.suits()) return false;
-    auto given = kernel;
-    given.source = blocks();
-    run<Real>({label, call.shape.heads() * given.blocks(), given.threads, call.math}, *call.arena, given.scratch(),
-              given);
-    call.arena->release(mark);
-    return true;
+  const auto start = [&](const auto &kernel) {
+    run<Real>({label, call.shape.heads() * kernel.blocks(), kernel.threads, call.math}, *call.arena, kernel.scratch(),
+              kernel);
   };
   if constexpr (sizeof(Real) == 4 && takes_rounded<Finish>)
-    if (call.math == Math::bf16)
-      return starts(AttendInWarps<Real, Kernel, Finish, RoundedBlocks>{loop, finish, {}}, [&] {
-        return RoundedBlocks{rounded(label, call, loop.keys), rounded(label, call, loop.values)};
-      });
-  return starts(AttendInWarps<Real, Kernel, Finish, PlainBlocks<Real>>{loop, finish, {}},
-                [] { return PlainBlocks<Real>(); });
+    if (call.math == Math::bf16) {
+      AttendInWarps<Real, Kernel, Finish, RoundedBlocks> rounding{loop, finish, {}};
+      if (!rounding.suits()) return false;
+      const size_t mark = call.arena->mark();
+      rounding.source = {rounded(label, call, loop.keys), rounded(label, call, loop.values)};
+      start(rounding);
+      call.arena->release(mark);
+      return true;
+    }
+  const AttendInWarps<Real, Kernel, Finish, PlainBlocks<Real>> plain{loop, finish, {}};
+  const bool suits = plain.suits();
+  if (suits) start(plain);
+  return suits;
 }
 
 } // namespace recollect::variants

@@ -153,6 +153,10 @@ struct ChunkInWarps {
             make_float4(value(r, x[0]), value(r, y[0]), value(r, x[1]), value(r, y[1]));
       }
   }
+  __device__ __forceinline__ static void put(const Lane &at, const Results (&sum)[blocks], float *out, int ld = size) {
+    put(
+        at, sum, out, [](int, float x) { return x; }, ld);
+  }
   /// The other way round.
   __device__ __forceinline__ static void take(const Lane &at, const float *from, int ld, Results (&sum)[blocks]) {
 #pragma unroll

@@ -232,7 +232,7 @@ private:
     });
     follow(at, x, x.v, p, y);
     if (!In::finite(y)) return one_by_one(*this, at.first, step, before, x);
-    In::put(at, y, o.data() + step * size, [](int, float each) { return each; });
+    In::put(at, y, o.data() + step * size);
   }
 
   /// The same, pair by pair. By value, so that registers stay what they are where it is not called.

@@ -9,17 +9,15 @@ namespace recollect::variants {
 namespace {
 /// False for products that are to be exact, and where there are no segments.
 bool in_segments(const std::string &label, const Call<float> &call, const DecayedSumInWarps &sum) {
-  const auto start = [&](auto segments) {
-    segments.chunks = segments.chunks_of(call);
-    if (segments.chunks == 1) return false;
-    Call<float> wide = call;
-    wide.chunk *= segments.chunks;
-    run_chunks(label, wide, segments);
-    return true;
-  };
-  return call.math == Math::bf16   ? start(DecayedSumInSegments<Math::bf16>{sum, 1})
-         : call.math == Math::tf32 ? start(DecayedSumInSegments<Math::tf32>{sum, 1})
-                                   : false;
+  const int chunks = call.math == Math::exact ? 1 : segment_chunks(call);
+  if (chunks == 1) return false;
+  Call<float> wide = call;
+  wide.chunk *= chunks;
+  if (call.math == Math::bf16)
+    run_chunks(label, wide, DecayedSumInSegments<Math::bf16>{sum, chunks});
+  else
+    run_chunks(label, wide, DecayedSumInSegments<Math::tf32>{sum, chunks});
+  return true;
 }
 } // namespace
 #endif
@@ -30,7 +28,8 @@ template <class Real> void decayed_sum(const std::string &label, const Call<Real
   if constexpr (std::is_same<Real, float>::value)
     if (DecayedSumInWarps::suits(call, in)) {
       const DecayedSumInWarps sum{state, {}, call.v, call.o};
-      return in_segments(label, call, sum) ? void() : run_chunks(label, call, sum);
+      if (!in_segments(label, call, sum)) run_chunks(label, call, sum);
+      return;
     }
 #endif
   run_chunks(label, call, DecayedSumAlgebra<Real>{state, call.v, call.o});

@@ -52,7 +52,7 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
     Results sum[blocks];
     float z[2] = {};
     const float carried = add_up<tile::cuda::UnitOf<math>, pitch>(at, step, x.k, x.v, x.decay, sum, z);
-    put(at, sum, out.added, [](int, float x) { return x; });
+    put(at, sum, out.added);
     put_rest(at, carried, z, out);
 #else
     too_old(team, c, out, x);
@@ -158,11 +158,14 @@ protected:
   __device__ __forceinline__ void put_rest(const Lane &at, float carried, const float (&z)[2],
                                            const Summary &out) const {
     if (decays && at.row() == 0 && at.place == 0) out.carried[0] = carried;
-    if (!in.normalised) return;
+    if (in.normalised) put_keys(at, z, out.added + size * size);
+  }
+  /// The sums over keys of which the lanes have their parts.
+  __device__ __forceinline__ static void put_keys(const Lane &at, const float (&z)[2], float *out) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float all = at.across_row(z[r]);
-      if (at.place == 0) out.added[size * size + at.row() + 8 * r] = all;
+      if (at.place == 0) out[at.row() + 8 * r] = all;
     }
   }
 

@@ -7,18 +7,18 @@
 
 namespace recollect::variants {
 
+/// Chunks of a segment: as many as leave one to every team that runs at once; 1 where these do not divide the sequence.
+inline int segment_chunks(const Call<float> &call) {
+  const int all = call.shape.T / ChunkInWarps::size;
+  const size_t teams = 4 * size_t(Execution().cuda_device_prop().multiProcessorCount);
+  int chunks = 1;
+  while (call.shape.heads() * all > teams * chunks) chunks *= 2;
+  return all % chunks == 0 ? chunks : 1;
+}
+
 template <Math math> struct DecayedSumInSegments : DecayedSumInWarps {
   static constexpr bool every_precision = false; // it is math's
-  int chunks; // of a segment
-
-  /// As many chunks as leave a segment to every team that runs at once; 1 where these do not divide the sequence.
-  static int chunks_of(const Call<float> &call) {
-    const int all = call.shape.T / size;
-    const size_t teams = 4 * size_t(Execution().cuda_device_prop().multiProcessorCount);
-    int chunks = 1;
-    while (call.shape.heads() * all > teams * chunks) chunks *= 2;
-    return all % chunks == 0 ? chunks : 1;
-  }
+  int chunks;                                    // of a segment
 
   struct Reading : DecayedSumInWarps::Reading {
     float *z; // [size]
@@ -42,7 +42,7 @@ template <Math math> struct DecayedSumInSegments : DecayedSumInWarps {
       decay(x.decay, sum, z);
       carried *= add_up<Unit, pitch>(at, step, x.k, x.v, x.decay, sum, z);
     }
-    put(at, sum, out.added, [](int, float x) { return x; });
+    put(at, sum, out.added);
     put_rest(at, carried, z, out);
 #else
     too_old(team, c, out, x);
@@ -91,14 +91,8 @@ private:
     if (in.normalised && at.place == 0) z[0] = x.z[at.row()], z[1] = x.z[at.row() + 8];
     decay(x.decay, sum, z);
     add_up<Unit, key_pitch>(at, step, x.k, x.v, x.decay, sum, z);
-    put(
-        at, sum, x.S, [](int, float x) { return x; }, pitch);
-    if (!in.normalised) return;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const float all = at.across_row(z[r]);
-      if (at.place == 0) x.z[at.row() + 8 * r] = all;
-    }
+    put(at, sum, x.S, pitch);
+    if (in.normalised) put_keys(at, z, x.z);
   }
 #endif
 };
