@@ -8,7 +8,6 @@ import time
 import unittest
 import unittest.mock
 
-import h5py
 import numpy as np
 
 try:
@@ -36,22 +35,15 @@ def tensors_of_a_layer(shape=(2, 2, 37, 8, 6)):
             "w": unit(draw.normal(size=(B, H, T, Dk)))}
 
 
-def write(path, tensors):
-    with h5py.File(path, "w") as f:
-        for name, values in tensors.items():
-            f[name] = values
-
-
 def ours(tensors, variant, *flags, form="recurrent"):
     """What `forward` writes for these tensors: {name: array}."""
     with tempfile.TemporaryDirectory() as folder:
-        source, out = os.path.join(folder, "in.h5"), os.path.join(folder, "out.h5")
-        write(source, tensors)
+        source, out = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
+        np.savez(source, **tensors)
         done = subprocess.run([PROGRAM, "forward", variant, "-i", source, "-o", out, "--form", form, *flags],
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        with h5py.File(out) as f:
-            return {name: f[name][:] for name in f if isinstance(f[name], h5py.Dataset)}
+        return dict(np.load(out))
 
 
 def on_device(peers, tensors):
@@ -120,9 +112,9 @@ class Peers(unittest.TestCase):
                     print(f"{variant}, {precision}: {' '.join(str(refused).split())[:120]}")
                     continue
                 with tempfile.TemporaryDirectory() as folder:
-                    source, out = os.path.join(folder, "in.h5"), os.path.join(folder, "out.h5")
-                    write(source, tensors)
-                    write(out, {"o": found})
+                    source, out = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
+                    np.savez(source, **tensors)
+                    np.savez(out, o=found)
                     checked = subprocess.run([PROGRAM, "check", variant, "-i", source, "-c", out, "--dtype", precision],
                                              capture_output=True, text=True)
                 self.assertEqual(checked.returncode, 0, f"{variant} ({names}): {checked.stdout}{checked.stderr}")

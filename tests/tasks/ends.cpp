@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task says of its headline's ends, against a reader of noise, of zero and of the target.
+#include "harness/core/error.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "tests/tasks/task_testing.hpp"

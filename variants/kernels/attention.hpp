@@ -47,6 +47,13 @@ template <class Real> struct Divide {
     each_cell(team, rows.size(), width,
               [=](int r, int c) { to[size_t(r) * width + c] = mass[r] == 0 ? Real(0) : sum[r * ld + c] / mass[r]; });
   }
+  /// Two columns of a row.
+  KOKKOS_FUNCTION void put(size_t head, int t, int c, Real x, Real y, Real mass) const {
+    const Real over = mass == 0 ? Real(0) : 1 / mass;
+    Real *const to = out.at(head, t) + c;
+    if (c < out.width) to[0] = x * over;
+    if (c + 1 < out.width) to[1] = y * over;
+  }
 };
 
 /// Every query of every head through its keys, then `finish`.

@@ -14,7 +14,7 @@ template <class Real> struct PlainBlocks {
   static constexpr int warps = alone ? 16 : 8, tiles = 1, teams = alone ? 1 : 2; // at once
   static constexpr int most_width = 64, pitch = most_width + 4;
   static constexpr int keys = alone ? 32 : 64, at_once = keys / 2; // whose weights are 16 of a thread's 128 registers
-  static constexpr bool skips_masks = false;
+  static constexpr bool skips_masks = false, finishes = false;
 
   struct Block {
     Real *k, *v; // [keys,pitch]
@@ -33,7 +33,7 @@ template <class Real> struct PlainBlocks {
   struct Queries {
     const Real *q;
     int pitch;
-    __device__ Queries(const Real *q, int pitch, int) : q(q), pitch(pitch) {}
+    __device__ Queries(const Real *q, int pitch, int, Real) : q(q), pitch(pitch) {}
   };
 
   template <class Loop>
@@ -118,7 +118,7 @@ struct RoundedBlocks {
   static constexpr int warps = 4, tiles = 2, teams = 2; // with 255 registers a thread
   static constexpr int most_width = RoundedRows::width, keys = RoundedRows::block, at_once = keys;
   static constexpr int words = RoundedRows::words, pitch = words + 4; // of a row, in different banks eight by eight
-  static constexpr bool skips_masks = true;
+  static constexpr bool skips_masks = true, finishes = true;          // outputs go from registers where they belong
   RoundedRows k, v;
 
   struct Block {
@@ -142,7 +142,7 @@ struct RoundedBlocks {
   /// The warp's, as first operands.
   struct Queries {
     std::uint32_t a[tiles][steps][4];
-    __device__ Queries(const float *q, int pitch, int lane) {
+    __device__ Queries(const float *q, int pitch, int lane, float factor) {
       q += lane / 4 * pitch + lane % 4 * 2;
 #pragma unroll
       for (int i = 0; i < tiles; ++i)
@@ -152,37 +152,38 @@ struct RoundedBlocks {
           for (int e = 0; e < 4; ++e) {
             const float2 both =
                 *reinterpret_cast<const float2 *>(q + (16 * i + e % 2 * 8) * pitch + 16 * s + e / 2 * 8);
-            a[i][s][e] = tile::cuda::to_bf16_pair(both.x, both.y);
+            a[i][s][e] = tile::cuda::to_bf16_pair(factor * both.x, factor * both.y);
           }
     }
   };
 
   template <class Loop>
   __device__ void stage(const Team &team, const Loop &, size_t head, int first, const Block &to) const {
-    constexpr int across = words / 4; // 16 bytes at a time
-    const float *const from_k = k.at(head, first), *const from_v = v.at(head, first);
+    constexpr int across = words / 4, down = 32 * warps / across; // 16 bytes at a time
+    const int row = team.rank / across, c = team.rank % across * 4;
+    const float *const from_k = k.at(head, first + row) + c, *const from_v = v.at(head, first + row) + c;
+    float *const to_k = to.k + row * pitch + c, *const to_v = to.v + row * pitch + c;
 #pragma unroll
-    for (int i = 0; i < keys * across; i += 32 * warps) {
-      const int row = (i + team.rank) / across, c = (i + team.rank) % across * 4;
-      tile::cuda::move_16(from_k + row * words + c, to.k + row * pitch + c, true);
-      tile::cuda::move_16(from_v + row * words + c, to.v + row * pitch + c, true);
+    for (int i = 0; i < keys; i += down) {
+      tile::cuda::move_16(from_k + i * words, to_k + i * pitch, true);
+      tile::cuda::move_16(from_v + i * words, to_v + i * pitch, true);
     }
   }
 
   template <int N>
   __device__ __forceinline__ static void score(const Queries &queries, const Block &block, int, int lane,
                                                tile::cuda::Results<float> (&p)[tiles][N]) {
-    const std::uint32_t row = shared(block.k + lane % 8 * pitch + lane / 8 * 4);
+    const std::uint32_t row = shared(block.k + (lane / 16 * 8 + lane % 8) * pitch + lane / 8 % 2 * 4);
 #pragma unroll
-    for (int c = 0; c < N; ++c)
+    for (int s = 0; s < steps; ++s)
 #pragma unroll
-      for (int s = 0; s < steps; s += 2) {
+      for (int c = 0; c < N; c += 2) { // innermost: products that add to one result wait for each other
         std::uint32_t b[4];
         tile::cuda::load_pairs(row + 4 * (c * 8 * pitch + s * 8), b);
 #pragma unroll
         for (int i = 0; i < tiles; ++i) {
           tile::cuda::mma_bf16(p[i][c], queries.a[i][s], {b[0], b[1]});
-          tile::cuda::mma_bf16(p[i][c], queries.a[i][s + 1], {b[2], b[3]});
+          tile::cuda::mma_bf16(p[i][c + 1], queries.a[i][s], {b[2], b[3]});
         }
       }
   }

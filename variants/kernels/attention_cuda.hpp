@@ -9,6 +9,10 @@
 
 namespace recollect::variants {
 
+/// Whether logits are products times a factor.
+template <class Kernel, class = void> constexpr bool is_proportional = false;
+template <class Kernel> constexpr bool is_proportional<Kernel, std::enable_if_t<Kernel::proportional>> = true;
+
 template <class Number, class Kernel, class Finish, class Blocks> struct AttendInWarps {
   using Real = Number;
   using Block = typename Blocks::Block;
@@ -30,16 +34,15 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
 
   struct Room {
     Real *q;           // [rows,pitch], at the end the sums
-    Block blocks[2];   // this one and the next
+    Block first;       // the next stands behind it
     Real *peak, *mass; // [rows]
+    KOKKOS_FUNCTION Block block(int which) const { return {first.k + which * room, first.v + which * room}; }
   };
+  static constexpr int room = 2 * Blocks::keys * Blocks::pitch; // of a block
   KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
     Room x;
     x.q = s.take(most_rows * pitch);
-    for (Block &block : x.blocks) {
-      block.k = s.take(Blocks::keys * Blocks::pitch);
-      block.v = s.take(Blocks::keys * Blocks::pitch);
-    }
+    x.first.k = s.take(2 * room), x.first.v = x.first.k + room / 2;
     x.peak = s.take(most_rows), x.mass = s.take(most_rows);
     return x;
   }
@@ -50,6 +53,17 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
     return stack.used;
   }
   KOKKOS_FUNCTION int blocks() const { return (loop.queries.count - 1) / most_rows + 1; }
+  /// Of some heads, whose keys the cache holds, those that see most first: what comes last is short.
+  KOKKOS_FUNCTION Range rows_at(size_t unit, size_t &head) const {
+    constexpr int together = 1024; // units: a few for every team at work
+    const int T = loop.queries.count, blocks = this->blocks(), group = together < blocks ? 1 : together / blocks;
+    const size_t heads = loop.queries.data.extent(0) / (size_t(T) * loop.queries.width);
+    const size_t first = unit / (size_t(group) * blocks) * group, left = heads - first;
+    const int own = int(unit - first * blocks), across = left < size_t(group) ? int(left) : group;
+    head = first + own % across;
+    const int begin = (blocks - 1 - own / across) * most_rows;
+    return {begin, begin + most_rows < T ? begin + most_rows : T};
+  }
   /// Keys that query t sees.
   KOKKOS_FUNCTION int seen(int t) const {
     if (t >= loop.queries.count) return 0;
@@ -60,13 +74,16 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
 #if __CUDA_ARCH__ >= 800
     Stack<Real> stack{memory};
     const Room x = place(stack);
-    const size_t head = unit / blocks();
-    const int begin = (blocks() - 1 - int(unit % blocks())) * most_rows, T = loop.queries.count; // longest first
-    const Range rows{begin, begin + most_rows < T ? begin + most_rows : T};
-    for (int i = team.rank; i < x.peak - x.q; i += team.size) x.q[i] = 0; // past the widths
-    team.barrier();
-    tile::copy(team, rows.size(), loop.queries.width, loop.queries.at(head, begin), loop.queries.width, x.q, pitch);
-    if (!in_registers(team, head, rows, x)) {
+    size_t head;
+    const Range rows = rows_at(unit, head);
+    if (loop.queries.width < most_width || rows.size() < most_rows) {
+      for (int i = team.rank; i < x.peak - x.q; i += team.size) x.q[i] = 0; // past the widths
+      team.barrier();
+    }
+    tile::copy(team, rows.size(), loop.queries.width, loop.queries.at(head, rows.begin), loop.queries.width, x.q, pitch);
+    if (in_registers(team, head, rows, x)) {
+      if (Blocks::finishes) return;
+    } else {
       one_by_one(*this, team, head, rows, x);
       team.barrier();
     }
@@ -84,6 +101,11 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
 #if __CUDA_ARCH__ >= 800
 private:
   using Results = tile::cuda::Results<Real>;
+  static constexpr bool scaled = Blocks::finishes && is_proportional<Kernel>; // queries, before they are rounded
+  __device__ Real factor() const {
+    if constexpr (scaled) return loop.kernel.factor;
+    return 1;
+  }
   /// Of a tile's queries those of a lane: lane / 4 and 8 further; columns that Blocks::column says.
   struct Held {
     Results sum[blocks_of_values];
@@ -100,18 +122,24 @@ private:
     for (Held &each : held)
 #pragma unroll
       for (int r = 0; r < 2; ++r) each.peak[r] = Kokkos::reduction_identity<Real>::max(), each.mass[r] = 0;
-    source.stage(team, loop, head, 0, x.blocks[0]);
+    source.stage(team, loop, head, 0, x.block(0));
     team.barrier();
-    const typename Blocks::Queries queries(x.q + (first - rows.begin) * pitch, pitch, lane);
+    const typename Blocks::Queries queries(x.q + (first - rows.begin) * pitch, pitch, lane, factor());
     for (int key = 0, here = 0; key < end; key += most_keys, here = 1 - here) {
-      if (key + most_keys > seen(rows.begin) && !finite(team, x.blocks[here])) return false;
-      if (key + most_keys < end) source.stage(team, loop, head, key + most_keys, x.blocks[1 - here]);
+      if (key + most_keys > seen(rows.begin) && !finite(team, x.block(here))) return false;
+      if (key + most_keys < end) source.stage(team, loop, head, key + most_keys, x.block(1 - here));
       for (int some = 0; some < most_keys && key + some < most_seen; some += read_keys)
-        read(head, first, last, key + some, lane, queries, x.blocks[here].from(some), held);
+        read(head, first, last, key + some, lane, queries, x.block(here).from(some), held);
       team.barrier();
     }
 #pragma unroll
-    for (int i = 0; i < tiles; ++i) keep(lane, first - rows.begin + i * tile::cuda::height, held[i], x);
+    for (int i = 0; i < tiles; ++i) {
+      const int row = first - rows.begin + i * tile::cuda::height;
+      if constexpr (Blocks::finishes)
+        write(lane, head, rows, row, held[i]);
+      else
+        keep(lane, row, held[i], x);
+    }
     team.barrier();
     return true;
   }
@@ -125,72 +153,97 @@ private:
                                        Held (&held)[tiles]) const {
     Results p[tiles][blocks_of_keys];
     Blocks::score(queries, block, (loop.queries.width + 7) / 8 * 8, lane, p);
-    const bool all = Blocks::skips_masks && last == first + warp_rows - 1 && key + read_keys <= seen(first);
-#pragma unroll
-    for (int i = 0; i < tiles; ++i)
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const int t = first + i * tile::cuda::height + lane / 4 + 8 * r, own = key + lane % 4 * 2;
-        all ? weigh(head, t, own, std::true_type(), r, p[i], held[i]) : weigh(head, t, own, seen(t), r, p[i], held[i]);
-      }
+    const int t = first + lane / 4, own = key + lane % 4 * 2;
+    if (Blocks::skips_masks && last == first + warp_rows - 1 && key + read_keys <= seen(first))
+      weigh(
+          head, t, own, [](int, int) { return true; }, p, held);
+    else
+      weigh(
+          head, t, own, [this](int query, int i) { return i < seen(query); }, p, held);
     Blocks::add(block, lane, p, held);
   }
 
-  /// Scores of query t, the lane's keys first, first + 1, first + 8 ..., to weights. Those before `end` count, or all.
-  template <class End>
-  __device__ __forceinline__ void weigh(size_t head, int t, int first, End end, int r, Results (&p)[blocks_of_keys],
-                                        Held &held) const {
-    const auto counts = [end](int i) {
-      if constexpr (std::is_same<End, int>::value) return i < end;
-      return true;
-    };
-    Real highest = held.peak[r];
+  /// Scores to weights: of queries first, first + 8 ..., the lane's, with its keys own, own + 1, own + 8 ..., those that
+  /// count. Step by step for all rows at once: none waits for another's maximum.
+  template <class Counts>
+  __device__ __forceinline__ void weigh(size_t head, int first, int own, const Counts &counts,
+                                        Results (&p)[tiles][blocks_of_keys], Held (&held)[tiles]) const {
+    constexpr int lane_rows = 2 * tiles;
+    Real highest[lane_rows];
+#pragma unroll
+    for (int row = 0; row < lane_rows; ++row) highest[row] = held[row / 2].peak[row % 2];
 #pragma unroll
     for (int c = 0; c < blocks_of_keys; ++c)
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        Real &x = p[c].x[2 * r + e];
-        const int i = first + 8 * c + e;
-        x = counts(i) ? loop.kernel(head, t, i, x) : Real(0);
-        if (counts(i)) highest = math::fmax(highest, x);
-      }
+      for (int e = 0; e < 2; ++e)
+#pragma unroll
+        for (int row = 0; row < lane_rows; ++row) { // innermost: what a row's maximum waits for is its own
+          Real &x = p[row / 2][c].x[row % 2 * 2 + e];
+          const int t = first + 8 * row, i = own + 8 * c + e;
+          x = !counts(t, i) ? Real(0) : scaled ? x : loop.kernel(head, t, i, x);
+          if (counts(t, i)) highest[row] = math::fmax(highest[row], x);
+        }
     if (!loop.kernel.normalised()) return;
 #pragma unroll
-    for (int side = 1; side < 4; side *= 2) {
-      const Real other = __shfl_xor_sync(0xffffffffu, highest, side);
-      highest = other > highest ? other : highest;
-    }
-    const typename Blocks::Exp exp(highest);
-    const Real shrink = exp(held.peak[r]);
-    Real mass = 0;
+    for (int side = 1; side < 4; side *= 2)
+#pragma unroll
+      for (Real &own_highest : highest)
+        own_highest = math::fmax(own_highest, __shfl_xor_sync(0xffffffffu, own_highest, side));
+    Real shrink[lane_rows], mass[lane_rows] = {};
 #pragma unroll
     for (int c = 0; c < blocks_of_keys; ++c)
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        Real &x = p[c].x[2 * r + e];
-        x = counts(first + 8 * c + e) ? exp(x) : Real(0);
-        mass += x;
-      }
-    held.peak[r] = highest, held.mass[r] = held.mass[r] * shrink + mass;
-    if (__all_sync(0xffffffffu, shrink == 1)) return;
+      for (int e = 0; e < 2; ++e)
 #pragma unroll
-    for (int j = 0; j < blocks_of_values; ++j)
+        for (int row = 0; row < lane_rows; ++row) {
+          Real &x = p[row / 2][c].x[row % 2 * 2 + e];
+          const typename Blocks::Exp exp(highest[row]);
+          x = counts(first + 8 * row, own + 8 * c + e) ? exp(x) : Real(0);
+          mass[row] += x;
+        }
+    bool same = true;
 #pragma unroll
-      for (int e = 0; e < 2; ++e) held.sum[j].x[2 * r + e] *= shrink;
+    for (int row = 0; row < lane_rows; ++row) {
+      Real &peak = held[row / 2].peak[row % 2], &whole = held[row / 2].mass[row % 2];
+      shrink[row] = typename Blocks::Exp(highest[row])(peak), same = same && shrink[row] == 1;
+      peak = highest[row], whole = whole * shrink[row] + mass[row];
+    }
+    if (__all_sync(0xffffffffu, same)) return;
+#pragma unroll
+    for (int row = 0; row < lane_rows; ++row)
+#pragma unroll
+      for (int j = 0; j < blocks_of_values; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) held[row / 2].sum[j].x[row % 2 * 2 + e] *= shrink[row];
   }
 
-  __device__ void keep(int lane, int row, Held &held, const Room &x) const {
+  __device__ static Real across_lanes(Real mass) {
+#pragma unroll
+    for (int side = 1; side < 4; side *= 2) mass += __shfl_xor_sync(0xffffffffu, mass, side);
+    return mass;
+  }
+  __device__ void keep(int lane, int row, const Held &held, const Room &x) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      Real mass = held.mass[r];
-#pragma unroll
-      for (int side = 1; side < 4; side *= 2) mass += __shfl_xor_sync(0xffffffffu, mass, side);
+      const Real mass = across_lanes(held.mass[r]);
       const int at = row + lane / 4 + 8 * r;
       if (lane % 4 == 0) x.peak[at] = held.peak[r], x.mass[at] = loop.kernel.normalised() ? mass : Real(1);
 #pragma unroll
       for (int j = 0; j < blocks_of_values; ++j)
 #pragma unroll
         for (int e = 0; e < 2; ++e) x.q[at * pitch + Blocks::column(j, lane, e)] = held.sum[j].x[2 * r + e];
+    }
+  }
+  /// Outputs, from where sums are.
+  __device__ void write(int lane, size_t head, Range rows, int row, const Held &held) const {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const Real mass = loop.kernel.normalised() ? across_lanes(held.mass[r]) : Real(1);
+      const int t = rows.begin + row + lane / 4 + 8 * r;
+      if (t >= rows.end) continue;
+#pragma unroll
+      for (int j = 0; j < blocks_of_values; ++j)
+        finish.put(head, t, Blocks::column(j, lane, 0), held.sum[j].x[2 * r], held.sum[j].x[2 * r + 1], mass);
     }
   }
 

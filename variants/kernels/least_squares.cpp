@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled here once, with and without forgetting.
+#include "variants/kernels/arrays.hpp"
+#include "variants/kernels/inverse_cuda.hpp"
 #include "variants/kernels/least_squares_block.hpp"
+#include "variants/kernels/wy.hpp"
 
 namespace recollect::variants {
 
@@ -41,7 +44,21 @@ template <class Real> struct LeastSquaresChunked {
   }
 };
 
+#ifdef __CUDACC__
+/// S follows a delta rule that writes along the gains z_t / d_t, which can be had first.
+template <Inverse kind, class Real> void by_steps(const std::string &label, const Call<Real> &call) {
+  const Array<Real> gain = allocate(call, call.k.extent(0));
+  using Steps = InverseInRegisters<Real, kind>;
+  Steps{HeadArrays<Real>(call), call.k, {}, call.alpha, 0, 0, gain, {}}.run_on(label + "::inverse", call);
+  delta_rule(label, call, DeltaRule<Real>{1, call.k, gain, {}, {}, {}, {}});
+}
+#endif
+
 template <class Real> void least_squares_chunked(const std::string &label, const Call<Real> &call, bool forgets) {
+#ifdef __CUDACC__
+  if (InverseInRegisters<Real, Inverse::gains>::suits(call))
+    return forgets ? by_steps<Inverse::forgetting_gains>(label, call) : by_steps<Inverse::gains>(label, call);
+#endif
   using Kernel = LeastSquaresChunked<Real>;
   each_head(label, call, Kernel::work_size(call.chunk, call.shape.Dk, call.shape.Dv), Kernel{forgets});
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/gate_gradient.hpp"
+#include "variants/kernels/inverse_cuda.hpp"
 #include "variants/kernels/regression.hpp"
 #include "variants/kernels/variational.hpp"
 
@@ -100,15 +101,15 @@ template <class Real> struct FeatureSums {
     Real *const sums = this->sums.data() + h.index * T * F, *const sum = h.state + (size_t(h.Dv) + F) * F;
     const Real *const keys = h.k(0);
     each(team, F, [=](int j) {
-      constexpr int together = 8; // read before the first is needed
+      constexpr int together = 16; // read before the first is needed
       Real running = sum[j];
       for (int t0 = 0; t0 < T; t0 += together) {
-        Real features[together];
+        Real read[together];
         RECOLLECT_UNROLL
-        for (int i = 0; i < together; ++i) features[i] = t0 + i < T ? rule.phi(keys[size_t(t0 + i) * F + j]) : Real(0);
+        for (int i = 0; i < together; ++i) read[i] = keys[size_t(t0 + i < T ? t0 + i : T - 1) * F + j];
         RECOLLECT_UNROLL
         for (int i = 0; i < together; ++i)
-          if (t0 + i < T) sums[size_t(t0 + i) * F + j] = running += features[i];
+          if (t0 + i < T) sums[size_t(t0 + i) * F + j] = running += rule.phi(read[i]);
       }
       if (moves) sum[j] = running;
     });
@@ -200,6 +201,20 @@ template <class Real> struct DivideRows {
   }
 };
 
+template <class Real>
+void variational_inverse(const std::string &label, const Call<Real> &call, const VariationalDirections<Real> &d) {
+  const VariationalRule<Real> &rule = d.rule;
+#ifdef __CUDACC__
+  using Steps = InverseInRegisters<Real, Inverse::reads>;
+  if (Steps::suits(call))
+    return Steps{HeadArrays<Real>(call), d.rows.penalty, d.rows.key, {}, rule.refresh, rule.eta, d.write, d.starts}
+        .run_on(label, call);
+#endif
+  using Inverse = VariationalInverse<Real>;
+  each_head(label, call, Inverse::work_size(call.chunk, call.shape.Dk, rule.refresh),
+            Inverse{rule, d.rows, d.write, d.starts});
+}
+
 /// Leaves the final A, sum and count in the state, unless it keeps A at the chunks' starts.
 template <class Real>
 VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised,
@@ -211,11 +226,9 @@ VariationalDirections<Real> variational_directions(const std::string &label, con
       rule, F, call.q, call.k, call.w, allocate(call, keys), allocate(call, keys), allocate(call, keys)};
   const VariationalDirections<Real> d{
       rule, rows, allocate(call, keys), allocate(call, keys), allocate(call, steps), allocate(call, steps), starts};
-  using Inverse = VariationalInverse<Real>;
   each_row((label + "::rows").c_str(), int(steps), 4 * F, rows);
   each_head(label + "::sums", call, 0, FeatureSums<Real>{rule, d.sums, starts.extent(0) == 0});
-  each_head(label + "::inverse", call, Inverse::work_size(call.chunk, F, rule.refresh),
-            Inverse{rule, rows, d.write, starts});
+  variational_inverse(label + "::inverse", call, d);
   each_row((label + "::writes").c_str(), int(steps), 4 * F,
            VariationalWrites<Real>{rule, F, rows.query, d.sums, d.write, d.length, d.weight});
   return d;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_config.hpp"
+#include "harness/core/error.hpp"
 #include "tests/testing.hpp"
 #include <filesystem>
 #include <set>
