@@ -23,7 +23,8 @@ template <class Real> struct PlainBlocks {
     /// Whether the values are that the thread looks at.
     __device__ bool finite(const Team &team) const {
       bool all = true;
-      for (int i = team.rank; i < keys * pitch; i += team.size) all = all && isfinite(v[i]);
+      for (int i = team.rank; i < keys * most_width; i += team.size)
+        all = all && isfinite(v[i / most_width * pitch + i % most_width]); // nothing was written past the width
       return all;
     }
 #endif

@@ -76,11 +76,12 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
     const Room x = place(stack);
     size_t head;
     const Range rows = rows_at(unit, head);
-    if (loop.queries.width < most_width || rows.size() < most_rows) {
+    if (loop.queries.width < most_width || loop.values.width < most_width || rows.size() < most_rows) {
       for (int i = team.rank; i < x.peak - x.q; i += team.size) x.q[i] = 0; // past the widths
       team.barrier();
     }
-    tile::copy(team, rows.size(), loop.queries.width, loop.queries.at(head, rows.begin), loop.queries.width, x.q, pitch);
+    tile::copy(team, rows.size(), loop.queries.width, loop.queries.at(head, rows.begin), loop.queries.width, x.q,
+               pitch);
     if (in_registers(team, head, rows, x)) {
       if (Blocks::finishes) return;
     } else {
