@@ -164,8 +164,8 @@ private:
     Blocks::add(block, lane, p, held);
   }
 
-  /// Scores to weights: of queries first, first + 8 ..., the lane's, with its keys own, own + 1, own + 8 ..., those that
-  /// count. Step by step for all rows at once: none waits for another's maximum.
+  /// Scores to weights: of queries first, first + 8 ..., the lane's, with its keys own, own + 1, own + 8 ..., those
+  /// that count. Step by step for all rows at once: none waits for another's maximum.
   template <class Counts>
   __device__ __forceinline__ void weigh(size_t head, int first, int own, const Counts &counts,
                                         Results (&p)[tiles][blocks_of_keys], Held (&held)[tiles]) const {

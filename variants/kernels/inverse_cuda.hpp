@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An inverse under rank-one updates on CUDA, where rows are at most 64 long: step by step as its definition has it, with
-// the matrix in a team's registers, a quarter of a row a thread. A step costs one barrier and no device memory, where a
-// block of steps (regression.hpp) costs a factorisation.
+// An inverse under rank-one updates on CUDA, where rows are at most 64 long: step by step as its definition has it,
+// with the matrix in a team's registers, a quarter of a row a thread. A step costs one barrier and no device memory,
+// where a block of steps (regression.hpp) costs a factorisation.
 //
 //   A_t = (A_{t-1} - z z^T / d) / alpha_t,   z = A_{t-1} u_t,   d = alpha_t + u_t . z
 #pragma once
@@ -27,7 +27,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
   HeadArrays<Real> heads; // A [F,F] stands below the Dv rows of another matrix
   Array<Real> u, x;       // [B,H,T,F]
   Array<Real> alpha;      // [B,H,T]
-  int refresh; // of reads: steps from one addition of eta I to A to the next, 0: never; counted in the state, a row below A
+  int refresh; // of reads: eta I is added to A every so many steps, 0: never; the state counts them, a row below A
   Real eta;
   Array<Real> b;      // [B,H,T,F]
   Array<Real> starts; // [B,H,T/C,F,F] takes A at the chunks' starts, and then the state stays as it was; or empty

@@ -122,9 +122,9 @@ private:
   /// Without a branch: the instruction's own of a quarter, for it has no result below the normal numbers.
   __device__ __forceinline__ static float reciprocal(float x) { return 0.25f * __fdividef(1, 0.25f * x); }
 
-  /// b = (H + ridge I)^{-1} b, of which a lane has 2 lane and the next. Pivots go in the order m, across + m ... for each
-  /// m, so that every lane loses a column with every eighth; H's symmetry gives a pivot's row for its column. The next
-  /// pivot's column is on its way while the others are worked on.
+  /// b = (H + ridge I)^{-1} b, of which a lane has 2 lane and the next. Pivots go in the order m, across + m ... for
+  /// each m, so that every lane loses a column with every eighth; H's symmetry gives a pivot's row for its column. The
+  /// next pivot's column is on its way while the others are worked on.
   __device__ __forceinline__ void eliminate(int lane, float *column, Elements &H, float (&b)[2]) const {
     const int side = lane % across;
     float *const rows = column + place(lane / across * down); // of the lane
