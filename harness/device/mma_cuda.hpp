@@ -16,6 +16,26 @@ namespace recollect::tile::cuda {
 
 constexpr int height = 16; // rows of a block
 
+/// The sum over four lanes side by side, which share a row of results.
+template <class Real> __device__ __forceinline__ Real across_four(Real x) {
+  x += __shfl_xor_sync(0xffffffffu, x, 1);
+  return x + __shfl_xor_sync(0xffffffffu, x, 2);
+}
+
+/// Numbers side by side, from a multiple of 16 bytes on.
+template <class Real, int N> __device__ __forceinline__ void take(const Real *from, Real (&to)[N]) {
+  constexpr int pack = 16 / sizeof(Real);
+  struct alignas(16) Pack {
+    Real x[pack];
+  };
+#pragma unroll
+  for (int i = 0; i < N; i += pack) {
+    const Pack p = *reinterpret_cast<const Pack *>(from + i);
+#pragma unroll
+    for (int e = 0; e < pack; ++e) to[i + e] = p.x[e];
+  }
+}
+
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 
 /// One thread's share of a 16 x 8 block of results: (row, col), (row, col + 1), (row + 8, col), (row + 8, col + 1) with

@@ -43,7 +43,8 @@ def ours(tensors, variant, *flags, form="recurrent"):
         done = subprocess.run([PROGRAM, "forward", variant, "-i", source, "-o", out, "--form", form, *flags],
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        return dict(np.load(out))
+        with np.load(out) as found:
+            return dict(found)
 
 
 def on_device(peers, tensors):

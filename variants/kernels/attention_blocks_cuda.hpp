@@ -14,7 +14,7 @@ template <class Real> struct PlainBlocks {
   static constexpr int warps = alone ? 16 : 8, tiles = 1, teams = alone ? 1 : 2; // at once
   static constexpr int most_width = 64, pitch = most_width + 4;
   static constexpr int keys = alone ? 32 : 64, at_once = keys / 2; // whose weights are 16 of a thread's 128 registers
-  static constexpr bool skips_masks = false, finishes = false;
+  static constexpr bool rounds = false;
 
   struct Block {
     Real *k, *v; // [keys,pitch]
@@ -119,7 +119,7 @@ struct RoundedBlocks {
   static constexpr int warps = 4, tiles = 2, teams = 2; // with 255 registers a thread
   static constexpr int most_width = RoundedRows::width, keys = RoundedRows::block, at_once = keys;
   static constexpr int words = RoundedRows::words, pitch = words + 4; // of a row, in different banks eight by eight
-  static constexpr bool skips_masks = true, finishes = true;          // outputs go from registers where they belong
+  static constexpr bool rounds = true; // with registers left to skip masks and to write outputs from
   RoundedRows k, v;
 
   struct Block {

@@ -83,7 +83,7 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
     tile::copy(team, rows.size(), loop.queries.width, loop.queries.at(head, rows.begin), loop.queries.width, x.q,
                pitch);
     if (in_registers(team, head, rows, x)) {
-      if (Blocks::finishes) return;
+      if (Blocks::rounds) return;
     } else {
       one_by_one(*this, team, head, rows, x);
       team.barrier();
@@ -102,7 +102,7 @@ template <class Number, class Kernel, class Finish, class Blocks> struct AttendI
 #if __CUDA_ARCH__ >= 800
 private:
   using Results = tile::cuda::Results<Real>;
-  static constexpr bool scaled = Blocks::finishes && is_proportional<Kernel>; // queries, before they are rounded
+  static constexpr bool scaled = Blocks::rounds && is_proportional<Kernel>; // queries, before they are rounded
   __device__ Real factor() const {
     if constexpr (scaled) return loop.kernel.factor;
     return 1;
@@ -136,7 +136,7 @@ private:
 #pragma unroll
     for (int i = 0; i < tiles; ++i) {
       const int row = first - rows.begin + i * tile::cuda::height;
-      if constexpr (Blocks::finishes)
+      if constexpr (Blocks::rounds)
         write(lane, head, rows, row, held[i]);
       else
         keep(lane, row, held[i], x);
@@ -155,7 +155,7 @@ private:
     Results p[tiles][blocks_of_keys];
     Blocks::score(queries, block, (loop.queries.width + 7) / 8 * 8, lane, p);
     const int t = first + lane / 4, own = key + lane % 4 * 2;
-    if (Blocks::skips_masks && last == first + warp_rows - 1 && key + read_keys <= seen(first))
+    if (Blocks::rounds && last == first + warp_rows - 1 && key + read_keys <= seen(first))
       weigh(
           head, t, own, [](int, int) { return true; }, p, held);
     else
@@ -218,15 +218,10 @@ private:
         for (int e = 0; e < 2; ++e) held[row / 2].sum[j].x[row % 2 * 2 + e] *= shrink[row];
   }
 
-  __device__ static Real across_lanes(Real mass) {
-#pragma unroll
-    for (int side = 1; side < 4; side *= 2) mass += __shfl_xor_sync(0xffffffffu, mass, side);
-    return mass;
-  }
   __device__ void keep(int lane, int row, const Held &held, const Room &x) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const Real mass = across_lanes(held.mass[r]);
+      const Real mass = tile::cuda::across_four(held.mass[r]);
       const int at = row + lane / 4 + 8 * r;
       if (lane % 4 == 0) x.peak[at] = held.peak[r], x.mass[at] = loop.kernel.normalised() ? mass : Real(1);
 #pragma unroll
@@ -239,7 +234,7 @@ private:
   __device__ void write(int lane, size_t head, Range rows, int row, const Held &held) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const Real mass = loop.kernel.normalised() ? across_lanes(held.mass[r]) : Real(1);
+      const Real mass = loop.kernel.normalised() ? tile::cuda::across_four(held.mass[r]) : Real(1);
       const int t = rows.begin + row + lane / 4 + 8 * r;
       if (t >= rows.end) continue;
 #pragma unroll

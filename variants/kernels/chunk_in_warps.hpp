@@ -43,11 +43,6 @@ struct ChunkInWarps {
         : first(team.rank / 32 * height), lane(team.rank % 32), place(team.rank % 4 * 2) {}
     __device__ int inner() const { return lane / 4; } // row in its eight
     __device__ int row() const { return first + inner(); }
-    /// The sum over the four lanes that share a row.
-    __device__ static float across_row(float x) {
-      x += __shfl_xor_sync(0xffffffffu, x, 1);
-      return x + __shfl_xor_sync(0xffffffffu, x, 2);
-    }
   };
 
   /// to = from [size,size], rows `pitch` and ld apart, under way until the team's next barrier.

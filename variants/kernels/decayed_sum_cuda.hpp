@@ -164,7 +164,7 @@ protected:
   __device__ __forceinline__ static void put_keys(const Lane &at, const float (&z)[2], float *out) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float all = at.across_row(z[r]);
+      const float all = tile::cuda::across_four(z[r]);
       if (at.place == 0) out[at.row() + 8 * r] = all;
     }
   }
@@ -229,7 +229,7 @@ protected:
 #pragma unroll
       for (int b = 0; b < blocks; ++b) mass += p[b].x[2 * r] + p[b].x[2 * r + 1];
       for (int j = at.lane % 4; j < size; j += 4) along += q[j] * z[j];
-      divisor[r] = divisor_of(step + at.row() + 8 * r, at.across_row(mass + decay[r] * along));
+      divisor[r] = divisor_of(step + at.row() + 8 * r, tile::cuda::across_four(mass + decay[r] * along));
     }
     put(at, sum, out, [&](int r, float x) { return weighted_mean(in.scale * x, divisor[r]); });
   }

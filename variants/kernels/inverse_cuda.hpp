@@ -6,7 +6,7 @@
 //   A_t = (A_{t-1} - z z^T / d) / alpha_t,   z = A_{t-1} u_t,   d = alpha_t + u_t . z
 #pragma once
 #ifdef __CUDACC__
-#include "harness/device/device.hpp"
+#include "harness/device/tile.hpp"
 
 namespace recollect::variants {
 
@@ -17,10 +17,9 @@ template <class Number, Inverse kind> struct InverseInRegisters {
   static constexpr bool reads = kind == Inverse::reads, forgets = kind == Inverse::forgetting_gains, on_chip = true;
   static constexpr int most_width = 64, quarters = 4, own = most_width / quarters;
   static constexpr int threads = most_width * quarters, teams_at_once = sizeof(Real) == 4 ? 2 : 1;
-  static constexpr int ahead = 16;               // steps whose rows are fetched together
-  static constexpr int pack = 16 / sizeof(Real); // numbers that move together
-  static constexpr int pitch = own + pack;       // quarters of a row begin in different banks
-  static constexpr int row = quarters * pitch;   // on the chip
+  static constexpr int ahead = 16;                      // steps whose rows are fetched together
+  static constexpr int pitch = own + 16 / sizeof(Real); // quarters of a row begin in different banks
+  static constexpr int row = quarters * pitch;          // on the chip
   static constexpr int rows = (1 + reads) * ahead, stage = rows * row + ahead,
                        fetched = rows * most_width / threads; // a thread's
 
@@ -67,21 +66,21 @@ template <class Number, Inverse kind> struct InverseInRegisters {
         }
         Real *const column = z + t % 2 * row;
         Real mine[own], other[own], key[own];
-        take(penalty + side * pitch, mine);
-        const Real own_z = across_sides(product(A, mine));
+        tile::cuda::take(penalty + side * pitch, mine);
+        const Real own_z = tile::cuda::across_four(product(A, mine));
         if (side == 0) column[place(i)] = own_z;
-        if constexpr (reads) take(penalty + ahead * row + side * pitch, key);
-        const Real read = reads ? across_sides(product(A, key)) : Real(0);
+        if constexpr (reads) tile::cuda::take(penalty + ahead * row + side * pitch, key);
+        const Real read = reads ? tile::cuda::across_four(product(A, key)) : Real(0);
         team.meet();
-        take(column + side * pitch, other);
+        tile::cuda::take(column + side * pitch, other);
         const Real noise = forgets ? staged[rows * row + t] : Real(1);
-        const Real over = 1 / (noise + across_sides(product(mine, other))), factor = own_z * over;
+        const Real over = 1 / (noise + tile::cuda::across_four(product(mine, other))), factor = own_z * over;
 #pragma unroll
         for (int j = 0; j < own; ++j) A[j] = fma(-over, own_z * other[j], A[j]); // symmetric to the last digit
         if constexpr (forgets) grow(noise, A);
         Real value = factor;
         if constexpr (reads) {
-          value = fma(-factor, across_sides(product(key, other)), read);
+          value = fma(-factor, tile::cuda::across_four(product(key, other)), read);
           since = since + 1 == refresh ? 0 : since + 1;
           if (since == 0 && refresh > 0) {
 #pragma unroll
@@ -103,9 +102,6 @@ template <class Number, Inverse kind> struct InverseInRegisters {
 
 #ifdef __CUDA_ARCH__
 private:
-  struct alignas(16) Pack {
-    Real x[pack];
-  };
   /// Of the steps ahead: u and x element by element, and alpha.
   struct Rows {
     Real x[fetched], alpha;
@@ -133,25 +129,12 @@ private:
     if (forgets && team.rank < ahead) to[rows * row + team.rank] = from.alpha;
   }
 
-  __device__ static void take(const Real *from, Real (&to)[own]) {
-#pragma unroll
-    for (int j = 0; j < own; j += pack) {
-      const Pack p = *reinterpret_cast<const Pack *>(from + j);
-#pragma unroll
-      for (int e = 0; e < pack; ++e) to[j + e] = p.x[e];
-    }
-  }
   /// Four sums side by side: none waits long for the one before.
   __device__ static Real product(const Real (&a)[own], const Real (&b)[own]) {
     Real sum[4] = {};
 #pragma unroll
     for (int j = 0; j < own; ++j) sum[j % 4] = fma(a[j], b[j], sum[j % 4]);
     return sum[0] + sum[1] + (sum[2] + sum[3]);
-  }
-  /// Over the threads that share a row.
-  __device__ static Real across_sides(Real x) {
-    x += __shfl_xor_sync(0xffffffffu, x, 1);
-    return x + __shfl_xor_sync(0xffffffffu, x, 2);
   }
   /// A / noise, whose inverse may be beyond the type.
   __device__ static void grow(Real noise, Real (&A)[own]) {

@@ -72,7 +72,7 @@ private:
     float4 *const kept = reinterpret_cast<float4 *>(x.H + warp * size * size) + at.lane;
     Elements H;
 #pragma unroll
-    for (int i = 0; i < down; ++i) take(before + (row + i) * 2 * size + column, H.x[i]);
+    for (int i = 0; i < down; ++i) tile::cuda::take(before + (row + i) * 2 * size + column, H.x[i]);
 #pragma unroll 1
     for (int t = 0; t < at.first + In::height; ++t) {
       advance(x.keys + t * wide + row, x.keys + t * wide + column, sum.decays ? x.decay.own[t] : 1, H);
@@ -89,13 +89,6 @@ private:
     row_barrier();
   }
 
-  template <int N> __device__ __forceinline__ static void take(const float *from, float (&to)[N]) {
-#pragma unroll
-    for (int i = 0; i < N; i += 4) {
-      const float4 four = *reinterpret_cast<const float4 *>(from + i);
-      to[i] = four.x, to[i + 1] = four.y, to[i + 2] = four.z, to[i + 3] = four.w;
-    }
-  }
   template <class Body> __device__ __forceinline__ static void each_four(Elements &H, const Body &body) {
 #pragma unroll
     for (int i = 0; i < down; ++i)
@@ -106,7 +99,7 @@ private:
   /// H = decay H + k k^T
   __device__ __forceinline__ void advance(const float *rows, const float *columns, float decay, Elements &H) const {
     float own[down], other[across];
-    take(rows, own), take(columns, other);
+    tile::cuda::take(rows, own), tile::cuda::take(columns, other);
 #pragma unroll
     for (int i = 0; i < down; ++i)
 #pragma unroll
@@ -149,7 +142,7 @@ private:
           row_barrier();
           const int buffer = odd * column_pitch, holder = across / 2 * (even + odd) + m / 2;
           float own[down], other[across];
-          take(rows + buffer, own), take(columns + buffer, other);
+          tile::cuda::take(rows + buffer, own), tile::cuda::take(columns + buffer, other);
           const float2 mine = *reinterpret_cast<const float2 *>(pair + buffer);
           const float over = -reciprocal(pivots[buffer + odd * across + m] + ridge);
           if (here) own[odd * across + m] = 0; // the pivot's row stays

@@ -210,9 +210,9 @@ void variational_inverse(const std::string &label, const Call<Real> &call, const
     return Steps{HeadArrays<Real>(call), d.rows.penalty, d.rows.key, {}, rule.refresh, rule.eta, d.write, d.starts}
         .run_on(label, call);
 #endif
-  using Inverse = VariationalInverse<Real>;
-  each_head(label, call, Inverse::work_size(call.chunk, call.shape.Dk, rule.refresh),
-            Inverse{rule, d.rows, d.write, d.starts});
+  using InBlocks = VariationalInverse<Real>;
+  each_head(label, call, InBlocks::work_size(call.chunk, call.shape.Dk, rule.refresh),
+            InBlocks{rule, d.rows, d.write, d.starts});
 }
 
 /// Leaves the final A, sum and count in the state, unless it keeps A at the chunks' starts.

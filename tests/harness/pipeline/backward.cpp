@@ -52,10 +52,9 @@ BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {2, 1, 23, 7, 5}, 11);
     for (Schedule schedule : {Schedule::streaming, Schedule::three_phase})
-      for (int chunk : {1, 5, 8, 64}) {
+      for (int chunk : {1, 5, 8, 64})
         BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk, Real::f64, schedule), chunk)),
                    variant.name << " " << name_of(schedule) << " chunk " << chunk);
-      }
     const Sequence narrow = pass(c, form, 8, Real::f32);
     BOOST_TEST(held(c, narrow, 8).right(), variant.name << " in float32");
     BOOST_TEST(!right_in_float64(held(c, narrow, 8)), variant.name << ": the bound sees float32's rounding");
@@ -65,9 +64,8 @@ BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
 BOOST_AUTO_TEST_CASE(several_blocks_and_windows) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 2, 147, 18, 33}, 12);
-    for (int chunk : {37, 64}) {
+    for (int chunk : {37, 64})
       BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk), chunk)), variant.name << " chunk " << chunk);
-    }
   });
 }
 
