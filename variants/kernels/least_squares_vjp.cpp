@@ -43,12 +43,22 @@ template <class Real> struct LeastSquaresBlockBack {
   Real *N;            // [C,C]
   Real *dz;           // [C,F]
   Real *dd;           // [C]
+  Real *both;         // [F,F] dQ + dQ^T
+  Real *added;        // [F,F] of a block, to dQ
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int Dv) {
     const size_t square = size_t(C) * C;
     block.place(s, C, F, Dv);
     for (Real **pairs : {&flipped, &read, &error, &N}) *pairs = s.take(square);
     dz = s.take(size_t(C) * F), dd = s.take(C), D = s.take(C);
+    for (Real **square : {&both, &added}) *square = s.take(size_t(F) * F);
+  }
+
+  /// The gradient after the last block is at hand. No barrier.
+  KOKKOS_FUNCTION void begin(const Team &team, int F, const Real *dP) const {
+    Real *const both = this->both;
+    each_cell(team, F, F,
+              [=](int i, int j) { both[size_t(i) * F + j] = dP[size_t(i) * F + j] + dP[size_t(j) * F + i]; });
   }
 
   /// Of steps t0 ..., that ran from `start` to P_n: `d` is the gradient after them on entry, before them on return.
@@ -58,13 +68,14 @@ template <class Real> struct LeastSquaresBlockBack {
     const std::ptrdiff_t ld = n, ldz = block.updates.ld, lde = block.lde;
     const Real *q = h.q(t0), *k = h.k(t0), *d_o = out.o + size_t(t0) * V, *L = block.updates.M, *E = block.E;
     const Real *z = block.updates.z, *gain = block.updates.gain;
+    Real *const both = this->both, *const added = this->added;
     Real *dq = out.q + size_t(t0) * F, *dk = out.k + size_t(t0) * F, *dE = out.v + size_t(t0) * V;
     const Real end = D[n - 1];
     const Real at_end = -reduce(
-                            team, F, Real(0), [=](int i) { return dot(d.P + size_t(i) * F, P + size_t(i) * F, F); },
+                            team, F, Real(0), [=](int i) { return dot(both + size_t(i) * F, P + size_t(i) * F, F); },
                             [](Real a, Real b) { return a + b; }) /
-                        end;
-    each_cell(team, F, F, [=](int i, int j) { d.P[size_t(i) * F + j] /= end; });
+                        (2 * end);
+    each_cell(team, F, F, [=](int i, int j) { d.P[size_t(i) * F + j] /= end, both[size_t(i) * F + j] /= end; });
     tile::gemm(team, n, V, F, Real(1), tile::rows(gain, ldz), tile::rows<Real>(d.ST, V), Real(0), dE, V);
     tile::flip(team, n, L, block.updates.ldm, flipped, ld);
     team.barrier();
@@ -84,16 +95,20 @@ template <class Real> struct LeastSquaresBlockBack {
     add_lower(team, n, F, Real(1), 1, read, ld, gain, ldz, dq);
     add_lower(team, n, F, Real(-1), 0, error, ld, gain, ldz, dk);
     team.barrier();
-    rank_ones(team, n, F, L, block.updates.ldm, k, z, gain, ldz, d.P);
+    rank_ones(team, n, F, L, block.updates.ldm, k, z, gain, ldz, both);
     add_lower(team, n, F, Real(-1), 0, N, ld, z, ldz, dk);
     team.barrier();
     tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(dz, F), tile::rows<Real>(start.P, F), Real(1), dk, F);
-    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(dz, F), tile::rows(k, F), Real(1), d.P, F);
+    tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(dz, F), tile::rows(k, F), Real(0), added, F);
     tile::gemm(team, F, V, n, Real(1), tile::transposed(q, F), tile::rows(d_o, V), Real(1), d.ST, V);
     team.barrier();
     tile::gemm(team, F, V, n, Real(-1), tile::transposed(k, F), tile::rows<Real>(dE, V), Real(1), d.ST, V);
     const Real *const own = dd;
     each_cell(team, n, F, [=](int t, int j) { dk[size_t(t) * F + j] += own[t] * z[t * ldz + j]; });
+    each_cell(team, F, F, [=](int i, int j) {
+      const Real here = added[size_t(i) * F + j], mirrored = added[size_t(j) * F + i];
+      d.P[size_t(i) * F + j] += here, both[size_t(i) * F + j] += here + mirrored;
+    });
     if (out.alpha)
       once(team, [=, *this] {
         Real sum = at_end; // in D_t of this step and the later ones, by the chain of alphas
@@ -125,7 +140,7 @@ private:
   }
   /// dz, which holds dg, N and dd, the last step first. Barriers inside and at the end.
   KOKKOS_FUNCTION void rank_ones(const Team &team, int n, int F, const Real *L, std::ptrdiff_t ldl, const Real *k,
-                                 const Real *z, const Real *gain, std::ptrdiff_t ldz, const Real *dP) const {
+                                 const Real *z, const Real *gain, std::ptrdiff_t ldz, const Real *both) const {
     Real *const dz = this->dz, *const dd = this->dd, *const N = this->N;
     each_row(team, n, [=](int t, int first, int side) {
       const Real along = row_dot(dz + size_t(t) * F, z + t * ldz, F, first, side);
@@ -133,8 +148,7 @@ private:
       for (int i = t + first; i < n; i += side) N[size_t(t) * n + i] = 0;
     });
     team.barrier();
-    tile::gemm(team, n, F, Real(-1), tile::Product<Real>{tile::rows(z, ldz), tile::rows(dP, F), F},
-               tile::Product<Real>{tile::rows(z, ldz), tile::transposed(dP, F), F}, Real(1), dz, F);
+    tile::gemm(team, n, F, F, Real(-1), tile::rows(z, ldz), tile::rows(both, F), Real(1), dz, F);
     team.barrier();
     each_row(team, n, [=](int t, int first, int side) {
       const Real d = L[t * ldl + t], along = row_dot(dz + size_t(t) * F, z + t * ldz, F, first, side);
@@ -196,6 +210,8 @@ template <class Real> struct LeastSquaresBack {
       }
     }
     d.load(team, d_state.data() + h.index * size);
+    team.barrier();
+    back.begin(team, F, d.P);
     team.barrier();
     for (int c = chunks - 1; c >= 0; --c) {
       const int first = c * C, end = c + 1 < chunks ? first + C : h.T;

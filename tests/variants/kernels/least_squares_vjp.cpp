@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/backward.hpp"
+#include "tests/harness/pipeline/gradient_case.hpp"
 #include "tests/variants/kernels/gradients.hpp"
 
 namespace recollect {
@@ -30,6 +32,24 @@ BOOST_AUTO_TEST_CASE(forgetting_by_hand) {
     const Sequence d = gradients("weighted_rls", s, C, {0, 1}, {{"ridge", "0.5"}});
     check_close(d.v, {q * a * k1 / N, q * k2 / N}, rounding);
     check_close(d.alpha, {-q * M * a * ridge / (N * N), q * (v1 * k1 * N - M * start) / (N * N)}, rounding);
+  }
+}
+
+/// P is symmetric, so that its gradient's antisymmetric half reaches no input but P; it grows by 1 / alpha at every step.
+BOOST_AUTO_TEST_CASE(what_is_antisymmetric_costs_no_digits) {
+  const Variant &variant = find_variant("weighted_rls");
+  const GradientCase c = case_of(variant, {1, 1, 147, 18, 5}, 12);
+  const int F = c.s.shape.Dk, Dv = c.s.shape.Dv;
+  OutputWeights halves = c.weights;
+  for (int i = 0; i < F; ++i)
+    for (int j = 0; j < F; ++j)
+      halves.state[(Dv + i) * F + j] = (c.weights.state[(Dv + i) * F + j] + c.weights.state[(Dv + j) * F + i]) / 2;
+  for (int C : {1, 37, 147}) {
+    const Run run{"chunked", Real::f64, C, c.params};
+    const Sequence whole = backward(variant, c.s, run, c.weights), half = backward(variant, c.s, run, halves);
+    check_close(whole.k, half.k, 1e-12);
+    check_close(whole.alpha, half.alpha, 1e-12);
+    BOOST_TEST(max_difference(whole.state, half.state) > 1e6);
   }
 }
 
