@@ -88,12 +88,15 @@ struct RoundedRows {
 };
 /// Rounds one block a unit.
 struct RoundRows {
+  static constexpr int threads = 256;
   Rows<float> from;
   RoundedRows to;
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, float *) const {
 #if __CUDA_ARCH__ >= 800
     const size_t head = unit / to.blocks;
     const int begin = int(unit % to.blocks) * RoundedRows::block;
+    if (from.width == RoundedRows::width && begin + RoundedRows::block <= from.count)
+      return whole(team, from.at(head, begin), to.at(head, begin));
     const auto number = [&](int row, int c) {
       return begin + row < from.count && c < from.width ? from.at(head, begin + row)[c] : 0;
     };
@@ -105,6 +108,21 @@ struct RoundRows {
     too_old(team, unit);
 #endif
   }
+
+#if __CUDA_ARCH__ >= 800
+private:
+  /// Every load is under way before the first number is rounded.
+  __device__ static void whole(const Team &team, const float *from, float *to) {
+    constexpr int each = RoundedRows::block * RoundedRows::width / 4 / threads;
+    float4 x[each];
+#pragma unroll
+    for (int i = 0; i < each; ++i) x[i] = reinterpret_cast<const float4 *>(from)[team.rank + i * threads];
+#pragma unroll
+    for (int i = 0; i < each; ++i)
+      reinterpret_cast<uint2 *>(to)[team.rank + i * threads] =
+          make_uint2(tile::cuda::to_bf16_pair(x[i].x, x[i].y), tile::cuda::to_bf16_pair(x[i].z, x[i].w));
+  }
+#endif
 };
 inline RoundedRows rounded(const std::string &label, const Call<float> &call, const Rows<float> &rows) {
   const int blocks = (rows.count - 1) / RoundedRows::block + 1;

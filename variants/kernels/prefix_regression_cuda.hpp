@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prefix_regression.hpp on CUDA for float32, heads of 64 and chunks of 64 steps: a warp solves 16 steps, one after the
-// other, each by an elimination of its own (Gauss-Jordan) whose matrix lies in the warp's registers.
+// other, each by a factorisation of its own, H + ridge I = U D^{-1} U^T with U lower triangular and D its diagonal,
+// whose triangle lies in the warp's registers.
 #pragma once
 #include "variants/kernels/chunk_in_warps.hpp"
 #include "variants/kernels/prefix_regression.hpp"
@@ -12,25 +13,35 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
   using In = ChunkInWarps;
   static constexpr int size = In::size, block = In::block, blocks = In::blocks, fours = size / 16;
   static constexpr bool usual_alone = true;
-  static constexpr int reading_threads = In::threads, reading_teams = 2; // with 255 registers a thread
-  // What a warp reads together begins in different banks: rows one by one, pairs of rows.
-  static constexpr int wide = size + 16, pitch = size + 4, column_pitch = size + 4;
+  static constexpr int reading_threads = In::threads, reading_teams = 3; // with 168 registers a thread
+  // What a warp reads together begins in different banks, but for rows of d and of keys: with room for that, too, a
+  // third team would have none.
+  static constexpr int pitch = size + 4, column_pitch = size + 4;
 
   static bool suits(const Call<float> &call) { return In::suits(call) && call.shape.Dk == size; }
 
+  /// A lane's elements of a symmetric matrix's lower triangle, by blocks (a, b) of 8 x 8, a >= b, those on the diagonal
+  /// whole: rows lane / 8 and 4 further of a block, column lane % 8.
+  struct Triangle {
+    static constexpr int size = blocks * (blocks + 1);
+    float x[size / 2][2];
+    KOKKOS_FUNCTION float (&operator()(int a, int b))[2] { return x[b * (2 * blocks - b + 1) / 2 + a - b]; }
+  };
+
   struct Reading {
     In::Decay decay;
-    float *d;      // [size,wide] solutions; a warp reads what it wrote
-    float *keys;   // [size,wide]
+    float *d;      // [size,pitch] solutions; a warp reads what it wrote
+    float *keys;   // [size,pitch]
     float *column; // [warps,2,column_pitch] of a pivot, this one and the next
-    float *H;      // [warps,size,size] of a warp's step, each lane's elements four by four
+    float *H;      // [warps,32 * Triangle::size] of a warp's step, each lane's elements four by four
     float *B, *v;  // [size,pitch], once all is solved in place of H
   };
   KOKKOS_FUNCTION Reading reading(Stack<float> &s) const {
     constexpr int warps = In::threads / 32;
     Reading x;
-    x.d = s.take(size * wide), x.keys = s.take(size * wide), x.column = s.take(warps * 2 * column_pitch);
-    x.H = s.take(warps * size * size);
+    x.d = s.take(size * pitch), x.keys = s.take(size * pitch), x.column = s.take(warps * 2 * column_pitch);
+    x.H = s.take(warps * 32 * Triangle::size);
+    static_assert(warps * 32 * Triangle::size >= 2 * size * pitch, "B and v");
     x.B = x.H, x.v = x.B + size * pitch;
     x.decay = sum.decays ? In::place_decay(s) : In::Decay{};
     return x;
@@ -40,7 +51,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
                               const Reading &x) const {
 #if __CUDA_ARCH__ >= 800
     const size_t step = c.head * sum.T + c.first;
-    In::fetch<wide>(team, sum.in.k.data() + step * size, x.keys);
+    In::fetch<pitch>(team, sum.in.k.data() + step * size, x.keys);
     if (sum.decays) In::prepare(team, sum.in.alpha.data() + step, x.decay);
     team.barrier();
     const Lane at(team);
@@ -60,111 +71,166 @@ private:
   using Results = In::Results;
   using Unit = tile::cuda::Exact;
   template <int N> using Group = In::Group<N>;
-  /// A lane's elements of a matrix: rows lane / 8 * 16 and on, columns lane % 8 * 8 and on.
-  static constexpr int down = 16, across = 8;
-  struct Elements {
-    float x[down][across];
-  };
-
   /// x_t of the warp's steps into x.d.
   __device__ __forceinline__ void solve(const Lane &at, const float *q, const float *before, const Reading &x) const {
-    const int warp = at.first / In::height, row = at.lane / across * down, column = at.lane % across * across;
-    float4 *const kept = reinterpret_cast<float4 *>(x.H + warp * size * size) + at.lane;
-    Elements H;
-#pragma unroll
-    for (int i = 0; i < down; ++i) tile::cuda::take(before + (row + i) * 2 * size + column, H.x[i]);
+    const int warp = at.first / In::height, row = at.lane / block, column = at.lane % block;
+    q += row_of(at.lane);
+    float4 *const kept = reinterpret_cast<float4 *>(x.H + warp * 32 * Triangle::size) + at.lane;
+    Triangle H;
+    each_element([&](int a, int b, int h) {
+      H(a, b)[h] = before[(block * a + row + 4 * h) * 2 * size + block * b + column];
+    });
 #pragma unroll 1
     for (int t = 0; t < at.first + In::height; ++t) {
-      advance(x.keys + t * wide + row, x.keys + t * wide + column, sum.decays ? x.decay.own[t] : 1, H);
+      Solved solved = {{q[t * size], q[t * size + block]}, {}}; // on its way meanwhile
+      advance(x.keys + t * pitch + row, x.keys + t * pitch + column, sum.decays ? x.decay.own[t] : 1, H);
       if (t < at.first) continue;
-      each_four(H, [=](int n, float(&four)[4]) { kept[n * 32] = make_float4(four[0], four[1], four[2], four[3]); });
-      float b[2] = {q[t * size + 2 * at.lane], q[t * size + 2 * at.lane + 1]};
-      eliminate(at.lane, x.column + warp * 2 * column_pitch, H, b);
-      *reinterpret_cast<float2 *>(x.d + t * wide + 2 * at.lane) = make_float2(b[0], b[1]);
-      each_four(H, [=](int n, float(&four)[4]) {
+#pragma unroll
+      for (int n = 0; n < Triangle::size / 4; ++n)
+        kept[n * 32] = make_float4(H.x[2 * n][0], H.x[2 * n][1], H.x[2 * n + 1][0], H.x[2 * n + 1][1]);
+      eliminate(at.lane, x.column + warp * 2 * column_pitch, H, solved);
+      substitute(at.lane, solved, H, x.d + t * pitch);
+#pragma unroll
+      for (int n = 0; n < Triangle::size / 4; ++n) {
         const float4 all = kept[n * 32];
-        four[0] = all.x, four[1] = all.y, four[2] = all.z, four[3] = all.w;
-      });
+        H.x[2 * n][0] = all.x, H.x[2 * n][1] = all.y, H.x[2 * n + 1][0] = all.z, H.x[2 * n + 1][1] = all.w;
+      }
     }
     row_barrier();
   }
 
-  template <class Body> __device__ __forceinline__ static void each_four(Elements &H, const Body &body) {
+  // Loops over blocks go over all of them, for the compiler to unroll, whatever is skipped.
+  template <class Body> __device__ __forceinline__ static void each_element(const Body &body) {
 #pragma unroll
-    for (int i = 0; i < down; ++i)
+    for (int b = 0; b < blocks; ++b)
 #pragma unroll
-      for (int j = 0; j < across; j += 4) body(i * across / 4 + j / 4, reinterpret_cast<float(&)[4]>(H.x[i][j]));
+      for (int a = 0; a < blocks; ++a)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          if (a >= b) body(a, b, h);
   }
 
-  /// H = decay H + k k^T
-  __device__ __forceinline__ void advance(const float *rows, const float *columns, float decay, Elements &H) const {
-    float own[down], other[across];
-    tile::cuda::take(rows, own), tile::cuda::take(columns, other);
+  /// H = decay H + k k^T, of k at the lane's first row and at its column.
+  __device__ __forceinline__ void advance(const float *rows, const float *columns, float decay, Triangle &H) const {
+    float own[blocks][2], other[blocks];
 #pragma unroll
-    for (int i = 0; i < down; ++i)
-#pragma unroll
-      for (int j = 0; j < across; ++j) {
-        const float before = sum.decays ? decay * H.x[i][j] : H.x[i][j];
-        H.x[i][j] = fma(own[i], other[j], before);
-      }
+    for (int a = 0; a < blocks; ++a)
+      own[a][0] = rows[block * a], own[a][1] = rows[block * a + 4], other[a] = columns[block * a];
+    each_element([&](int a, int b, int h) {
+      const float before = sum.decays ? decay * H(a, b)[h] : H(a, b)[h];
+      H(a, b)[h] = fma(own[a][h], other[b], before);
+    });
   }
 
-  /// Where element j of a column stands, so that what lanes read together lies in different banks.
-  __device__ __forceinline__ static int place(int j) { return j + j / 32 * 4; }
+  /// Where row r of a column stands: rows of the same place in their blocks together, in different banks for lanes that
+  /// read together.
+  __device__ __forceinline__ static constexpr int place(int r) {
+    return r % block * block + r / block + r % block / 4 * 4;
+  }
 
   /// Without a branch: the instruction's own of a quarter, for it has no result below the normal numbers.
   __device__ __forceinline__ static float reciprocal(float x) { return 0.25f * __fdividef(1, 0.25f * x); }
 
-  /// b = (H + ridge I)^{-1} b, of which a lane has 2 lane and the next. Pivots go in the order m, across + m ... for
-  /// each m, so that every lane loses a column with every eighth; H's symmetry gives a pivot's row for its column. The
-  /// next pivot's column is on its way while the others are worked on.
-  __device__ __forceinline__ void eliminate(int lane, float *column, Elements &H, float (&b)[2]) const {
-    const int side = lane % across;
-    float *const rows = column + place(lane / across * down); // of the lane
-    const float *const columns = column + place(side * across), *const pair = column + place(2 * lane);
-    float inverse[2];
-    const auto publish = [&](int m, int c, int buffer) {
+  /// y = D U^{-1} q, at first q itself, and 1 / diagonal: of two rows, this one and 8 further.
+  struct Solved {
+    float y[2], inverse[2];
+  };
+  __device__ __forceinline__ static int row_of(int lane) { return 2 * block * (lane % 4) + lane / 4; }
+
+  /// Leaves the columns of U in H, but for the ridge. The next pivot's column is on its way while the others are worked
+  /// on. Above the diagonal of blocks on it stands nothing that is used.
+  __device__ __forceinline__ void eliminate(int lane, float *column, Triangle &H, Solved &s) const {
+    const int side = lane % block, row = row_of(lane);
+    float *const rows = column + place(lane / block); // of the lane, and 4 further
+    const float *const columns = column + place(side), *const pair = column + place(row);
+    const auto publish = [&](int b, int c, int buffer) {
       if (side != c) return;
 #pragma unroll
-      for (int i = 0; i < down; i += 4)
-        *reinterpret_cast<float4 *>(rows + buffer * column_pitch + i) =
-            make_float4(H.x[i][m], H.x[i + 1][m], H.x[i + 2][m], H.x[i + 3][m]);
+      for (int h = 0; h < 2; ++h)
+#pragma unroll
+        for (int a = 0; a < blocks; a += 4) {
+          if (a + 3 < b) continue;
+          float four[4] = {};
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            if (a + e >= b) four[e] = H(a + e, b)[h];
+          *reinterpret_cast<float4 *>(rows + buffer * column_pitch + h * place(4) + a) =
+              make_float4(four[0], four[1], four[2], four[3]);
+        }
     };
     publish(0, 0, 0);
 #pragma unroll
-    for (int m = 0; m < across; ++m) {
+    for (int m = 0; m < blocks; ++m) {
 #pragma unroll 1
-      for (int even = 0; even < across; even += 2) {
-        const float *const pivots = column + place(even * across);
-        const bool here = lane / across == even / 2; // where rows of the two pivots stand
+      for (int even = 0; even < block; even += 2) {
+        const float *const pivots = column + place(even) + m;
 #pragma unroll
         for (int odd = 0; odd < 2; ++odd) {
           row_barrier();
-          const int buffer = odd * column_pitch, holder = across / 2 * (even + odd) + m / 2;
-          float own[down], other[across];
-          tile::cuda::take(rows + buffer, own), tile::cuda::take(columns + buffer, other);
+          const int buffer = odd * column_pitch, c = even + odd, holder = 4 * c + m / 2;
+          float own[2][blocks], other[blocks];
+          take(rows + buffer, m, own[0]), take(rows + buffer + place(4), m, own[1]), take(columns + buffer, m, other);
           const float2 mine = *reinterpret_cast<const float2 *>(pair + buffer);
-          const float over = -reciprocal(pivots[buffer + odd * across + m] + ridge);
-          if (here) own[odd * across + m] = 0; // the pivot's row stays
-          const auto update = [&](int j) {
-            const float factor = over * other[j];
+          const float over = -reciprocal(pivots[buffer + odd * block] + ridge);
+          if (side <= c) other[m] = 0; // those columns are done
+          const auto update = [&](int b) {
+            const float factor = over * other[b];
 #pragma unroll
-            for (int i = 0; i < down; ++i) H.x[i][j] = fma(factor, own[i], H.x[i][j]);
+            for (int a = 0; a < blocks; ++a)
+#pragma unroll
+              for (int h = 0; h < 2; ++h)
+                if (a >= b) H(a, b)[h] = fma(factor, own[h][a], H(a, b)[h]);
           };
           update(m);
-          publish(m, even + odd + 1, 1 - odd);
+          publish(m, c + 1, 1 - odd);
 #pragma unroll
-          for (int j = m + 1; j < across; ++j) update(j);
-          const float factor = over * __shfl_sync(0xffffffffu, b[m % 2], holder);
-          const bool held = lane == holder;
-          if (held) inverse[m % 2] = -over;
-          b[0] = fma(held && m % 2 == 0 ? 0 : factor, mine.x, b[0]);
-          b[1] = fma(held && m % 2 == 1 ? 0 : factor, mine.y, b[1]);
+          for (int b = 1; b < blocks; ++b)
+            if (b > m) update(b);
+          const float factor = over * __shfl_sync(0xffffffffu, s.y[m % 2], holder);
+          if (row > block * m + c) s.y[0] = fma(factor, mine.x, s.y[0]);
+          if (row + block > block * m + c) s.y[1] = fma(factor, mine.y, s.y[1]);
+          if (lane == holder) s.inverse[m % 2] = -over;
         }
       }
-      if (m + 1 < across) publish(m + 1, 0, 0);
+      if (m + 1 < blocks) publish(m + 1, 0, 0);
     }
-    b[0] *= inverse[0], b[1] *= inverse[1];
+  }
+  /// Rows of a column from block b on.
+  __device__ __forceinline__ static void take(const float *from, int b, float (&to)[blocks]) {
+#pragma unroll
+    for (int a = 0; a < blocks; a += 4)
+      if (a + 3 >= b) tile::cuda::take(from + a, reinterpret_cast<float(&)[4]>(to[a]));
+  }
+
+  /// x = U^{-T} y, block by block from the last.
+  __device__ __forceinline__ static void substitute(int lane, const Solved &s, Triangle &H, float *x) {
+    constexpr unsigned all = 0xffffffffu;
+    const int side = lane % block;
+    float own[blocks][2]; // of the lane's rows
+#pragma unroll
+    for (int b = blocks - 1; b >= 0; --b) {
+      float below[2] = {};
+#pragma unroll
+      for (int a = 1; a < blocks; ++a)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          if (a > b) below[h] = fma(H(a, b)[h], own[a][h], below[h]);
+      float sum = below[0] + below[1];
+      sum += __shfl_xor_sync(all, sum, 8), sum += __shfl_xor_sync(all, sum, 16);
+      const int holder = 4 * side + b / 2;
+      const float inverse = __shfl_sync(all, s.inverse[b % 2], holder);
+      float left = __shfl_sync(all, s.y[b % 2], holder) - sum;
+#pragma unroll
+      for (int c = block - 1; c > 0; --c) {
+        const float element = __shfl_sync(all, H(b, b)[c / 4], c % 4 * block + side);
+        const float solved = __shfl_sync(all, left * inverse, c);
+        if (side < c) left = fma(-element, solved, left);
+      }
+      const float value = left * inverse;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) own[b][h] = __shfl_sync(all, value, lane / block + 4 * h);
+      if (lane < block) x[block * b + lane] = value;
+    }
   }
 
   /// p(t,i) = d_t . k_i, of blocks that have an i <= t, and y_t = S d_t, where other(m, group) takes the rows of S that
@@ -173,7 +239,7 @@ private:
   __device__ __forceinline__ static void meet(const Lane &at, const Reading &x, Results (&p)[blocks],
                                               Results (&y)[blocks], const Other &other) {
     constexpr int half = blocks / 2;
-    const float *d = x.d + at.row() * wide + 2 * at.place, *keys = x.keys + at.inner() * wide + 2 * at.place;
+    const float *d = x.d + at.row() * pitch + 2 * at.place, *keys = x.keys + at.inner() * pitch + 2 * at.place;
     Results early[half], late[half], sum[blocks];
 #pragma unroll 1
     for (int m = 0; m < fours; ++m, d += 16, keys += 16) {
@@ -181,17 +247,18 @@ private:
       Group<blocks> state[2][1];
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const float4 four = *reinterpret_cast<const float4 *>(d + 8 * r * wide);
+        const float4 four = *reinterpret_cast<const float4 *>(d + 8 * r * pitch);
         own[0][0].a[r][0] = state[0][0].a[r][0] = four.x, own[0][0].a[r][1] = state[0][0].a[r][1] = four.y;
         own[1][0].a[r][0] = state[1][0].a[r][0] = four.z, own[1][0].a[r][1] = state[1][0].a[r][1] = four.w;
       }
 #pragma unroll
-      for (int c = 0; c < half; ++c) put(*reinterpret_cast<const float4 *>(keys + c * block * wide), c, own);
+      for (int c = 0; c < half; ++c) put(*reinterpret_cast<const float4 *>(keys + c * block * pitch), c, own);
 #pragma unroll
       for (int g = 0; g < 2; ++g) Unit::add(own[g], early);
       if (at.first >= size / 2) {
 #pragma unroll
-        for (int c = 0; c < half; ++c) put(*reinterpret_cast<const float4 *>(keys + (half + c) * block * wide), c, own);
+        for (int c = 0; c < half; ++c)
+          put(*reinterpret_cast<const float4 *>(keys + (half + c) * block * pitch), c, own);
 #pragma unroll
         for (int g = 0; g < 2; ++g) Unit::add(own[g], late);
       }
@@ -237,10 +304,10 @@ private:
     const int lane = threadIdx.x % 32;
     row_barrier();
     for (int t = first; t < first + In::height; ++t) {
-      const float *const solution = x.d + t * wide;
+      const float *const solution = x.d + t * pitch;
       float sum[2] = {}, since = 1;
       for (int i = t; i >= 0; --i) {
-        const float weight = since * row_dot(solution, x.keys + i * wide, size, lane, 32);
+        const float weight = since * row_dot(solution, x.keys + i * pitch, size, lane, 32);
         for (int h = 0; h < 2; ++h) sum[h] += weight * self.v[(step + i) * size + lane + 32 * h];
         if (self.sum.decays) since *= self.sum.in.alpha[step + i];
       }
