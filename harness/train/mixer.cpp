@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/mixer.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/device/each_index.hpp"
 #include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/pipeline/ran.hpp"
@@ -16,10 +17,28 @@ template <class Real, class Kernels> const auto &of_type(const Kernels &kernels)
     return kernels.f64;
 }
 
+/// Every head's state, from that of one.
+template <class Real> Array<Real> state_of_all(Arena &arena, const Call<Real> &call, const Array<Real> &one) {
+  const Array<Real> state = arena.take<Real>(call.shape.heads() * call.state_shape.size());
+  if (const size_t size = one.extent(0))
+    each_index(
+        "train::state_of_all", state.extent(0), KOKKOS_LAMBDA(const size_t i) { state[i] = one[i % size]; });
+  else
+    fill(state, Real(0));
+  return state;
+}
+
 } // namespace
 
+template <class Real> Array<Real> start_of(const Variant &variant, const Params &params, const Shape &shape) {
+  return variant.initial_state ? upload<Real>("initial state", variant.initial_state(shape, params)) : Array<Real>();
+}
+template Array<float> start_of(const Variant &, const Params &, const Shape &);
+template Array<double> start_of(const Variant &, const Params &, const Shape &);
+
 template <class Real>
-Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &shape) : variant_(variant) {
+Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &shape, const Array<Real> &start)
+    : variant_(variant), start_(start) {
   const std::string why = variant.unsuitable ? variant.unsuitable(shape, params) : "";
   if (!why.empty()) input_error(variant.name + " cannot be this model's mixer: " + why);
   call_.shape = shape, call_.params = params;
@@ -28,22 +47,10 @@ Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &
   for (const Input &input : variant.inputs) call_.given.push_back(input.name);
 }
 
-template <class Real> Array<Real> Mixing<Real>::first_state(Arena &arena) const {
-  const Array<Real> state = arena.take<Real>(call_.shape.heads() * call_.state_shape.size());
-  if (variant_.initial_state) {
-    Sequence none;
-    none.shape = call_.shape;
-    copy(state, upload<Real>("initial state", initial_state(variant_, none, call_.params)));
-  } else {
-    fill(state, Real(0));
-  }
-  return state;
-}
-
 template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std::shared_ptr<Arena> &scratch) {
   note_variant_run(variant_.name);
   call_.o = arena.take<Real>(call_.v.extent(0));
-  call_.state = first_state(arena);
+  call_.state = state_of_all(arena, call_, start_);
   scratch->reset();
   call_.arena = scratch;
   of_type<Real>(std::is_same_v<Real, float> ? find_form(variant_, "fast") : variant_.forms.at(0))(call_);
@@ -53,7 +60,7 @@ template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std:
 template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const {
   if (const Form &form = find_form(variant_, backward_form(variant_)); form.vjp) {
     Pullback<Real> back{call_, gradient.call_};
-    back.call.o = arena.take<Real>(d_o.extent(0)), back.call.state = first_state(arena);
+    back.call.o = arena.take<Real>(d_o.extent(0)), back.call.state = state_of_all(arena, call_, start_);
     back.d.o = d_o, back.d.state = arena.take<Real>(back.call.state.extent(0));
     fill(back.d.state, Real(0));
     for (Tensor tensor : all_tensors) back.d[tensor] = gradient[tensor] = arena.take<Real>(back.call[tensor].extent(0));

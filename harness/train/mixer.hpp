@@ -5,10 +5,14 @@
 
 namespace recollect::train {
 
+/// The state that a head of this layer starts from; empty where that is zeros. Of the shape only the widths count.
+template <class Real> Array<Real> start_of(const Variant &variant, const Params &params, const Shape &shape);
+
 /// The layer's inputs of one batch, every optional one given, and its outputs.
 template <class Real> class Mixing {
 public:
-  Mixing(const Variant &variant, const Params &params, const Shape &shape);
+  /// `start`: start_of() it.
+  Mixing(const Variant &variant, const Params &params, const Shape &shape, const Array<Real> &start);
   Array<Real> &operator[](Tensor tensor) { return call_[tensor]; }
 
   /// o, from the layer's own initial state: in float64 by the definition, in float32 by the fast form. What the form
@@ -19,10 +23,9 @@ public:
   void backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const;
 
 private:
-  Array<Real> first_state(Arena &arena) const;
-
   const Variant &variant_;
   Call<Real> call_;
+  Array<Real> start_;
 };
 
 } // namespace recollect::train

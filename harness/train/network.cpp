@@ -82,16 +82,19 @@ template <class Real> struct CrossEntropy {
   }
 };
 
+/// Null: there is none.
+const Variant *mixer_of(const Setup &setup) { return setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer()); }
+
 /// One batch, there and back.
 template <class Real> class Pass {
 public:
   using Rows = Array<Real>;
   Pass(const Setup &setup, const Weights &weights, const Rows &parameters, const Texts &texts, const Rows &gradient,
-       Arena &arena, std::shared_ptr<Arena> scratch)
+       const Rows &start, Arena &arena, std::shared_ptr<Arena> scratch)
       : s_(setup.settings), setup_(setup), weights_(weights), w_(parameters), g_(gradient), texts_(texts),
-        mixer_(setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer())), arena_(arena),
-        scratch_(std::move(scratch)), indices_(arena, 4 * texts.tokens.size() + size_t(s_.integer("vocabulary")) + 1),
-        B_(texts.count), T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
+        mixer_(mixer_of(setup)), start_(start), arena_(arena), scratch_(std::move(scratch)),
+        indices_(arena, 4 * texts.tokens.size() + size_t(s_.integer("vocabulary")) + 1), B_(texts.count),
+        T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
   Judged run() {
@@ -277,7 +280,7 @@ private:
     const auto name = [&](const std::string &part) { return in_block(i, part); };
     b.mixed = norm_forward(b.x, name("mixer "));
     if (s_.integer("convolution")) b.convolved = convolution_forward(arena_, b.mixed, at(name("convolution")), d_, T_);
-    b.mixing = std::make_unique<Mixing<Real>>(*mixer_, setup_.mixer_params, Shape{B_, H_, T_, D_, D_});
+    b.mixing = std::make_unique<Mixing<Real>>(*mixer_, setup_.mixer_params, Shape{B_, H_, T_, D_, D_}, start_);
     b.projected = tensors();
     for (Projected<Real> &p : b.projected) {
       const int columns = p.heads * p.width;
@@ -330,7 +333,8 @@ private:
   const Weights &weights_;
   Rows w_, g_;
   const Texts &texts_;
-  const Variant *mixer_; // null: none
+  const Variant *mixer_;
+  Rows start_; // of a head's mixer
   Arena &arena_;
   std::shared_ptr<Arena> scratch_;
   Indices indices_;
@@ -340,10 +344,16 @@ private:
 } // namespace
 
 template <class Real>
+Network<Real>::Network(const Setup &setup, const Weights &weights) : setup_(setup), weights_(weights) {
+  const int D = head_width(setup.settings);
+  if (const Variant *mixer = mixer_of(setup)) start_ = start_of<Real>(*mixer, setup.mixer_params, {1, 1, 1, D, D});
+}
+
+template <class Real>
 Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
   arena_.reset();
   if (gradient.extent(0)) fill(gradient, Real(0));
-  return Pass<Real>(setup_, weights_, parameters, texts, gradient, arena_, scratch_).run();
+  return Pass<Real>(setup_, weights_, parameters, texts, gradient, start_, arena_, scratch_).run();
 }
 
 template class Network<float>;

@@ -9,13 +9,14 @@ namespace recollect::train {
 
 template <class Real> class Network {
 public:
-  Network(const Setup &setup, const Weights &weights) : setup_(setup), weights_(weights) {}
+  Network(const Setup &setup, const Weights &weights);
   /// Where `gradient` has a size it becomes that of the loss in all parameters.
   Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
 
 private:
   const Setup &setup_;
   const Weights &weights_;
+  Array<Real> start_; // of a head's mixer
   Arena arena_;
   std::shared_ptr<Arena> scratch_ = std::make_shared<Arena>();
 };

@@ -13,8 +13,13 @@ BOOST_AUTO_TEST_SUITE(mixers, *boost::unit_test::precondition(tape_runs))
 
 const Shape shape{2, 2, 9, 4, 3};
 
+template <class Real> Mixing<Real> mixing_at(const Variant &variant, const Shape &shape) {
+  const Params params = variant_params(variant);
+  return {variant, params, shape, start_of<Real>(variant, params, shape)};
+}
+
 template <class Real> Mixing<Real> mixing_of(const Variant &variant, const Sequence &s) {
-  Mixing<Real> mixing(variant, variant_params(variant), s.shape);
+  Mixing<Real> mixing = mixing_at<Real>(variant, s.shape);
   for (Tensor tensor : all_tensors) mixing[tensor] = upload<Real>(name_of(tensor), s[tensor]);
   return mixing;
 }
@@ -34,7 +39,7 @@ BOOST_AUTO_TEST_CASE(forward_and_backward_are_the_layers) {
     BOOST_TEST_CONTEXT(name) {
       const Variant &variant = find_variant(name);
       const Sequence s = inputs_of(variant);
-      Mixing<double> mixing = mixing_of<double>(variant, s), gradient(variant, variant_params(variant), s.shape);
+      Mixing<double> mixing = mixing_of<double>(variant, s), gradient = mixing_at<double>(variant, s.shape);
       Arena arena;
       const std::vector<double> found = download(mixing.forward(arena, std::make_shared<Arena>()));
       BOOST_TEST((found == forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant)}).o));
@@ -60,7 +65,7 @@ BOOST_AUTO_TEST_CASE(single_precision_takes_the_fast_form) {
 BOOST_AUTO_TEST_CASE(a_shape_that_the_layer_cannot_take_is_refused) {
   Variant narrow = find_variant("linear");
   narrow.unsuitable = [](const Shape &s, const Params &) { return s.Dk > 3 ? "Dk must be at most 3" : ""; };
-  BOOST_CHECK_THROW(Mixing<double>(narrow, variant_params(narrow), shape), Error);
+  BOOST_CHECK_THROW(mixing_at<double>(narrow, shape), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
