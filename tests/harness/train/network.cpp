@@ -3,6 +3,7 @@
 #include "harness/train/network.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "tests/testing.hpp"
+#include <cmath>
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -34,6 +35,25 @@ BOOST_AUTO_TEST_CASE(what_ran_before_does_not_matter) {
     BOOST_TEST_INFO(mixer);
     BOOST_TEST((download(found) == download(expected) && download(other) != download(found)));
     BOOST_TEST((download(parameters) == start));
+  }
+}
+
+/// A layer that is linear in its keys: of keys twice as long it reads twice as much, unless they are brought to length 1.
+BOOST_AUTO_TEST_CASE(only_unit_keys_forget_their_length) {
+  for (const char *keys : {"raw", "unit"}) {
+    const Setup setup = resolve_setup(
+        {{"mixer", "linear"}, {"width", "8"}, {"heads", "2"}, {"vocabulary", "16"}, {"pairs", "3"}, {"keys", keys}});
+    const Weights weights(setup);
+    const Numbers start = weights.start(1);
+    Numbers longer = start;
+    const Weights::Part &part = weights.part(in_block(0, "k"));
+    for (size_t i = 0; i < part.size; ++i) longer[part.offset + i] *= 2;
+    Network<double> network(setup, weights);
+    const auto loss = [&](const Numbers &at) {
+      return network.run(upload<double>("parameters", at), make_texts(setup.settings, 1, "train", 1)).loss;
+    };
+    const double moved = std::fabs(loss(longer) - loss(start));
+    BOOST_TEST((keys == std::string("raw") ? moved > 1e-6 : moved < 1e-12), keys << " moved by " << moved);
   }
 }
 
