@@ -17,7 +17,7 @@ template <class Real, class Kernels> const auto &of_type(const Kernels &kernels)
     return kernels.f64;
 }
 
-/// Every head's state, from that of one.
+/// Every head's state, from that of one. Always memory of its own, unlike repeated(): the layer writes there.
 template <class Real> Array<Real> state_of_all(Arena &arena, const Call<Real> &call, const Array<Real> &one) {
   const Array<Real> state = arena.take<Real>(call.shape.heads() * call.state_shape.size());
   if (const size_t size = one.extent(0))

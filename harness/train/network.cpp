@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/network.hpp"
-#include "harness/core/registry.hpp"
 #include "harness/device/math.hpp"
 #include "harness/device/product.hpp"
 #include "harness/pipeline/make_call.hpp"
@@ -82,9 +81,6 @@ template <class Real> struct CrossEntropy {
   }
 };
 
-/// Null: there is none.
-const Variant *mixer_of(const Setup &setup) { return setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer()); }
-
 /// One batch, there and back.
 template <class Real> class Pass {
 public:
@@ -92,7 +88,7 @@ public:
   Pass(const Setup &setup, const Weights &weights, const Rows &parameters, const Texts &texts, const Rows &gradient,
        const Rows &start, Arena &arena, std::shared_ptr<Arena> scratch)
       : s_(setup.settings), setup_(setup), weights_(weights), w_(parameters), g_(gradient), texts_(texts),
-        mixer_(mixer_of(setup)), start_(start), arena_(arena), scratch_(std::move(scratch)),
+        mixer_(setup.layer()), start_(start), arena_(arena), scratch_(std::move(scratch)),
         indices_(arena, 4 * texts.tokens.size() + size_t(s_.integer("vocabulary")) + 1), B_(texts.count),
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
@@ -346,7 +342,7 @@ private:
 template <class Real>
 Network<Real>::Network(const Setup &setup, const Weights &weights) : setup_(setup), weights_(weights) {
   const int D = head_width(setup.settings);
-  if (const Variant *mixer = mixer_of(setup)) start_ = start_of<Real>(*mixer, setup.mixer_params, {1, 1, 1, D, D});
+  if (const Variant *mixer = setup.layer()) start_ = start_of<Real>(*mixer, setup.mixer_params, {1, 1, 1, D, D});
 }
 
 template <class Real>

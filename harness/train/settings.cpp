@@ -111,12 +111,14 @@ int columns_of(Tensor tensor, const Params &s) {
   return heads_of(tensor, s) * width_of(tensor, {1, 1, 1, D, D});
 }
 
+const Variant *Setup::layer() const { return mixer() == "none" ? nullptr : &find_variant(mixer()); }
+
 Setup resolve_setup(const Assignments &given) {
   Assignments own;
   for (const auto &[name, text] : given)
     if (owner_of(name).empty()) own[name] = text;
   Setup setup{resolve(settings(), own, "train"), {}};
-  const Variant *mixer = setup.mixer() == "none" ? nullptr : &find_variant(setup.mixer());
+  const Variant *mixer = setup.layer();
   Assignments layer;
   for (const auto &[name, text] : given)
     if (const std::string owner = owner_of(name); !owner.empty() && &find_variant(owner) == mixer)

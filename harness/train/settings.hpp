@@ -14,6 +14,7 @@ struct Setup {
   Params settings, mixer_params;
   std::shared_ptr<const Corpus> corpus = nullptr; // of task=text
   std::string mixer() const { return settings.text("mixer"); }
+  const Variant *layer() const; // the mixer; null: "none"
 };
 
 /// Channels of a head.

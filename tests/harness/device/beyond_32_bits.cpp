@@ -2,7 +2,7 @@
 // More elements in q, k, v and o than 31 bits count: an index of 32 bits with a sign would meet another head. Heads repeat
 // after a period, so that every period must come out as the first, bit for bit, and the first as the definition. The
 // period is odd, so that what lies a power of two away is another head. The large cases take 35 to 60 GB of a device's
-// memory, lru's 80, and run only when they are named:
+// memory, lru's more than a card of 80 has, and run only when they are named:
 //   tests --run_test=harness/beyond_32_bits/large
 #include "harness/device/backend.hpp"
 #include "harness/device/device.hpp"
