@@ -2,6 +2,7 @@
 // What a model is made of and how it is trained: the parameters of one run, by name.
 #pragma once
 #include "harness/core/types.hpp"
+#include "harness/core/variant.hpp"
 #include "harness/train/corpus.hpp"
 
 namespace recollect::train {
