@@ -38,7 +38,7 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
     for (size_t unit; (unit = counter->fetch_add(1)) < units;) body(Team(), unit, memory.data() + worker * scratch);
   };
   if (workers == 1) return shown(launch.label, [&] { work(0); }); // to wake other threads takes microseconds
-  Kokkos::parallel_for(launch.label, Kokkos::RangePolicy<Execution>(0, workers), work);
+  Kokkos::parallel_for(launch.label, over(workers), work);
   Kokkos::fence();
 }
 
@@ -76,6 +76,13 @@ inline void cuda_check(cudaError_t status, const std::string &label) {
 
 template <class Real> bool fits_on_chip(size_t scratch) {
   return (scratch + reduce_room) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
+}
+
+/// Whether a multiprocessor holds the scratch of so many teams at once.
+template <class Real> bool fit_together(int teams, size_t scratch) {
+  const cudaDeviceProp &device = Execution().cuda_device_prop();
+  return fits_on_chip<Real>(scratch) &&
+         teams * (scratch * sizeof(Real) + device.reservedSharedMemPerBlock) <= device.sharedMemPerMultiprocessor;
 }
 
 /// Percent of a multiprocessor's shared memory that so many teams take. The driver's own choice has room for fewer at times.

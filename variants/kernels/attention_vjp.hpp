@@ -5,55 +5,54 @@
 //
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// A GPU's many teams meet every pair twice and add nothing that another adds to: a block of queries gathers its
-// normalisers, where there are any, then dq; a block of keys goes through the queries that see it for dk and dv. A host's
+// Of a short sequence a GPU's team holds all pairs (whole_gradient.hpp). Else its many teams meet every pair twice and add nothing that another adds to: where there are normalisers, queries gather
+// them first; a block of queries then gathers dq; a block of keys goes through the queries that see it for dk and dv. A host's
 // few meet it once (joint_gradient.hpp).
 #pragma once
 #include "variants/kernels/attention.hpp"
 #include "variants/kernels/joint_gradient.hpp"
+#include "variants/kernels/whole_gradient.hpp"
 
 namespace recollect::variants {
 
-/// Ends a block of queries' way through the keys (attention.hpp): what they leave, and dq. Or is all of it.
-template <class Real, class Kernel, class Gates = NoGates> struct QueryGradient {
-  BlockGradient<Real, Kernel> block;
-  Rows<Real> dq;
-  Gates gates = {};
-  void place(Stack<Real> &s) const { block.place(s); }
-  KOKKOS_FUNCTION int blocks() const { return (dq.count - 1) / block.loop.most_rows + 1; }
-  size_t scratch() const {
-    Stack<Real> stack;
-    place(stack);
-    return stack.used;
-  }
-
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
-    const int most = block.loop.most_rows, begin = (blocks() - 1 - int(unit % blocks())) * most; // longest first
-    gather(team, unit / blocks(), {begin, begin + most < dq.count ? begin + most : dq.count}, Stack<Real>{memory});
-  }
+/// Ends a block of queries' way through the keys (attention.hpp): what they leave.
+template <class Real> struct LeaveFacts {
+  QueryFacts<Real> facts;
+  Rows<Real> d_o;
+  void place(Stack<Real> &) const {}
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
-                                  const Real *peak, const Real *mass, Stack<Real> stack) const {
-    const auto &loop = block.loop;
-    const int V = block.d_o.width;
-    Real *normaliser = block.facts.normaliser.data() + head * loop.queries.count + rows.begin,
-         *read = block.facts.read.data() + head * loop.queries.count + rows.begin;
-    const Real *d_o = block.d_o.at(head, rows.begin);
+                                  const Real *peak, const Real *mass, Stack<Real>) const {
+    const int V = d_o.width;
+    Real *normaliser = facts.normaliser.data() + head * d_o.count + rows.begin,
+         *read = facts.read.data() + head * d_o.count + rows.begin;
+    const Real *asked = d_o.at(head, rows.begin);
     each_row(team, rows.size(), [=](int r, int lane, int lanes) {
       Real along = 0;
-      for (int c = lane; c < V; c += lanes) along += d_o[size_t(r) * V + c] * sum[r * ld + c];
+      for (int c = lane; c < V; c += lanes) along += asked[size_t(r) * V + c] * sum[r * ld + c];
       along = across_row(along, [](Real a, Real b) { return a + b; });
       if (lane > 0) return;
       const bool any = mass[r] > 0;
       normaliser[r] = any ? peak[r] + math::log(mass[r]) : Real(0);
       read[r] = any ? along / mass[r] : Real(0);
     });
-    gather(team, head, rows, stack); // whose first barrier is before it reads them
   }
+};
 
-private:
-  KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Stack<Real> stack) const {
+/// One block of queries a unit: dq.
+template <class Number, class Kernel, class Gates = NoGates> struct QueryGradient {
+  using Real = Number;
+  BlockGradient<Real, Kernel> block;
+  Rows<Real> dq;
+  Gates gates = {};
+
+  KOKKOS_FUNCTION int blocks() const { return (dq.count - 1) / block.loop.most_rows + 1; }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
     const auto &loop = block.loop;
+    Stack<Real> stack{memory};
     const auto room = block.place(stack);
+    const size_t head = unit / blocks();
+    const int most = loop.most_rows, first = (blocks() - 1 - int(unit % blocks())) * most; // longest first
+    const Range rows{first, first + most < dq.count ? first + most : dq.count};
     typename BlockGradient<Real, Kernel>::Block b;
     block.stage_queries(team, head, rows, room, b);
     const int end = loop.sees == Sees::everything ? loop.keys.count : rows.end, width = loop.queries.width;
@@ -68,6 +67,11 @@ private:
                  Real(begin > 0), dq.at(head, rows.begin), width);
       team.barrier();
     }
+  }
+  size_t scratch() const {
+    Stack<Real> stack;
+    block.place(stack);
+    return stack.used;
   }
 };
 
@@ -127,12 +131,14 @@ QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back
       joint_gradient(label, call, block, dq, dk, dv, gates);
       return facts;
     }
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (on_cuda)
+    if (whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
+#endif
+  if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
   const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
-  if (kernel.normalised())
-    attend(label + "::queries", call, loop, queries);
-  else
-    run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),
-              queries);
+  run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),
+            queries);
   const KeyGradient<Real, Kernel, Gates> keys{block, dk, dv, gates};
   run<Real>({label + "::keys", s.heads() * keys.blocks(), 256, call.math}, *call.arena, keys.scratch(), keys);
   return facts;
