@@ -52,7 +52,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   turned_vjp("cosformer::backward", back, features(back.call), KOKKOS_LAMBDA(size_t, int) { return angle; }, sum, {},
              {back.call.shape.Dk, d_q, d_k});
   Kokkos::parallel_for(
-      "cosformer::relu", Kokkos::RangePolicy<Execution>(0, q.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+      "cosformer::relu", over(q.extent(0)), KOKKOS_LAMBDA(const size_t i) {
         if (!(q(i) > 0)) d_q(i) = 0;
         if (!(k(i) > 0)) d_k(i) = 0;
       });

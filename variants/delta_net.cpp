@@ -30,8 +30,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
   delta_rule_vjp("delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write});
   Kokkos::parallel_for(
-      "delta_net::gates", Kokkos::RangePolicy<Execution>(0, d_erase.extent(0)),
-      KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
+      "delta_net::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
 }
 
 } // namespace

@@ -55,7 +55,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
                     Sees::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  Kokkos::parallel_for("ffn_moe::parallel", Kokkos::RangePolicy<Execution>(0, call.steps()),
+  Kokkos::parallel_for("ffn_moe::parallel", over(call.steps()),
                        RunExperts<Real>{call.shape.Dk, call.shape.Dv, choice_of(call, experts(call), false), call.q,
                                         call.k, call.v, call.o});
 }

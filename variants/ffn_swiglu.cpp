@@ -51,8 +51,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}}, Sees::everything);
   const Array<Real> d_q = back.d.q, added = gate.d.q;
   Kokkos::parallel_for(
-      "ffn_swiglu::q", Kokkos::RangePolicy<Execution>(0, d_q.extent(0)),
-      KOKKOS_LAMBDA(const size_t i) { d_q(i) += added(i); });
+      "ffn_swiglu::q", over(d_q.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_q(i) += added(i); });
 }
 
 } // namespace

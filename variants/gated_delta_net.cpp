@@ -35,7 +35,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
                     d_alpha = back.d.alpha, d_beta = back.d.beta;
   delta_rule_vjp("gated_delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_beta, d_alpha});
   Kokkos::parallel_for(
-      "gated_delta_net::gates", Kokkos::RangePolicy<Execution>(0, d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
+      "gated_delta_net::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
         d_alpha(t) += beta(t) * d_erase(t);
         d_beta(t) += alpha(t) * d_erase(t);
       });

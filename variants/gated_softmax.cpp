@@ -88,7 +88,7 @@ template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Rea
                                     allocated<double>("zeros", size)};
   const Array<Real> alpha = call.alpha;
   Kokkos::parallel_for(
-      "gated_softmax::sums", Kokkos::RangePolicy<Execution>(0, call.shape.heads()), KOKKOS_LAMBDA(size_t head) {
+      "gated_softmax::sums", over(call.shape.heads()), KOKKOS_LAMBDA(size_t head) {
         double high = 0, low = 0, zeros = 0;
         for (size_t at = head * T; at < (head + 1) * T; ++at) {
           const double gate = alpha(at), step = gate > 0 ? math::log(gate) : 0.0;
@@ -155,12 +155,11 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const QueryFacts<Real> facts = attend_vjp("gated_softmax::backward", back, logit, Sees::through_self, crossing);
   const Array<Real> d_q = back.d.q, d_k = back.d.k;
   Kokkos::parallel_for(
-      "gated_softmax::scale", Kokkos::RangePolicy<Execution>(0, d_q.extent(0)),
-      KOKKOS_LAMBDA(const size_t i) { d_q(i) *= scale, d_k(i) *= scale; });
+      "gated_softmax::scale", over(d_q.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_q(i) *= scale, d_k(i) *= scale; });
   add_up("gated_softmax::nodes", call, crossing);
   const Array<Real> through_closed =
       per_step("gated_softmax::closed", call, ThroughLastClosed<Real>{logit, facts, back.d.o});
-  Kokkos::parallel_for("gated_softmax::gates", Kokkos::RangePolicy<Execution>(0, call.steps()),
+  Kokkos::parallel_for("gated_softmax::gates", over(call.steps()),
                        GateGradient<Real>{crossing, logit, call.alpha, through_closed, back.d.alpha});
 }
 

@@ -76,7 +76,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
              {D, back.d.q, back.d.k}, call.has("w") ? back.d.w : Array<Real>());
   const Array<Real> both = d.lambda, d_lambda = back.d.lambda;
   Kokkos::parallel_for(
-      "gateloop::lambda", Kokkos::RangePolicy<Execution>(0, d_lambda.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+      "gateloop::lambda", over(d_lambda.extent(0)), KOKKOS_LAMBDA(const size_t i) {
         const size_t at = i / D * 2 * D + i % D;
         d_lambda(i) = both(at) + both(at + D);
       });

@@ -42,7 +42,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   const Array<Real> o = call.o;
   decayed_sum("linear_rms::chunked", call, as_sum(call));
   Kokkos::parallel_for(
-      "linear_rms::norm", Kokkos::RangePolicy<Execution>(0, o.extent(0) / Dv),
+      "linear_rms::norm", over(o.extent(0) / Dv),
       KOKKOS_LAMBDA(const size_t t) { unit_mean_square(o.data() + t * Dv, Dv, epsilon); });
 }
 
@@ -54,7 +54,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const Array<Real> y = call.o, given = back.d.o, d_y = allocate(call, y.extent(0));
   const Starts<Real> starts = decayed_sum_starts("linear_rms::backward", call, as_sum(call), true);
   Kokkos::parallel_for(
-      "linear_rms::d_norm", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
+      "linear_rms::d_norm", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
         const Real *own = y.data() + t * Dv, *to = given.data() + t * Dv;
         const Real size = root_mean_square(own, Dv, epsilon);
         Real along = 0; // o . do / Dv

@@ -64,7 +64,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const Array<Real> beta = call.beta, d_beta = back.d.beta;
   const Real delta = call.params.real("delta");
   Kokkos::parallel_for(
-      "longhorn::gains", Kokkos::RangePolicy<Execution>(0, call.steps()), KOKKOS_LAMBDA(const size_t t) {
+      "longhorn::gains", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
         const Real root = math::sqrt(delta * beta(t)), length = unit.length(t), a = root * length;
         if (!(a > 0)) {
           d.length(t) = d_beta(t) = 0;

@@ -88,8 +88,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   turned_vjp("lru::backward", back, Features<Real>{D, call.q, written(call, a)}, Phase<Real>{a.phase}, sum, {},
              {D, back.d.q, d_k});
   Kokkos::parallel_for(
-      "lru::gain", Kokkos::RangePolicy<Execution>(0, d_k.extent(0)),
-      KOKKOS_LAMBDA(const size_t i) { d_k(i) *= gain(i % D); });
+      "lru::gain", over(d_k.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_k(i) *= gain(i % D); });
 }
 
 } // namespace

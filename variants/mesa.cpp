@@ -21,7 +21,7 @@ template <class Real> Array<Real> weighed(const Call<Real> &call, const Array<Re
   if (!call.has("beta")) return rows;
   const Array<Real> out = allocate(call, rows.extent(0)), beta = call.beta;
   Kokkos::parallel_for(
-      "mesa::weighed", Kokkos::RangePolicy<Execution>(0, rows.extent(0)),
+      "mesa::weighed", over(rows.extent(0)),
       KOKKOS_LAMBDA(const size_t i) { out(i) = math::sqrt(beta(i / width)) * rows(i); });
   return out;
 }

@@ -68,7 +68,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
                     ChosenBlocks<Real>{scale(call), call.params.integer("topk"), blocks(call), call.q});
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  Kokkos::parallel_for("moba::parallel", Kokkos::RangePolicy<Execution>(0, call.steps()),
+  Kokkos::parallel_for("moba::parallel", over(call.steps()),
                        ReadBlocks<Real>{scale(call), call.shape.Dk, call.shape.Dv, choice_of(call, blocks(call), true),
                                         call.q, call.k, call.v, call.o});
 }

@@ -14,7 +14,7 @@ template <class F> void each_index(const char *label, size_t n, const F &f, size
       for (size_t i = 0; i < n; ++i) f(i);
       return;
     }
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Execution>(0, n), f);
+  Kokkos::parallel_for(label, over(n), f);
 }
 
 /// f(row, first, side): elements first, first + side ... of the row are the thread's own, and across_row joins what the

@@ -28,6 +28,13 @@ using Execution = Kokkos::DefaultExecutionSpace;
 #endif
 template <class Real> using Array = Kokkos::View<Real *, Execution>;
 
+/// Indices 0 ... n - 1 for Kokkos's loops. Light, so that a GPU gets the loop's objects as an argument of the kernel: larger ones
+/// (512 bytes) Kokkos keeps in one place, and waits until the kernel before is through with it.
+inline auto over(size_t n) {
+  return Kokkos::Experimental::require(Kokkos::RangePolicy<Execution>(0, n),
+                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+}
+
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Execution::memory_space>::accessible;
 #ifdef KOKKOS_ENABLE_CUDA
 constexpr bool on_cuda = std::is_same<Execution, Kokkos::Cuda>::value;

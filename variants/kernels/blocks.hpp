@@ -61,8 +61,7 @@ template <class Real> struct BlockMeans {
 template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
   const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
   const Array<Real> means("block means", s.heads() * count * width);
-  Kokkos::parallel_for("blocks::means", Kokkos::RangePolicy<Execution>(0, means.extent(0)),
-                       BlockMeans<Real>{T, width, block, count, router, means});
+  Kokkos::parallel_for("blocks::means", over(means.extent(0)), BlockMeans<Real>{T, width, block, count, router, means});
   return {T, width, block, count, means};
 }
 
@@ -72,8 +71,8 @@ template <class Real> struct Choice {
   Blocks<Real> blocks;
   int topk;
   bool causal;
-  Array<Real> q, scores;               // scores: work
-  Array<int> best; // [heads,T,topk], -1 where there are fewer
+  Array<Real> q, scores; // scores: work
+  Array<int> best;       // [heads,T,topk], -1 where there are fewer
 
   KOKKOS_FUNCTION void find(size_t step) const {
     const int here = int(step % blocks.T) / blocks.block;

@@ -108,7 +108,7 @@ template <class Real> struct AddUpNodes {
 
 /// When all blocks are in: total() is sum_s from then on.
 template <class Real> void add_up(const std::string &label, const Call<Real> &call, const CrossingSums<Real> &sums) {
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Execution>(0, call.steps()), AddUpNodes<Real>{sums});
+  Kokkos::parallel_for(label, over(call.steps()), AddUpNodes<Real>{sums});
 }
 
 } // namespace recollect::variants

@@ -335,8 +335,7 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
   const Array<Real> alpha = in.alpha, lambda = in.lambda, both = allocate(back.call, n),
                     d_both = allocate(back.call, n), d_alpha = d.alpha, d_lambda = d.lambda;
   Kokkos::parallel_for(
-      "decayed_sum::gates", Kokkos::RangePolicy<Execution>(0, n),
-      KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / F) * lambda(i); });
+      "decayed_sum::gates", over(n), KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / F) * lambda(i); });
   in.alpha = {}, in.lambda = both, d.alpha = {}, d.lambda = d_both;
   decayed_sum_vjp(label, back, in, d);
   each_row(

@@ -133,7 +133,7 @@ template <class Real> struct WriteGradients {
 };
 template <class Real> void write_gradients(const std::string &label, const Pullback<Real> &back, const Array<Real> &e) {
   Kokkos::parallel_for(
-      label + "::write", Kokkos::RangePolicy<Execution>(0, back.call.steps()),
+      label + "::write", over(back.call.steps()),
       WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
 }
 
@@ -168,7 +168,7 @@ void write_vjp(const std::string &label, const Pullback<Real> &back, const Kerne
   attend(label + "::overlap", call, loop, Overlaps<Real>{overlap, facts.normaliser});
   const Rows<Real> asked = solve_back(label, call, kernel, facts.normaliser, e);
   write_gradients(label, back, e);
-  Kokkos::parallel_for(label + "::erase", Kokkos::RangePolicy<Execution>(0, call.steps()),
+  Kokkos::parallel_for(label + "::erase", over(call.steps()),
                        EraseGradients<Real>{s.Dv, e, asked.data, overlap.data, back.d.beta, facts.read});
   const BlockGradient<Real, Kernel> block{loop, asked, facts};
   const QueryGradient<Real, Kernel> queries{block, rows_of(back.d.w, s, s.Dk)};
@@ -177,7 +177,7 @@ void write_vjp(const std::string &label, const Pullback<Real> &back, const Kerne
   const Array<Real> d_k = allocate(call, call.k.extent(0));
   const KeyGradient<Real, Kernel> keys{block, rows_of(d_k, s, s.Dk), overlap}; // whose values' gradient is part of e
   run<Real>({label + "::keys", s.heads() * keys.blocks(), 256, call.math}, *call.arena, keys.scratch(), keys);
-  Kokkos::parallel_for(label + "::k", Kokkos::RangePolicy<Execution>(0, d_k.extent(0)), AddArray<Real>{d_k, back.d.k});
+  Kokkos::parallel_for(label + "::k", over(d_k.extent(0)), AddArray<Real>{d_k, back.d.k});
 }
 
 } // namespace recollect::variants

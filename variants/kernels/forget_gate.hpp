@@ -15,7 +15,7 @@ template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
   const Real lower = call.params.real("lower");
   const Array<Real> keep = allocate(call, n), write = allocate(call, n), k = call.k, lambda = call.lambda;
   Kokkos::parallel_for(
-      "forget_gates", Kokkos::RangePolicy<Execution>(0, n), KOKKOS_LAMBDA(const size_t i) {
+      "forget_gates", over(n), KOKKOS_LAMBDA(const size_t i) {
         keep(i) = lower + (1 - lower) * lambda(i) * math::sigmoid(-k(i));
         write(i) = (1 - lower) * (math::sigmoid(k(i)) + (1 - lambda(i)) * math::sigmoid(-k(i)));
       });
@@ -27,7 +27,7 @@ template <class Real> void forget_gates_vjp(const Pullback<Real> &back, const Fo
   const Real room = 1 - Real(back.call.params.real("lower"));
   const Array<Real> k = back.call.k, lambda = back.call.lambda, d_k = back.d.k, d_lambda = back.d.lambda;
   Kokkos::parallel_for(
-      "forget_gates::backward", Kokkos::RangePolicy<Execution>(0, k.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+      "forget_gates::backward", over(k.extent(0)), KOKKOS_LAMBDA(const size_t i) {
         const Real keep = math::sigmoid(-k(i)), d_f = room * (d.keep(i) - d.write(i));
         d_lambda(i) = d_f * keep;
         d_k(i) = -d_f * lambda(i) * keep * math::sigmoid(k(i));

@@ -38,7 +38,7 @@ template <class Real> void gaussian_vjp(const std::string &label, const Pullback
   wide.call.shape.Dk = wide.d.shape.Dk = D + 2;
   wide.call.q = allocate(call, n), wide.call.k = allocate(call, n);
   wide.d.q = allocate(call, n), wide.d.k = allocate(call, n);
-  const Kokkos::RangePolicy<Execution> steps(0, call.steps());
+  const auto steps = over(call.steps());
   Kokkos::parallel_for(label + "::wide_q", steps, TwoChannelsMore<Real>{D, call.q, wide.call.q, 1, 0});
   Kokkos::parallel_for(label + "::wide_k", steps, TwoChannelsMore<Real>{D, call.k, wide.call.k, 0, 1});
   attend_vjp(label, wide, kernel);

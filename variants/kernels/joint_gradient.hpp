@@ -148,8 +148,7 @@ void joint_gradient(const std::string &label, const Call<Real> &call, const Bloc
   if constexpr (!std::is_same_v<Gates, NoGates>) sums.push_back({joint.gates.parts, gates.parts});
   for (const auto &[from, to] : sums)
     if (shares > 1)
-      Kokkos::parallel_for(label + "::shares", Kokkos::RangePolicy<Execution>(0, to.extent(0)),
-                           AddShares<Real>{from, to, int(shares)});
+      Kokkos::parallel_for(label + "::shares", over(to.extent(0)), AddShares<Real>{from, to, int(shares)});
   call.arena->release(mark);
 }
 

@@ -88,20 +88,18 @@ template <class Real> struct UpperTriangle {
 };
 
 template <class Real>
-void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, bool decays,
-                          const Array<Real> &weight, const Array<Real> &d_weight,
-                          const Array<Real> &weighed_keys) {
+void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, bool decays, const Array<Real> &weight,
+                          const Array<Real> &d_weight, const Array<Real> &weighed_keys) {
   const Call<Real> &call = back.call;
   const int F = call.shape.Dk, V = call.shape.Dv;
   const size_t steps = call.steps(), heads = call.shape.heads(), stride = call.state_shape.size();
   const Array<Real> alpha = decays ? call.alpha : Array<Real>(), keys = weight.extent(0) ? weighed_keys : call.k;
-  const Kokkos::RangePolicy<Execution> all_steps(0, steps);
+  const auto all_steps = over(steps);
 
   Call<Real> turned = call; // sum of k_i v_i^T, read at do_t
   turned.shape.Dk = V, turned.shape.Dv = F, turned.state_shape = {F, V};
   turned.v = call.k, turned.o = allocate(call, steps * F), turned.state = allocate(call, heads * F * V);
-  Kokkos::parallel_for(label + "::turned", Kokkos::RangePolicy<Execution>(0, heads * F * V),
-                       TransposedTop<Real>{V, F, call.state, turned.state});
+  Kokkos::parallel_for(label + "::turned", over(heads * F * V), TransposedTop<Real>{V, F, call.state, turned.state});
   DecayedSum<Real> reads{V, back.d.o, call.v, alpha, {}};
   reads.strength = weight;
   decayed_sum(label + "::reads", turned, reads);
@@ -127,11 +125,13 @@ void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, 
   d.strength = d_weight;
   decayed_sum_vjp(label, both, in, d);
   Kokkos::parallel_for(label + "::k", all_steps, Apart<Real>{V, F, both.d.v, back.d.v, back.d.k});
-  Kokkos::parallel_for(label + "::state", Kokkos::RangePolicy<Execution>(0, heads),
+  Kokkos::parallel_for(label + "::state", over(heads),
                        UpperTriangle<Real>{call.shape.T, V, F, alpha, last, back.d.state});
 }
 
-template void normal_equations_vjp(const std::string &, const Pullback<float> &, bool, const Array<float> &, const Array<float> &, const Array<float> &);
-template void normal_equations_vjp(const std::string &, const Pullback<double> &, bool, const Array<double> &, const Array<double> &, const Array<double> &);
+template void normal_equations_vjp(const std::string &, const Pullback<float> &, bool, const Array<float> &,
+                                   const Array<float> &, const Array<float> &);
+template void normal_equations_vjp(const std::string &, const Pullback<double> &, bool, const Array<double> &,
+                                   const Array<double> &, const Array<double> &);
 
 } // namespace recollect::variants

@@ -68,7 +68,7 @@ Turned<Real> turn_back(const Call<Real> &call, const Features<Real> &in, const P
   const size_t channels = call.shape.heads() * in.width;
   Turned<Real> out{{2 * in.width, allocate(call, 2 * in.q.extent(0)), allocate(call, 2 * in.k.extent(0))},
                    allocate(call, 2 * channels)};
-  Kokkos::parallel_for("turn_back", Kokkos::RangePolicy<Execution>(0, channels),
+  Kokkos::parallel_for("turn_back", over(channels),
                        TurnBack<Real, Phase>{in, out.features, out.end, call.shape.T, phase});
   return out;
 }
@@ -78,7 +78,7 @@ template <class Real> void turn_state(const Call<Real> &call, const Turned<Real>
   const int F = turned.features.width / 2, rows = call.state_shape.rows;
   const Array<Real> state = call.state, end = turned.end;
   Kokkos::parallel_for(
-      "turn_state", Kokkos::RangePolicy<Execution>(0, call.shape.heads() * rows), KOKKOS_LAMBDA(const size_t row) {
+      "turn_state", over(call.shape.heads() * rows), KOKKOS_LAMBDA(const size_t row) {
         const Real *turn = end.data() + row / rows * 2 * F;
         for (int j = 0; j < F; ++j)
           rotate_and_write(state.data() + row * 2 * F, j, F, Complex<Real>{turn[2 * j], turn[2 * j + 1]}, Real(0));

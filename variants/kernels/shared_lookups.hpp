@@ -80,7 +80,7 @@ void write_vjp(const std::string &label, const Pullback<Real> &back, const Share
   const Shape &s = back.call.shape;
   solve_back(label, whole_steps(back.call), lookups, {}, e);
   write_gradients(label, back, e);
-  Kokkos::parallel_for(label + "::lookups", Kokkos::RangePolicy<Execution>(0, back.call.steps()),
+  Kokkos::parallel_for(label + "::lookups", over(back.call.steps()),
                        SharedGradients<Real>{lookups, rows_of(u, s, s.Dv), rows_of(e, s, s.Dv),
                                              rows_of(back.d.w, s, s.Dk), rows_of(back.d.k, s, s.Dk), back.d.beta});
 }
