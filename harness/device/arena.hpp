@@ -5,6 +5,7 @@
 #include "harness/core/memory.hpp"
 #include "harness/device/transfer.hpp"
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace recollect {
@@ -29,6 +30,9 @@ public:
     }
     used_ = 0;
   }
+
+  /// Where its block begins: the same requests after reset() get the same memory for as long as this does not change.
+  std::uintptr_t begin() const { return std::uintptr_t(block_.data()); }
 
 private:
   using Bytes = Array<char>;
