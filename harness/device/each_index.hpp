@@ -52,9 +52,9 @@ template <class Real, class F> struct BlockSums {
     }
   }
 };
-template <class Real> struct AddBlocks {
+template <class Real, class Into> struct AddBlocks {
   const Real *sums;
-  Real *into;
+  Into into;
   int blocks, width;
   KOKKOS_FUNCTION void operator()(int j, int first, int side) const {
     Real sum = 0;
@@ -63,8 +63,14 @@ template <class Real> struct AddBlocks {
     if (first == 0) into[j] += sum;
   }
 };
-template <class Real, class F>
-void add_column_sums(Arena &arena, const char *label, int rows, int width, Real *into, const F &f) {
+/// Two rows of `width`, one after the other.
+template <class Real> struct TwoRows {
+  Real *first, *second;
+  int width;
+  KOKKOS_FUNCTION Real &operator[](int j) const { return j < width ? first[j] : second[j - width]; }
+};
+template <class Real, class F, class Into>
+void add_column_sums(Arena &arena, const char *label, int rows, int width, const Into &into, const F &f) {
   using Sums = BlockSums<Real, F>;
   const int blocks = (rows - 1) / Sums::block + 1;
   const size_t mark = arena.mark(), all = size_t(blocks) * size_t(width);
@@ -73,7 +79,7 @@ void add_column_sums(Arena &arena, const char *label, int rows, int width, Real 
     each_index(label, size_t(blocks), Sums{f, rows, width, sums}, size_t(Sums::block) * size_t(width));
   else
     each_index(label, all, Sums{f, rows, width, sums});
-  each_row(label, width, blocks, AddBlocks<Real>{sums, into, blocks, width});
+  each_row(label, width, blocks, AddBlocks<Real, Into>{sums, into, blocks, width});
   arena.release(mark);
 }
 

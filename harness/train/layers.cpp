@@ -56,15 +56,16 @@ Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Rea
   return Y;
 }
 
-/// The derivative of y = gain x s(|x|^2) at x - mean: dx = s g - s^3 / divisor (x.g) x with g = gain dy, less its own mean
+/// dX += the derivative of y = gain x s(|x|^2) at x - mean: s g - s^3 / divisor (x.g) x with g = gain dy, less its own mean
 /// where x is centred.
 template <class Real>
-Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
-                            const Array<Real> &gain = {}, const Array<Real> &dgain = {}) {
+void add_scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
+                         const Array<Real> &dX, const Array<Real> &gain = {}, const Array<Real> &dgain = {},
+                         const Array<Real> &dshift = {}) {
   const int width = by.width, N = rows_of(X, width);
   const bool gains = gain.extent(0) > 0;
-  const Array<Real> dX = arena.take<Real>(X.extent(0)), scales = arena.take<Real>(size_t(N)),
-                    means = arena.take<Real>(size_t(N));
+  const size_t mark = arena.mark();
+  const Array<Real> scales = arena.take<Real>(size_t(N)), means = arena.take<Real>(size_t(N));
   each_row(
       "train::scaled_backward", N, width, KOKKOS_LAMBDA(int row, int first, int side) {
         const size_t at = size_t(row) * size_t(width);
@@ -78,16 +79,32 @@ Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Re
         const Real back = scale * scale * scale / by.divisor * across_row(along, Plus()),
                    centre = by.centred ? scale * across_row(sum, Plus()) / Real(width) : Real(0);
         for (int j = first; j < width; j += side)
-          dX[at + size_t(j)] = scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
+          dX[at + size_t(j)] += scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
         if (first == 0) scales[size_t(row)] = scale, means[size_t(row)] = mean;
       });
-  if (gains)
-    add_column_sums(
-        arena, "train::gains", N, width, dgain.data(), KOKKOS_LAMBDA(int row, int j) {
-          const size_t i = size_t(row) * size_t(width) + size_t(j);
-          return scales[size_t(row)] * (X[i] - means[size_t(row)]) * dY[i];
+  if (gains) // the shift's beside the gain's, where there is one
+    add_column_sums<Real>(
+        arena, "train::gains", N, dshift.extent(0) ? 2 * width : width,
+        TwoRows<Real>{dgain.data(), dshift.data(), width}, KOKKOS_LAMBDA(int row, int j) {
+          const size_t i = size_t(row) * size_t(width) + size_t(j < width ? j : j - width);
+          return j < width ? scales[size_t(row)] * (X[i] - means[size_t(row)]) * dY[i] : dY[i];
         });
+  arena.release(mark);
+}
+template <class Real>
+Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY) {
+  const Array<Real> dX = zeros<Real>(arena, X.extent(0));
+  add_scaled_backward(arena, X, by, dY, dX);
   return dX;
+}
+
+/// dX = keep dX + dY W^T, and dW += X^T dY.
+template <class Real>
+void through_weights(const Array<Real> &X, const Array<Real> &W, int m, int n, const Array<Real> &dY, Real keep,
+                     const Array<Real> &dX, const Array<Real> &dW) {
+  const int N = rows_of(X, m);
+  product<Real>(N, m, n, rows<Real>(dY.data(), n), transposed<Real>(W.data(), n), keep, dX.data());
+  product<Real>(m, n, N, transposed<Real>(X.data(), m), rows<Real>(dY.data(), n), 1, dW.data());
 }
 
 template <class Real> KOKKOS_FUNCTION Real normal_part(Real x) {
@@ -106,11 +123,14 @@ Array<Real> linear_forward(Arena &arena, const Array<Real> &X, const Array<Real>
 template <class Real>
 Array<Real> linear_backward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n,
                             const Array<Real> &dY, const Array<Real> &dW) {
-  const int N = rows_of(X, m);
   const Array<Real> dX = arena.take<Real>(X.extent(0));
-  product<Real>(N, m, n, rows<Real>(dY.data(), n), transposed<Real>(W.data(), n), 0, dX.data());
-  product<Real>(m, n, N, transposed<Real>(X.data(), m), rows<Real>(dY.data(), n), 1, dW.data());
+  through_weights(X, W, m, n, dY, Real(0), dX, dW);
   return dX;
+}
+template <class Real>
+void add_linear_backward(const Array<Real> &X, const Array<Real> &W, int m, int n, const Array<Real> &dY,
+                         const Array<Real> &dX, const Array<Real> &dW) {
+  through_weights(X, W, m, n, dY, Real(1), dX, dW);
 }
 template <class Real> void bias_forward(const Array<Real> &X, const Array<Real> &bias) {
   each_index(
@@ -118,7 +138,7 @@ template <class Real> void bias_forward(const Array<Real> &X, const Array<Real> 
 }
 template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, const Array<Real> &dbias) {
   const int width = int(dbias.extent(0));
-  add_column_sums(
+  add_column_sums<Real>(
       arena, "train::bias_backward", rows_of(dX, width), width, dbias.data(),
       KOKKOS_LAMBDA(int row, int j) { return dX[size_t(row) * size_t(width) + size_t(j)]; });
 }
@@ -127,9 +147,9 @@ template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X
   return scaled_forward(arena, X, to_mean_square<Real>(int(gain.extent(0))), gain);
 }
 template <class Real>
-Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
-                         const Array<Real> &dgain) {
-  return scaled_backward(arena, X, to_mean_square<Real>(int(gain.extent(0))), dY, gain, dgain);
+void add_rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                      const Array<Real> &dX, const Array<Real> &dgain) {
+  add_scaled_backward(arena, X, to_mean_square<Real>(int(gain.extent(0))), dY, dX, gain, dgain);
 }
 
 template <class Real>
@@ -137,10 +157,9 @@ Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Array<Real> 
   return scaled_forward(arena, X, to_variance<Real>(int(gain.extent(0))), gain, shift);
 }
 template <class Real>
-Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
-                           const Array<Real> &dgain, const Array<Real> &dshift) {
-  bias_backward(arena, dY, dshift);
-  return scaled_backward(arena, X, to_variance<Real>(int(gain.extent(0))), dY, gain, dgain);
+void add_layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                        const Array<Real> &dX, const Array<Real> &dgain, const Array<Real> &dshift) {
+  add_scaled_backward(arena, X, to_variance<Real>(int(gain.extent(0))), dY, dX, gain, dgain, dshift);
 }
 
 template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width) {
@@ -189,7 +208,7 @@ Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array
         dX[i] = sum;
       },
       size_t(taps));
-  add_column_sums(
+  add_column_sums<Real>(
       arena, "train::taps", rows_of(X, width), taps * width, dc.data(), KOKKOS_LAMBDA(int row, int i) {
         const int tap = i / width, j = i % width;
         return tap <= row % T
@@ -199,10 +218,15 @@ Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array
   return dX;
 }
 
-template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X) {
+template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X, const Array<Real> &bias) {
   const Array<Real> Y = arena.take<Real>(X.extent(0));
   each_index(
-      "train::gelu", X.extent(0), KOKKOS_LAMBDA(size_t i) { Y[i] = X[i] * normal_part(X[i]); }, 16);
+      "train::gelu", X.extent(0),
+      KOKKOS_LAMBDA(size_t i) {
+        const Real x = X[i] += bias[i % bias.extent(0)];
+        Y[i] = x * normal_part(x);
+      },
+      16);
   return Y;
 }
 template <class Real>
@@ -291,9 +315,15 @@ template <class Real> Array<Real> repeated_backward(Arena &arena, const Array<Re
   return dX;
 }
 
-template <class Real> void add_to(const Array<Real> &sum, const Array<Real> &more) {
+template <class Real> Array<Real> sum(Arena &arena, const Array<Real> &X, const Array<Real> &Y) {
+  const Array<Real> both = arena.take<Real>(X.extent(0));
   each_index(
-      "train::add", sum.extent(0), KOKKOS_LAMBDA(size_t i) { sum[i] += more[i]; });
+      "train::sum", both.extent(0), KOKKOS_LAMBDA(size_t i) { both[i] = X[i] + Y[i]; });
+  return both;
+}
+template <class Real> void add_to(const Array<Real> &X, const Array<Real> &more) {
+  each_index(
+      "train::add", X.extent(0), KOKKOS_LAMBDA(size_t i) { X[i] += more[i]; });
 }
 template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
   const Array<Real> all = arena.take<Real>(count);
@@ -305,14 +335,16 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
   template Array<Real> linear_forward(Arena &, const Array<Real> &, const Array<Real> &, int, int);                    \
   template Array<Real> linear_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,                    \
                                        const Array<Real> &, const Array<Real> &);                                      \
+  template void add_linear_backward(const Array<Real> &, const Array<Real> &, int, int, const Array<Real> &,           \
+                                    const Array<Real> &, const Array<Real> &);                                         \
   template void bias_forward(const Array<Real> &, const Array<Real> &);                                                \
   template void bias_backward(Arena &, const Array<Real> &, const Array<Real> &);                                      \
   template Array<Real> rms_forward(Arena &, const Array<Real> &, const Array<Real> &);                                 \
-  template Array<Real> rms_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,            \
-                                    const Array<Real> &);                                                              \
+  template void add_rms_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,               \
+                                 const Array<Real> &, const Array<Real> &);                                            \
   template Array<Real> layer_forward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &);          \
-  template Array<Real> layer_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,          \
-                                      const Array<Real> &, const Array<Real> &);                                       \
+  template void add_layer_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &,             \
+                                   const Array<Real> &, const Array<Real> &, const Array<Real> &);                     \
   template Array<Real> unit_forward(Arena &, const Array<Real> &, int);                                                \
   template Array<Real> unit_backward(Arena &, const Array<Real> &, int, const Array<Real> &);                          \
   template Array<Real> mean_square_forward(Arena &, const Array<Real> &, int);                                         \
@@ -320,7 +352,7 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
   template Array<Real> convolution_forward(Arena &, const Array<Real> &, const Array<Real> &, int, int);               \
   template Array<Real> convolution_backward(Arena &, const Array<Real> &, const Array<Real> &, int, int,               \
                                             const Array<Real> &, const Array<Real> &);                                 \
-  template Array<Real> gelu_forward(Arena &, const Array<Real> &);                                                     \
+  template Array<Real> gelu_forward(Arena &, const Array<Real> &, const Array<Real> &);                                \
   template Array<Real> gelu_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &);          \
   template Array<Real> sigmoid_forward(Arena &, const Array<Real> &);                                                  \
   template Array<Real> sigmoid_backward(Arena &, const Array<Real> &, const Array<Real> &);                            \
@@ -328,6 +360,7 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
   template Array<Real> repeated(Arena &, const Array<Real> &, int, int);                                               \
   template Array<Real> repeated_backward(Arena &, const Array<Real> &, int, int);                                      \
   template Array<Real> exchanged(Arena &, const Array<Real> &, int, int, int);                                         \
+  template Array<Real> sum(Arena &, const Array<Real> &, const Array<Real> &);                                         \
   template void add_to(const Array<Real> &, const Array<Real> &);                                                      \
   template Array<Real> zeros(Arena &, size_t)
 RECOLLECT_LAYERS(float);

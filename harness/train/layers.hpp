@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of a model besides its mixer, forward and backward, on rows [N,width] in device memory. What they return lies in
-// the arena. A backward returns the gradient of its input and adds to that of parameters.
+// the arena. A backward returns the gradient of its input, or adds to it where its name says so, and adds to that of
+// parameters.
 #pragma once
 #include "harness/device/each_index.hpp"
 
@@ -13,6 +14,10 @@ Array<Real> linear_forward(Arena &arena, const Array<Real> &X, const Array<Real>
 template <class Real>
 Array<Real> linear_backward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n,
                             const Array<Real> &dY, const Array<Real> &dW);
+/// dX += dY W^T, and dW += X^T dY.
+template <class Real>
+void add_linear_backward(const Array<Real> &X, const Array<Real> &W, int m, int n, const Array<Real> &dY,
+                         const Array<Real> &dX, const Array<Real> &dW);
 /// X += bias in every row, and dbias += the rows of dX.
 template <class Real> void bias_forward(const Array<Real> &X, const Array<Real> &bias);
 template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, const Array<Real> &dbias);
@@ -20,15 +25,15 @@ template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, co
 /// y = gain x / sqrt(mean x^2 + 1e-6).
 template <class Real> Array<Real> rms_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain);
 template <class Real>
-Array<Real> rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
-                         const Array<Real> &dgain);
+void add_rms_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                      const Array<Real> &dX, const Array<Real> &dgain);
 
 /// y = gain (x - mean) / sqrt(variance + 1e-5) + shift.
 template <class Real>
 Array<Real> layer_forward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &shift);
 template <class Real>
-Array<Real> layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
-                           const Array<Real> &dgain, const Array<Real> &dshift);
+void add_layer_backward(Arena &arena, const Array<Real> &X, const Array<Real> &gain, const Array<Real> &dY,
+                        const Array<Real> &dX, const Array<Real> &dgain, const Array<Real> &dshift);
 
 /// Rows of `width` to length 1: x / sqrt(|x|^2 + 1e-12).
 template <class Real> Array<Real> unit_forward(Arena &arena, const Array<Real> &X, int width);
@@ -46,8 +51,8 @@ template <class Real>
 Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T,
                                  const Array<Real> &dY, const Array<Real> &dc);
 
-/// x Phi(x), Phi the normal distribution's.
-template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X);
+/// X += bias in every row, and x Phi(x) of that, Phi the normal distribution's.
+template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X, const Array<Real> &bias);
 template <class Real>
 Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &Y, const Array<Real> &dY);
 template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X);
@@ -65,7 +70,9 @@ template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, 
 template <class Real> Array<Real> repeated(Arena &arena, const Array<Real> &X, int n, int times);
 template <class Real> Array<Real> repeated_backward(Arena &arena, const Array<Real> &dY, int n, int times);
 
-template <class Real> void add_to(const Array<Real> &sum, const Array<Real> &more);
+/// X + Y, and X += more.
+template <class Real> Array<Real> sum(Arena &arena, const Array<Real> &X, const Array<Real> &Y);
+template <class Real> void add_to(const Array<Real> &X, const Array<Real> &more);
 template <class Real> Array<Real> zeros(Arena &arena, size_t count);
 
 } // namespace recollect::train

@@ -66,7 +66,6 @@ template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real
     for (Tensor tensor : all_tensors) back.d[tensor] = gradient[tensor] = arena.take<Real>(back.call[tensor].extent(0));
     call_.arena->reset();
     of_type<Real>(form.vjp)(back);
-    Kokkos::fence();
     return;
   }
   Sequence s;

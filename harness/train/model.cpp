@@ -12,9 +12,9 @@ struct Model::Body {
   virtual ~Body() = default;
   virtual void set(const Learned &learned) = 0;
   virtual Learned get() const = 0;
-  virtual Judged run(const Texts &texts, bool differentiate) = 0;
+  virtual Judged judge(const Texts &texts) = 0;
+  virtual Judged differentiate(const Texts &texts, const std::function<void()> &meanwhile) = 0;
   virtual Numbers gradient() const = 0;
-  virtual double gradient_square() const = 0;
   virtual void update(int count, double rate, double decay, double scale) = 0;
 };
 
@@ -35,27 +35,12 @@ template <class Real> struct AdamW {
   }
 };
 
-/// Sums of squares of 256 numbers each.
-template <class Real> struct Squares {
-  static constexpr int block = 256;
-  Array<Real> numbers;
-  Array<double> sums;
-  KOKKOS_FUNCTION void operator()(int b, int first, int side) const {
-    double sum = 0;
-    for (size_t i = size_t(b) * block + size_t(first), end = size_t(b + 1) * block; i < end; i += size_t(side))
-      if (i < numbers.extent(0)) sum += double(numbers[i]) * double(numbers[i]);
-    sum = across_row(sum, [](double x, double y) { return x + y; });
-    if (first == 0) sums[size_t(b)] = sum;
-  }
-};
-
 } // namespace
 
 template <class Real> struct Model::Typed : Body {
   Typed(const Setup &setup, const Weights &weights)
       : network(setup, weights), parameters("parameters", weights.size()), first("first", weights.size()),
-        second("second", weights.size()), d("gradient", weights.size()), decays("decays", weights.size()),
-        squares("squares", (weights.size() - 1) / Squares<Real>::block + 1) {
+        second("second", weights.size()), d("gradient", weights.size()), decays("decays", weights.size()) {
     const auto host = Kokkos::create_mirror_view(decays);
     for (const auto &[name, part] : weights.parts())
       std::fill_n(host.data() + part.offset, part.size, char(part.decays));
@@ -67,16 +52,11 @@ template <class Real> struct Model::Typed : Body {
     copy(second, upload<Real>("second moments", learned.second));
   }
   Learned get() const override { return {download(parameters), download(first), download(second)}; }
-  Judged run(const Texts &texts, bool differentiate) override {
-    return network.run(parameters, texts, differentiate ? d : Array<Real>());
+  Judged judge(const Texts &texts) override { return network.run(parameters, texts); }
+  Judged differentiate(const Texts &texts, const std::function<void()> &meanwhile) override {
+    return network.run(parameters, texts, d, meanwhile);
   }
   Numbers gradient() const override { return download(d); }
-  double gradient_square() const override {
-    each_row("train::squares", int(squares.extent(0)), Squares<Real>::block, Squares<Real>{d, squares});
-    double sum = 0;
-    for (double square : download(squares)) sum += square;
-    return sum;
-  }
   void update(int count, double rate, double decay, double scale) override {
     using Step = AdamW<Real>;
     each_index("train::adamw", d.extent(0),
@@ -88,7 +68,6 @@ template <class Real> struct Model::Typed : Body {
   Network<Real> network;
   Array<Real> parameters, first, second, d;
   Array<char> decays; // whether a parameter does
-  Array<double> squares;
 };
 
 Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {
@@ -101,10 +80,11 @@ Model::~Model() = default;
 
 void Model::set(const Learned &learned) { body_->set(learned); }
 Learned Model::get() const { return body_->get(); }
-Judged Model::judge(const Texts &texts) { return body_->run(texts, false); }
-Judged Model::differentiate(const Texts &texts) { return body_->run(texts, true); }
+Judged Model::judge(const Texts &texts) { return body_->judge(texts); }
+Judged Model::differentiate(const Texts &texts, const std::function<void()> &meanwhile) {
+  return body_->differentiate(texts, meanwhile);
+}
 Numbers Model::gradient() const { return body_->gradient(); }
-double Model::gradient_square() const { return body_->gradient_square(); }
 void Model::update(int count, double rate, double decay, double scale) { body_->update(count, rate, decay, scale); }
 
 } // namespace recollect::train

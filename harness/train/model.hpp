@@ -4,6 +4,7 @@
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"
 #include "harness/train/weights.hpp"
+#include <functional>
 #include <memory>
 
 namespace recollect::train {
@@ -11,6 +12,7 @@ namespace recollect::train {
 struct Judged {
   double loss = 0; // mean cross-entropy of the answers
   int right = 0, asked = 0;
+  double gradient_square = 0; // |g|^2, where there is one
   double accuracy() const { return asked ? double(right) / asked : 0; }
 };
 
@@ -29,10 +31,10 @@ public:
 
   /// Input error where the mixer's gradient meets numbers that are not finite.
   Judged judge(const Texts &texts);
-  Judged differentiate(const Texts &texts); // and leaves the gradient of the loss in all parameters
+  /// Leaves the gradient of the loss in all parameters. `meanwhile` is what the host does while the device is at work.
+  Judged differentiate(const Texts &texts, const std::function<void()> &meanwhile = {});
 
   Numbers gradient() const;
-  double gradient_square() const; // |g|^2
   /// AdamW's step `count` (from 1): the gradient times `scale`, moments, decay of matrices by `rate` * `decay`.
   void update(int count, double rate, double decay, double scale);
 

@@ -3,6 +3,7 @@
 #include "harness/device/math.hpp"
 #include "harness/device/product.hpp"
 #include "harness/pipeline/make_call.hpp"
+#include "harness/train/batch.hpp"
 #include "harness/train/layers.hpp"
 #include "harness/train/mixer.hpp"
 #include <algorithm>
@@ -28,38 +29,13 @@ template <class Real> struct Block {
   std::unique_ptr<Mixing<Real>> mixing;
 };
 
-/// Whole numbers of a batch, on the device.
-struct Indices {
-  Array<int> all;
-  size_t used = 0;
-  explicit Indices(Arena &arena, size_t most) : all(arena.take<int>(most)) {}
-  Array<int> put(const std::vector<int> &numbers) {
-    const Array<int> part(all.data() + used, numbers.size());
-    used += numbers.size();
-    copy(part, Kokkos::View<const int *, Kokkos::HostSpace>(numbers.data(), numbers.size()));
-    return part;
-  }
-};
-
-/// Where each token stands: those of token i are places[begin[i]] ... places[begin[i + 1] - 1].
-struct Places {
-  std::vector<int> begin, places;
-  Places(const std::vector<int> &tokens, int vocabulary)
-      : begin(static_cast<size_t>(vocabulary) + 1), places(tokens.size()) {
-    for (int token : tokens) ++begin[size_t(token) + 1];
-    for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-    std::vector<int> next = begin;
-    for (size_t i = 0; i < tokens.size(); ++i) places[size_t(next[size_t(tokens[i])]++)] = int(i);
-  }
-};
-
 /// Turns a row of logits into the derivative of the mean cross-entropy of `rows` rows in it; leaves its own cross-entropy
 /// and whether the label, or an equal before it, is largest.
 template <class Real> struct CrossEntropy {
   int rows, width;
   Array<int> labels;
-  Array<Real> logits, loss;
-  Array<int> right;
+  Array<Real> logits;
+  Array<double> loss, right;
   KOKKOS_FUNCTION void operator()(int row, int first, int side) const {
     Real *x = logits.data() + size_t(row) * size_t(width);
     Real largest = -HUGE_VAL;
@@ -75,7 +51,10 @@ template <class Real> struct CrossEntropy {
     best = across_row(best, [](int a, int b) { return b < a ? b : a; });
     sum = across_row(sum, [](Real a, Real b) { return a + b; });
     const int label = labels[size_t(row)];
-    if (first == 0) loss[size_t(row)] = largest + math::log(sum) - x[label], right[size_t(row)] = best == label;
+    if (first == 0) {
+      loss[size_t(row)] = double(largest + math::log(sum) - x[label]);
+      right[size_t(row)] = best == label ? 1 : 0;
+    }
     row_barrier();
     for (int j = first; j < width; j += side) x[j] = (math::exp(x[j] - largest) / sum - Real(j == label)) / Real(rows);
   }
@@ -87,23 +66,28 @@ public:
   using Rows = Array<Real>;
   Pass(const Setup &setup, const Weights &weights, const Rows &parameters, const Texts &texts, const Rows &gradient,
        const Rows &start, Arena &arena, std::shared_ptr<Arena> scratch)
-      : s_(setup.settings), setup_(setup), weights_(weights), w_(parameters), g_(gradient), texts_(texts),
-        mixer_(setup.layer()), start_(start), arena_(arena), scratch_(std::move(scratch)),
-        indices_(arena, 4 * texts.tokens.size() + size_t(s_.integer("vocabulary")) + 1), B_(texts.count),
+      : s_(setup.settings), setup_(setup), weights_(weights), w_(parameters), g_(gradient), mixer_(setup.layer()),
+        start_(start), arena_(arena), scratch_(std::move(scratch)), batch_(arena, texts, s_.integer("vocabulary")),
+        left_(arena, batch_.asked.extent(0), Squares<Real>::blocks(gradient.extent(0))), B_(texts.count),
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
-  Judged run() {
+  /// All that kernels of start() depend on, where the layers and memory's beginnings are the same.
+  Replay::Key key() const {
+    return {std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), size_t(B_), size_t(T_), left_.answers};
+  }
+  void start() {
+    if (wanted()) fill(g_, Real(0));
     Rows x = embedded();
     std::vector<Block<Real>> blocks(static_cast<size_t>(s_.integer("layers")));
     for (size_t i = 0; i < blocks.size(); ++i) forth(int(i), blocks[i], x);
-    Rows dx;
-    const Judged judged = answers(x, dx);
-    if (!wanted()) return judged;
+    const Rows dx = answers(x);
+    if (!wanted()) return;
     for (size_t i = blocks.size(); i-- > 0;) back(int(i), blocks[i], dx);
     unembed(dx);
-    return judged;
+    each_row("train::squares", int(left_.squares.extent(0)), Squares<Real>::block, Squares<Real>{g_, left_.squares});
   }
+  Judged judged() const { return left_.judged(); }
 
 private:
   bool wanted() const { return g_.extent(0) > 0; }
@@ -122,25 +106,22 @@ private:
     const Rows gain = at(place + "gain");
     return kind == "layer" ? layer_forward(arena_, x, gain, at(place + "shift")) : rms_forward(arena_, x, gain);
   }
-  Rows norm_backward(const Rows &x, const std::string &place, const Rows &d) {
+  /// Adds to dx.
+  void norm_backward(const Rows &x, const std::string &place, const Rows &d, const Rows &dx) {
     const std::string &kind = s_.text("norm");
-    if (kind == "none") return d;
+    if (kind == "none") return add_to(dx, d);
     const Rows gain = at(place + "gain"), dgain = slot(place + "gain");
-    return kind == "layer" ? layer_backward(arena_, x, gain, d, dgain, slot(place + "shift"))
-                           : rms_backward(arena_, x, gain, d, dgain);
-  }
-
-  Rows copied(const Rows &x) {
-    const Rows y = arena_.take<Real>(x.extent(0));
-    copy(y, x);
-    return y;
+    if (kind == "layer")
+      add_layer_backward(arena_, x, gain, d, dx, dgain, slot(place + "shift"));
+    else
+      add_rms_backward(arena_, x, gain, d, dx, dgain);
   }
 
 public: // nvcc wants what holds a kernel to be public
   Rows embedded() {
     const Rows table = at("embedding"), positions = weights_.has("positions") ? at("positions") : Rows();
     const Rows x = arena_.take<Real>(steps() * size_t(d_));
-    const Array<int> tokens = indices_.put(texts_.tokens);
+    const Array<int> tokens = batch_.tokens;
     const size_t d = size_t(d_), text = size_t(T_) * d;
     const bool placed = positions.extent(0) > 0;
     each_index(
@@ -151,9 +132,8 @@ public: // nvcc wants what holds a kernel to be public
   }
   void unembed(const Rows &dx) {
     const Rows table = slot("embedding");
-    const Places found(texts_.tokens, s_.integer("vocabulary"));
-    const Array<int> begin = indices_.put(found.begin), places = indices_.put(found.places);
-    const size_t d = size_t(d_), steps = this->steps(), text = size_t(T_) * d, vocabulary = found.begin.size() - 1;
+    const Array<int> begin = batch_.begin, places = batch_.places;
+    const size_t d = size_t(d_), steps = this->steps(), text = size_t(T_) * d, vocabulary = begin.extent(0) - 1;
     each_index(
         "train::unembed", table.extent(0),
         KOKKOS_LAMBDA(size_t i) {
@@ -175,76 +155,66 @@ public: // nvcc wants what holds a kernel to be public
         size_t(B));
   }
 
-  /// Cross-entropy at the labels; dx is the derivative in x where there is a gradient to be had.
-  Judged answers(const Rows &x, Rows &dx) {
-    const int V = s_.integer("vocabulary");
-    std::vector<int> asked_places, asked_labels;
-    for (size_t i = 0; i < texts_.labels.size(); ++i)
-      if (texts_.labels[i] >= 0) asked_places.push_back(int(i)), asked_labels.push_back(texts_.labels[i]);
-    const int N = int(asked_places.size());
-    const Array<int> places = indices_.put(asked_places), labels = indices_.put(asked_labels);
+  /// Cross-entropy at the labels; its derivative in x where there is a gradient to be had.
+  Rows answers(const Rows &x) {
+    const int V = s_.integer("vocabulary"), N = int(left_.answers);
+    const Array<int> places = batch_.asked;
     const size_t d = size_t(d_);
     const Rows picked = arena_.take<Real>(size_t(N) * d);
     each_index(
         "train::picked", picked.extent(0),
         KOKKOS_LAMBDA(size_t i) { picked[i] = x[size_t(places[i / d]) * d + i % d]; });
-    const Rows normed = norm_forward(picked, ""), logits = arena_.take<Real>(size_t(N) * size_t(V)),
-               loss = arena_.take<Real>(size_t(N));
+    const Rows normed = norm_forward(picked, ""), logits = arena_.take<Real>(size_t(N) * size_t(V));
     const std::string head = s_.text("head") == "own" ? "head" : "embedding";
     product<Real>(N, V, d_, tile::rows<Real>(normed.data(), d_), tile::transposed<Real>(at(head).data(), d_), 0,
                   logits.data());
-    const Array<int> right = arena_.take<int>(size_t(N));
-    each_row("train::cross_entropy", N, 16 * V, CrossEntropy<Real>{N, V, labels, logits, loss, right});
-    Judged judged;
-    judged.asked = N;
-    for (double one : download(loss)) judged.loss += one / N;
-    for (double one : download(right)) judged.right += int(one);
-    if (!wanted()) return judged;
+    each_row("train::cross_entropy", N, 16 * V,
+             CrossEntropy<Real>{N, V, batch_.labels, logits, left_.losses, left_.right});
+    if (!wanted()) return {};
     const Rows dnormed = arena_.take<Real>(normed.extent(0));
     product<Real>(N, d_, V, tile::rows<Real>(logits.data(), V), tile::rows<Real>(at(head).data(), d_), 0,
                   dnormed.data());
     product<Real>(V, d_, N, tile::transposed<Real>(logits.data(), V), tile::rows<Real>(normed.data(), d_), 1,
                   slot(head).data());
-    const Rows dpicked = norm_backward(picked, "", dnormed), all = zeros<Real>(arena_, x.extent(0));
+    const Rows dpicked = zeros<Real>(arena_, picked.extent(0)), all = zeros<Real>(arena_, x.extent(0));
+    norm_backward(picked, "", dnormed, dpicked);
     each_index(
         "train::unpicked", dpicked.extent(0),
         KOKKOS_LAMBDA(size_t i) { all[size_t(places[i / d]) * d + i % d] = dpicked[i]; });
-    dx = all;
-    return judged;
+    return all;
   }
 
 private:
   void forth(int i, Block<Real> &b, Rows &x) {
     const auto name = [&](const char *part) { return in_block(i, part); };
-    b.x = x, x = copied(x);
+    b.x = x;
     if (mixer_) {
       mix(i, b);
       const Rows mixed = linear_forward(arena_, b.read, at(name("o")), H_ * D_, d_);
       if (weights_.has(name("o bias"))) bias_forward(mixed, at(name("o bias")));
-      add_to(x, mixed);
+      x = sum(arena_, x, mixed);
     }
     if (ffn_ == 0) return;
-    b.middle = x, x = copied(x);
+    b.middle = x;
     b.normed = norm_forward(b.middle, name("ffn "));
     b.hidden = linear_forward(arena_, b.normed, at(name("ffn in")), d_, ffn_);
-    bias_forward(b.hidden, at(name("ffn bias")));
-    b.active = gelu_forward(arena_, b.hidden);
-    add_to(x, linear_forward(arena_, b.active, at(name("ffn out")), ffn_, d_));
+    b.active = gelu_forward(arena_, b.hidden, at(name("ffn bias")));
+    x = sum(arena_, x, linear_forward(arena_, b.active, at(name("ffn out")), ffn_, d_));
   }
 
-  void back(int i, Block<Real> &b, Rows &dx) {
+  void back(int i, Block<Real> &b, const Rows &dx) {
     const auto name = [&](const char *part) { return in_block(i, part); };
     if (ffn_) {
       Rows d = linear_backward(arena_, b.active, at(name("ffn out")), ffn_, d_, dx, slot(name("ffn out")));
       d = gelu_backward(arena_, b.hidden, b.active, d);
       bias_backward(arena_, d, slot(name("ffn bias")));
       d = linear_backward(arena_, b.normed, at(name("ffn in")), d_, ffn_, d, slot(name("ffn in")));
-      add_to(dx, norm_backward(b.middle, name("ffn "), d));
+      norm_backward(b.middle, name("ffn "), d, dx);
     }
     if (mixer_) {
       if (weights_.has(name("o bias"))) bias_backward(arena_, dx, slot(name("o bias")));
       const Rows d = linear_backward(arena_, b.read, at(name("o")), H_ * D_, d_, dx, slot(name("o")));
-      add_to(dx, unmix(i, b, d));
+      unmix(i, b, d, dx);
     }
   }
 
@@ -296,7 +266,8 @@ private:
     b.read = scaled_reads() ? mean_square_forward(arena_, b.raw_read, D_) : b.raw_read;
   }
 
-  Rows unmix(int i, Block<Real> &b, const Rows &dread) {
+  /// Adds to dx.
+  void unmix(int i, Block<Real> &b, const Rows &dread, const Rows &dx) {
     const auto name = [&](const std::string &part) { return in_block(i, part); };
     const bool taps = s_.integer("convolution");
     Mixing<Real> g = *b.mixing;
@@ -314,26 +285,25 @@ private:
       if (squeezed(p)) d = sigmoid_backward(arena_, p.given, d);
       if (weights_.has(name(p.weights + " bias"))) bias_backward(arena_, d, slot(name(p.weights + " bias")));
       if (!weights_.has(name(p.weights))) continue;
-      add_to(p.convolved ? dconvolved : dnormed,
-             linear_backward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, columns, d,
-                             slot(name(p.weights))));
+      add_linear_backward(p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, columns, d,
+                          p.convolved ? dconvolved : dnormed, slot(name(p.weights)));
     }
     if (taps)
       add_to(dnormed, convolution_backward(arena_, b.mixed, at(name("convolution")), d_, T_, dconvolved,
                                            slot(name("convolution"))));
-    return norm_backward(b.x, name("mixer "), dnormed);
+    norm_backward(b.x, name("mixer "), dnormed, dx);
   }
 
   const Params &s_;
   const Setup &setup_;
   const Weights &weights_;
   Rows w_, g_;
-  const Texts &texts_;
   const Variant *mixer_;
   Rows start_; // of a head's mixer
   Arena &arena_;
   std::shared_ptr<Arena> scratch_;
-  Indices indices_;
+  Batch batch_;
+  Left left_;
   int B_, T_, d_, H_, D_, ffn_;
 };
 
@@ -346,10 +316,18 @@ Network<Real>::Network(const Setup &setup, const Weights &weights) : setup_(setu
 }
 
 template <class Real>
-Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
+Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient,
+                          const std::function<void()> &meanwhile) {
   arena_.reset();
-  if (gradient.extent(0)) fill(gradient, Real(0));
-  return Pass<Real>(setup_, weights_, parameters, texts, gradient, start_, arena_, scratch_).run();
+  Pass<Real> pass(setup_, weights_, parameters, texts, gradient, start_, arena_, scratch_);
+  if (gradient.extent(0)) {
+    Replay::Key key = pass.key();
+    key.insert(key.end(), {arena_.begin(), scratch_->begin()});
+    replay_(key, [&pass] { pass.start(); });
+  } else
+    pass.start();
+  if (meanwhile) meanwhile();
+  return pass.judged();
 }
 
 template class Network<float>;

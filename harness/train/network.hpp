@@ -3,21 +3,26 @@
 // reads the answers off norm x, and cross-entropy at the positions that are asked.
 #pragma once
 #include "harness/device/arena.hpp"
+#include "harness/device/replay.hpp"
 #include "harness/train/model.hpp"
+#include <functional>
 
 namespace recollect::train {
 
 template <class Real> class Network {
 public:
   Network(const Setup &setup, const Weights &weights);
-  /// Where `gradient` has a size it becomes that of the loss in all parameters.
-  Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
+  /// Where `gradient` has a size it becomes that of the loss in all parameters. `meanwhile` is what the host does while the
+  /// device is at work.
+  Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {},
+             const std::function<void()> &meanwhile = {});
 
 private:
   const Setup &setup_;
   const Weights &weights_;
   Array<Real> start_; // of a head's mixer
   Arena arena_;
+  Replay replay_; // of a batch there and back
   std::shared_ptr<Arena> scratch_ = std::make_shared<Arena>();
 };
 

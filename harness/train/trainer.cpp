@@ -45,22 +45,31 @@ int Trainer::pairs() const {
   return pairs;
 }
 
-void Trainer::step() {
+Texts Trainer::texts(int step, int pairs) const {
   Params now = settings_;
-  now.set("pairs", pairs());
+  now.set("pairs", pairs);
+  const int batches = settings_.integer("batches");
+  return make_texts(now, seed_, "train", std::uint64_t(batches ? step % batches : step), corpus_.get());
+}
+
+void Trainer::step() {
+  if (const int pairs = this->pairs(); ahead_.step != at_.step || ahead_.pairs != pairs)
+    ahead_ = {at_.step, pairs, texts(at_.step, pairs)};
+  Ahead next = {at_.step + 1, ahead_.pairs, {}};
   Judged judged;
   try {
-    const int batches = settings_.integer("batches"), batch = batches ? at_.step % batches : at_.step;
-    judged = model_.differentiate(make_texts(now, seed_, "train", std::uint64_t(batch), corpus_.get()));
+    judged = model_.differentiate(ahead_.texts, [&] {
+      if (next.step < steps_) next.texts = texts(next.step, next.pairs);
+    });
   } catch (const Error &) { // the mixer refuses numbers that are not finite
     judged.loss = std::nan("");
   }
-  const double square = model_.gradient_square();
-  if (!std::isfinite(judged.loss) || !std::isfinite(square)) {
+  if (!std::isfinite(judged.loss) || !std::isfinite(judged.gradient_square)) {
     at_.diverged = true;
     return;
   }
-  const double norm = std::sqrt(square), clip = settings_.real("clip");
+  ahead_ = std::move(next);
+  const double norm = std::sqrt(judged.gradient_square), clip = settings_.real("clip");
   model_.update(at_.step + 1, settings_.real("lr") * schedule(at_.step, steps_, settings_.real("warmup")),
                 settings_.real("decay"), clip > 0 && norm > clip ? clip / norm : 1);
   at_.running[0] += judged.loss, at_.running[1] += judged.accuracy();

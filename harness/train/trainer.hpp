@@ -46,12 +46,20 @@ public:
   Judged evaluate();
 
 private:
+  /// A step's texts, made while the device is at the one before it.
+  struct Ahead {
+    int step = -1, pairs = 0;
+    Texts texts;
+  };
+  Texts texts(int step, int pairs) const;
+
   Params settings_;
   std::shared_ptr<const Corpus> corpus_;
   Model model_;
   std::uint64_t seed_;
   int steps_;
   Progressed at_;
+  Ahead ahead_;
 };
 
 } // namespace recollect::train

@@ -63,6 +63,29 @@ BOOST_AUTO_TEST_CASE(repetitions) {
       [](Arena &arena, const Rows &dy) { return repeated_backward(arena, dy, 4, 3); });
 }
 
+template <class Add> Rows added_to_zeros(Arena &arena, const Rows &x, const Add &add) {
+  const Rows dx = zeros<double>(arena, x.extent(0));
+  add(dx);
+  return dx;
+}
+
+BOOST_AUTO_TEST_CASE(what_is_added_leaves_what_was_there) {
+  Arena arena;
+  const Rows x = on_device(draw("x", 12)), dy = on_device(draw("dy", 12)), w = on_device(draw("w", 4)),
+             unused = on_device(Numbers(4));
+  const auto check = [&](const std::function<void(const Rows &dx)> &add) {
+    const Rows dx = on_device(Numbers(12, 7));
+    add(dx);
+    Numbers expected = download(added_to_zeros(arena, x, add));
+    for (double &e : expected) e += 7;
+    check_close(download(dx), expected, 1e-14 * 7);
+  };
+  check([&](const Rows &dx) { add_linear_backward(x, w, 4, 1, on_device({1, 2, 3}), dx, unused); });
+  check([&](const Rows &dx) { add_rms_backward(arena, x, w, dy, dx, unused); });
+  check([&](const Rows &dx) { add_layer_backward(arena, x, w, dy, dx, unused, unused); });
+  check([&](const Rows &dx) { add_to(dx, dy); });
+}
+
 BOOST_AUTO_TEST_CASE(products) {
   Arena arena;
   BOOST_TEST((download(linear_forward(arena, on_device({1, 2, 3, 4}), on_device({5, 6}), 2, 1)) == Numbers{17, 39}));
@@ -83,7 +106,7 @@ BOOST_AUTO_TEST_CASE(norms) {
   against_differences(
       x, gain, [](Arena &arena, const Rows &x, const Rows &g) { return rms_forward(arena, x, g); },
       [](Arena &arena, const Rows &x, const Rows &g, const Rows &dy, const Rows &dg) {
-        return rms_backward(arena, x, g, dy, dg);
+        return added_to_zeros(arena, x, [&](const Rows &dx) { add_rms_backward(arena, x, g, dy, dx, dg); });
       });
   check_close(download(layer_forward(arena, on_device({3, 5}), on_device({1, 2}), on_device({10, 20}))), {9, 22},
               2e-5); // variance 1
@@ -91,12 +114,13 @@ BOOST_AUTO_TEST_CASE(norms) {
   against_differences(
       x, gain, [&](Arena &arena, const Rows &x, const Rows &g) { return layer_forward(arena, x, g, on_device(shift)); },
       [&](Arena &arena, const Rows &x, const Rows &g, const Rows &dy, const Rows &dg) {
-        return layer_backward(arena, x, g, dy, dg, other);
+        return added_to_zeros(arena, x, [&](const Rows &dx) { add_layer_backward(arena, x, g, dy, dx, dg, other); });
       });
   against_differences(
       x, shift, [&](Arena &arena, const Rows &x, const Rows &b) { return layer_forward(arena, x, on_device(gain), b); },
       [&](Arena &arena, const Rows &x, const Rows &, const Rows &dy, const Rows &db) {
-        return layer_backward(arena, x, on_device(gain), dy, other, db);
+        return added_to_zeros(
+            arena, x, [&](const Rows &dx) { add_layer_backward(arena, x, on_device(gain), dy, dx, other, db); });
       });
   check_close(download(unit_forward(arena, on_device({3, 4}), 2)), {0.6, 0.8}, 1e-12);
   against_differences(
@@ -128,16 +152,21 @@ BOOST_AUTO_TEST_CASE(convolutions_stay_within_their_text) {
 
 BOOST_AUTO_TEST_CASE(pointwise) {
   Arena arena;
-  check_close(download(gelu_forward(arena, on_device({0, 1, -1}))), {0, 0.8413447460685429, -0.15865525393145707},
-              1e-15);
+  check_close(download(gelu_forward(arena, on_device({-1, 0, -2}), on_device({1}))),
+              {0, 0.8413447460685429, -0.15865525393145707}, 1e-15);
   const Numbers x = draw("x", 9);
   against_differences(
-      x, [](Arena &arena, const Rows &x) { return gelu_forward(arena, x); },
+      x,
+      [&](Arena &arena, const Rows &x) {
+        return gelu_forward(arena, x, on_device({0.5, 1, 2}));
+      },
       [&](Arena &arena, const Rows &dy) {
-        return gelu_backward(arena, on_device(x), gelu_forward(arena, on_device(x)), dy);
+        const Rows biased = on_device(x), y = gelu_forward(arena, biased, on_device({0.5, 1, 2}));
+        return gelu_backward(arena, biased, y, dy);
       });
   const Rows ends = on_device({0, -50, 50}), ones = on_device({1, 1, 1});
-  check_close(download(gelu_backward(arena, ends, gelu_forward(arena, ends), ones)), {0.5, 0, 1}, 1e-15);
+  check_close(download(gelu_backward(arena, ends, gelu_forward(arena, ends, on_device({0})), ones)), {0.5, 0, 1},
+              1e-15);
   against_differences(
       x, [](Arena &arena, const Rows &x) { return sigmoid_forward(arena, x); },
       [&](Arena &arena, const Rows &dy) { return sigmoid_backward(arena, sigmoid_forward(arena, on_device(x)), dy); });

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(single_precision_is_the_same_model) {
     BOOST_TEST_INFO(mixer);
     BOOST_TEST((a.loss != b.loss && std::fabs(a.loss - b.loss) < 1e-5));
     check_close(found, expected, 1e4 * epsilon_of(Real::f32) * max_abs(expected));
-    BOOST_TEST(std::fabs(rounded.gradient_square() - inner(found, found)) <= 1e-12 * inner(found, found));
+    BOOST_TEST(std::fabs(b.gradient_square - inner(found, found)) <= 1e-12 * inner(found, found));
   }
 }
 

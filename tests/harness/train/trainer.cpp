@@ -108,6 +108,32 @@ BOOST_AUTO_TEST_CASE(a_seed_decides_and_a_stop_changes_nothing) {
   a_stop_changes_nothing(small({{"dtype", "f32"}}));
 }
 
+/// Also where the number of pairs changes, though texts are made a step ahead.
+BOOST_AUTO_TEST_CASE(a_step_is_made_on_texts_of_its_pairs) {
+  const Setup setup = small({{"task", "copy"},
+                             {"pairs", "6"},
+                             {"start", "1"},
+                             {"curriculum", "0.1"},
+                             {"mixer", "softmax"},
+                             {"steps", "60"},
+                             {"every", "1"},
+                             {"lr", "0.02"}});
+  Trainer t(setup, 1);
+  Model model(setup);
+  std::set<int> pairs;
+  while (!t.done()) {
+    const TrainingState at = t.state();
+    Params now = setup.settings;
+    now.set("pairs", t.pairs());
+    pairs.insert(t.pairs());
+    model.set(at);
+    const double expected = model.judge(make_texts(now, 1, "train", std::uint64_t(at.step))).loss;
+    t.step();
+    BOOST_TEST(t.progressed().curve.back().loss == expected);
+  }
+  BOOST_TEST((pairs == std::set<int>{1, 2, 4, 6}));
+}
+
 BOOST_AUTO_TEST_CASE(texts_double_at_an_accuracy) {
   const Setup setup = small({{"task", "copy"},
                              {"pairs", "6"},
