@@ -66,16 +66,10 @@ void Replay::operator()(const Key &key, const std::function<void()> &work) {
   replayed_ = false;
   if (!on_cuda || Kokkos::Tools::profileLibraryLoaded()) return work();
   if (key != key_) key_ = key, stage_ = Stage::watched, graph_.reset();
-  if (stage_ == Stage::ready) {
-    graph_ = Graph::of(work);
-    stage_ = graph_ ? Stage::recorded : Stage::refused;
-  }
+  if (stage_ == Stage::ready && !graph_ && !(graph_ = Graph::of(work))) stage_ = Stage::refused;
   if (stage_ == Stage::refused) return work();
-  if (stage_ == Stage::recorded) {
-    graph_->start();
-    replayed_ = true;
-    return;
-  }
+  replayed_ = graph_ != nullptr;
+  if (replayed_) return graph_->start();
   const Watching watching;
   work();
   if (!host_took_part) stage_ = Stage::ready;

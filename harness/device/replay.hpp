@@ -25,7 +25,7 @@ public:
 private:
   struct Graph;
   Key key_;
-  enum class Stage { watched, ready, recorded, refused } stage_ = Stage::watched; // ready: a run needed no host
+  enum class Stage { watched, ready, refused } stage_ = Stage::watched; // ready: a run needed no host
   bool replayed_ = false;
   std::shared_ptr<Graph> graph_;
 };

@@ -72,9 +72,15 @@ public:
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
-  /// All that kernels of start() depend on, where the layers and memory's beginnings are the same.
+  /// All that kernels of start() depend on, where the layers are the same.
   Replay::Key key() const {
-    return {std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), size_t(B_), size_t(T_), left_.answers};
+    return {std::uintptr_t(w_.data()),
+            std::uintptr_t(g_.data()),
+            arena_.begin(),
+            scratch_->begin(),
+            size_t(B_),
+            size_t(T_),
+            left_.answers};
   }
   void start() {
     if (wanted()) fill(g_, Real(0));
@@ -320,11 +326,9 @@ Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, con
                           const std::function<void()> &meanwhile) {
   arena_.reset();
   Pass<Real> pass(setup_, weights_, parameters, texts, gradient, start_, arena_, scratch_);
-  if (gradient.extent(0)) {
-    Replay::Key key = pass.key();
-    key.insert(key.end(), {arena_.begin(), scratch_->begin()});
-    replay_(key, [&pass] { pass.start(); });
-  } else
+  if (gradient.extent(0))
+    replay_(pass.key(), [&pass] { pass.start(); });
+  else
     pass.start();
   if (meanwhile) meanwhile();
   return pass.judged();

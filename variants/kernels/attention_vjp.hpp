@@ -23,17 +23,14 @@ template <class Real> struct LeaveFacts {
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
                                   const Real *peak, const Real *mass, Stack<Real>) const {
     const int V = d_o.width;
-    Real *normaliser = facts.normaliser.data() + head * d_o.count + rows.begin,
-         *read = facts.read.data() + head * d_o.count + rows.begin;
+    const size_t first = head * d_o.count + rows.begin;
     const Real *asked = d_o.at(head, rows.begin);
+    const QueryFacts<Real> facts = this->facts;
     each_row(team, rows.size(), [=](int r, int lane, int lanes) {
       Real along = 0;
       for (int c = lane; c < V; c += lanes) along += asked[size_t(r) * V + c] * sum[r * ld + c];
       along = across_row(along, [](Real a, Real b) { return a + b; });
-      if (lane > 0) return;
-      const bool any = mass[r] > 0;
-      normaliser[r] = any ? peak[r] + math::log(mass[r]) : Real(0);
-      read[r] = any ? along / mass[r] : Real(0);
+      if (lane == 0) facts.leave(first + r, peak[r], mass[r], along);
     });
   }
 };
@@ -68,11 +65,7 @@ template <class Number, class Kernel, class Gates = NoGates> struct QueryGradien
       team.barrier();
     }
   }
-  size_t scratch() const {
-    Stack<Real> stack;
-    block.place(stack);
-    return stack.used;
-  }
+  size_t scratch() const { return block.scratch(); }
 };
 
 /// One block of keys a unit: dk and dv.
@@ -107,12 +100,14 @@ template <class Number, class Kernel, class Gates = NoGates> struct KeyGradient 
       team.barrier();
     }
   }
-  size_t scratch() const {
-    Stack<Real> stack;
-    block.place(stack);
-    return stack.used;
-  }
+  size_t scratch() const { return block.scratch(); }
 };
+
+/// Every block of every head, a unit each.
+template <class Real, class Gradient>
+void run_blocks(const std::string &label, const Call<Real> &call, const Gradient &gradient) {
+  run<Real>({label, call.shape.heads() * gradient.blocks(), 256, call.math}, *call.arena, gradient.scratch(), gradient);
+}
 
 /// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
 template <class Real, class Kernel, class Gates = NoGates>
@@ -137,10 +132,9 @@ QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back
 #endif
   if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
   const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
-  run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),
-            queries);
+  run_blocks(label + "::queries", call, queries);
   const KeyGradient<Real, Kernel, Gates> keys{block, dk, dv, gates};
-  run<Real>({label + "::keys", s.heads() * keys.blocks(), 256, call.math}, *call.arena, keys.scratch(), keys);
+  run_blocks(label + "::keys", call, keys);
   return facts;
 }
 

@@ -16,10 +16,20 @@
 
 namespace recollect::variants {
 
+/// Logarithm of a mass of exponentials of logits less the largest, `peak`; 0 where nothing is seen.
+template <class Real> KOKKOS_FUNCTION Real log_mass(Real peak, Real mass) {
+  return mass > 0 ? peak + math::log(mass) : Real(0);
+}
+
 /// What a query leaves for the way back, where weights are normalised.
 template <class Real> struct QueryFacts {
   Array<Real> normaliser; // [heads,T] log of its mass of exponentials
   Array<Real> read;       // [heads,T] do_t . o_t
+  /// Of query `at`; `along`: its exponentials' sum of do_t . v_i.
+  KOKKOS_FUNCTION void leave(size_t at, Real peak, Real mass, Real along) const {
+    normaliser.data()[at] = log_mass(peak, mass);
+    read.data()[at] = mass > 0 ? along / mass : Real(0);
+  }
 };
 
 /// p and dz of a block of queries and keys.
@@ -34,6 +44,11 @@ template <class Number, class Kernel> struct BlockGradient {
     Real *q, *k, *v, *d_o; // rooms
   };
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(loop.most_keys); }
+  size_t scratch() const {
+    Stack<Real> stack;
+    place(stack);
+    return stack.used;
+  }
   KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
     return {s.take(loop.most_rows * ld()),
             s.take(loop.most_rows * ld()),

@@ -24,7 +24,7 @@ template <class Real> struct Overlaps {
     Divide<Real>{overlap}(team, head, rows, sum, ld, peak, mass, {});
     if (!normaliser.extent(0)) return;
     Real *const out = normaliser.data() + head * overlap.count + rows.begin;
-    each(team, rows.size(), [=](int r) { out[r] = mass[r] > 0 ? peak[r] + math::log(mass[r]) : Real(0); });
+    each(team, rows.size(), [=](int r) { out[r] = log_mass(peak[r], mass[r]); });
   }
 };
 
@@ -172,11 +172,10 @@ void write_vjp(const std::string &label, const Pullback<Real> &back, const Kerne
                        EraseGradients<Real>{s.Dv, e, asked.data, overlap.data, back.d.beta, facts.read});
   const BlockGradient<Real, Kernel> block{loop, asked, facts};
   const QueryGradient<Real, Kernel> queries{block, rows_of(back.d.w, s, s.Dk)};
-  run<Real>({label + "::queries", s.heads() * queries.blocks(), 256, call.math}, *call.arena, queries.scratch(),
-            queries);
+  run_blocks(label + "::queries", call, queries);
   const Array<Real> d_k = allocate(call, call.k.extent(0));
   const KeyGradient<Real, Kernel> keys{block, rows_of(d_k, s, s.Dk), overlap}; // whose values' gradient is part of e
-  run<Real>({label + "::keys", s.heads() * keys.blocks(), 256, call.math}, *call.arena, keys.scratch(), keys);
+  run_blocks(label + "::keys", call, keys);
   Kokkos::parallel_for(label + "::k", over(d_k.extent(0)), AddArray<Real>{d_k, back.d.k});
 }
 

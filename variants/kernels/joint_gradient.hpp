@@ -96,7 +96,7 @@ private:
       const Real share = any ? 1 / mass : Real(0), read = any ? share * inner(p, dz, n) : Real(0),
                  slope = kappa.slope(head, t, t, Real(0), Real(0));
       for (int i = 0; i < n; ++i) p[i] *= share, dz[i] = slope * p[i] * (dz[i] - read);
-      block.facts.normaliser.data()[head * dq.count + t] = any ? peak + math::log(mass) : Real(0);
+      block.facts.normaliser.data()[head * dq.count + t] = log_mass(peak, mass);
       block.facts.read.data()[head * dq.count + t] = read;
     }
   }

@@ -13,11 +13,7 @@ template <class Number, class Kernel, class Gates> struct WholeGradient {
   Rows<Real> dq, dk, dv;
   Gates gates;
 
-  size_t scratch() const {
-    Stack<Real> stack;
-    block.place(stack);
-    return stack.used;
-  }
+  size_t scratch() const { return block.scratch(); }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
     Stack<Real> stack{memory};
     const auto room = block.place(stack);
@@ -52,8 +48,8 @@ private:
     const Kernel kappa = block.loop.kernel;
     const tile::Staircase seen = block.seen(rows, keys);
     const int n = keys.size();
-    Real *normaliser = block.facts.normaliser.data() + head * rows.size(),
-         *read = block.facts.read.data() + head * rows.size();
+    const QueryFacts<Real> facts = block.facts;
+    const size_t first = head * rows.size();
     each_row(team, rows.size(), [=](int t, int lane, int lanes) {
       const Real *z = all_z + t * ld, *dp = all_dp + t * ld;
       const auto logit = [=](int i) { return kappa(head, t, i, z[i]); };
@@ -66,9 +62,7 @@ private:
         mass += weight, along += weight * dp[i];
       }
       mass = across_row(mass, plus), along = across_row(along, plus);
-      if (lane > 0) return;
-      normaliser[t] = mass > 0 ? peak + math::log(mass) : Real(0);
-      read[t] = mass > 0 ? along / mass : Real(0);
+      if (lane == 0) facts.leave(first + t, peak, mass, along);
     });
   }
 };
