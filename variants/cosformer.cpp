@@ -16,9 +16,7 @@ namespace {
 
 template <class Real> Features<Real> features(const Call<Real> &call) {
   return map_features(
-      call, call.shape.Dk, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
-        for (int j = 0; j < D; ++j) phi[j] = math::fmax(x[j], Real(0));
-      });
+      call, call.shape.Dk, KOKKOS_LAMBDA(Real x) { return math::fmax(x, Real(0)); });
 }
 
 template <class Real> Real theta(const Call<Real> &call) { return std::acos(-1.0) / (2 * call.params.real("length")); }

@@ -13,9 +13,7 @@ namespace {
 
 template <class Real> Features<Real> features(const Call<Real> &call) {
   return map_features(
-      call, call.shape.Dk, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
-        for (int j = 0; j < D; ++j) phi[j] = x[j] > 0 ? x[j] + 1 : math::exp(x[j]);
-      });
+      call, call.shape.Dk, KOKKOS_LAMBDA(Real x) { return x > 0 ? x + 1 : math::exp(x); });
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
@@ -27,9 +25,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 template <class Real> void backward(const Pullback<Real> &back) {
   feature_backward(
       "linear_elu::backward", back, features(back.call),
-      KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
-        for (int j = 0; j < D; ++j) d_x[j] = d_phi[j] * (x[j] > 0 ? Real(1) : math::exp(x[j]));
-      });
+      KOKKOS_LAMBDA(Real x, Real d_phi) { return d_phi * (x > 0 ? Real(1) : math::exp(x)); });
 }
 
 } // namespace

@@ -24,8 +24,9 @@ std::string clock_text(double seconds) {
 Progress::Progress(size_t total, bool quiet, std::function<Clock::time_point()> now)
     : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO)), now_(std::move(now)) {}
 
-void Progress::next(const std::string &name) {
-  const size_t finished = begun_++;
+void Progress::next(const std::string &name, size_t items) {
+  const size_t finished = begun_;
+  begun_ += items;
   const Clock::time_point now = now_();
   if (quiet_ || (!terminal_ && now - told_ < std::chrono::minutes(1))) return;
   told_ = now;

@@ -14,8 +14,8 @@ public:
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  /// Before each item.
-  void next(const std::string &name);
+  /// Before so many items.
+  void next(const std::string &name, size_t items = 1);
   /// Takes the line off the terminal, for other output or for good.
   void done();
 

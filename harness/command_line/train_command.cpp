@@ -79,9 +79,11 @@ Trained train_one(size_t index, const TrainingRun &run, const std::string &label
   if (auto kept = record.kept(index)) trainer.restore(std::move(*kept));
   while (!trainer.done()) {
     const std::vector<CurvePoint> &curve = trainer.progressed().curve;
+    const int steps = trainer.together();
     progress.next(label + " seed " + std::to_string(run.seed) +
-                  (curve.empty() ? "" : ", loss " + number(std::round(1e3 * curve.back().loss) / 1e3)));
-    trainer.step();
+                      (curve.empty() ? "" : ", loss " + number(std::round(1e3 * curve.back().loss) / 1e3)),
+                  size_t(steps));
+    trainer.step(steps);
     if (!trainer.done() && record.due()) record.keep(index, trainer.state());
   }
   const Judged judged = trainer.evaluate();

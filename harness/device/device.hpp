@@ -10,13 +10,15 @@ namespace recollect {
 
 /// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it
 /// does not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o`
-/// must be written.
+/// must be written. Of a stateless call the state starts at zeros and its end is not wanted, in a Pullback neither the
+/// gradients of both: a form may do without.
 template <class Real> struct Call {
   Shape shape;
   StateShape state_shape;
   int chunk = 1; // 1 ... T
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
+  bool stateless = false;
   Params params;
   std::vector<std::string> given; // the optional inputs that the caller did supply
   Array<Real> q, k, v, beta, alpha, lambda, w, o, state;

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's operations with the transpose of a lower triangle, which backward passes need.
+// tile.hpp's operations with transposes and lower triangles, which backward passes need.
 #pragma once
 #include "harness/device/tile.hpp"
 
 namespace recollect::tile {
+
+/// The lower triangle of C[n,n] = alpha A[n,width] B[n,width]^T; what lies above it may be left as it is.
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void gemm_to_lower(const AnyTeam &team, int n, int width, Real alpha, const Matrix<Real> &A,
+                                     const Matrix<Real> &B, Real *C, std::ptrdiff_t ldc) {
+  Product<Real> product{A, transposed(B.data, B.row), width};
+  product.wanted = Staircase{1, 1};
+  gemm(team, n, n, alpha, product, {}, Real(0), C, ldc);
+}
 
 /// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n], zeros above its diagonal. On the host, rows are taken
 /// last to first: then those zeros come last, and are left out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch brings to the device and what it leaves to the host, each in one transfer.
+// What a batch brings to the device, in one transfer, and what it leaves there.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "harness/train/model.hpp"
@@ -53,22 +53,33 @@ template <class Real> struct Squares {
   }
 };
 
-/// What a batch leaves to the host, which reads it at once.
+/// What a batch leaves on the device, until the next one.
 struct Left {
-  size_t answers;
-  Array<double> all, losses, right, squares; // [answers] twice, and [blocks] of the gradient's squares
+  int answers;
+  Array<double> losses, right, squares; // [answers] twice, and [blocks] of the gradient's squares
   Left(Arena &arena, size_t count, size_t blocks)
-      : answers(count), all(arena.take<double>(2 * count + blocks)), losses(all.data(), count),
-        right(all.data() + count, count), squares(all.data() + 2 * count, blocks) {}
-  Judged judged() const {
-    const std::vector<double> found = download(all);
-    Judged judged;
-    judged.asked = int(answers);
-    for (size_t i = 0; i < answers; ++i)
-      judged.loss += found[i] / judged.asked, judged.right += int(found[answers + i]);
-    for (size_t i = 2 * answers; i < found.size(); ++i) judged.gradient_square += found[i];
-    return judged;
+      : answers(int(count)), losses(arena.take<double>(count)), right(arena.take<double>(count)),
+        squares(arena.take<double>(blocks)) {}
+};
+
+/// The sums of it that a Judged has: [3] loss, right, gradient_square.
+struct SumUp {
+  using Real = double;
+  Left left;
+  Array<double> sums;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t, double *) const {
+    const auto plus = [](double a, double b) { return a + b; };
+    const Left all = left;
+    const double loss = reduce(
+                     team, all.answers, 0.0, [=](int i) { return all.losses[size_t(i)] / all.answers; }, plus),
+                 right = reduce(
+                     team, all.answers, 0.0, [=](int i) { return all.right[size_t(i)]; }, plus),
+                 square = reduce(
+                     team, int(all.squares.extent(0)), 0.0, [=](int i) { return all.squares[size_t(i)]; }, plus);
+    once(team, [=, *this] { sums[0] = loss, sums[1] = right, sums[2] = square; });
   }
 };
+/// `sums` as the host has them, of so many answers.
+inline Judged judged(const double *sums, int answers) { return {sums[0], int(sums[1]), answers, sums[2]}; }
 
 } // namespace recollect::train

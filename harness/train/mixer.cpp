@@ -44,6 +44,7 @@ Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &
   call_.shape = shape, call_.params = params;
   call_.chunk = std::min(64, shape.T);
   call_.state_shape = variant.state_shape(shape, params);
+  call_.stateless = start.extent(0) == 0;
   for (const Input &input : variant.inputs) call_.given.push_back(input.name);
 }
 

@@ -5,6 +5,7 @@
 #include "harness/pipeline/make_call.hpp"
 #include "harness/train/network.hpp"
 #include <cmath>
+#include <stdexcept>
 
 namespace recollect::train {
 
@@ -13,20 +14,34 @@ struct Model::Body {
   virtual void set(const Learned &learned) = 0;
   virtual Learned get() const = 0;
   virtual Judged judge(const Texts &texts) = 0;
-  virtual Judged differentiate(const Texts &texts, const std::function<void()> &meanwhile) = 0;
+  virtual Judged differentiate(const Texts &texts) = 0;
   virtual Numbers gradient() const = 0;
-  virtual void update(int count, double rate, double decay, double scale) = 0;
+  virtual void step(const Texts &texts, const Update &update) = 0;
+  virtual std::vector<Judged> judged() = 0;
 };
 
 namespace {
+
+/// What a step's gradient is multiplied by, on the device: nothing is learned where that is no number.
+struct Factor {
+  Array<double> sums, factor; // [3] the step's own (SumUp); [1] of the step before, then its own
+  double clip;
+  KOKKOS_FUNCTION void operator()(size_t) const {
+    const double length = math::sqrt(sums[2]),
+                 nothing = (sums[0] - sums[0]) + (length - length); // 0, of finite numbers
+    factor[0] = (factor[0] - factor[0]) + nothing + (clip > 0 && length > clip ? clip / length : 1);
+  }
+};
 
 template <class Real> struct AdamW {
   static constexpr double beta1 = 0.9, beta2 = 0.999, small = 1e-8;
   Array<Real> gradient, parameters, first, second;
   Array<char> decays;
-  double scale, rate, decay, whole1, whole2; // 1 - beta^count
+  Array<double> factor;
+  double rate, decay, whole1, whole2; // 1 - beta^count
   KOKKOS_FUNCTION void operator()(size_t i) const {
-    const Real g = Real(scale) * gradient[i];
+    if (!(factor[0] > 0)) return;
+    const Real g = Real(factor[0]) * gradient[i];
     const Real m = first[i] = Real(beta1) * first[i] + Real(1 - beta1) * g,
                v = second[i] = Real(beta2) * second[i] + Real(1 - beta2) * g * g;
     Real w = parameters[i];
@@ -40,7 +55,8 @@ template <class Real> struct AdamW {
 template <class Real> struct Model::Typed : Body {
   Typed(const Setup &setup, const Weights &weights)
       : network(setup, weights), parameters("parameters", weights.size()), first("first", weights.size()),
-        second("second", weights.size()), d("gradient", weights.size()), decays("decays", weights.size()) {
+        second("second", weights.size()), d("gradient", weights.size()), decays("decays", weights.size()),
+        sums("sums", 3 * most_begun), factor("factor", 1) {
     const auto host = Kokkos::create_mirror_view(decays);
     for (const auto &[name, part] : weights.parts())
       std::fill_n(host.data() + part.offset, part.size, char(part.decays));
@@ -50,24 +66,39 @@ template <class Real> struct Model::Typed : Body {
     copy(parameters, upload<Real>("parameters", learned.parameters));
     copy(first, upload<Real>("first moments", learned.first));
     copy(second, upload<Real>("second moments", learned.second));
+    fill(factor, 1.0);
   }
   Learned get() const override { return {download(parameters), download(first), download(second)}; }
   Judged judge(const Texts &texts) override { return network.run(parameters, texts); }
-  Judged differentiate(const Texts &texts, const std::function<void()> &meanwhile) override {
-    return network.run(parameters, texts, d, meanwhile);
-  }
+  Judged differentiate(const Texts &texts) override { return network.run(parameters, texts, d); }
   Numbers gradient() const override { return download(d); }
-  void update(int count, double rate, double decay, double scale) override {
+  void step(const Texts &texts, const Update &update) override {
+    if (begun.size() == most_begun) throw std::logic_error("more steps were begun than are kept");
+    const Left left = network.start(parameters, texts, d);
+    const Array<double> own(sums.data() + 3 * begun.size(), 3);
+    begun.push_back(left.answers);
+    run<double>({"train::sum_up", 1, 256}, scratch, 0, SumUp{left, own});
+    each_index("train::factor", 1, Factor{own, factor, update.clip});
     using Step = AdamW<Real>;
     each_index("train::adamw", d.extent(0),
-               Step{d, parameters, first, second, decays, scale, rate, decay, 1 - std::pow(Step::beta1, count),
-                    1 - std::pow(Step::beta2, count)},
+               Step{d, parameters, first, second, decays, factor, update.rate, update.decay,
+                    1 - std::pow(Step::beta1, update.count), 1 - std::pow(Step::beta2, update.count)},
                4);
+  }
+  std::vector<Judged> judged() override {
+    const std::vector<double> found = download(sums);
+    std::vector<Judged> all;
+    for (size_t i = 0; i < begun.size(); ++i) all.push_back(train::judged(found.data() + 3 * i, begun[i]));
+    begun.clear();
+    return all;
   }
 
   Network<Real> network;
   Array<Real> parameters, first, second, d;
   Array<char> decays; // whether a parameter does
+  Array<double> sums, factor;
+  std::vector<int> begun; // answers of each step that nobody has asked for
+  Arena scratch;
 };
 
 Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {
@@ -81,10 +112,11 @@ Model::~Model() = default;
 void Model::set(const Learned &learned) { body_->set(learned); }
 Learned Model::get() const { return body_->get(); }
 Judged Model::judge(const Texts &texts) { return body_->judge(texts); }
-Judged Model::differentiate(const Texts &texts, const std::function<void()> &meanwhile) {
-  return body_->differentiate(texts, meanwhile);
-}
+Judged Model::differentiate(const Texts &texts) { return body_->differentiate(texts); }
 Numbers Model::gradient() const { return body_->gradient(); }
-void Model::update(int count, double rate, double decay, double scale) { body_->update(count, rate, decay, scale); }
+
+int Model::together() { return on_host ? 1 : int(most_begun); }
+void Model::step(const Texts &texts, const Update &update) { body_->step(texts, update); }
+std::vector<Judged> Model::judged() { return body_->judged(); }
 
 } // namespace recollect::train

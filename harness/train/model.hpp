@@ -4,8 +4,8 @@
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"
 #include "harness/train/weights.hpp"
-#include <functional>
 #include <memory>
+#include <vector>
 
 namespace recollect::train {
 
@@ -14,6 +14,13 @@ struct Judged {
   int right = 0, asked = 0;
   double gradient_square = 0; // |g|^2, where there is one
   double accuracy() const { return asked ? double(right) / asked : 0; }
+};
+
+/// AdamW's step `count` (from 1). A gradient longer than `clip` is cut to that length, unless it is 0; matrices decay by
+/// `rate` * `decay`.
+struct Update {
+  int count;
+  double rate, decay, clip;
 };
 
 /// What is learned, and AdamW's moments of it.
@@ -29,14 +36,20 @@ public:
   void set(const Learned &learned);
   Learned get() const;
 
-  /// Input error where the mixer's gradient meets numbers that are not finite.
+  // Input error where the mixer's gradient meets numbers that are not finite.
   Judged judge(const Texts &texts);
-  /// Leaves the gradient of the loss in all parameters. `meanwhile` is what the host does while the device is at work.
-  Judged differentiate(const Texts &texts, const std::function<void()> &meanwhile = {});
-
+  /// Leaves the gradient of the loss in all parameters.
+  Judged differentiate(const Texts &texts);
   Numbers gradient() const;
-  /// AdamW's step `count` (from 1): the gradient times `scale`, moments, decay of matrices by `rate` * `decay`.
-  void update(int count, double rate, double decay, double scale);
+
+  static constexpr size_t most_begun = 16;
+  /// Steps that are best begun before any is asked for: a device is at work on one while the host prepares the next.
+  static int together();
+  /// Begins a step: the gradient, and what is learned from it. Once a loss or a gradient is not finite, nothing is learned
+  /// any more until set(). At most most_begun before they are asked for.
+  void step(const Texts &texts, const Update &update);
+  /// What the steps begun since the last asking came to.
+  std::vector<Judged> judged();
 
 private:
   struct Body;

@@ -3,7 +3,6 @@
 #include "harness/device/math.hpp"
 #include "harness/device/product.hpp"
 #include "harness/pipeline/make_call.hpp"
-#include "harness/train/batch.hpp"
 #include "harness/train/layers.hpp"
 #include "harness/train/mixer.hpp"
 #include <algorithm>
@@ -74,13 +73,9 @@ public:
 
   /// All that kernels of start() depend on, where the layers are the same.
   Replay::Key key() const {
-    return {std::uintptr_t(w_.data()),
-            std::uintptr_t(g_.data()),
-            arena_.begin(),
-            scratch_->begin(),
-            size_t(B_),
-            size_t(T_),
-            left_.answers};
+    return {
+        std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), arena_.begin(), scratch_->begin(), size_t(B_), size_t(T_),
+        size_t(left_.answers)};
   }
   void start() {
     if (wanted()) fill(g_, Real(0));
@@ -93,7 +88,7 @@ public:
     unembed(dx);
     each_row("train::squares", int(left_.squares.extent(0)), Squares<Real>::block, Squares<Real>{g_, left_.squares});
   }
-  Judged judged() const { return left_.judged(); }
+  const Left &left() const { return left_; }
 
 private:
   bool wanted() const { return g_.extent(0) > 0; }
@@ -163,7 +158,7 @@ public: // nvcc wants what holds a kernel to be public
 
   /// Cross-entropy at the labels; its derivative in x where there is a gradient to be had.
   Rows answers(const Rows &x) {
-    const int V = s_.integer("vocabulary"), N = int(left_.answers);
+    const int V = s_.integer("vocabulary"), N = left_.answers;
     const Array<int> places = batch_.asked;
     const size_t d = size_t(d_);
     const Rows picked = arena_.take<Real>(size_t(N) * d);
@@ -322,16 +317,22 @@ Network<Real>::Network(const Setup &setup, const Weights &weights) : setup_(setu
 }
 
 template <class Real>
-Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient,
-                          const std::function<void()> &meanwhile) {
+Left Network<Real>::start(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
   arena_.reset();
   Pass<Real> pass(setup_, weights_, parameters, texts, gradient, start_, arena_, scratch_);
   if (gradient.extent(0))
     replay_(pass.key(), [&pass] { pass.start(); });
   else
     pass.start();
-  if (meanwhile) meanwhile();
-  return pass.judged();
+  return pass.left();
+}
+
+template <class Real>
+Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
+  const Left left = start(parameters, texts, gradient);
+  const Array<double> sums = arena_.take<double>(3);
+  recollect::run<double>({"train::sum_up", 1, 256}, arena_, 0, SumUp{left, sums});
+  return judged(download(sums).data(), left.answers);
 }
 
 template class Network<float>;

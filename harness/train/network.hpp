@@ -4,18 +4,18 @@
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/replay.hpp"
-#include "harness/train/model.hpp"
-#include <functional>
+#include "harness/train/batch.hpp"
 
 namespace recollect::train {
 
 template <class Real> class Network {
 public:
   Network(const Setup &setup, const Weights &weights);
-  /// Where `gradient` has a size it becomes that of the loss in all parameters. `meanwhile` is what the host does while the
-  /// device is at work.
-  Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {},
-             const std::function<void()> &meanwhile = {});
+  /// Begins a batch: where `gradient` has a size it becomes that of the loss in all parameters. The host waits only where
+  /// the mixer does.
+  Left start(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
+  /// The same, and waits for what it comes to.
+  Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
 
 private:
   const Setup &setup_;

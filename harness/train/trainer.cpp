@@ -45,33 +45,43 @@ int Trainer::pairs() const {
   return pairs;
 }
 
-Texts Trainer::texts(int step, int pairs) const {
+Texts Trainer::texts(int step) const {
   Params now = settings_;
-  now.set("pairs", pairs);
+  now.set("pairs", pairs());
   const int batches = settings_.integer("batches");
   return make_texts(now, seed_, "train", std::uint64_t(batches ? step % batches : step), corpus_.get());
 }
 
-void Trainer::step() {
-  if (const int pairs = this->pairs(); ahead_.step != at_.step || ahead_.pairs != pairs)
-    ahead_ = {at_.step, pairs, texts(at_.step, pairs)};
-  Ahead next = {at_.step + 1, ahead_.pairs, {}};
-  Judged judged;
-  try {
-    judged = model_.differentiate(ahead_.texts, [&] {
-      if (next.step < steps_) next.texts = texts(next.step, next.pairs);
-    });
-  } catch (const Error &) { // the mixer refuses numbers that are not finite
-    judged.loss = std::nan("");
-  }
-  if (!std::isfinite(judged.loss) || !std::isfinite(judged.gradient_square)) {
-    at_.diverged = true;
-    return;
-  }
-  ahead_ = std::move(next);
-  const double norm = std::sqrt(judged.gradient_square), clip = settings_.real("clip");
-  model_.update(at_.step + 1, settings_.real("lr") * schedule(at_.step, steps_, settings_.real("warmup")),
-                settings_.real("decay"), clip > 0 && norm > clip ? clip / norm : 1);
+Update Trainer::update(int step) const {
+  return {step + 1, settings_.real("lr") * schedule(step, steps_, settings_.real("warmup")), settings_.real("decay"),
+          settings_.real("clip")};
+}
+
+int Trainer::to_point() const {
+  const int every = settings_.integer("every");
+  return std::min(steps_ - at_.step, every - at_.step % every);
+}
+
+void Trainer::step(int steps) {
+  for (const int end = at_.step + steps; at_.step < end && !done();)
+    begin_and_note(std::min({end - at_.step, int(Model::most_begun), to_point()}));
+}
+
+void Trainer::begin_and_note(int steps) {
+  bool refused = false;
+  for (int i = 0; i < steps && !refused; ++i) try {
+      model_.step(texts(at_.step + i), update(at_.step + i));
+    } catch (const Error &) { // the mixer refuses numbers that are not finite
+      refused = true;
+    }
+  for (const Judged &judged : model_.judged())
+    if (!at_.diverged) note(judged);
+  at_.diverged = at_.diverged || refused;
+}
+
+void Trainer::note(const Judged &judged) {
+  at_.diverged = !std::isfinite(judged.loss) || !std::isfinite(judged.gradient_square);
+  if (at_.diverged) return; // nothing was learned from it
   at_.running[0] += judged.loss, at_.running[1] += judged.accuracy();
   const int every = settings_.integer("every"), last = at_.curve.empty() ? 0 : at_.curve.back().step;
   if (++at_.step % every == 0 || at_.step == steps_) {

@@ -3,6 +3,7 @@
 // same numbers, however often it is stopped and taken up again.
 #pragma once
 #include "harness/train/model.hpp"
+#include <algorithm>
 
 namespace recollect::train {
 
@@ -40,18 +41,21 @@ public:
   /// reached its accuracy.
   int pairs() const;
   bool done() const { return at_.diverged || at_.step >= steps_; }
-  void step();
+  /// Steps that are best made at once from here.
+  int together() const { return std::min(Model::together(), to_point()); }
+  /// Makes so many, fewer where it is done before.
+  void step(int steps = 1);
   /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.
   std::vector<Judged> evaluate_batches();
   Judged evaluate();
 
 private:
-  /// A step's texts, made while the device is at the one before it.
-  struct Ahead {
-    int step = -1, pairs = 0;
-    Texts texts;
-  };
-  Texts texts(int step, int pairs) const;
+  /// Steps to the curve's next point, which may change the texts.
+  int to_point() const;
+  void begin_and_note(int steps);
+  Texts texts(int step) const;
+  Update update(int step) const;
+  void note(const Judged &judged);
 
   Params settings_;
   std::shared_ptr<const Corpus> corpus_;
@@ -59,7 +63,6 @@ private:
   std::uint64_t seed_;
   int steps_;
   Progressed at_;
-  Ahead ahead_;
 };
 
 } // namespace recollect::train

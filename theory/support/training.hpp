@@ -18,7 +18,7 @@ inline Assignments changed(Assignments settings, const Assignments &changes) {
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
   train::keep_freed_memory();
   train::Trainer trainer(train::resolve_setup(settings), seed);
-  while (!trainer.done()) trainer.step();
+  while (!trainer.done()) trainer.step(trainer.together());
   std::vector<double> accuracies;
   for (const train::Judged &batch : trainer.evaluate_batches()) accuracies.push_back(batch.accuracy());
   return mean_of(accuracies);

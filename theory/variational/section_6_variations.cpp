@@ -60,7 +60,7 @@ Claim copying() {
 
 double diverges(const Assignments &differs) {
   train::Trainer trainer(train::resolve_setup(model(differs)), 1);
-  while (!trainer.done()) trainer.step();
+  while (!trainer.done()) trainer.step(trainer.together());
   return trainer.progressed().diverged;
 }
 

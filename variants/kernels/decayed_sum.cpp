@@ -2,6 +2,7 @@
 // Compiled here once, for all layers that are such sums.
 #include "variants/kernels/decayed_sum_algebra.hpp"
 #include "variants/kernels/decayed_sum_segments_cuda.hpp"
+#include "variants/kernels/whole_sum.hpp"
 
 namespace recollect::variants {
 
@@ -23,6 +24,7 @@ bool in_segments(const std::string &label, const Call<float> &call, const Decaye
 #endif
 
 template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in) {
+  if (run_whole(label, call, in, WholeSum<Real>{{in, call.shape.T, call.shape.Dv, call.v}, call.o})) return;
   const DecayedState<Real> state{in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()};
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (std::is_same<Real, float>::value)

@@ -4,11 +4,11 @@
 // do_t . v_i, and so on, but no gradient of a value.
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "harness/device/each_index.hpp"
-#include "harness/device/tile_transposed.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/channel_gradient.hpp"
 #include "variants/kernels/decayed_sum_algebra.hpp"
 #include "variants/kernels/gate_gradient.hpp"
+#include "variants/kernels/whole_sum.hpp"
 
 namespace recollect::variants {
 
@@ -143,7 +143,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
     if (!bare_keys()) x.decays.to_end(team, in.k.data() + step * F, F, strength, x.keys, ld);
     const auto keys = bare_keys() ? k : tile::rows<Real>(x.keys, ld);
     team.barrier();
-    lower(team, n, V, Real(1), do_, values, x.dA, lda);
+    tile::gemm_to_lower(team, n, V, Real(1), do_, values, x.dA, lda);
     tile::gemm(team, n, F, V, Real(1), do_, tile::transposed(S.data, S.row), Real(0), dq, F);
     tile::gemm(team, n, F, V, Real(1), values, tile::transposed(dS.data, dS.row), Real(0), dk, F);
     if (in.normalised) {
@@ -151,7 +151,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
       add_normaliser(team, c, after, x.dA, lda, dq, dk);
     }
     if (channels()) return read_channels(team, c, after, x, q, k, keys, do_, S, dS, dq, dk, dv);
-    lower(team, n, F, scale, q, k, x.A, lda);
+    tile::gemm_to_lower(team, n, F, scale, q, k, x.A, lda);
     team.barrier();
     if (x.G) {
       fill(team, n, F, scale, x.A, x.dA, lda, strength, q, dq, k, dk, x.G, ldg());
@@ -254,14 +254,6 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
-  /// The lower triangle of factor x y^T.
-  template <class AnyTeam>
-  RECOLLECT_IN_LINE static void lower(const AnyTeam &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
-                                      const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
-    tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
-    product.wanted = tile::Staircase{1, 1};
-    tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
-  }
   /// All of G but what passes from before the chunk to after it: dq and dk hold what comes from S_0 and dS_C alone.
   RECOLLECT_IN_LINE static void fill(const Team &team, int n, int F, Real scale, const Real *A, const Real *dA,
                                      std::ptrdiff_t lda, const Real *strength, const tile::Matrix<Real> &q,
@@ -352,6 +344,9 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
 template <class Real>
 void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d) {
+  const Shape &s = given.call.shape;
+  const WholeSumGradient<Real> whole{{in, s.T, s.Dv, given.call.v}, given.d.o, d.q, d.k, given.d.v};
+  if (run_whole(label, given.call, in, whole)) return;
   if (in.alpha.extent(0) && in.lambda.extent(0)) return both_gates_vjp(label, given, in, d);
   Pullback<Real> back = given;
   if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);

@@ -19,40 +19,55 @@ template <class Real> struct Features {
   Array<Real> q, k; // [B,H,T,F]
 };
 
-/// y = map(x), or map(x, given), row by row; a bundle of rows a unit. On a GPU they pass through the team's memory, so that
-/// neighbouring threads, a row each, meet neighbouring numbers outside: there, rows lie an odd number apart, in different
-/// banks. Rows too wide for that go straight.
+/// Rows that a map takes: y [rows,width] from x [rows,D] and, of some maps, given [rows,G].
+template <class Real> struct Mapped { Array<Real> x, given, y; };
+
+/// y = map(x), or map(x, given), of one array or two alike: row by row, or number by number, as the map takes them; a bundle
+/// of rows a unit. On a GPU rows pass through the team's memory, so that neighbouring threads, a row each, meet neighbouring
+/// numbers outside: there, rows lie an odd number apart, in different banks. Rows too wide for that go straight.
 template <class Real, class Map> struct RowMap {
-  static constexpr int bundle = 128;
+  static constexpr bool alone = std::is_invocable_v<const Map &, Real>,
+                        by_number = alone || std::is_invocable_v<const Map &, Real, Real>;
+  static constexpr int bundle = by_number && !on_host ? 32 : 128;
   static constexpr size_t on_chip = (size_t(160) << 10) / sizeof(Real);
-  Array<Real> x, given, y; // [rows,D], [rows,G] or none, [rows,width]
-  size_t rows;
+  Mapped<Real> first, second;
+  size_t rows, units; // of one
   int D, G, width;
   Map map;
 
   KOKKOS_FUNCTION static int odd(int n) { return n > 0 ? n | 1 : 0; }
   KOKKOS_FUNCTION size_t needed() const { return size_t(bundle) * (odd(D) + odd(G) + odd(width)); }
-  KOKKOS_FUNCTION size_t scratch() const { return on_host || needed() > on_chip ? 0 : needed(); }
+  KOKKOS_FUNCTION size_t scratch() const { return on_host || by_number || needed() > on_chip ? 0 : needed(); }
 
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
-    const size_t first = unit * bundle;
-    const int n = rows - first < bundle ? int(rows - first) : bundle, D = this->D, G = this->G, width = this->width;
-    const Real *from = x.data() + first * D, *beside = given.data() + first * G;
-    Real *const to = y.data() + first * width;
+    const Mapped<Real> &of = unit < units ? first : second;
+    const size_t begin = unit % units * bundle;
+    const int n = rows - begin < bundle ? int(rows - begin) : bundle, D = this->D, G = this->G, width = this->width;
+    const Real *from = of.x.data() + begin * D, *beside = of.given.data() + begin * G;
+    Real *const to = of.y.data() + begin * width;
     const Map map = this->map;
-    if (!scratch()) {
-      each(team, n,
-           [=](int i) { apply(map, from + size_t(i) * D, D, beside + size_t(i) * G, to + size_t(i) * width); });
-      return;
+    if constexpr (by_number) {
+      each(team, n * D, [=](int i) {
+        if constexpr (alone)
+          to[i] = map(from[i]);
+        else
+          to[i] = map(from[i], beside[i]);
+      });
+    } else {
+      if (!scratch()) {
+        each(team, n,
+             [=](int i) { apply(map, from + size_t(i) * D, D, beside + size_t(i) * G, to + size_t(i) * width); });
+        return;
+      }
+      const int ld = odd(D), ldg = odd(G), ldy = odd(width);
+      Real *const in = memory, *const extra = in + bundle * ld, *const out = extra + bundle * ldg;
+      tile::copy<Real>(team, n, D, from, D, in, ld);
+      if (G > 0) tile::copy<Real>(team, n, G, beside, G, extra, ldg);
+      team.barrier();
+      each(team, n, [=](int i) { apply(map, in + i * ld, D, extra + i * ldg, out + i * ldy); });
+      team.barrier();
+      each_cell(team, n, width, [=](int i, int j) { to[size_t(i) * width + j] = out[i * ldy + j]; });
     }
-    const int ld = odd(D), ldg = odd(G), ldy = odd(width);
-    Real *const in = memory, *const second = in + bundle * ld, *const out = second + bundle * ldg;
-    tile::copy<Real>(team, n, D, from, D, in, ld);
-    if (G > 0) tile::copy<Real>(team, n, G, beside, G, second, ldg);
-    team.barrier();
-    each(team, n, [=](int i) { apply(map, in + i * ld, D, second + i * ldg, out + i * ldy); });
-    team.barrier();
-    each_cell(team, n, width, [=](int i, int j) { to[size_t(i) * width + j] = out[i * ldy + j]; });
   }
 
 private:
@@ -64,27 +79,32 @@ private:
   }
 };
 
-/// y [rows,width] = map of every row of x [rows,D] and given [rows,G].
+/// Maps the rows of one array, or of two alike in one kernel.
 template <class Real, class Map>
-void map_rows(const std::string &label, const Call<Real> &call, const Array<Real> &x, int D, const Array<Real> &given,
-              int G, const Array<Real> &y, int width, const Map &map) {
-  const size_t rows = x.extent(0) / D;
+void map_rows(const std::string &label, const Call<Real> &call, int D, int G, int width, const Map &map,
+              const Mapped<Real> &first, const Mapped<Real> &second = {}) {
+  const size_t rows = first.x.extent(0) / D;
   using Kernel = RowMap<Real, Map>;
-  const Kernel kernel{x, given, y, rows, D, G, width, map};
-  run<Real>({label, (rows - 1) / Kernel::bundle + 1}, *call.arena, kernel.scratch(), kernel);
+  const size_t units = (rows - 1) / Kernel::bundle + 1;
+  const Kernel kernel{first, second, rows, units, D, G, width, map};
+  run<Real>({label, second.x.extent(0) ? 2 * units : units}, *call.arena, kernel.scratch(), kernel);
 }
 /// phi of every row of x [rows,D]; phi(row, D, out) writes `width` features.
 template <class Real, class Map>
 Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Array<Real> &x, int D, int width,
                      const Map &phi) {
   const Array<Real> y = allocate(call, x.extent(0) / D * width);
-  map_rows(label, call, x, D, {}, 0, y, width, phi);
+  map_rows(label, call, D, 0, width, phi, Mapped<Real>{x, {}, y});
   return y;
 }
 
+/// phi of the rows of q and k, or where the features are as many as the channels phi(x) of every number.
 template <class Real, class Map> Features<Real> map_features(const Call<Real> &call, int width, const Map &phi) {
   const int D = call.shape.Dk;
-  return {width, map_rows("phi(q)", call, call.q, D, width, phi), map_rows("phi(k)", call, call.k, D, width, phi)};
+  const size_t n = call.q.extent(0) / D * width;
+  const Features<Real> features{width, allocate(call, n), allocate(call, n)};
+  map_rows("phi(q), phi(k)", call, D, 0, width, phi, Mapped<Real>{call.q, {}, features.q}, {call.k, {}, features.k});
+  return features;
 }
 
 template <class Real>
@@ -112,13 +132,12 @@ Features<Real> feature_gradients(const std::string &label, const Pullback<Real> 
   return d;
 }
 
-/// From the gradients of features to those of q and k: pull(row, D, d phi(row), d row).
+/// From the gradients of features to those of q and k: pull(row, D, d phi(row), d row), or of every number pull(x, d phi(x)).
 template <class Real, class Pull>
 void pull_features(const std::string &label, const Pullback<Real> &back, const Features<Real> &d, const Pull &pull) {
-  const Call<Real> &call = back.call;
-  const int D = call.shape.Dk, F = d.width;
-  map_rows(label + "::q", call, call.q, D, d.q, F, back.d.q, D, pull);
-  map_rows(label + "::k", call, call.k, D, d.k, F, back.d.k, D, pull);
+  const int D = back.call.shape.Dk;
+  map_rows(label + "::pull", back.call, D, d.width, D, pull, Mapped<Real>{back.call.q, d.q, back.d.q},
+           {back.call.k, d.k, back.d.k});
 }
 /// Gradients of feature_chunked(features phi): pull is phi's own.
 template <class Real, class Pull>

@@ -3,13 +3,14 @@
 #include "harness/train/mixer.hpp"
 #include "harness/core/error.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/gradient.hpp"
+#include "harness/pipeline/backward.hpp"
+#include "harness/pipeline/conditioning.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "tests/harness/pipeline/gradient_case.hpp"
 
 namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(mixers, *boost::unit_test::precondition(tape_runs))
+BOOST_AUTO_TEST_SUITE(mixers)
 
 const Shape shape{2, 2, 9, 4, 3};
 
@@ -25,7 +26,7 @@ template <class Real> Mixing<Real> mixing_of(const Variant &variant, const Seque
 }
 
 /// Of the inputs that the layer takes.
-Sequence inputs_of(const Variant &variant) {
+Sequence inputs_of(const Variant &variant, const Shape &shape = shape) {
   Sequence s = random_sequence(shape, 3);
   for (const char *name : {"beta", "alpha", "lambda", "w"}) {
     const auto is = [&](const Input &input) { return input.name == name; };
@@ -34,7 +35,7 @@ Sequence inputs_of(const Variant &variant) {
   return s;
 }
 
-BOOST_AUTO_TEST_CASE(forward_and_backward_are_the_layers) {
+BOOST_AUTO_TEST_CASE(forward_and_backward_are_the_layers, *boost::unit_test::precondition(tape_runs)) {
   for (const char *name : {"linear", "delta_net", "gated_delta_net", "softmax", "rls", "delta_former"}) {
     BOOST_TEST_CONTEXT(name) {
       const Variant &variant = find_variant(name);
@@ -60,6 +61,41 @@ BOOST_AUTO_TEST_CASE(single_precision_takes_the_fast_form) {
   Mixing<float> mixing = mixing_of<float>(variant, s);
   const std::vector<double> found = download(mixing.forward(arena, std::make_shared<Arena>()));
   BOOST_TEST((found == forward(variant, s, {"chunked", Real::f32, shape.T, variant_params(variant)}).o));
+}
+
+/// Whether it takes this; one that starts at zeros is told so (Call::stateless).
+bool takes(const Variant &variant, const Shape &shape) {
+  return variant.find_form("chunked") &&
+         (!variant.unsuitable || variant.unsuitable(shape, variant_params(variant)).empty());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_state_a_layer_reads_and_learns_the_same) {
+  for (const int T : {1, 9, 33, 73, 130}) // more and less than a team takes whole (variants/kernels/whole_sum.hpp)
+    for (const Variant &variant : all_variants()) {
+      const Shape shape{2, 1, T, 6, 5};
+      if (!takes(variant, shape)) continue;
+      BOOST_TEST_CONTEXT(variant.name << ", " << T << " steps") {
+        const Params params = variant_params(variant);
+        const Sequence s = inputs_of(variant, shape);
+        const auto arena = std::make_shared<Arena>();
+        Mixing<float> single = mixing_of<float>(variant, s);
+        const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
+        const std::vector<double> found = download(single.forward(*arena, std::make_shared<Arena>()));
+        const double allowed =
+            accumulated_terms(shape, T) * epsilon_of(Real::f32) * input_condition(variant, s, params, 1);
+        check_close(found, reference.o, allowed * (1 + max_abs(reference.o)));
+        const std::string form = backward_form(variant);
+        if (!find_form(variant, form).vjp) continue;
+        Mixing<double> mixing = mixing_of<double>(variant, s), gradient = mixing_at<double>(variant, shape);
+        mixing.forward(*arena, std::make_shared<Arena>());
+        const std::vector<double> weights = Stream(4, "mixer").normals(found.size());
+        mixing.backward(*arena, upload<double>("do", weights), gradient);
+        const Sequence expected = backward(variant, s, {form, Real::f64, 64, params}, {weights, {}});
+        for (Tensor tensor : all_tensors)
+          if (!s[tensor].empty())
+            check_close(download(gradient[tensor]), expected[tensor], 1e-10 * (1 + max_abs(expected[tensor])));
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_shape_that_the_layer_cannot_take_is_refused) {

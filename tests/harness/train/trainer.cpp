@@ -2,6 +2,7 @@
 #include "harness/train/trainer.hpp"
 #include "harness/core/error.hpp"
 #include "tests/testing.hpp"
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -90,6 +91,40 @@ BOOST_AUTO_TEST_CASE(batches_come_round_again) {
   BOOST_TEST((again == std::vector<double>{fresh[0], fresh[1], fresh[0], fresh[1], fresh[0], fresh[1]}));
 }
 
+/// The trainer after so many steps, made this many at once.
+TrainingState after(const Setup &setup, int steps, int at_once) {
+  Trainer t(setup, 1);
+  while (t.progressed().step < steps && !t.done()) t.step(std::min(at_once, steps - t.progressed().step));
+  return t.state();
+}
+BOOST_AUTO_TEST_CASE(steps_made_at_once_are_those_made_one_by_one) {
+  const Setup copying = small({{"task", "copy"},
+                               {"pairs", "6"},
+                               {"start", "1"},
+                               {"curriculum", "0.1"},
+                               {"mixer", "softmax"},
+                               {"every", "7"},
+                               {"lr", "0.02"}}), // texts grow at points of the curve
+      learning = small({{"clip", "1e-3"}});
+  for (const Setup *setup : {&copying, &learning}) {
+    const TrainingState one = after(*setup, 50, 1);
+    for (const int at_once : {2, 16, 50}) {
+      const TrainingState more = after(*setup, 50, at_once);
+      BOOST_TEST((more.parameters == one.parameters && more.first == one.first && more.second == one.second));
+      BOOST_TEST((more.running == one.running && more.step == 50 && more.curve.size() == one.curve.size()));
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(nothing_is_learned_after_a_step_that_diverges) {
+  const Setup setup = small({{"lr", "1000"}, {"clip", "0"}, {"dtype", "f32"}, {"every", "60"}, {"warmup", "0"}});
+  const TrainingState one = after(setup, 60, 1);
+  BOOST_TEST_REQUIRE(one.diverged);
+  BOOST_TEST((one.step > 0 && one.step < 60));
+  const TrainingState more = after(setup, 60, 16);
+  BOOST_TEST((more.diverged && more.step == one.step && more.running == one.running));
+  BOOST_TEST((more.parameters == one.parameters && more.first == one.first && more.second == one.second));
+}
+
 void a_stop_changes_nothing(const Setup &setup) {
   const TrainingState whole = trained(setup, 1);
   BOOST_TEST((whole.step == 60 && !whole.diverged && whole.curve.size() == 3u && whole.curve.back().step == 60));
@@ -108,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_seed_decides_and_a_stop_changes_nothing) {
   a_stop_changes_nothing(small({{"dtype", "f32"}}));
 }
 
-/// Also where the number of pairs changes, though texts are made a step ahead.
+/// Also where the number of pairs changes.
 BOOST_AUTO_TEST_CASE(a_step_is_made_on_texts_of_its_pairs) {
   const Setup setup = small({{"task", "copy"},
                              {"pairs", "6"},
