@@ -70,9 +70,9 @@ void Recorder::take_over_shards(const Results &start, const std::string &path, b
   for (const auto &shard : held) shard->abandon();
 }
 
-bool Recorder::due() const {
+bool Recorder::due(double share) const {
   const auto passed = now_() - saved_;
-  return passed > std::chrono::milliseconds(500) && passed > 10 * cost_;
+  return passed > std::chrono::milliseconds(500) && share * passed > cost_;
 }
 
 /// `work` and the thread that keeps do not meet: neither adds, and the others wait for both.

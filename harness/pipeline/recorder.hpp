@@ -36,8 +36,8 @@ public:
   /// All ranks together: PATH appears.
   void finish();
 
-  /// Whether what is added now goes to the disk at once.
-  bool due() const;
+  /// Whether it is time to write: not twice in half a second, and for no more than this share of all time.
+  bool due(double share = 0.1) const;
 
 private:
   void take_over_shards(const Results &start, const std::string &path, bool resume);

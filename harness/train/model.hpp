@@ -42,7 +42,7 @@ public:
   Judged differentiate(const Texts &texts);
   Numbers gradient() const;
 
-  static constexpr size_t most_begun = 16;
+  static constexpr size_t most_begun = 32;
   /// Steps that are best begun before any is asked for: a device is at work on one while the host prepares the next.
   static int together();
   /// Begins a step: the gradient, and what is learned from it. Once a loss or a gradient is not finite, nothing is learned

@@ -41,7 +41,7 @@ public:
   std::optional<Trained> trained(size_t run) const;
   /// Where it was when an earlier process kept it, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
-  bool due() const { return recorder_.due(); } // whether it is time to keep something
+  bool due() const { return recorder_.due(0.03); } // whether it is time to keep a state, which a device's steps wait for
   void keep(size_t run, const TrainingState &state);
   void add(size_t run, const Progressed &progressed, const Trained &trained);
   const Results &results() const { return recorder_.results(); }

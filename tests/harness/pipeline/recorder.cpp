@@ -95,12 +95,14 @@ BOOST_AUTO_TEST_CASE(what_waits_is_kept_while_the_next_takes_long) {
   BOOST_TEST((reported == 2 && Results::read(path).missing() == 0u));
 }
 
-BOOST_AUTO_TEST_CASE(files_are_written_for_a_tenth_of_the_time) {
+BOOST_AUTO_TEST_CASE(files_are_written_for_a_share_of_the_time) {
   const Folder folder;
   Recorder::Clock::time_point now{};
   const Recorder recorder(folder / "r.h5", plan_of_two(), false, [&] { return now += std::chrono::seconds(1); });
   for (int second = 1; second <= 10; ++second) BOOST_TEST(!recorder.due()); // writing it took one
   BOOST_TEST(recorder.due());
+  for (int second = 12; second <= 33; ++second) BOOST_TEST(!recorder.due(0.03));
+  BOOST_TEST(recorder.due(0.03));
 }
 
 BOOST_AUTO_TEST_CASE(another_run_is_not_completed) {
