@@ -21,19 +21,21 @@ template <class Number> struct WholePairs {
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(T); }
   KOKKOS_FUNCTION Real *pairs(Stack<Real> &s) const { return s.take(T * ld()); }
 
+  struct Room {
+    Real *q, *k, *v;
+  };
+  KOKKOS_FUNCTION Room room(Stack<Real> &s) const {
+    return {tile::room(s, T, in.width), tile::room(s, T, in.width), tile::room(s, T, V)};
+  }
   struct Operands {
     tile::Matrix<Real> q, k, v;
   };
-  RECOLLECT_IN_LINE Operands stage(const Team &team, size_t head, Stack<Real> &s) const {
+  RECOLLECT_IN_LINE Operands stage(const Team &team, size_t head, const Room &x) const {
     const int F = in.width;
     const size_t step = head * T;
-    Real *const q = tile::room(s, T, F), *const k = tile::room(s, T, F), *const values = tile::room(s, T, V);
-    return {tile::stage(team, T, F, in.q.data() + step * F, F, q),
-            tile::stage(team, T, F, in.k.data() + step * F, F, k),
-            tile::stage(team, T, V, v.data() + step * V, V, values)};
-  }
-  KOKKOS_FUNCTION void room(Stack<Real> &s) const {
-    tile::room(s, T, in.width), tile::room(s, T, in.width), tile::room(s, T, V);
+    return {tile::stage(team, T, F, in.q.data() + step * F, F, x.q),
+            tile::stage(team, T, F, in.k.data() + step * F, F, x.k),
+            tile::stage(team, T, V, v.data() + step * V, V, x.v)};
   }
 };
 
@@ -51,7 +53,7 @@ template <class Number> struct WholeSum : WholePairs<Number> {
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
     Stack<Real> stack{memory};
     Real *const p = this->pairs(stack);
-    const auto x = this->stage(team, head, stack);
+    const auto x = this->stage(team, head, this->room(stack));
     const std::ptrdiff_t ld = this->ld();
     team.barrier();
     tile::gemm_to_lower(team, T, in.width, in.scale, x.q, x.k, p, ld);
@@ -90,7 +92,7 @@ template <class Number> struct WholeSumGradient : WholePairs<Number> {
     const size_t keys = head * T * F, values = head * T * V;
     Stack<Real> stack{memory};
     Real *const p = this->pairs(stack), *const dA = this->pairs(stack);
-    const auto x = this->stage(team, head, stack);
+    const auto x = this->stage(team, head, this->room(stack));
     const auto asked = tile::stage(team, T, V, d_o.data() + values, V, tile::room(stack, T, V));
     const std::ptrdiff_t ld = this->ld();
     team.barrier();
