@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program, killed or stopped right before a call of its own to the system (tests/fixtures/faults.c): at the same place
-however busy the machine is. Its clock goes on by a second at every look, so that it keeps what it has every ten looks."""
+however busy the machine is. Its clock goes on by a second at every look, so that it keeps what it has every ten looks,
+a training its state every 34."""
 import os
 import signal
 import subprocess

@@ -39,7 +39,7 @@ class Train(InFolder):
     def test_a_killed_run_resumes_to_the_same_numbers(self):
         flags = ["--set", "mixer=delta_net", "--set", "keys=unit", "--set", "steps=600"]
         self.train("whole.h5", *flags)
-        step, points = self.train_killed("killed.h5", 40, flags)
+        step, points = self.train_killed("killed.h5", 10, flags)
         self.assertTrue(100 < step < 500 and points == step // 25 and step % 25, step)
         a, b = self.tables("whole.h5"), self.tables("killed.h5")
         np.testing.assert_array_equal(a["training_curves"], b["training_curves"])
@@ -51,7 +51,7 @@ class Train(InFolder):
         flags = ["--set", "mixer=delta_former", "--set", "task=copy", "--set", "curriculum=0.5", "--set", "steps=600",
                  "--set", "lr=0.01"]
         self.train("whole.h5", *flags)
-        step, _ = self.train_killed("killed.h5", 40, flags)
+        step, _ = self.train_killed("killed.h5", 10, flags)
         self.assertTrue(100 < step < 500, step)
         a, b = self.tables("whole.h5"), self.tables("killed.h5")
         np.testing.assert_array_equal(a["training_curves"], b["training_curves"])

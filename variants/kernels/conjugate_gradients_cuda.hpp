@@ -92,7 +92,10 @@ private:
         }
       float length[2]; // of the step
 #pragma unroll
-      for (int h = 0; h < 2; ++h) length[h] = square[h] == 0 ? 0 : square[h] / tile::cuda::across_four(along[h]);
+      for (int h = 0; h < 2; ++h) {
+        const float whole = tile::cuda::across_four(along[h]); // by all lanes, done or not
+        length[h] = square[h] == 0 ? 0 : square[h] / whole;
+      }
 #pragma unroll
       for (int b = 0; b < blocks; ++b)
 #pragma unroll
