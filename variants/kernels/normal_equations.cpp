@@ -2,7 +2,7 @@
 // Compiled here once, with and without decays.
 #include "variants/kernels/normal_equations.hpp"
 #include "variants/kernels/conjugate_gradients.hpp"
-#include "variants/kernels/conjugate_gradients_cuda.hpp"
+#include "variants/kernels/prefix_regression_cuda.hpp"
 
 namespace recollect::variants {
 
@@ -16,13 +16,8 @@ template <class Real> void normal_equations_chunked(const std::string &label, co
   prefix_regression<PrefixRegressionAlgebra<Real, Factorisations>>(label, call, ridge, decays, call.state);
 }
 template <class Real> void conjugate_gradients(const std::string &label, const Call<Real> &call, bool decays) {
-  const Real ridge = Real(call.params.real("ridge"));
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same<Real, float>::value)
-    if (PrefixRegressionInWarps::suits(call))
-      return prefix_regression<ConjugateGradientsInWarps>(label, call, ridge, decays, call.state);
-#endif
-  prefix_regression<PrefixRegressionAlgebra<Real, ConjugateGradients>>(label, call, ridge, decays, call.state);
+  using Algebra = PrefixRegressionAlgebra<Real, ConjugateGradients>;
+  prefix_regression<Algebra>(label, call, Real(call.params.real("ridge")), decays, call.state);
 }
 
 template void normal_equations_chunked(const std::string &, const Call<float> &, bool);

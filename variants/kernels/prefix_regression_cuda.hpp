@@ -66,7 +66,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
   }
 
 #if __CUDA_ARCH__ >= 800
-protected:
+private:
   using Lane = In::Lane;
   using Results = In::Results;
   using Unit = tile::cuda::Exact;
