@@ -69,11 +69,13 @@ void Trainer::step(int steps) {
 
 void Trainer::begin_and_note(int steps) {
   bool refused = false;
-  for (int i = 0; i < steps && !refused; ++i) try {
+  for (int i = 0; i < steps && !refused; ++i) {
+    try {
       model_.step(texts(at_.step + i), update(at_.step + i));
     } catch (const Error &) { // the mixer refuses numbers that are not finite
       refused = true;
     }
+  }
   for (const Judged &judged : model_.judged())
     if (!at_.diverged) note(judged);
   at_.diverged = at_.diverged || refused;

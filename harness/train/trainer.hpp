@@ -52,7 +52,7 @@ public:
 private:
   /// Steps to the curve's next point, which may change the texts.
   int to_point() const;
-  void begin_and_note(int steps);
+  void begin_and_note(int steps); // none of them beyond that point
   Texts texts(int step) const;
   Update update(int step) const;
   void note(const Judged &judged);
