@@ -70,13 +70,14 @@ struct SumUp {
   KOKKOS_FUNCTION void operator()(const Team &team, size_t, double *) const {
     const auto plus = [](double a, double b) { return a + b; };
     const Left all = left;
+    double *const to = sums.data();
     const double loss = reduce(
                      team, all.answers, 0.0, [=](int i) { return all.losses[size_t(i)] / all.answers; }, plus),
                  right = reduce(
                      team, all.answers, 0.0, [=](int i) { return all.right[size_t(i)]; }, plus),
                  square = reduce(
                      team, int(all.squares.extent(0)), 0.0, [=](int i) { return all.squares[size_t(i)]; }, plus);
-    once(team, [=, *this] { sums[0] = loss, sums[1] = right, sums[2] = square; });
+    once(team, [=] { to[0] = loss, to[1] = right, to[2] = square; });
   }
 };
 /// `sums` as the host has them, of so many answers.
