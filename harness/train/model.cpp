@@ -74,10 +74,8 @@ template <class Real> struct Model::Typed : Body {
   Numbers gradient() const override { return download(d); }
   void step(const Texts &texts, const Update &update) override {
     if (begun.size() == most_begun) throw std::logic_error("more steps were begun than are kept");
-    const Left left = network.start(parameters, texts, d);
     const Array<double> own(sums.data() + 3 * begun.size(), 3);
-    begun.push_back(left.answers);
-    run<double>({"train::sum_up", 1, 256}, scratch, 0, SumUp{left, own});
+    begun.push_back(network.start(parameters, texts, own, d));
     each_index("train::factor", 1, Factor{own, factor, update.clip});
     using Step = AdamW<Real>;
     each_index("train::adamw", d.extent(0),
@@ -98,7 +96,6 @@ template <class Real> struct Model::Typed : Body {
   Array<char> decays; // whether a parameter does
   Array<double> sums, factor;
   std::vector<int> begun; // answers of each step that nobody has asked for
-  Arena scratch;
 };
 
 Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {

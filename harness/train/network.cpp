@@ -317,22 +317,23 @@ Network<Real>::Network(const Setup &setup, const Weights &weights) : setup_(setu
 }
 
 template <class Real>
-Left Network<Real>::start(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
+int Network<Real>::start(const Array<Real> &parameters, const Texts &texts, const Array<double> &sums,
+                         const Array<Real> &gradient) {
   arena_.reset();
   Pass<Real> pass(setup_, weights_, parameters, texts, gradient, start_, arena_, scratch_);
   if (gradient.extent(0))
     replay_(pass.key(), [&pass] { pass.start(); });
   else
     pass.start();
-  return pass.left();
+  recollect::run<double>({"train::sum_up", 1, 256}, arena_, 0, SumUp{pass.left(), sums});
+  return pass.left().answers;
 }
 
 template <class Real>
 Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
-  const Left left = start(parameters, texts, gradient);
-  const Array<double> sums = arena_.take<double>(3);
-  recollect::run<double>({"train::sum_up", 1, 256}, arena_, 0, SumUp{left, sums});
-  return judged(download(sums).data(), left.answers);
+  const Array<double> sums = allocated<double>("sums", 3);
+  const int answers = start(parameters, texts, sums, gradient);
+  return judged(download(sums).data(), answers);
 }
 
 template class Network<float>;

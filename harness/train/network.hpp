@@ -11,9 +11,10 @@ namespace recollect::train {
 template <class Real> class Network {
 public:
   Network(const Setup &setup, const Weights &weights);
-  /// Begins a batch: where `gradient` has a size it becomes that of the loss in all parameters. The host waits only where
-  /// the mixer does.
-  Left start(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
+  /// Begins a batch: where `gradient` has a size it becomes that of the loss in all parameters; `sums` [3] become what
+  /// judged() reads (batch.hpp). Returns how many answers were asked. The host waits only where the mixer does.
+  int start(const Array<Real> &parameters, const Texts &texts, const Array<double> &sums,
+            const Array<Real> &gradient = {});
   /// The same, and waits for what it comes to.
   Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
 
