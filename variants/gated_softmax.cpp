@@ -84,8 +84,8 @@ template <class Real> struct ForgettingBySums {
 template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Real scale) {
   const int T = call.shape.T;
   const size_t size = call.shape.heads() * T;
-  const ForgettingBySums<Real> sums{scale, T, allocated<double>("high", size), allocated<double>("low", size),
-                                    allocated<double>("zeros", size)};
+  const auto taken = [&] { return call.arena->template take<double>(size); };
+  const ForgettingBySums<Real> sums{scale, T, taken(), taken(), taken()};
   const Array<Real> alpha = call.alpha;
   Kokkos::parallel_for(
       "gated_softmax::sums", over(call.shape.heads()), KOKKOS_LAMBDA(size_t head) {

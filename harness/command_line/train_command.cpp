@@ -12,7 +12,9 @@
 #include "harness/train/statements.hpp"
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <iostream>
+#include <list>
 #include <set>
 
 namespace recollect {
@@ -25,7 +27,7 @@ struct TrainFlags {
   std::string suite, corpus;
   std::vector<std::string> judged;
   std::uint64_t seed = 1;
-  int seeds = 1;
+  int seeds = 1, at_once = 0; // 0: what the machine is good for
   OutputFlags output;
   QuietFlag quiet;
   CLI::Option *seeds_option = nullptr;
@@ -72,26 +74,50 @@ std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
   return labels;
 }
 
-Trained train_one(size_t index, const TrainingRun &run, const std::string &label, TrainingRecord &record,
-                  Progress &progress) {
-  const auto start = std::chrono::steady_clock::now();
-  Trainer trainer(run.setup, run.seed);
-  if (auto kept = record.kept(index)) trainer.restore(std::move(*kept));
-  while (!trainer.done()) {
-    const std::vector<CurvePoint> &curve = trainer.progressed().curve;
-    const int steps = trainer.together();
-    progress.next(label + " seed " + std::to_string(run.seed) +
+/// One of the plan's models on its way.
+class Underway {
+public:
+  Underway(size_t index, const TrainingRun &run, TrainingRecord &record)
+      : index(index), run_(run), record_(record), trainer_(run.setup, run.seed) {
+    if (auto kept = record.kept(index)) trainer_.restore(std::move(*kept));
+  }
+  /// Hears what the steps begun came to and begins the next; false once it is trained.
+  bool goes_on(const std::string &label, Progress &progress) {
+    trainer_.end();
+    if (trainer_.done()) return false;
+    if (record_.due()) record_.keep(index, trainer_.state());
+    const std::vector<CurvePoint> &curve = trainer_.progressed().curve;
+    const int steps = trainer_.together();
+    progress.next(label + " seed " + std::to_string(run_.seed) +
                       (curve.empty() ? "" : ", loss " + number(std::round(1e3 * curve.back().loss) / 1e3)),
                   size_t(steps));
-    trainer.step(steps);
-    if (!trainer.done() && record.due()) record.keep(index, trainer.state());
+    trainer_.begin(steps);
+    return true;
   }
-  const Judged judged = trainer.evaluate();
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  const Trained trained{trainer.progressed().diverged, judged.loss, judged.accuracy(), chance(run.setup.settings),
-                        passed.count()};
-  record.add(index, trainer.progressed(), trained);
-  return trained;
+  Trained evaluated() {
+    const Judged judged = trainer_.evaluate();
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    const Trained trained{trainer_.progressed().diverged, judged.loss, judged.accuracy(), chance(run_.setup.settings),
+                          passed.count()};
+    record_.add(index, trainer_.progressed(), trained);
+    return trained;
+  }
+
+  const size_t index;
+
+private:
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const TrainingRun &run_;
+  TrainingRecord &record_;
+  Trainer trainer_;
+};
+
+/// Whether a device has room for one more of the models' usual size, beside what it turns out to need: there was so much
+/// free when the first began.
+bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first) {
+  const std::optional<std::uint64_t> free = device_memory_free();
+  if (!free || !free_at_first || *free >= *free_at_first) return true;
+  return double(*free) > 2 * double(*free_at_first - *free) / double(models);
 }
 
 std::string rounded(double x) {
@@ -179,6 +205,30 @@ std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const Tr
   return left;
 }
 
+/// Those of the plan that are left, `at_once` side by side where the device has room for them.
+void train_all(const std::vector<size_t> &left, int at_once, const std::vector<TrainingRun> &plan,
+               const std::vector<std::string> &labels, TrainingRecord &record, Progress &progress,
+               const std::function<void(size_t, const Trained &)> &report) {
+  const std::optional<std::uint64_t> free_at_first = device_memory_free();
+  ranks::Counter counter;
+  std::list<Underway> underway;
+  for (bool more = true; more || !underway.empty();) {
+    if (more && underway.size() < size_t(at_once) && room_for_another(underway.size(), free_at_first)) {
+      const size_t drawn = counter.next();
+      more = drawn < left.size();
+      if (more) underway.emplace_back(left[drawn], plan[left[drawn]], record);
+    }
+    for (auto model = underway.begin(); model != underway.end();) {
+      if (model->goes_on(labels[model->index], progress)) {
+        ++model;
+      } else {
+        report(model->index, model->evaluated());
+        model = underway.erase(model);
+      }
+    }
+  }
+}
+
 int run_train(const TrainFlags &flags, const Words &command_line) {
   flags.output.check();
   if (!flags.judged.empty()) return judge(flags);
@@ -199,17 +249,16 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   size_t steps = 0;
   for (size_t i : left) steps += size_t(plan[i].setup.settings.integer("steps"));
   Progress progress(steps / size_t(ranks::size()), flags.quiet.quiet || ranks::rank() != 0);
-  ranks::Counter counter;
-  for (size_t drawn; (drawn = counter.next()) < left.size();) {
-    const size_t i = left[drawn];
-    const Trained trained = train_one(i, plan[i], labels[i], record, progress);
-    if (flags.quiet.quiet) continue;
-    progress.done();
-    const std::string found = trained.diverged ? "diverged"
-                                               : "accuracy " + rounded(trained.accuracy) + ", loss " +
-                                                     rounded(trained.loss) + ", " + rounded(trained.seconds) + " s";
-    std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
-  }
+  train_all(left, flags.at_once ? flags.at_once : Model::side_by_side(), plan, labels, record, progress,
+            [&](size_t i, const Trained &trained) {
+              if (flags.quiet.quiet) return;
+              progress.done();
+              const std::string found = trained.diverged
+                                            ? "diverged"
+                                            : "accuracy " + rounded(trained.accuracy) + ", loss " +
+                                                  rounded(trained.loss) + ", " + rounded(trained.seconds) + " s";
+              std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
+            });
   progress.done();
   std::vector<Ruling> ruled;
   record.finish([&](const Results &results) {
@@ -253,6 +302,11 @@ Action add_train(CLI::App &app) {
   c.add_option("--seed", flags->seed, "first seed")->capture_default_str();
   flags->seeds_option =
       c.add_option("--seeds", flags->seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
+  c.add_option(
+       "--at-once", flags->at_once,
+       "models that are trained side by side: 4 on a GPU, unless they fill its memory, 1 on a host, where mpirun "
+       "shares them among processes")
+      ->check(CLI::Range(1, 1000));
   flags->output.add(c);
   flags->quiet.add(c);
   c.footer(settings_help());

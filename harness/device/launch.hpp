@@ -78,18 +78,16 @@ template <class Real> bool fits_on_chip(size_t scratch) {
   return (scratch + reduce_room) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
 }
 
-/// Whether a multiprocessor holds the scratch of so many teams at once.
-template <class Real> bool fit_together(int teams, size_t scratch) {
-  const cudaDeviceProp &device = Execution().cuda_device_prop();
-  return fits_on_chip<Real>(scratch) &&
-         teams * (scratch * sizeof(Real) + device.reservedSharedMemPerBlock) <= device.sharedMemPerMultiprocessor;
-}
-
-/// Percent of a multiprocessor's shared memory that so many teams take. The driver's own choice has room for fewer at times.
+/// Percent of a multiprocessor's shared memory that so many teams of so many bytes take at once, rounded up.
 inline int share_of(int teams, size_t bytes) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
   const size_t wanted = teams * (bytes + device.reservedSharedMemPerBlock), all = device.sharedMemPerMultiprocessor;
-  return int(std::min<size_t>(100, (100 * wanted + all - 1) / all));
+  return int((100 * wanted + all - 1) / all);
+}
+
+/// Whether a multiprocessor holds the scratch of so many teams at once.
+template <class Real> bool fit_together(int teams, size_t scratch) {
+  return fits_on_chip<Real>(scratch) && share_of(teams, scratch * sizeof(Real)) <= 100;
 }
 
 /// Scratch that fits is a block's shared memory; what does not lies in device memory, for as many blocks as run at once.
@@ -102,13 +100,14 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
   if (fits && bytes > 0)
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
   if (const int share = share_of(teams_together<Body>, bytes); fits && share > 50) // of less, more than these fit
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share), launch.label);
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, std::min(100, share)),
+               launch.label); // the driver's own choice has room for fewer at times
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
   const int threads = known_threads<Body> ? known_threads<Body> : launch.threads;
   Real *const memory = fits ? nullptr : arena.take<Real>(blocks * scratch).data();
   shown(launch.label, [&] {
-    kernel<<<unsigned(blocks), threads, fits ? bytes : 0, Execution().cuda_stream()>>>(body, launch.units, memory,
-                                                                                       scratch, launch.math);
+    kernel<<<unsigned(blocks), threads, fits ? bytes : 0, queue().cuda_stream()>>>(body, launch.units, memory, scratch,
+                                                                                   launch.math);
     cuda_check(cudaGetLastError(), launch.label);
   });
 }
@@ -130,7 +129,7 @@ template <class Real, class Body> struct InTeams {
 };
 template <class Real, class Body> void in_teams(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const int blocks = int(std::min<size_t>(launch.units, 4096));
-  Kokkos::parallel_for(launch.label, Kokkos::TeamPolicy<Execution>(blocks, launch.threads),
+  Kokkos::parallel_for(launch.label, Kokkos::TeamPolicy<Execution>(queue(), blocks, launch.threads),
                        InTeams<Real, Body>{body, launch.units, scratch, arena.take<Real>(blocks * scratch)});
 }
 

@@ -28,10 +28,23 @@ using Execution = Kokkos::DefaultExecutionSpace;
 #endif
 template <class Real> using Array = Kokkos::View<Real *, Execution>;
 
+namespace lanes {
+/// One that is in force (lane.hpp); number 0 is the process's own, which is always there.
+struct Queue {
+  Execution execution;
+  size_t number;
+};
+inline const Queue *in_force = nullptr;
+inline size_t number() { return in_force ? in_force->number : 0; }
+} // namespace lanes
+
+/// Where kernels and copies are put, which run in that order.
+inline Execution queue() { return lanes::in_force ? lanes::in_force->execution : Execution(); }
+
 /// Indices 0 ... n - 1 for Kokkos's loops. Light, so that a GPU gets the loop's objects as an argument of the kernel: larger ones
 /// (512 bytes) Kokkos keeps in one place, and waits until the kernel before is through with it.
 inline auto over(size_t n) {
-  return Kokkos::Experimental::require(Kokkos::RangePolicy<Execution>(0, n),
+  return Kokkos::Experimental::require(Kokkos::RangePolicy<Execution>(queue(), 0, n),
                                        Kokkos::Experimental::WorkItemProperty::HintLightWeight);
 }
 

@@ -35,10 +35,13 @@ template <class Real> struct Stored {
 template <class Real>
 void product(int m, int n, int k, const tile::Matrix<Real> &A, const tile::Matrix<Real> &B, Real keep, Real *C) {
   if (m == 0 || n == 0) return;
-  if constexpr (on_host) return by_blocks(m, n, k, A, B, keep, C);
-  const Stored<Real> a(A, m, k), b(B, k, n);
-  const Kokkos::View<Real **, Kokkos::LayoutRight, Execution> c(C, m, n);
-  KokkosBlas::gemm(a.mode, b.mode, Real(1), a.matrix, b.matrix, keep, c);
+  if constexpr (on_host) {
+    by_blocks(m, n, k, A, B, keep, C);
+  } else {
+    const Stored<Real> a(A, m, k), b(B, k, n);
+    const Kokkos::View<Real **, Kokkos::LayoutRight, Execution> c(C, m, n);
+    KokkosBlas::gemm(queue(), a.mode, b.mode, Real(1), a.matrix, b.matrix, keep, c);
+  }
 }
 
 template void product(int, int, int, const tile::Matrix<float> &, const tile::Matrix<float> &, float, float *);

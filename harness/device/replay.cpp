@@ -13,7 +13,7 @@ bool host_took_part = false; // Kokkos's callbacks carry no data of the caller's
 struct Watching {
   Watching() {
     namespace tools = Kokkos::Tools::Experimental;
-    host_took_part = false;
+    host_took_part = false, again = recycling::again;
     tools::set_allocate_data_callback(
         [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t) { host_took_part = true; });
     tools::set_deallocate_data_callback(
@@ -28,6 +28,9 @@ struct Watching {
   }
   Watching(const Watching &) = delete;
   Watching &operator=(const Watching &) = delete;
+  bool host_was_needed() const { return host_took_part || again != recycling::again; }
+
+  size_t again;
 };
 
 } // namespace
@@ -35,7 +38,7 @@ struct Watching {
 struct Replay::Graph {
   /// Null where something in the work cannot be recorded.
   static std::shared_ptr<Graph> of(const std::function<void()> &work) {
-    const cudaStream_t stream = Execution().cuda_stream();
+    const cudaStream_t stream = queue().cuda_stream();
     const auto made = std::make_shared<Graph>();
     cudaGraph_t graph = nullptr;
     launching::cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "a recording");
@@ -57,7 +60,7 @@ struct Replay::Graph {
   }
   Graph(const Graph &) = delete;
   Graph &operator=(const Graph &) = delete;
-  void start() const { launching::cuda_check(cudaGraphLaunch(started, Execution().cuda_stream()), "a recording"); }
+  void start() const { launching::cuda_check(cudaGraphLaunch(started, queue().cuda_stream()), "a recording"); }
 
   cudaGraphExec_t started = nullptr;
 };
@@ -72,7 +75,7 @@ void Replay::operator()(const Key &key, const std::function<void()> &work) {
   if (replayed_) return graph_->start();
   const Watching watching;
   work();
-  if (!host_took_part) stage_ = Stage::ready;
+  if (!watching.host_was_needed()) stage_ = Stage::ready;
 }
 #else
 struct Replay::Graph {};

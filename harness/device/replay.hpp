@@ -9,8 +9,8 @@
 
 namespace recollect {
 
-/// On CUDA, work is recorded as a graph and started as one from then on; elsewhere it is run every time. It runs in
-/// Execution's order, as its kernels would.
+/// On CUDA, work is recorded as a graph and started as one from then on; elsewhere it is run every time. It runs
+/// where its kernels would, in the lane in force.
 class Replay {
 public:
   /// All that kernels of the work depend on: sizes, and where their memory begins. What is done with equal keys is the same.

@@ -11,16 +11,19 @@
 namespace recollect {
 
 /// A GPU waits for all its kernels before it hands out memory or takes it back, which costs more than a small kernel. So
-/// small arrays that nobody holds any more are handed out again; what they are used for next runs after what used them.
+/// small arrays that nobody holds any more are handed out again, each lane's in that lane: what they are used for next runs
+/// after what used them.
 namespace recycling {
 
 constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes, of an array and of each type's together
 
 /// While something counts what is allocated.
 inline bool paused = false;
+/// How often an array was handed out again, which Kokkos's tools are not told.
+inline size_t again = 0;
 
 template <class Real> struct Kept {
-  std::map<size_t, std::vector<Array<Real>>> of_size;
+  std::map<std::pair<size_t, size_t>, std::vector<Array<Real>>> of_size; // by lane and room
   size_t bytes = 0;
 };
 template <class Real> Kept<Real> &kept() {
@@ -46,9 +49,9 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
   if (on_host || recycling::paused || n == 0 || n * sizeof(Real) > recycling::largest) return anew(n);
   recycling::Kept<Real> &kept = recycling::kept<Real>();
   const size_t room = recycling::room_for(n);
-  std::vector<Array<Real>> &equals = kept.of_size[room];
+  std::vector<Array<Real>> &equals = kept.of_size[{lanes::number(), room}];
   for (const Array<Real> &array : equals)
-    if (array.use_count() == 1) return Kokkos::subview(array, std::make_pair(size_t(0), n));
+    if (array.use_count() == 1) return ++recycling::again, Kokkos::subview(array, std::make_pair(size_t(0), n));
   const Array<Real> array = anew(room);
   if (kept.bytes + room * sizeof(Real) <= recycling::most) {
     kept.bytes += room * sizeof(Real);
@@ -58,25 +61,22 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
 }
 
 /// The same, each element by its index, made on the host.
-template <class Real, class Element>
-Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
+template <class Real, class Element> Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
   const Array<Real> device = allocated<Real>(label, n);
   const auto host = Kokkos::create_mirror_view(device); // the array itself where kernels run on the host
   for (size_t i = 0; i < n; ++i) host(i) = static_cast<Real>(element(i));
-  Kokkos::deep_copy(Execution(), device, host); // of memory that may be paged out: it is read when this returns
+  Kokkos::deep_copy(queue(), device, host); // of memory that may be paged out: it is read when this returns
   return device;
 }
 
 template <class Real> std::vector<double> download(const Array<Real> &device) {
   const auto host = Kokkos::create_mirror_view(device);
-  Kokkos::deep_copy(Execution(), host, device);
-  Execution().fence();
+  Kokkos::deep_copy(queue(), host, device);
+  queue().fence();
   return std::vector<double>(host.data(), host.data() + host.extent(0));
 }
 
-template <class To, class From> void copy(const To &to, const From &from) { Kokkos::deep_copy(Execution(), to, from); }
-template <class Real> void fill(const Array<Real> &array, Real value) {
-  Kokkos::deep_copy(Execution(), array, value);
-}
+template <class To, class From> void copy(const To &to, const From &from) { Kokkos::deep_copy(queue(), to, from); }
+template <class Real> void fill(const Array<Real> &array, Real value) { Kokkos::deep_copy(queue(), array, value); }
 
 } // namespace recollect

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/model.hpp"
 #include "harness/device/each_index.hpp"
+#include "harness/device/lane.hpp"
 #include "harness/device/math.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/train/network.hpp"
@@ -18,6 +19,12 @@ struct Model::Body {
   virtual Numbers gradient() const = 0;
   virtual void step(const Texts &texts, const Update &update) = 0;
   virtual std::vector<Judged> judged() = 0;
+  std::unique_ptr<Lane> lane; // all of it: models go on side by side
+};
+struct Model::Here {
+  Body &body;
+  Lane::Within lane;
+  Body *operator->() { return &body; }
 };
 
 namespace {
@@ -84,6 +91,7 @@ template <class Real> struct Model::Typed : Body {
                4);
   }
   std::vector<Judged> judged() override {
+    if (begun.empty()) return {};
     const std::vector<double> found = download(sums);
     std::vector<Judged> all;
     for (size_t i = 0; i < begun.size(); ++i) all.push_back(train::judged(found.data() + 3 * i, begun[i]));
@@ -99,21 +107,26 @@ template <class Real> struct Model::Typed : Body {
 };
 
 Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {
+  auto lane = std::make_unique<Lane>();
+  const Lane::Within here(*lane);
   if (setup_.settings.text("dtype") == "f32")
     body_ = std::make_unique<Typed<float>>(setup_, weights_);
   else
     body_ = std::make_unique<Typed<double>>(setup_, weights_);
+  body_->lane = std::move(lane);
 }
 Model::~Model() = default;
+Model::Here Model::here() const { return {*body_, Lane::Within(*body_->lane)}; }
 
-void Model::set(const Learned &learned) { body_->set(learned); }
-Learned Model::get() const { return body_->get(); }
-Judged Model::judge(const Texts &texts) { return body_->judge(texts); }
-Judged Model::differentiate(const Texts &texts) { return body_->differentiate(texts); }
-Numbers Model::gradient() const { return body_->gradient(); }
+void Model::set(const Learned &learned) { here()->set(learned); }
+Learned Model::get() const { return here()->get(); }
+Judged Model::judge(const Texts &texts) { return here()->judge(texts); }
+Judged Model::differentiate(const Texts &texts) { return here()->differentiate(texts); }
+Numbers Model::gradient() const { return here()->gradient(); }
 
+int Model::side_by_side() { return on_host ? 1 : 4; }
 int Model::together() { return on_host ? 1 : int(most_begun); }
-void Model::step(const Texts &texts, const Update &update) { body_->step(texts, update); }
-std::vector<Judged> Model::judged() { return body_->judged(); }
+void Model::step(const Texts &texts, const Update &update) { here()->step(texts, update); }
+std::vector<Judged> Model::judged() { return here()->judged(); }
 
 } // namespace recollect::train

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model to be trained, with its numbers in device memory, of the type that the setting `dtype` names. Host types only.
+// A model to be trained, with its numbers in device memory, of the type that the setting `dtype` names. On a GPU models go
+// on side by side, each in a lane of its own (device/lane.hpp). Host types only.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"
@@ -42,6 +43,8 @@ public:
   Judged differentiate(const Texts &texts);
   Numbers gradient() const;
 
+  /// Models that are best trained at once: a device that one of them leaves idle has room for others.
+  static int side_by_side();
   static constexpr size_t most_begun = 32;
   /// Steps that are best begun before any is asked for: a device is at work on one while the host prepares the next.
   static int together();
@@ -53,6 +56,8 @@ public:
 
 private:
   struct Body;
+  struct Here;
+  Here here() const;
   template <class Real> struct Typed;
   Setup setup_;
   Weights weights_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/trainer.hpp"
-#include "harness/core/error.hpp"
+#include "harness/core/memory.hpp"
 #include <cmath>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -63,22 +63,26 @@ int Trainer::to_point() const {
 }
 
 void Trainer::step(int steps) {
-  for (const int end = at_.step + steps; at_.step < end && !done();)
-    begin_and_note(std::min({end - at_.step, int(Model::most_begun), to_point()}));
+  for (const int last = at_.step + steps; at_.step < last && !done(); end())
+    begin(std::min({last - at_.step, int(Model::most_begun), to_point()}));
 }
 
-void Trainer::begin_and_note(int steps) {
-  bool refused = false;
-  for (int i = 0; i < steps && !refused; ++i) {
+void Trainer::begin(int steps) {
+  for (int i = 0; i < steps && !refused_; ++i) {
     try {
       model_.step(texts(at_.step + i), update(at_.step + i));
+    } catch (const OverMemory &) {
+      throw;
     } catch (const Error &) { // the mixer refuses numbers that are not finite
-      refused = true;
+      refused_ = true;
     }
   }
+}
+
+void Trainer::end() {
   for (const Judged &judged : model_.judged())
     if (!at_.diverged) note(judged);
-  at_.diverged = at_.diverged || refused;
+  at_.diverged = at_.diverged || refused_;
 }
 
 void Trainer::note(const Judged &judged) {

@@ -45,6 +45,9 @@ public:
   int together() const { return std::min(Model::together(), to_point()); }
   /// Makes so many, fewer where it is done before.
   void step(int steps = 1);
+  /// The same in two parts, of at most together(): what is begun goes on beside what others began, and ends with end().
+  void begin(int steps);
+  void end();
   /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.
   std::vector<Judged> evaluate_batches();
   Judged evaluate();
@@ -52,7 +55,6 @@ public:
 private:
   /// Steps to the curve's next point, which may change the texts.
   int to_point() const;
-  void begin_and_note(int steps); // none of them beyond that point
   Texts texts(int step) const;
   Update update(int step) const;
   void note(const Judged &judged);
@@ -63,6 +65,7 @@ private:
   std::uint64_t seed_;
   int steps_;
   Progressed at_;
+  bool refused_ = false; // by the mixer, a step that was to begin
 };
 
 } // namespace recollect::train

@@ -104,7 +104,7 @@ template <class Real> struct Choice {
 template <class Real> Choice<Real> choice_of(const Call<Real> &call, const Blocks<Real> &blocks, bool causal) {
   const int topk = std::min(call.params.integer("topk"), blocks.count);
   const size_t n = call.steps() * topk;
-  return {blocks, topk, causal, call.q, allocate(call, n), allocated<int>("best blocks", n)};
+  return {blocks, topk, causal, call.q, allocate(call, n), call.arena->template take<int>(n)};
 }
 
 } // namespace recollect::variants

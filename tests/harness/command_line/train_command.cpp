@@ -9,11 +9,12 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(train_command)
 
 const std::string tiny = " --set width=8 --set heads=2 --set ffn=8 --set vocabulary=8 --set pairs=1 --set batch=4 "
-                         "--set steps=20 --set every=10 --set evaluate=2";
+                         "--set every=10 --set evaluate=2";
 
 BOOST_AUTO_TEST_CASE(means_over_seeds_come_last) {
   const Folder folder;
-  const Outcome o = run_program("train --set mixer=linear,none --seeds 2" + tiny + " -o '" + (folder / "t.h5") + "'");
+  const Outcome o =
+      run_program("train --set mixer=linear,none --set steps=20 --seeds 2" + tiny + " -o '" + (folder / "t.h5") + "'");
   BOOST_TEST(o.status == 0, o.err);
   BOOST_TEST(o.out.find("none, seed 2: accuracy ") != std::string::npos);
   BOOST_TEST(o.out.find("linear: accuracy ") > o.out.find("none, seed 2"));
@@ -24,8 +25,32 @@ BOOST_AUTO_TEST_CASE(means_over_seeds_come_last) {
   BOOST_TEST(results.table("training_state").rows.empty());
 }
 
+BOOST_AUTO_TEST_CASE(side_by_side_they_are_what_they_are_alone) {
+  const Folder folder;
+  const auto trained = [&](const std::string &flags) {
+    const std::string file = folder / ("t" + flags.substr(flags.size() - 1) + ".h5");
+    const Outcome o = run_program("train --set mixer=linear,none,delta_net --set lr=0.01,1000 --set clip=0 "
+                                  "--set warmup=0 --seeds 2" +
+                                  tiny + " --set steps=200 -o '" + file + "'" + flags);
+    BOOST_TEST(o.status == 0, o.err);
+    return Results::read(file);
+  };
+  const Results alone = trained(" --at-once 1"), beside = trained(" --at-once 5");
+  BOOST_TEST((alone.table("training_curves") == beside.table("training_curves")));
+  Table one = alone.table("trained"), other = beside.table("trained");
+  BOOST_TEST((one.rows.size() == 12u && other.rows.size() == 12u));
+  int diverged = 0;
+  for (Table *table : {&one, &other})
+    for (std::vector<Cell> &row : table->rows) {
+      diverged += row.at(1) == Cell("diverged");
+      row.back() = 0.0; // seconds
+    }
+  BOOST_TEST((one == other));
+  BOOST_TEST((0 < diverged && diverged < 24));
+}
+
 BOOST_AUTO_TEST_CASE(wrong_settings_are_refused) {
-  for (const char *flags : {"--set mixer=lienar", "--set stpes=3", "--set steps=0", "--set width=5"}) {
+  for (const char *flags : {"--set mixer=lienar", "--set stpes=3", "--set steps=0", "--set width=5", "--at-once 0"}) {
     const Outcome o = run_program(std::string("train ") + flags);
     BOOST_TEST(o.status == 2, flags);
   }

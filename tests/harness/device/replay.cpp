@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(another_key_is_other_work) {
 
 BOOST_AUTO_TEST_CASE(work_that_needs_the_host_is_never_recorded) {
   const Array<float> x = uploaded<float>("x", 1, [](size_t) { return 0.0; });
-  Replay waiting, sending, allocating;
+  Replay waiting, sending, allocating, taking;
+  Array<float>(allocated<float>("there from now on", 7));
   for (int run = 1; run < 5; ++run) {
     waiting({1}, [&] {
       double_and_add(x);
@@ -49,7 +50,8 @@ BOOST_AUTO_TEST_CASE(work_that_needs_the_host_is_never_recorded) {
     });
     sending({1}, [&] { uploaded<float>("another", 2, [](size_t) { return 1.0; }); });
     allocating({1}, [&] { Array<float>("more", 5); });
-    BOOST_TEST((!waiting.replayed() && !allocating.replayed() && !sending.replayed()));
+    taking({1}, [&] { allocated<float>("which others are given besides", 7); });
+    BOOST_TEST((!waiting.replayed() && !allocating.replayed() && !sending.replayed() && !taking.replayed()));
     BOOST_TEST(download(x).at(0) == (1 << run) - 1);
   }
 }

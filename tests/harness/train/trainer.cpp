@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/trainer.hpp"
-#include "harness/core/error.hpp"
+#include "harness/core/memory.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>
@@ -226,6 +226,14 @@ BOOST_AUTO_TEST_CASE(one_pair_is_learned) { // the value stands before SEP and t
   const double untrained = t.evaluate().loss;
   while (!t.done()) t.step();
   BOOST_TEST((t.evaluate().accuracy() == 1 && t.evaluate().loss < untrained / 4));
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_has_not_diverged) {
+  Trainer t(small({}), 3);
+  set_memory_limit(1000);
+  BOOST_CHECK_THROW(t.step(), OverMemory);
+  set_memory_limit(0);
+  BOOST_TEST(!t.progressed().diverged);
 }
 
 BOOST_AUTO_TEST_CASE(what_diverges_says_so) {
