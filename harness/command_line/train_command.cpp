@@ -112,14 +112,6 @@ private:
   Trainer trainer_;
 };
 
-/// Whether a device has room for one more of the models' usual size, beside what it turns out to need: there was so much
-/// free when the first began.
-bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first) {
-  const std::optional<std::uint64_t> free = device_memory_free();
-  if (!free || !free_at_first || *free >= *free_at_first) return true;
-  return double(*free) > 2 * double(*free_at_first - *free) / double(models);
-}
-
 std::string rounded(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4f", x);
@@ -213,7 +205,8 @@ void train_all(const std::vector<size_t> &left, int at_once, const std::vector<T
   ranks::Counter counter;
   std::list<Underway> underway;
   for (bool more = true; more || !underway.empty();) {
-    if (more && underway.size() < size_t(at_once) && room_for_another(underway.size(), free_at_first)) {
+    if (more && underway.size() < size_t(at_once) &&
+        room_for_another(underway.size(), free_at_first, device_memory_free())) {
       const size_t drawn = counter.next();
       more = drawn < left.size();
       if (more) underway.emplace_back(left[drawn], plan[left[drawn]], record);

@@ -20,6 +20,12 @@ double schedule(int step, int steps, double warmup) {
   return steps > rising ? (1 + std::cos(M_PI * (step - rising) / (steps - rising))) / 2 : 1;
 }
 
+bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first,
+                      std::optional<std::uint64_t> free_now) {
+  if (models == 0 || !free_at_first || !free_now || *free_now >= *free_at_first) return true;
+  return double(*free_now) > 2 * double(*free_at_first - *free_now) / double(models);
+}
+
 Trainer::Trainer(const Setup &setup, std::uint64_t seed)
     : settings_(setup.settings), corpus_(setup.corpus), model_(setup), seed_(seed), steps_(settings_.integer("steps")) {
   const Numbers none(model_.weights().size(), 0.0);

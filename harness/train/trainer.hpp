@@ -4,6 +4,7 @@
 #pragma once
 #include "harness/train/model.hpp"
 #include <algorithm>
+#include <optional>
 
 namespace recollect::train {
 
@@ -13,6 +14,10 @@ void keep_freed_memory();
 
 /// Learning rate of `step` (from 0) relative to its peak: rises linearly over the warm-up, falls as a cosine to 0.
 double schedule(int step, int steps, double warmup);
+
+/// Whether a device has room for one model more like the `models` that it is at work on, twice over: so many bytes were free when
+/// the first began, and so many are now. Hosts have, whose memory --memory is about.
+bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first, std::optional<std::uint64_t> free_now);
 
 /// Of the steps since the last point: means over their batches.
 struct CurvePoint {

@@ -236,6 +236,13 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_has_not_diverged) {
   BOOST_TEST(!t.progressed().diverged);
 }
 
+BOOST_AUTO_TEST_CASE(another_model_needs_room_twice_over) {
+  BOOST_TEST(room_for_another(0, 100, 0)); // the first is tried anyway
+  BOOST_TEST((room_for_another(3, {}, {}) && room_for_another(1, 100, 100)));
+  BOOST_TEST((room_for_another(1, 100, 67) && !room_for_another(1, 100, 66))); // of 33 each, and of 34
+  BOOST_TEST((room_for_another(4, 100, 34) && !room_for_another(4, 100, 33)));
+}
+
 BOOST_AUTO_TEST_CASE(what_diverges_says_so) {
   // Raw keys and a step of 1 and more: the delta rule's state grows past every number.
   Trainer t(small({{"mixer", "delta_net"}, {"lr", "1000"}, {"clip", "0"}, {"warmup", "0"}, {"steps", "400"}}), 1);
