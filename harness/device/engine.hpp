@@ -33,6 +33,8 @@
 //   places                                      place(head, at) is where element `at` lies in the layer's layout: there it
 //                                               is loaded and stored on the way
 //   keeps_start                                 the layer's state stays as it was given: nothing is stored
+//   left()                                      where its reads keep the states at the chunks' starts (starts.hpp): phases carry
+//                                               these there at once, and do not read where reads_nothing() but them
 //   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
 //   kind(), kinds, every_precision, usual_steps, reads_alone, threads, reading_threads, reading_teams, usual_alone
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
@@ -68,6 +70,11 @@ struct Divides<Algebra, std::void_t<decltype(std::declval<Algebra &>().narrow(Pa
 /// Whether the layer's state is left as it was given.
 template <class Algebra, class = void> constexpr bool keeps_start = false;
 template <class Algebra> constexpr bool keeps_start<Algebra, std::enable_if_t<Algebra::keeps_start>> = true;
+
+/// Whether reads keep the states at the chunks' starts.
+template <class Algebra, class = void> constexpr bool leaves_starts = false;
+template <class Algebra>
+constexpr bool leaves_starts<Algebra, std::void_t<decltype(std::declval<const Algebra &>().left())>> = true;
 
 template <class Algebra> struct Streaming {
   using Real = typename Algebra::Real;
@@ -121,7 +128,7 @@ private:
 /// Memory of the three phases: summaries and states of the chunks [begin, end) of every head,
 /// and the states to go on from.
 template <class Real> struct Window {
-  int begin, end, most; // chunks
+  int begin, end, most, kept; // chunks; those of a head whose states are kept: a window's, or all
   size_t summary_size, state_size;
   Array<Real> summaries, states, current;
   KOKKOS_FUNCTION int size() const { return end - begin; }
@@ -129,7 +136,7 @@ template <class Real> struct Window {
     return summaries.data() + (head * most + c - begin) * summary_size;
   }
   KOKKOS_FUNCTION Real *state(size_t head, int c) const {
-    return states.data() + (head * most + c - begin) * state_size;
+    return states.data() + (head * kept + c - (kept > most ? 0 : begin)) * state_size;
   }
   KOKKOS_FUNCTION Real *now(size_t head) const { return current.data() + head * state_size; }
 };
@@ -346,13 +353,20 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
       summary_size = measure<Real>([&](Stack<Real> &s) { algebra.summary(s); });
   const int chunks = steps.chunks();
   const int most = window_chunks(chunks, heads, (summary_size + state_size) * sizeof(Real));
+  Array<Real> states;
+  bool reads = true;
+  if constexpr (leaves_starts<Algebra>)
+    if (algebra.left().size == state_size) states = algebra.left().states, reads = !algebra.reads_nothing();
+  const int kept = states.extent(0) ? chunks : most;
+  if (!states.extent(0)) states = call.arena->template take<Real>(heads * most * state_size);
   Window<Real> w{0,
                  0,
                  most,
+                 kept,
                  summary_size,
                  state_size,
                  call.arena->template take<Real>(heads * most * summary_size),
-                 call.arena->template take<Real>(heads * most * state_size),
+                 states,
                  call.arena->template take<Real>(heads * state_size)};
   const size_t summarising = measure<Real>([&](Stack<Real> &s) { algebra.summarising(s); }),
                carrying = measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
@@ -369,7 +383,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
     const size_t units = heads * w.size();
     run_phase<Summarise, Real>(usual, launch("summarise", units), *call.arena, summarising, algebra, steps, w);
     run_phase<Carry, Real>(usual, launch("carry", heads * parts), *call.arena, carrying, algebra, steps, w, parts);
-    run_phase<Read, Real>(usual, launch("read", units), *call.arena, reading, algebra, steps, w);
+    if (reads) run_phase<Read, Real>(usual, launch("read", units), *call.arena, reading, algebra, steps, w);
   }
   if constexpr (!in_place<Algebra> && !keeps_start<Algebra>)
     run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});

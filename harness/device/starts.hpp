@@ -16,8 +16,10 @@ template <class Real> struct Starts {
       : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),
         states(call.arena->template take<Real>(call.shape.heads() * chunks * size)) {}
   KOKKOS_FUNCTION Real *of(const Chunk &c) const { return states.data() + (c.head * chunks + c.first / C) * size; }
+  /// Unless it is there already (engine.hpp, left()).
   KOKKOS_FUNCTION void keep(const Team &team, const Chunk &c, const Real *state) const {
     Real *const to = of(c);
+    if (to == state) return;
     for (size_t i = team.rank; i < size; i += team.size) to[i] = state[i];
   }
 };

@@ -43,6 +43,8 @@ template <class Number> struct DecayedSumStarts : InShortChunks<DecayedSumAlgebr
     if (reads) Base::read(team, c, chunk, before, x);
   }
   static constexpr bool keeps_start = true;
+  const Starts<Number> &left() const { return starts; }
+  bool reads_nothing() const { return !reads; }
 };
 
 /// `state` is that of the gradient.

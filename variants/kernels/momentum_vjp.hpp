@@ -42,6 +42,8 @@ template <class Number> struct MomentumStarts : MomentumAlgebra<Number> {
                        kept.errors.data() + this->step(c, 0) * V, V);
   }
   static constexpr bool keeps_start = true;
+  const Starts<Number> &left() const { return kept.starts; }
+  bool reads_nothing() const { return false; }
 };
 
 /// Its state is [A; B], transposed.

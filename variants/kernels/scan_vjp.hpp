@@ -18,6 +18,8 @@ template <class Number, class Rule> struct ScanStarts : ScanAlgebra<Number, Rule
     if (after) Base::read(team, c, chunk, before, after, x); // nothing else carries the state
   }
   static constexpr bool keeps_start = true;
+  const Starts<Number> &left() const { return starts; }
+  bool reads_nothing() const { return true; }
 };
 
 template <class Rule> struct ScanPass {

@@ -72,8 +72,13 @@ template <class Number> struct WyAlgebra {
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
 
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
-    Summary x;
+    Summary x = rest(s);
     x.X = s.take(most() * ldx());
+    return x;
+  }
+  /// A summary without its rows.
+  KOKKOS_FUNCTION Summary rest(Stack<Real> &s) const {
+    Summary x{};
     x.L = ahead ? nullptr : s.take(size_t(most()) * most());
     x.ends = width() ? s.take(size_t(most()) * F) : nullptr;
     x.carried = s.take(width());

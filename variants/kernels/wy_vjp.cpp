@@ -23,14 +23,36 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
   static constexpr bool every_precision = false;
   KeptRule<Number> kept;
 
+  KOKKOS_FUNCTION Summary summary(Stack<Number> &s) const { return Base::rest(s); }
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out,
+                                   const typename Base::Summarising &x) const {
+    Base::summarise(team, c, with_rows(c, out), x);
+  }
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const typename Base::Carrying &x) const {
+    Base::fetch(team, c, with_rows(c, chunk), part, x);
+  }
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Number *before, Number *after, const typename Base::Carrying &x) const {
+    Base::carry(team, c, with_rows(c, chunk), part, before, after, x);
+  }
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Number *before,
                               const Reading &) const {
-    const std::ptrdiff_t ldx = this->ldx();
     kept.starts.keep(team, c, before);
-    tile::copy<Number>(team, c.n, int(ldx), chunk.X, ldx, kept.X.data() + (c.head * this->T + c.first) * ldx, ldx);
   }
   static constexpr bool keeps_start = true;
+  const Starts<Number> &left() const { return kept.starts; }
+  bool reads_nothing() const { return true; }
+
+private:
+  /// A summary's rows are what is kept of the chunk.
+  KOKKOS_FUNCTION Summary with_rows(const Chunk &c, Summary chunk) const {
+    chunk.X = kept.X.data() + (c.head * this->T + c.first) * this->ldx();
+    return chunk;
+  }
 };
 
 /// The states alone.
