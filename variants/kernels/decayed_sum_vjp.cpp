@@ -7,6 +7,7 @@
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/channel_gradient.hpp"
 #include "variants/kernels/decayed_sum_algebra.hpp"
+#include "variants/kernels/decayed_sum_vjp_cuda.hpp"
 #include "variants/kernels/gate_gradient.hpp"
 #include "variants/kernels/whole_sum.hpp"
 
@@ -343,6 +344,23 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
       });
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+namespace {
+void back_in_warps(const std::string &label, const Pullback<float> &back, const DecayedSum<float> &in,
+                   const DecayedSumGradient<float> &d) {
+  const Call<float> &call = back.call;
+  const auto sum = [&](const Array<float> &state, const Array<float> &o) {
+    return DecayedSumInWarps{
+        {in, call.shape.T, call.chunk, call.shape.Dv, state, call.state_shape.size()}, {}, call.v, o};
+  };
+  const DecayedSumInWarps forward = sum(call.state, call.o);
+  const Starts<float> starts(call, forward);
+  run_chunks(label + "::starts", call, StartsInWarps{forward, starts});
+  run_chunks(label, call, DecayedSumBackInWarps{sum(back.d.state, back.d.o), d.q, d.k, back.d.v, starts}, true);
+}
+} // namespace
+#endif
+
 template <class Real>
 void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d) {
@@ -353,6 +371,10 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
   Pullback<Real> back = given;
   if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);
   const Call<Real> &call = back.call;
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same<Real, float>::value)
+    if (DecayedSumBackInWarps::suits(call, in)) return back_in_warps(label, back, in, d);
+#endif
   if (!in.normalised) return decayed_sum_back(label, back, in, d, decayed_sum_starts(label, call, in, false), back.d.o);
   const Array<Real> weights = allocate(call, call.steps()), d_sum = allocate(call, call.o.extent(0));
   const Starts<Real> starts = decayed_sum_starts(label, call, in, true, weights);

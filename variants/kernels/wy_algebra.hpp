@@ -66,7 +66,7 @@ template <class Number> struct WyAlgebra {
   KOKKOS_FUNCTION int width() const { return decays == 2 ? F : decays; }
   KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); } // that is read and written
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
-  KOKKOS_FUNCTION WyCarry<Real> across() const { return {most(), F, V, ahead}; }
+  KOKKOS_FUNCTION WyCarry<Real> across() const { return {most(), F, V, ahead, own_keys}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
   KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
@@ -185,7 +185,7 @@ template <class Number> struct WyAlgebra {
   RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
                                const Real *before, Real *after, const Carrying &x) const {
     const int N = c.n * in.steps;
-    across()(team, factors(c, chunk), Real(-1), {chunk.carried, width(), chunk.added}, part, before, after, x,
+    across()(team, factors(c, chunk), Real(-1), {chunk.carried, width()}, part, before, after, x,
              [&](Real *E, std::ptrdiff_t lde, int columns) {
                if (!ahead) tile::solve_unit_lower(team, N, columns, chunk.L, N, E, lde);
              });
@@ -229,7 +229,7 @@ private:
   /// e_t of the chunk's writes, given the state: U - W S; and D(C,i) p_i.
   KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
-    return {c.n * in.steps, chunk.X, ldx(), ends, F, chunk.X + F, ldx()};
+    return {c.n * in.steps, chunk.X, ldx(), ends, F, chunk.X + F, ldx(), chunk.added};
   }
   KOKKOS_FUNCTION static const Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;

@@ -118,7 +118,7 @@ template <class Number> struct WyAdjoint {
   static constexpr bool reads_alone(int) { return true; }
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) { F = C = V = size, ahead = true, decays = kind; }
-  KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead}; }
+  KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead, true}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
   KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
 
@@ -193,7 +193,7 @@ template <class Number> struct WyAdjoint {
   RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
                                const Real *before, Real *after, const Carrying &x) const {
     const int n = c.n;
-    across()(team, factors(c, chunk), Real(1), {chunk.carried, decay_width(), chunk.added}, part, before, after, x,
+    across()(team, factors(c, chunk), Real(1), {chunk.carried, decay_width()}, part, before, after, x,
              [&](Real *dE, std::ptrdiff_t lde, int columns) {
                if (!ahead) tile::solve_flipped(team, n, columns, chunk.flipped, C, dE, lde);
              });
@@ -284,7 +284,7 @@ private:
   KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
-    return {c.n, ends, F, kept.X.data() + step * ldx(), ldx(), chunk.dE, V};
+    return {c.n, ends, F, kept.X.data() + step * ldx(), ldx(), chunk.dE, V, chunk.added};
   }
   /// p_t of the n steps, given r_t.
   RECOLLECT_IN_LINE tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
