@@ -36,8 +36,8 @@ KOKKOS_FUNCTION void flip(const Team &team, int n, const Real *L, std::ptrdiff_t
 }
 
 /// X[n,columns] = (I + L)^{-T} X, given L flipped. Barriers inside.
-template <class Real>
-RECOLLECT_IN_LINE void solve_flipped(const Team &team, int n, int columns, const Real *flipped, std::ptrdiff_t ldf,
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void solve_flipped(const AnyTeam &team, int n, int columns, const Real *flipped, std::ptrdiff_t ldf,
                                      Real *X, std::ptrdiff_t ldx) {
   solve_unit_lower(team, n, columns, flipped, ldf, X + (n - 1) * ldx, -ldx);
 }

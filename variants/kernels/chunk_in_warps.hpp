@@ -45,6 +45,27 @@ struct ChunkInWarps {
     __device__ int row() const { return first + inner(); }
   };
 
+  /// A lane's part of rows `ld` apart, `groups` blocks of it, and the next on their way.
+  template <int groups> struct Queries {
+    const float *at;
+    int ld;
+    float2 ahead[groups][2]; // [block][row]
+    __device__ explicit Queries(const float *at, int ld = size) : at(at), ld(ld) { fetch(); }
+    __device__ void fetch() {
+#pragma unroll
+      for (int g = 0; g < groups; ++g)
+#pragma unroll
+        for (int r = 0; r < 2; ++r) ahead[g][r] = *reinterpret_cast<const float2 *>(at + r * 8 * ld + g * block);
+      at += groups * block;
+    }
+    template <int N> __device__ void put(Group<N> (&group)[groups]) const {
+#pragma unroll
+      for (int g = 0; g < groups; ++g)
+#pragma unroll
+        for (int r = 0; r < 2; ++r) group[g].a[r][0] = ahead[g][r].x, group[g].a[r][1] = ahead[g][r].y;
+    }
+  };
+
   /// to = from [size,size], rows `pitch` and ld apart, under way until the team's next barrier.
   template <int pitch>
   __device__ __forceinline__ static void fetch(const Team &team, const float *from, float *to, int ld = size) {

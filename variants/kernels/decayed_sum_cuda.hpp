@@ -82,26 +82,6 @@ protected:
     const float *S, *z;
     int ld;
   };
-  /// A lane's queries of `groups` blocks, and the next on their way.
-  template <int groups> struct Queries {
-    const float *at;
-    float2 ahead[groups][2]; // [block][row]
-    __device__ explicit Queries(const float *at) : at(at) { fetch(); }
-    __device__ void fetch() {
-#pragma unroll
-      for (int g = 0; g < groups; ++g)
-#pragma unroll
-        for (int r = 0; r < 2; ++r) ahead[g][r] = *reinterpret_cast<const float2 *>(at + r * 8 * size + g * block);
-      at += groups * block;
-    }
-    template <int N> __device__ void put(Group<N> (&group)[groups]) const {
-#pragma unroll
-      for (int g = 0; g < groups; ++g)
-#pragma unroll
-        for (int r = 0; r < 2; ++r) group[g].a[r][0] = ahead[g][r].x, group[g].a[r][1] = ahead[g][r].y;
-    }
-  };
-
   /// Begins to copy a chunk.
   __device__ __forceinline__ void begin(const Team &team, size_t step, const Reading &x) const {
     fetch<key_pitch>(team, in.k.data() + step * size, x.k);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// decayed_sum_vjp.hpp's phases on CUDA where heads are 64 wide, chunks 64 steps long and nothing decays. The three gradients
-// are reads of one kind: of a state, and of pairs with what comes before a step (dq), or after it (dk, dv).
+// decayed_sum_vjp.hpp's phases on CUDA where heads are 64 wide, chunks 64 steps long and nothing decays.
 #pragma once
 #include "variants/kernels/decayed_sum_cuda.hpp"
 #include "variants/kernels/decayed_sum_vjp.hpp"
+#include "variants/kernels/pairs_in_warps.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::variants {
@@ -24,6 +24,7 @@ struct StartsInWarps : DecayedSumInWarps {
 
 /// The adjoint: `state` is that of the gradient, o's place has do.
 struct DecayedSumBackInWarps : DecayedSumInWarps {
+  using Pairs = PairsInWarps;
   static constexpr int kinds = 1; // nothing decays
   Array<float> d_q, d_k, d_v;
   Starts<float> starts;
@@ -33,14 +34,9 @@ struct DecayedSumBackInWarps : DecayedSumInWarps {
   }
 
   struct Reading {
-    float *first, *second, *state; // [size,size], rows `pitch` apart
+    float *first, *second, *state;
   };
-  KOKKOS_FUNCTION Reading reading(Stack<float> &s) const {
-    const auto room = [&] { return s.take(size * pitch); };
-    Reading x;
-    x.first = room(), x.second = room(), x.state = room();
-    return x;
-  }
+  KOKKOS_FUNCTION Reading reading(Stack<float> &s) const { return {Pairs::room(s), Pairs::room(s), Pairs::room(s)}; }
 
   template <Math math>
   RECOLLECT_IN_LINE void summarise(const Precise<math> &team, const Chunk &c, const Summary &out,
@@ -71,16 +67,21 @@ struct DecayedSumBackInWarps : DecayedSumInWarps {
     const float *const S = starts.of(c), *const q = in.q.data() + step, *const k = in.k.data() + step,
                        *const values = v.data() + step, *const d_o = o.data() + step, scale = in.scale;
     const Lane at(team);
-    fetch<pitch>(team, values, x.first), fetch<pitch>(team, k, x.second), fetch<pitch>(team, S, x.state);
+    fetch<Pairs::pitch>(team, values, x.first), fetch<Pairs::pitch>(team, k, x.second);
+    fetch<Pairs::pitch>(team, S, x.state);
     team.barrier();
     // dq_t = scale (sum_{i<=t} (do_t . v_i) k_i + S_0 do_t)
-    one<Unit, false, true>(at, {d_o, values, k, S, 1, scale}, x.first, x.second, x.state, d_q.data() + step);
+    one<Unit, Seen::until, true>(at, {{d_o}, {values}, {k}, S}, {x.first, x.second, x.state}, 1, scale,
+                                 d_q.data() + step);
     team.meet(); // all have read
-    fetch<pitch>(team, q, x.first), fetch<pitch>(team, d_o, x.second), fetch<pitch>(team, after, x.state);
+    fetch<Pairs::pitch>(team, q, x.first), fetch<Pairs::pitch>(team, d_o, x.second);
+    fetch<Pairs::pitch>(team, after, x.state);
     team.barrier();
     // dv_i = scale sum_{t>=i} (k_i . q_t) do_t + dS_C^T k_i,  dk_i = scale sum_{t>=i} (v_i . do_t) q_t + dS_C v_i
-    one<Unit, true, false>(at, {k, q, d_o, after, scale, 1}, x.first, x.second, x.state, d_v.data() + step);
-    one<Unit, true, true>(at, {values, d_o, q, after, scale, 1}, x.second, x.first, x.state, d_k.data() + step);
+    one<Unit, Seen::from, false>(at, {{k}, {q}, {d_o}, after}, {x.first, x.second, x.state}, scale, 1,
+                                 d_v.data() + step);
+    one<Unit, Seen::from, true>(at, {{values}, {d_o}, {q}, after}, {x.second, x.first, x.state}, scale, 1,
+                                d_k.data() + step);
 #else
     too_old(team, c, after, x);
 #endif
@@ -88,123 +89,23 @@ struct DecayedSumBackInWarps : DecayedSumInWarps {
 
 #if __CUDA_ARCH__ >= 800
 private:
-  /// A read, as it lies in device memory: out_t = whole (pairs sum of (rows_t . met_i) read_i + S rows_t), over i <= t, or
-  /// `later`, i >= t; S transposed where its rows do not lie `along` the sum.
-  struct Of {
-    const float *rows, *met, *read, *S;
-    float pairs, whole;
-  };
-  /// met, read and S in shared memory.
-  template <class Unit, bool later, bool along>
-  __device__ __forceinline__ static void one(const Lane &at, const Of &of, const float *met, const float *read,
-                                             const float *S, float *out) {
-    constexpr int groups = Unit::groups, half = blocks / 2;
-    Queries<groups> rows(of.rows + at.row() * size + at.place);
-    Results early[half], late[half], sum[blocks];
-    met += at.inner() * pitch + at.place;
-    S += along ? 2 * at.inner() * pitch + at.place : at.place * pitch + 2 * at.inner();
-    const bool first = !later || at.first < size / 2, second = later || at.first >= size / 2;
-#pragma unroll 1
-    for (int b = 0; b < blocks; b += groups, met += groups * block, S += groups * (along ? block : block * pitch)) {
-      Group<blocks> state[groups];
-      Group<half> pairs[groups];
-      rows.put(state), rows.put(pairs);
-      if (b + groups < blocks) rows.fetch();
-      if (first) {
-        load_rows_of(met, pairs);
-        Unit::add(pairs, early);
-      }
-      if (second) {
-        load_rows_of(met + size / 2 * pitch, pairs);
-        Unit::add(pairs, late);
-      }
-#pragma unroll
-      for (int g = 0; g < groups; ++g) {
-        if constexpr (along)
-          load_along(S + g * block, state[g]);
-        else
-          tile::cuda::load_rows(S + g * block * pitch, pitch, state[g]);
-      }
-      Unit::add(state, sum);
-    }
-    Results p[blocks];
-#pragma unroll
-    for (int c = 0; c < half; ++c) p[c] = early[c], p[half + c] = late[c];
-    mask<later>(at, of.pairs, p);
-    if constexpr (later)
-      read_later<Unit>(at, read, p, sum);
-    else
-      read_own<Unit, pitch>(at, read, p, sum);
-    if (!finite(sum)) return pair_by_pair<later, along>(at.first, of, out);
-    put(at, sum, out, [&](int, float x) { return of.whole * x; });
+  /// out = whole times what add_pairs gives, of pairs that count `each`.
+  template <class Unit, Seen seen, bool along>
+  __device__ __forceinline__ static void one(const Lane &at, const Pairs::InMemory &given, const Pairs::Tiles &x,
+                                             float each, float whole, float *out) {
+    Results sum[blocks];
+    Pairs::add_pairs<Unit, seen, along>(
+        at, given.rows, x, [=](int) { return each; }, sum);
+    if (!finite(sum)) return slowly<seen, along>(at.first, given, each, whole, out);
+    put(at, sum, out, [=](int, float x) { return whole * x; });
   }
-  /// As load_keys, rows `pitch` apart.
-  template <int N, int groups>
-  __device__ __forceinline__ static void load_rows_of(const float *from, Group<N> (&group)[groups]) {
-#pragma unroll
-    for (int g = 0; g < groups; ++g)
-#pragma unroll
-      for (int c = 0; c < N; ++c) {
-        const float2 both = *reinterpret_cast<const float2 *>(from + c * block * pitch + g * block);
-        group[g].b[c][0] = both.x, group[g].b[c][1] = both.y;
-      }
-  }
-  /// Columns that lie in rows, in load_rows's order: every second of sixteen.
-  template <int N> __device__ __forceinline__ static void load_along(const float *from, Group<N> &group) {
-#pragma unroll
-    for (int c = 0; c < N; ++c) {
-      const float2 both = *reinterpret_cast<const float2 *>(from + (c / 2 * 16 + c % 2) * pitch);
-      group.b[c][0] = both.x, group.b[c][1] = both.y;
-    }
-  }
-  /// p(t,i) times factor, and 0 where i is not to be met.
-  template <bool later>
-  __device__ __forceinline__ static void mask(const Lane &at, float factor, Results (&p)[blocks]) {
-#pragma unroll
-    for (int b = 0; b < blocks; ++b)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int t = at.row() + e / 2 * 8, i = b * block + at.place + e % 2;
-        p[b].x[e] = (later ? i >= t : i <= t) ? factor * p[b].x[e] : 0;
-      }
-  }
-  /// As read_own, over i >= t.
-  template <class Unit>
-  __device__ __forceinline__ static void read_later(const Lane &at, const float *from, const Results (&p)[blocks],
-                                                    Results (&sum)[blocks]) {
-    constexpr int groups = Unit::groups;
-    from += at.place * pitch + 2 * at.inner();
-#pragma unroll
-    for (int b = 0; b < blocks; b += groups) {
-      if ((b + groups) * block <= at.first) continue;
-      Group<blocks> group[groups];
-#pragma unroll
-      for (int g = 0; g < groups; ++g) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e)
-#pragma unroll
-          for (int r = 0; r < 2; ++r) group[g].a[r][e] = p[b + g].x[2 * r + e];
-        tile::cuda::load_rows(from + (b + g) * block * pitch, pitch, group[g]);
-      }
-      Unit::add(group, sum);
-    }
-  }
-  /// The same from device memory, which numbers that are not finite and not to be met do not reach.
-  template <bool later, bool along> __device__ __noinline__ static void pair_by_pair(int first, Of of, float *out) {
-    const int lane = threadIdx.x % 32;
+  template <Seen seen, bool along>
+  __device__ __noinline__ static void slowly(int first, Pairs::InMemory given, float each, float whole, float *out) {
     for (int t = first; t < first + height; ++t) {
-      const float *const row = of.rows + t * size;
       float sum[2] = {};
-      for (int i = later ? t : 0; i < (later ? size : t + 1); ++i) {
-        const float weight = of.pairs * row_dot(row, of.met + i * size, size, lane, 32);
-        for (int h = 0; h < 2; ++h) sum[h] += weight * of.read[i * size + lane + 32 * h];
-      }
-      for (int j = 0; j < size; ++j)
-        for (int h = 0; h < 2; ++h) {
-          const int column = lane + 32 * h;
-          sum[h] += row[j] * of.S[along ? column * size + j : j * size + column];
-        }
-      for (int h = 0; h < 2; ++h) out[t * size + lane + 32 * h] = of.whole * sum[h];
+      Pairs::add_pairs<seen, along>(
+          t, given, [=](int) { return each; }, sum);
+      for (int h = 0; h < 2; ++h) out[t * size + threadIdx.x % 32 + 32 * h] = whole * sum[h];
     }
   }
 #endif
