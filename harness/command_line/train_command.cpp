@@ -81,18 +81,21 @@ public:
       : index(index), run_(run), record_(record), trainer_(run.setup, run.seed) {
     if (auto kept = record.kept(index)) trainer_.restore(std::move(*kept));
   }
-  /// Hears what the steps begun came to and begins the next; false once it is trained.
+  /// Hears what the steps begun came to, and says what comes next; false once it is trained.
   bool goes_on(const std::string &label, Progress &progress) {
     trainer_.end();
     if (trainer_.done()) return false;
     if (record_.due()) record_.keep(index, trainer_.state());
     const std::vector<CurvePoint> &curve = trainer_.progressed().curve;
-    const int steps = trainer_.together();
+    steps_ = trainer_.together();
     progress.next(label + " seed " + std::to_string(run_.seed) +
                       (curve.empty() ? "" : ", loss " + number(std::round(1e3 * curve.back().loss) / 1e3)),
-                  size_t(steps));
-    trainer_.begin(steps);
+                  size_t(steps_));
     return true;
+  }
+  /// Begins step i of these.
+  void begin(int i) {
+    if (i < steps_) trainer_.begin();
   }
   Trained evaluated() {
     const Judged judged = trainer_.evaluate();
@@ -110,6 +113,7 @@ private:
   const TrainingRun &run_;
   TrainingRecord &record_;
   Trainer trainer_;
+  int steps_ = 0;
 };
 
 std::string rounded(double x) {
@@ -219,6 +223,8 @@ void train_all(const std::vector<size_t> &left, int at_once, const std::vector<T
         model = underway.erase(model);
       }
     }
+    for (int i = 0; i < int(Model::most_begun); ++i) // by turns: a GPU's queues take only so many steps at a time
+      for (Underway &model : underway) model.begin(i);
   }
 }
 

@@ -74,9 +74,9 @@ void Trainer::step(int steps) {
 }
 
 void Trainer::begin(int steps) {
-  for (int i = 0; i < steps && !refused_; ++i) {
+  for (const int end = begun_ + steps; begun_ < end && !refused_; ++begun_) {
     try {
-      model_.step(texts(at_.step + i), update(at_.step + i));
+      model_.step(texts(at_.step + begun_), update(at_.step + begun_));
     } catch (const OverMemory &) {
       throw;
     } catch (const Error &) { // the mixer refuses numbers that are not finite
@@ -89,6 +89,7 @@ void Trainer::end() {
   for (const Judged &judged : model_.judged())
     if (!at_.diverged) note(judged);
   at_.diverged = at_.diverged || refused_;
+  begun_ = 0;
 }
 
 void Trainer::note(const Judged &judged) {

@@ -51,7 +51,7 @@ public:
   /// Makes so many, fewer where it is done before.
   void step(int steps = 1);
   /// The same in two parts, of at most together(): what is begun goes on beside what others began, and ends with end().
-  void begin(int steps);
+  void begin(int steps = 1);
   void end();
   /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.
   std::vector<Judged> evaluate_batches();
@@ -70,6 +70,7 @@ private:
   std::uint64_t seed_;
   int steps_;
   Progressed at_;
+  int begun_ = 0;        // since the last end()
   bool refused_ = false; // by the mixer, a step that was to begin
 };
 

@@ -18,7 +18,7 @@ template <class Real> struct WyCarry {
 
   static constexpr int grain = 64 / sizeof(Real); // columns of a part: a cache line
   struct Rooms {
-    Real *S, *E, *A, *B, *added; // one of S, rooms() of the others
+    Real *S, *E, *A, *B, *added; // one of S and added, rooms() of the others
   };
   struct Factors {
     int n; // writes
@@ -46,17 +46,16 @@ template <class Real> struct WyCarry {
     x.E = tile::room(s, rooms() * N, columns);
     x.A = tile::room(s, rooms() * N, F);
     x.B = tile::room(s, rooms() * N, F);
-    x.added = adds ? tile::room(s, rooms() * F, columns) : nullptr;
+    x.added = adds ? tile::room(s, F, columns) : nullptr;
     return x;
   }
 
   RECOLLECT_IN_LINE void fetch(const Team &team, const Factors &f, const Part &part, const Rooms &x) const {
     if (on_host) return;
     const Columns of = columns(part);
-    tile::stage<Real>(team, f.n, of.count, f.E + of.begin, f.lde, room(x.E, N, of.count, part));
-    tile::stage(team, f.n, F, f.A, f.lda, room(x.A, N, F, part));
-    tile::stage(team, f.n, F, f.B, f.ldb, room(x.B, N, F, part));
-    if (adds) tile::stage(team, F, of.count, f.added + of.begin, V, room(x.added, F, of.count, part));
+    tile::stage<Real>(team, f.n, of.count, f.E + of.begin, f.lde, room(x.E, of.count, part));
+    tile::stage(team, f.n, F, f.A, f.lda, room(x.A, F, part));
+    tile::stage(team, f.n, F, f.B, f.ldb, room(x.B, F, part));
   }
 
   /// solve(E, lde, columns) for a part of them.
@@ -68,24 +67,26 @@ template <class Real> struct WyCarry {
     const int n = f.n, V = this->V, begin = of.begin;
     const std::ptrdiff_t pitch = tile::pitch<Real>(of.count), ld = tile::pitch<Real>(F), lde = on_host ? f.lde : pitch,
                          lds = on_host ? V : pitch;
-    Real *const own = f.E + begin, *const E = on_host ? own : room(x.E, N, of.count, part),
+    Real *const own = f.E + begin, *const E = on_host ? own : room(x.E, of.count, part),
                 *const S = on_host ? after + begin : x.S;
-    const auto A = on_host ? tile::rows(f.A, f.lda) : tile::rows<Real>(room(x.A, N, F, part), ld),
-               B = on_host ? tile::rows(f.B, f.ldb) : tile::rows<Real>(room(x.B, N, F, part), ld),
+    const auto A = on_host ? tile::rows(f.A, f.lda) : tile::rows<Real>(room(x.A, F, part), ld),
+               B = on_host ? tile::rows(f.B, f.ldb) : tile::rows<Real>(room(x.B, F, part), ld),
                old = on_host ? tile::rows(before + begin, V) : tile::rows<Real>(S, lds);
+    tile::Matrix<Real> added{};
+    if (adds) added = tile::stage(team, F, of.count, f.added + begin, V, x.added); // meanwhile, at every chunk
     if (!on_host && part.turn == 0) {
       tile::stage(team, F, of.count, before + begin, V, x.S);
       team.barrier();
     }
     tile::gemm(team, n, of.count, F, sign, A, old, Real(1), E, lde);
-    team.meet();
+    if (adds)
+      team.barrier();
+    else
+      team.meet();
     solve(E, lde, of.count);
     const bool scales = !on_host && decay.width <= 1 && !adds; // then the product does the rest
     if (!scales) {
       const Decay d = decay;
-      const auto added = !adds     ? tile::Matrix<Real>{}
-                         : on_host ? tile::rows(f.added + begin, V)
-                                   : tile::rows<Real>(room(x.added, F, of.count, part), pitch);
       each_cell(team, F, of.count, [=](int j, int i) {
         const Real kept = d.width == 0 ? Real(1) : d.diagonal[d.width > 1 ? j : 0];
         S[j * lds + i] = kept * old(j, i) + (added.data ? added(j, i) : Real(0));
@@ -108,9 +109,9 @@ private:
     const int begin = part.begin(V, grain);
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
-  /// Of rooms with so many rows of this width, the part's turn's.
-  KOKKOS_FUNCTION Real *room(Real *first, int rows, int width, const Part &part) const {
-    return rooms() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;
+  /// Of rooms with rows of this width, the part's turn's.
+  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const {
+    return rooms() == 2 && part.turn % 2 ? first + N * tile::pitch<Real>(width) : first;
   }
 };
 

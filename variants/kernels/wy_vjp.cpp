@@ -31,7 +31,7 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
                                 call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (std::is_same<Real, float>::value)
-    if (WyBackInWarps::suits(call, adjoint)) return run_chunks(label, call, WyBackInWarps{adjoint}, true);
+    if (WyBackInWarps::suits(call, adjoint)) return run_chunks(label, call, WyBackInWarps{adjoint, {}}, true);
 #endif
   run_chunks(label, call, adjoint, true);
 }

@@ -21,7 +21,7 @@ template <class Number> struct WyStarts : WyAlgebra<Number> {
   using typename Base::Summary;
   struct Reading {};
   static constexpr int kinds = 2; // channels have no gradient here
-  static constexpr bool every_precision = false;
+  static constexpr bool every_precision = true;
   KeptRule<Number> kept;
 
   KOKKOS_FUNCTION Summary summary(Stack<Number> &s) const { return Base::rest(s); }

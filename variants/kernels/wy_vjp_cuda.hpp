@@ -34,10 +34,13 @@ struct WyBackInWarps : WyAdjoint<float>, PairsInWarps {
     const size_t step = c.head * T + c.first;
     const Given g = given(c, chunk, after);
     PairsInWarps::fetch<pitch>(team, chunk.dE, x.dY), PairsInWarps::fetch<pitch>(team, chunk.flipped, x.first);
-    team.barrier();
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    PairsInWarps::fetch<pitch>(team, g.k, x.second), PairsInWarps::fetch<pitch>(team, g.S, x.state);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    team.meet();
     tile::solve_flipped(Precise<Math::exact>(team), size, size, x.first, pitch, x.dY, pitch);
-    PairsInWarps::fetch<pitch>(team, g.E, x.first, g.lde), PairsInWarps::fetch<pitch>(team, g.k, x.second),
-        PairsInWarps::fetch<pitch>(team, g.S, x.state);
+    PairsInWarps::fetch<pitch>(team, g.E, x.first, g.lde);
     leave_dY(team, step, x.dY, chunk.dE);
     team.barrier();
     {
