@@ -16,7 +16,7 @@ template <class Real> struct WyCarry {
   bool apart;  // columns are: the solve does not wait for the carry
   bool adds;   // there is something added
 
-  static constexpr int grain = 64 / sizeof(Real); // columns of a part: a cache line
+  static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns of a part: a host's cache line
   struct Rooms {
     Real *S, *E, *A, *B, *added; // one of S and added, rooms() of the others
   };
@@ -36,8 +36,8 @@ template <class Real> struct WyCarry {
   };
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
-  /// Two chunks fit on a GPU's chip, unless they are large.
-  KOKKOS_FUNCTION int rooms() const { return apart && !on_host && N * F <= 1 << 13 ? 2 : 1; }
+  /// Two chunks fit on a GPU's chip, unless they are large; in float64 they would leave no room for a second team.
+  KOKKOS_FUNCTION int rooms() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
 
   KOKKOS_FUNCTION Rooms place(Stack<Real> &s) const {
     const int columns = apart && !on_host && V > grain ? grain : V; // of one part, where there is more than one
