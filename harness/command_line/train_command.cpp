@@ -303,7 +303,7 @@ Action add_train(CLI::App &app) {
       c.add_option("--seeds", flags->seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
   c.add_option(
        "--at-once", flags->at_once,
-       "models that are trained side by side: 4 on a GPU, unless they fill its memory, 1 on a host, where mpirun "
+       "models that are trained side by side: 8 on a GPU, unless they fill its memory, 1 on a host, where mpirun "
        "shares them among processes")
       ->check(CLI::Range(1, 1000));
   flags->output.add(c);

@@ -124,7 +124,7 @@ Judged Model::judge(const Texts &texts) { return here()->judge(texts); }
 Judged Model::differentiate(const Texts &texts) { return here()->differentiate(texts); }
 Numbers Model::gradient() const { return here()->gradient(); }
 
-int Model::side_by_side() { return on_host ? 1 : 4; }
+int Model::side_by_side() { return on_host ? 1 : 8; }
 int Model::together() { return on_host ? 1 : int(most_begun); }
 void Model::step(const Texts &texts, const Update &update) { here()->step(texts, update); }
 std::vector<Judged> Model::judged() { return here()->judged(); }
