@@ -4,6 +4,7 @@
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 namespace recollect::train {
@@ -218,6 +219,25 @@ BOOST_AUTO_TEST_CASE(another_model_is_not_taken_up) {
   for (int i = 0; i < 61; ++i) longer.step();
   BOOST_CHECK_THROW(t.restore(wider.state()), Error);
   BOOST_CHECK_THROW(t.restore(longer.state()), Error); // step 61 of 60
+}
+
+BOOST_AUTO_TEST_CASE(whatever_is_wrong_with_a_state_it_is_not_taken_up) {
+  Trainer t(small({}), 1);
+  t.step(3);
+  const TrainingState right = t.state();
+  const std::vector<std::function<void(TrainingState &)>> spoils = {[](TrainingState &s) { s.parameters.pop_back(); },
+                                                                    [](TrainingState &s) { s.first.push_back(0); },
+                                                                    [](TrainingState &s) { s.second.pop_back(); },
+                                                                    [](TrainingState &s) { s.running.push_back(0); },
+                                                                    [](TrainingState &s) { s.step = -1; },
+                                                                    [](TrainingState &s) { s.step = 61; }};
+  for (size_t i = 0; i < spoils.size(); ++i) {
+    TrainingState wrong = right;
+    spoils[i](wrong);
+    BOOST_CHECK_THROW(t.restore(wrong), Error);
+  }
+  t.restore(right);
+  BOOST_TEST(t.progressed().step == 3);
 }
 
 BOOST_AUTO_TEST_CASE(one_pair_is_learned) { // the value stands before SEP and the key, always at the same place
