@@ -89,7 +89,7 @@ void Trainer::end() {
   for (const Judged &judged : model_.judged())
     if (!at_.diverged) note(judged);
   at_.diverged = at_.diverged || refused_;
-  begun_ = 0;
+  begun_ = 0, refused_ = false;
 }
 
 void Trainer::note(const Judged &judged) {

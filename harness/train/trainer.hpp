@@ -70,7 +70,8 @@ private:
   std::uint64_t seed_;
   int steps_;
   Progressed at_;
-  int begun_ = 0;        // since the last end()
+  // Since the last end():
+  int begun_ = 0;
   bool refused_ = false; // by the mixer, a step that was to begin
 };
 
