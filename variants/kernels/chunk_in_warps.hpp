@@ -134,15 +134,27 @@ struct ChunkInWarps {
       for (int e = 0; e < 4; ++e) sum[b].x[e] *= decay[e / 2];
   }
 
-  /// sum_t += sum of p(t,i) v_i over i <= t
-  template <class Unit, int pitch>
+  /// Blocks of eight rows in shared memory, `pitch` apart, as columns.
+  template <int pitch, int N, int groups>
+  __device__ __forceinline__ static void load_keys(const float *k, Group<N> (&group)[groups]) {
+#pragma unroll
+    for (int g = 0; g < groups; ++g)
+#pragma unroll
+      for (int c = 0; c < N; ++c) {
+        const float2 both = *reinterpret_cast<const float2 *>(k + c * block * pitch + g * block);
+        group[g].b[c][0] = both.x, group[g].b[c][1] = both.y;
+      }
+  }
+
+  /// sum_t += sum of p(t,i) v_i over i <= t, or not `back`, over i >= t
+  template <class Unit, int pitch, bool back = true>
   __device__ __forceinline__ static void read_own(const Lane &at, const float *v, const Results (&p)[blocks],
                                                   Results (&sum)[blocks]) {
     constexpr int groups = Unit::groups;
     v += at.place * pitch + 2 * at.inner();
 #pragma unroll
     for (int b = 0; b < blocks; b += groups) {
-      if (b * block >= at.first + height) break;
+      if (back ? b * block >= at.first + height : (b + groups) * block <= at.first) continue;
       Group<blocks> group[groups];
 #pragma unroll
       for (int g = 0; g < groups; ++g) {

@@ -43,17 +43,7 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
   RECOLLECT_IN_LINE void summarise(const Precise<math> &team, const Chunk &c, const Summary &out,
                                    const Summarising &x) const {
 #if __CUDA_ARCH__ >= 800
-    const size_t step = c.head * T + c.first;
-    fetch<pitch>(team, in.k.data() + step * size, x.k);
-    fetch<pitch>(team, v.data() + step * size, x.v);
-    if (decays) prepare(team, in.alpha.data() + step, x.decay);
-    team.barrier();
-    const Lane at(team);
-    Results sum[blocks];
-    float z[2] = {};
-    const float carried = add_up<tile::cuda::UnitOf<math>, pitch>(at, step, x.k, x.v, x.decay, sum, z);
-    put(at, sum, out.added);
-    put_rest(at, carried, z, out);
+    sum_up<tile::cuda::UnitOf<math>>(team, c, in.k, v, out, x, [](int, float x) { return x; });
 #else
     too_old(team, c, out, x);
 #endif
@@ -82,6 +72,23 @@ protected:
     const float *S, *z;
     int ld;
   };
+  /// Summarises a chunk by these keys and values; value(row, x) is what is left of an element of the sum.
+  template <class Unit, class Value>
+  __device__ __forceinline__ void sum_up(const Team &team, const Chunk &c, const Array<float> &keys,
+                                         const Array<float> &values, const Summary &out, const Summarising &x,
+                                         const Value &value) const {
+    const size_t step = c.head * T + c.first;
+    fetch<pitch>(team, keys.data() + step * size, x.k);
+    fetch<pitch>(team, values.data() + step * size, x.v);
+    if (decays) prepare(team, in.alpha.data() + step, x.decay);
+    team.barrier();
+    const Lane at(team);
+    Results sum[blocks];
+    float z[2] = {};
+    const float carried = add_up<Unit, pitch>(at, step, x.k, x.v, x.decay, sum, z);
+    put(at, sum, out.added, value);
+    put_rest(at, carried, z, out);
+  }
   /// Begins to copy a chunk.
   __device__ __forceinline__ void begin(const Team &team, size_t step, const Reading &x) const {
     fetch<key_pitch>(team, in.k.data() + step * size, x.k);
@@ -162,10 +169,10 @@ protected:
       Group<half> keys[groups];
       q.put(state), q.put(keys);
       if (b + groups < blocks) q.fetch();
-      load_keys(k, keys);
+      load_keys<key_pitch>(k, keys);
       Unit::add(keys, early);
       if (at.first >= size / 2) {
-        load_keys(k + size / 2 * key_pitch, keys);
+        load_keys<key_pitch>(k + size / 2 * key_pitch, keys);
         Unit::add(keys, late);
       }
 #pragma unroll
@@ -174,16 +181,6 @@ protected:
     }
 #pragma unroll
     for (int c = 0; c < half; ++c) p[c] = early[c], p[half + c] = late[c];
-  }
-  template <int N, int groups>
-  __device__ __forceinline__ static void load_keys(const float *k, Group<N> (&group)[groups]) {
-#pragma unroll
-    for (int g = 0; g < groups; ++g)
-#pragma unroll
-      for (int c = 0; c < N; ++c) {
-        const float2 both = *reinterpret_cast<const float2 *>(k + c * block * key_pitch + g * block);
-        group[g].b[c][0] = both.x, group[g].b[c][1] = both.y;
-      }
   }
 
   /// p(t,i) times strength_i

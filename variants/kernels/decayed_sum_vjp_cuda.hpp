@@ -42,16 +42,8 @@ struct DecayedSumBackInWarps : DecayedSumInWarps {
   RECOLLECT_IN_LINE void summarise(const Precise<math> &team, const Chunk &c, const Summary &out,
                                    const Summarising &x) const {
 #if __CUDA_ARCH__ >= 800
-    const size_t step = c.head * T + c.first;
-    fetch<pitch>(team, in.q.data() + step * size, x.k);
-    fetch<pitch>(team, o.data() + step * size, x.v);
-    team.barrier();
-    const Lane at(team);
-    Results sum[blocks];
-    float z[2] = {};
-    add_up<tile::cuda::UnitOf<math>, pitch>(at, step, x.k, x.v, x.decay, sum, z);
     const float scale = in.scale;
-    put(at, sum, out.added, [=](int, float x) { return scale * x; });
+    sum_up<tile::cuda::UnitOf<math>>(team, c, in.q, o, out, x, [=](int, float x) { return scale * x; });
 #else
     too_old(team, c, out, x);
 #endif

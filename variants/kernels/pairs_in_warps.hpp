@@ -49,11 +49,11 @@ struct PairsInWarps : ChunkInWarps {
       row.put(state), row.put(pairs);
       if (b + groups < blocks) row.fetch();
       if (first) {
-        load_met(met, pairs);
+        load_keys<pitch>(met, pairs);
         Unit::add(pairs, early);
       }
       if (second) {
-        load_met(met + size / 2 * pitch, pairs);
+        load_keys<pitch>(met + size / 2 * pitch, pairs);
         Unit::add(pairs, late);
       }
       if (!x.state) continue;
@@ -75,21 +75,7 @@ struct PairsInWarps : ChunkInWarps {
         const int t = at.row() + e / 2 * 8, i = b * block + at.place + e % 2;
         p[b].x[e] = is_seen(seen, i, t) ? factor(i) * p[b].x[e] : 0;
       }
-    const float *read = x.read + at.place * pitch + 2 * at.inner();
-#pragma unroll
-    for (int b = 0; b < blocks; b += groups) {
-      if (looks_back(seen) ? b * block >= at.first + height : (b + groups) * block <= at.first) continue;
-      Group<blocks> group[groups];
-#pragma unroll
-      for (int g = 0; g < groups; ++g) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e)
-#pragma unroll
-          for (int r = 0; r < 2; ++r) group[g].a[r][e] = p[b + g].x[2 * r + e];
-        tile::cuda::load_rows(read + (b + g) * block * pitch, pitch, group[g]);
-      }
-      Unit::add(group, sum);
-    }
+    read_own<Unit, pitch, looks_back(seen)>(at, x.read, p, sum);
   }
 
   /// The same for one row t by a whole warp, from device memory: a lane's columns, lane and lane + 32. Numbers that are not
@@ -115,18 +101,7 @@ struct PairsInWarps : ChunkInWarps {
   }
 
 private:
-  /// Blocks of eight rows, as columns.
-  template <int N, int groups>
-  __device__ __forceinline__ static void load_met(const float *from, Group<N> (&group)[groups]) {
-#pragma unroll
-    for (int g = 0; g < groups; ++g)
-#pragma unroll
-      for (int c = 0; c < N; ++c) {
-        const float2 both = *reinterpret_cast<const float2 *>(from + c * block * pitch + g * block);
-        group[g].b[c][0] = both.x, group[g].b[c][1] = both.y;
-      }
-  }
-  /// The same, rows in load_rows's order of columns: every second of sixteen.
+  /// As load_keys, rows in load_rows's order of columns: every second of sixteen.
   template <int N> __device__ __forceinline__ static void load_along(const float *from, Group<N> &group) {
 #pragma unroll
     for (int c = 0; c < N; ++c) {
