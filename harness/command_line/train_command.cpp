@@ -77,9 +77,9 @@ std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
 /// One of the plan's models on its way.
 class Underway {
 public:
-  Underway(size_t index, const TrainingRun &run, TrainingRecord &record)
-      : index(index), run_(run), record_(record), trainer_(run.setup, run.seed) {
-    if (auto kept = record.kept(index)) trainer_.restore(std::move(*kept));
+  Underway(size_t model, const TrainingRun &run, TrainingRecord &record)
+      : index(model), run_(run), record_(record), trainer_(run.setup, run.seed) {
+    if (auto kept = record.kept(model)) trainer_.restore(std::move(*kept));
   }
   /// Hears what the steps begun came to, and says what comes next; false once it is trained.
   bool goes_on(const std::string &label, Progress &progress) {
