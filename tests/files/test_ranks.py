@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import at_call
@@ -99,6 +100,22 @@ class Ranks(Processes):
             self.same(out, whole)
             self.assertEqual(sorted(os.listdir(self.folder)), ["r.h5", "whole.h5"])
             os.remove(out)
+
+    def test_who_is_done_keeps_its_cases_while_others_go_on(self):
+        words = ("run", "--variants", "softmax", "--tasks", "recall", "--form", "recurrent", "--seeds", "1", "--set",
+                 "n=1500,8,16", "-o", self.path("r.h5"))  # fmt: skip
+        with subprocess.Popen([*self.mpirun(3), *words], env=self.environment, stdout=subprocess.DEVNULL) as run:
+            kept = 0
+            while kept == 0 and run.poll() is None:  # the first case takes seconds: who has it, has no other yet
+                time.sleep(0.05)
+                for path in self.folder.glob("r.h5.rank-*.partial"):
+                    try:
+                        kept += len(rows(path, "records"))
+                    except OSError:  # it is being replaced
+                        pass
+            run.terminate()
+        self.assertGreater(kept, 0)
+        self.assertFalse(os.path.exists(self.path("r.h5")))
 
     def test_ranks_share_trainings(self):
         """And a killed one costs its model's steps since they were last kept."""
