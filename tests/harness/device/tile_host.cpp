@@ -70,6 +70,31 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length_to_exponentials_and_their_sum) {
     }
 }
 
+/// A whole register may take other instructions than what is left over.
+template <class Real> void check_exponentials(const std::vector<Real> &values) {
+  for (int first = 0; first < int(values.size()); ++first)
+    for (int n : {1, 15, 16}) {
+      std::vector<Real> p(n);
+      for (int j = 0; j < n; ++j) p[j] = values[(first + j) % values.size()];
+      const std::vector<Real> x = p;
+      tile::host::exponentiate(n, Real(0), p.data());
+      for (int j = 0; j < n; ++j) {
+        const Real exact = std::exp(x[j]);
+        const bool same = std::isnan(exact) ? std::isnan(p[j]) : p[j] == exact;
+        const Real bound = 2 * std::numeric_limits<Real>::epsilon() * exact + std::numeric_limits<Real>::denorm_min();
+        BOOST_TEST((same || std::abs(p[j] - exact) <= bound), "exp(" << x[j] << ") = " << p[j] << ", n = " << n);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(exponentials_at_the_ends_of_the_range) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  check_exponentials<float>({0, -0.0f, -0.3f, -87.3f, -87.5f, -95, -103.2f, -104.5f, -1e30f, float(-infinity), 1, 88.7f,
+                             89.5f, 1e30f, float(infinity), std::nanf("")});
+  check_exponentials<double>({0, -0.0, -0.3, -708.3, -709.5, -730, -745.1, -747, -1e300, -infinity, 1, 709.7, 710.5,
+                              1e300, infinity, std::nan("")});
+}
+
 BOOST_AUTO_TEST_CASE(triangles_of_any_size_are_solved_for_any_number_of_columns) {
   for (int n : {1, 2, 5, 16, 33})
     for (int columns : {1, 7, 8, 9, 16, 17, 33}) {
