@@ -7,6 +7,7 @@
 #pragma once
 #include "harness/device/device.hpp"
 #include "harness/device/prefix_solve.hpp"
+#include "harness/device/solve_cuda.hpp"
 #include "harness/device/tile_cuda.hpp"
 #include "harness/device/tile_host.hpp"
 #include "harness/device/tile_portable.hpp"
@@ -16,11 +17,11 @@ namespace recollect::tile {
 /// Register blocks are for the host's own numbers; others (counted.hpp) take the plain loops.
 template <class Real> constexpr bool in_registers = on_host &&std::is_floating_point_v<Real>;
 
-/// Distance between the rows of a scratch array of this width: on a GPU such that the elements which a warp takes to a
-/// product (tile_cuda.hpp) lie in different banks of shared memory.
+/// Distance between the rows of a scratch array of this width: on a GPU an odd multiple of a quarter of its banks of shared
+/// memory, so that the elements which a warp takes to a product (tile_cuda.hpp) lie in different ones.
 template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
-  constexpr int banks = 128 / sizeof(Real);
-  return on_host ? width : (width + banks - 1) / banks * banks + banks / 4;
+  constexpr int quarter = 32 / sizeof(Real);
+  return on_host ? width : ((width + quarter - 1) / quarter | 1) * quarter;
 }
 
 /// to[rows,width] = from, two arrays that do not overlap. No barrier.
@@ -71,20 +72,23 @@ RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, int k, Real alpha
   gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
 }
 
-/// X[n,columns] = (I + L)^{-1} X by forward substitution;
-/// only the strict lower triangle of L[n,n] is read. Barriers inside.
+/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] counts. A barrier ends it.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void solve_unit_lower(const AnyTeam &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
                                         Real *X, std::ptrdiff_t ldx) {
   if constexpr (in_registers<Real>) {
     host::solve_unit_lower(n, columns, L, ldl, X, ldx);
   } else {
+#if __CUDA_ARCH__ >= 800
+    if (cuda::solves_in_warps(n, columns, L, ldl, X)) return cuda::solve_in_warps(team, n, columns, L, ldl, X, ldx);
+#endif
     constexpr int block = portable::solve_block;
     for (int i = 0; i < n; i += block) {
       const int rows_ = n - i < block ? n - i : block;
-      if (i)
+      if (i) {
         gemm(team, rows_, columns, i, Real(-1), rows(L + i * ldl, ldl), rows<Real>(X, ldx), Real(1), X + i * ldx, ldx);
-      team.barrier();
+        team.barrier();
+      }
       portable::substitute(team, rows_, columns, L + i * ldl + i, ldl, X + i * ldx, ldx);
       team.barrier();
     }

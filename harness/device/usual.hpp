@@ -9,8 +9,8 @@
 // where coarser products are allowed; usual_steps(kind), if chunks are to be of other lengths; reads_alone(kind), whether
 // its reading's scratch leaves no room for a second team.
 //
-// An algebra may say how many threads its phases take, `threads`, or its reading alone, reading_threads, of which
-// reading_teams share a multiprocessor; and that it is for these sizes only, usual_alone.
+// An algebra may say how many threads its phases take, `threads`, or its reading alone, reading_threads; how many teams that
+// read share a multiprocessor, reading_teams; and that it is for these sizes only, usual_alone.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -106,16 +106,23 @@ struct ReadsAlone<Usual<Algebra, Kind, Precision>, std::enable_if_t<Algebra::rea
 template <class Algebra, class = void> constexpr bool usual_alone = false;
 template <class Algebra> constexpr bool usual_alone<Algebra, std::enable_if_t<Algebra::usual_alone>> = true;
 
+/// How many teams that read share a multiprocessor, as the algebra says, or `most`.
+template <class Algebra, int most, class = void> constexpr int reading_teams = most;
+template <class Algebra, int most>
+constexpr int reading_teams<Algebra, most, std::enable_if_t<(Algebra::reading_teams > 0)>> = Algebra::reading_teams;
+
 /// Threads of a team that summarises and reads, and how many that read share a multiprocessor.
 template <class Algebra, class = void> struct Teams {
   static constexpr int summarising = team_size, reading = ReadsAlone<Algebra>::value ? 2 * team_size : team_size,
                        together = 2 * team_size / reading;
 };
 template <class Algebra> struct Teams<Algebra, std::enable_if_t<(Algebra::threads > 0)>> {
-  static constexpr int summarising = Algebra::threads, reading = Algebra::threads, together = 2 * team_size / reading;
+  static constexpr int summarising = Algebra::threads, reading = Algebra::threads,
+                       together = reading_teams<Algebra, 2 * team_size / reading>;
 };
 template <class Algebra> struct Teams<Algebra, std::enable_if_t<(Algebra::reading_threads > 0)>> {
-  static constexpr int summarising = team_size, reading = Algebra::reading_threads, together = Algebra::reading_teams;
+  static constexpr int summarising = team_size, reading = Algebra::reading_threads,
+                       together = reading_teams<Algebra, 2 * team_size / reading>;
 };
 
 } // namespace recollect::engine

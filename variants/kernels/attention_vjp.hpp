@@ -5,11 +5,13 @@
 //
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// Of a short sequence a GPU's team holds all pairs (whole_gradient.hpp). Else its many teams meet every pair twice and add nothing that another adds to: where there are normalisers, queries gather
-// them first; a block of queries then gathers dq; a block of keys goes through the queries that see it for dk and dv. A host's
-// few meet it once (joint_gradient.hpp).
+// Of a short sequence a GPU's team holds all pairs (whole_gradient.hpp). Else its many teams meet every pair twice and add
+// nothing that another adds to: where there are normalisers, queries gather them first; a block of queries then gathers dq;
+// a block of keys goes through the queries that see it for dk and dv (in warps: attention_vjp_cuda.hpp). A host's few meet it
+// once (joint_gradient.hpp).
 #pragma once
 #include "variants/kernels/attention.hpp"
+#include "variants/kernels/attention_vjp_cuda.hpp"
 #include "variants/kernels/joint_gradient.hpp"
 #include "variants/kernels/whole_gradient.hpp"
 
@@ -131,6 +133,10 @@ QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back
     if (whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
 #endif
   if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates> && Steady<Kernel>::value)
+    if (attention_back_in_warps(label, call, block, dq, dk, dv)) return facts;
+#endif
   const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
   run_blocks(label + "::queries", call, queries);
   const KeyGradient<Real, Kernel, Gates> keys{block, dk, dv, gates};

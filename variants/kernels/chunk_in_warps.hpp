@@ -11,9 +11,24 @@
 
 namespace recollect::variants {
 
+/// Which rows i a row t meets.
+enum class Seen { until, before, from, after, all }; // i <= t, i < t, i >= t, i > t
+
+KOKKOS_FUNCTION constexpr bool is_seen(Seen seen, int i, int t) {
+  return seen == Seen::until    ? i <= t
+         : seen == Seen::before ? i < t
+         : seen == Seen::from   ? i >= t
+         : seen == Seen::after  ? i > t
+                                : true;
+}
+KOKKOS_FUNCTION constexpr bool looks_back(Seen seen) { return seen == Seen::until || seen == Seen::before; }
+KOKKOS_FUNCTION constexpr bool looks_ahead(Seen seen) { return seen == Seen::from || seen == Seen::after; }
+
 struct ChunkInWarps {
   static constexpr int size = engine::usual_size, block = 8, blocks = size / block;
   static constexpr int height = tile::cuda::height, threads = size / height * 32;
+  // Rows that a warp reads together begin in different banks: pairs that lie in a row, and pairs of rows.
+  static constexpr int key_pitch = size + 8, pitch = size + 4;
 
   /// Products of decays.
   struct Decay {
@@ -24,6 +39,18 @@ struct ChunkInWarps {
   KOKKOS_FUNCTION static Decay place_decay(Stack<float> &s) {
     Decay x;
     x.own = s.take(size), x.inside = s.take(size), x.tail = s.take(size), x.whole = s.take(blocks);
+    return x;
+  }
+
+  /// What a chunk's steps read of it and of the state at its start, in shared memory: rows key_pitch and pitch apart.
+  struct Reading {
+    Decay decay;
+    float *k, *v, *S;
+  };
+  KOKKOS_FUNCTION static Reading place_reading(Stack<float> &s, bool decays) {
+    Reading x;
+    x.k = s.take(size * key_pitch), x.v = s.take(size * pitch), x.S = s.take(size * pitch),
+    x.decay = decays ? place_decay(s) : Decay{};
     return x;
   }
 
@@ -94,13 +121,15 @@ struct ChunkInWarps {
     if (lane == block - 1) x.whole[team.rank / block] = inside;
   }
 
-  /// p(t,i) times D(t,i), which is 1 unless something `decays`, and 0 where i > t; `left` becomes D(t,0).
+  /// p(t,i) times D(t,i), which is 1 unless something `decays`, and 0 where i > t; `left` becomes D(t,0). Or with t - 1 in
+  /// place of t: what is read before the step decays and writes.
+  template <bool before = false>
   __device__ __forceinline__ static void weigh(const Lane &at, bool decays, const Decay &decay, Results (&p)[blocks],
                                                float (&left)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const int own = at.first / block + r; // the row's block
-      left[r] = decays ? decay.inside[at.row() + 8 * r] : 1;
+      const int own = at.first / block + r, last = at.inner() - before; // the row's block, and its last step there
+      left[r] = decays && last >= 0 ? decay.inside[own * block + last] : 1;
 #pragma unroll
       for (int b = blocks - 1; b >= 0; --b) {
         const int i = b * block + at.place;
@@ -112,14 +141,48 @@ struct ChunkInWarps {
           if (decays) {
 #pragma unroll
             for (int s = 2; s < block; ++s) // between the second of the two and the row
-              if (at.place + 1 < s && s <= at.inner()) factor[1] *= decay.own[b * block + s];
-            if (at.place < at.inner()) factor[0] = factor[1] * decay.own[i + 1];
+              if (at.place + 1 < s && s <= last) factor[1] *= decay.own[b * block + s];
+            if (at.place < last) factor[0] = factor[1] * decay.own[i + 1];
           }
 #pragma unroll
-          for (int e = 0; e < 2; ++e) x[e] = at.place + e <= at.inner() ? factor[e] * x[e] : 0;
+          for (int e = 0; e < 2; ++e) x[e] = at.place + e <= last ? factor[e] * x[e] : 0;
         } else if (decays) {
           const float2 tail = *reinterpret_cast<const float2 *>(decay.tail + i);
           x[0] *= left[r] * tail.x, x[1] *= left[r] * tail.y;
+          left[r] *= decay.whole[b];
+        }
+      }
+    }
+  }
+
+  /// The other way round: p(t,i) times D(i,t), and 0 where i < t; `left` becomes D(C,t). Or with i - 1 in place of i.
+  template <bool before = false>
+  __device__ __forceinline__ static void weigh_ahead(const Lane &at, bool decays, const Decay &decay,
+                                                     Results (&p)[blocks], float (&left)[2]) {
+    const int last = at.place - before; // the first pair's last step in its block
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int own = at.first / block + r;
+      left[r] = decays ? decay.tail[at.row() + 8 * r] : 1;
+#pragma unroll
+      for (int b = 0; b < blocks; ++b) {
+        const int i = b * block + last;
+        float *const x = p[b].x + 2 * r;
+        if (b < own) {
+          x[0] = x[1] = 0;
+        } else if (b == own) {
+          float factor[2] = {1, 1}; // of the two pairs
+          if (decays) {
+#pragma unroll
+            for (int s = 1; s < block; ++s) // between the row and the first of the two
+              if (at.inner() < s && s <= last) factor[0] *= decay.own[b * block + s];
+            if (at.inner() <= last) factor[1] = factor[0] * decay.own[i + 1];
+          }
+#pragma unroll
+          for (int e = 0; e < 2; ++e) x[e] = last + e >= at.inner() ? factor[e] * x[e] : 0;
+        } else if (decays) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) x[e] *= last + e < 0 ? left[r] : left[r] * decay.inside[i + e];
           left[r] *= decay.whole[b];
         }
       }
@@ -134,6 +197,21 @@ struct ChunkInWarps {
       for (int e = 0; e < 4; ++e) sum[b].x[e] *= decay[e / 2];
   }
 
+  /// row_t . x_t of rows in memory, ld apart.
+  __device__ __forceinline__ static void dot_rows(const Lane &at, const float *rows, int ld, const Results (&x)[blocks],
+                                                  float (&dots)[2]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float *const row = rows + (at.row() + 8 * r) * ld;
+      float sum = 0;
+#pragma unroll
+      for (int b = 0; b < blocks; ++b)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) sum += row[tile::cuda::column_of(b, at.lane) + 2 * e] * x[b].x[2 * r + e];
+      dots[r] = tile::cuda::across_four(sum);
+    }
+  }
+
   /// Blocks of eight rows in shared memory, `pitch` apart, as columns.
   template <int pitch, int N, int groups>
   __device__ __forceinline__ static void load_keys(const float *k, Group<N> (&group)[groups]) {
@@ -146,15 +224,24 @@ struct ChunkInWarps {
       }
   }
 
-  /// sum_t += sum of p(t,i) v_i over i <= t, or not `back`, over i >= t
-  template <class Unit, int pitch, bool back = true>
+  /// As load_keys, rows in load_rows's order of columns: every second of sixteen.
+  template <int N> __device__ __forceinline__ static void load_along(const float *from, Group<N> &group) {
+#pragma unroll
+    for (int c = 0; c < N; ++c) {
+      const float2 both = *reinterpret_cast<const float2 *>(from + (c / 2 * 16 + c % 2) * pitch);
+      group.b[c][0] = both.x, group.b[c][1] = both.y;
+    }
+  }
+  /// sum_t += sum of p(t,i) v_i over blocks that are seen
+  template <class Unit, int pitch, Seen seen = Seen::until>
   __device__ __forceinline__ static void read_own(const Lane &at, const float *v, const Results (&p)[blocks],
                                                   Results (&sum)[blocks]) {
     constexpr int groups = Unit::groups;
     v += at.place * pitch + 2 * at.inner();
 #pragma unroll
     for (int b = 0; b < blocks; b += groups) {
-      if (back ? b * block >= at.first + height : (b + groups) * block <= at.first) continue;
+      if (looks_back(seen) && b * block >= at.first + height) continue;
+      if (looks_ahead(seen) && (b + groups) * block <= at.first) continue;
       Group<blocks> group[groups];
 #pragma unroll
       for (int g = 0; g < groups; ++g) {
@@ -166,6 +253,127 @@ struct ChunkInWarps {
       }
       Unit::add(group, sum);
     }
+  }
+
+  /// p(t,i) = row_t . k_i, of blocks that have a pair that is seen, and, unless S is null, sum_t += the state's read: sum of
+  /// row_t's j times its row j, or where its rows lie `along` the sum, its column j.
+  template <class Unit, int keys_pitch, Seen seen = Seen::until, bool along = false>
+  __device__ __forceinline__ static void meet(const Lane &at, Queries<Unit::groups> &row, const float *k,
+                                              const float *S, Results (&p)[blocks], Results (&sum)[blocks]) {
+    constexpr int groups = Unit::groups, half = blocks / 2;
+    k += at.inner() * keys_pitch + at.place;
+    const bool reads = S, first = !looks_ahead(seen) || at.first < size / 2,
+               second = !looks_back(seen) || at.first >= size / 2;
+    if (reads) S += along ? 2 * at.inner() * pitch + at.place : at.place * pitch + 2 * at.inner();
+    Results early[half], late[half];
+#pragma unroll 1
+    for (int b = 0; b < blocks; b += groups, k += groups * block) {
+      Group<blocks> state[groups];
+      Group<half> keys[groups];
+      row.put(state), row.put(keys);
+      if (b + groups < blocks) row.fetch();
+      if (first) {
+        load_keys<keys_pitch>(k, keys);
+        Unit::add(keys, early);
+      }
+      if (second) {
+        load_keys<keys_pitch>(k + size / 2 * keys_pitch, keys);
+        Unit::add(keys, late);
+      }
+      if (!reads) continue;
+#pragma unroll
+      for (int g = 0; g < groups; ++g) {
+        if constexpr (along)
+          load_along(S + g * block, state[g]);
+        else
+          tile::cuda::load_rows(S + g * block * pitch, pitch, state[g]);
+      }
+      Unit::add(state, sum);
+      S += groups * (along ? block : block * pitch);
+    }
+#pragma unroll
+    for (int c = 0; c < half; ++c) p[c] = early[c], p[half + c] = late[c];
+  }
+
+  /// sum += sum of v_i (strength_i D(C,i) k_i)^T, or from the `start` on of v_i (D(i,0) k_i)^T, transposed, and z += what the lane sees of the
+  /// keys' own. Returns D(C,0). A null strength is 1.
+  template <class Unit, int keys_pitch, bool start>
+  __device__ __forceinline__ static float add_up(const Lane &at, bool decays, const float *strength, const float *k,
+                                                 const float *v, const Decay &decay, Results (&sum)[blocks],
+                                                 float (&z)[2]) {
+    constexpr int groups = Unit::groups;
+    float beyond = 1; // decay of the blocks between
+#pragma unroll 2
+    for (int turn = 0; turn < blocks; turn += groups) {
+      const int b = start ? turn : blocks - groups - turn;
+      Group<blocks> group[groups];
+#pragma unroll
+      for (int nth = 0; nth < groups; ++nth) {
+        const int g = start ? nth : groups - 1 - nth, i = (b + g) * block + at.place;
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const float *const keys = k + (i + e) * keys_pitch + at.row();
+          const float factor =
+              (decays ? beyond * (start ? decay.inside : decay.tail)[i + e] : 1) * (strength ? strength[i + e] : 1);
+#pragma unroll
+          for (int r = 0; r < 2; ++r) z[r] += group[g].a[r][e] = factor * keys[8 * r];
+        }
+        tile::cuda::load_rows(v + i * pitch + 2 * at.inner(), pitch, group[g]);
+        if (decays) beyond *= decay.whole[b + g];
+      }
+      Unit::add(group, sum);
+    }
+    return beyond;
+  }
+
+  /// Begins to copy a chunk's keys and values, these `ld` apart.
+  __device__ __forceinline__ static void begin(const Team &team, const float *keys, const float *values, int ld,
+                                               const Reading &x) {
+    fetch<key_pitch>(team, keys, x.k);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    fetch<pitch>(team, values, x.v, ld); // they are needed last
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+  /// Of a chunk begun, whose state is on its way to x.S: p(t,i) = D(t,i) q_t . k_i for i <= t, which more(p) may change,
+  /// sum_t = D(t,0) S q_t + sum of p(t,i) v_i, and D(t,0).
+  template <class Unit, class More>
+  __device__ __forceinline__ static void read_chunk(const Team &team, const Lane &at, Queries<Unit::groups> &q,
+                                                    bool decays, const float *alpha, const Reading &x, const More &more,
+                                                    Results (&p)[blocks], Results (&sum)[blocks], float (&decay)[2]) {
+    if (decays) prepare(team, alpha, x.decay);
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    team.meet();
+    meet<Unit, key_pitch>(at, q, x.k, x.S, p, sum);
+    weigh(at, decays, x.decay, p, decay);
+    more(p);
+    decay_rows(decay, sum);
+    team.barrier();
+    read_own<Unit, pitch>(at, x.v, p, sum);
+  }
+
+  /// One step t of a chunk in device memory, read pair by pair by a whole warp: numbers that are not finite and not seen do
+  /// not reach it. Null strengths and decays are 1.
+  struct Given {
+    const float *q, *k, *v, *S;
+    int ldv, lds;
+    const float *alpha, *strength;
+  };
+  struct Alone {
+    float sum[2], mass, decay; // a lane's columns, lane and lane + 32; of the weights; D(t,0)
+  };
+  __device__ static Alone read_alone(int t, const Given &x) {
+    const int lane = threadIdx.x % 32;
+    const float *const q = x.q + t * size;
+    Alone own{{0, 0}, 0, 1};
+    for (int i = t; i >= 0; --i) {
+      const float weight = own.decay * (x.strength ? x.strength[i] : 1) * row_dot(q, x.k + i * size, size, lane, 32);
+      own.mass += weight;
+      for (int h = 0; h < 2; ++h) own.sum[h] += weight * x.v[i * x.ldv + lane + 32 * h];
+      if (x.alpha) own.decay *= x.alpha[i];
+    }
+    for (int j = 0; j < size; ++j)
+      for (int h = 0; h < 2; ++h) own.sum[h] += own.decay * q[j] * x.S[j * x.lds + lane + 32 * h];
+    return own;
   }
 
   /// A lane's results value(row, x) to their places in out [size,size], rows ld apart.

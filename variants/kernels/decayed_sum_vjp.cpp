@@ -346,6 +346,7 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
 
 #ifdef KOKKOS_ENABLE_CUDA
 namespace {
+template <bool decaying>
 void back_in_warps(const std::string &label, const Pullback<float> &back, const DecayedSum<float> &in,
                    const DecayedSumGradient<float> &d) {
   const Call<float> &call = back.call;
@@ -356,7 +357,7 @@ void back_in_warps(const std::string &label, const Pullback<float> &back, const 
   const DecayedSumInWarps forward = sum(call.state, call.o);
   const Starts<float> starts(call, forward);
   run_chunks(label + "::starts", call, StartsInWarps{forward, starts});
-  run_chunks(label, call, DecayedSumBackInWarps{sum(back.d.state, back.d.o), d.q, d.k, back.d.v, starts}, true);
+  run_chunks(label, call, DecayedSumBackInWarps<decaying>{sum(back.d.state, back.d.o), d, back.d.v, starts}, true);
 }
 } // namespace
 #endif
@@ -372,8 +373,10 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
   if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);
   const Call<Real> &call = back.call;
 #ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same<Real, float>::value)
-    if (DecayedSumBackInWarps::suits(call, in)) return back_in_warps(label, back, in, d);
+  if constexpr (std::is_same<Real, float>::value) {
+    if (DecayedSumBackInWarps<true>::suits(call, in)) return back_in_warps<true>(label, back, in, d);
+    if (DecayedSumBackInWarps<false>::suits(call, in)) return back_in_warps<false>(label, back, in, d);
+  }
 #endif
   if (!in.normalised) return decayed_sum_back(label, back, in, d, decayed_sum_starts(label, call, in, false), back.d.o);
   const Array<Real> weights = allocate(call, call.steps()), d_sum = allocate(call, call.o.extent(0));

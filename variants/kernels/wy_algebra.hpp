@@ -225,7 +225,7 @@ template <class Number> struct WyAlgebra {
     tile::gemm(team, n, V, Real(1), added, tile::Product<Real>{}, Real(1), out, V);
   }
 
-private:
+protected:
   /// e_t of the chunk's writes, given the state: U - W S; and D(C,i) p_i.
   KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
@@ -242,5 +242,11 @@ private:
     return room ? tile::stage(team, n, F, from, F, room) : tile::rows(from, F);
   }
 };
+
+template <class Real> WyAlgebra<Real> wy_algebra(const Call<Real> &call, const DeltaRule<Real> &in) {
+  const Shape &s = call.shape;
+  return {
+      in, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, call.o, call.state, call.state_shape.size(), solves_ahead(call)};
+}
 
 } // namespace recollect::variants

@@ -18,7 +18,7 @@ template <class Real> struct WyCarry {
 
   static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns of a part: a host's cache line
   struct Rooms {
-    Real *S, *E, *A, *B, *added; // one of S and added, rooms() of the others
+    Real *S, *E, *A, *B, *added; // one of S, rooms() of the others
   };
   struct Factors {
     int n; // writes
@@ -46,7 +46,7 @@ template <class Real> struct WyCarry {
     x.E = tile::room(s, rooms() * N, columns);
     x.A = tile::room(s, rooms() * N, F);
     x.B = tile::room(s, rooms() * N, F);
-    x.added = adds ? tile::room(s, F, columns) : nullptr;
+    x.added = adds ? tile::room(s, rooms() * F, columns) : nullptr;
     return x;
   }
 
@@ -56,6 +56,7 @@ template <class Real> struct WyCarry {
     tile::stage<Real>(team, f.n, of.count, f.E + of.begin, f.lde, room(x.E, of.count, part));
     tile::stage(team, f.n, F, f.A, f.lda, room(x.A, F, part));
     tile::stage(team, f.n, F, f.B, f.ldb, room(x.B, F, part));
+    if (adds) tile::stage(team, F, of.count, f.added + of.begin, V, room(x.added, of.count, part, F));
   }
 
   /// solve(E, lde, columns) for a part of them.
@@ -73,16 +74,14 @@ template <class Real> struct WyCarry {
                B = on_host ? tile::rows(f.B, f.ldb) : tile::rows<Real>(room(x.B, F, part), ld),
                old = on_host ? tile::rows(before + begin, V) : tile::rows<Real>(S, lds);
     tile::Matrix<Real> added{};
-    if (adds) added = tile::stage(team, F, of.count, f.added + begin, V, x.added); // meanwhile, at every chunk
+    if (adds)
+      added = on_host ? tile::rows(f.added + begin, V) : tile::rows<Real>(room(x.added, of.count, part, F), pitch);
     if (!on_host && part.turn == 0) {
       tile::stage(team, F, of.count, before + begin, V, x.S);
       team.barrier();
     }
     tile::gemm(team, n, of.count, F, sign, A, old, Real(1), E, lde);
-    if (adds)
-      team.barrier();
-    else
-      team.meet();
+    team.meet();
     solve(E, lde, of.count);
     const bool scales = !on_host && decay.width <= 1 && !adds; // then the product does the rest
     if (!scales) {
@@ -110,8 +109,9 @@ private:
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
   /// Of rooms with rows of this width, the part's turn's.
-  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const {
-    return rooms() == 2 && part.turn % 2 ? first + N * tile::pitch<Real>(width) : first;
+  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const { return room(first, width, part, N); }
+  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part, int rows) const {
+    return rooms() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;
   }
 };
 

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "variants/kernels/wy_cuda.hpp"
 #include "variants/kernels/wy_vjp_algebra.hpp"
 #include "variants/kernels/wy_vjp_cuda.hpp"
 
 namespace recollect::variants {
 
-template <class Real> WyAlgebra<Real> forward_run(const Call<Real> &call, const DeltaRule<Real> &in) {
-  const Shape &s = call.shape;
-  return {
-      in, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, call.o, call.state, call.state_shape.size(), solves_ahead(call)};
-}
-
 template <class Real>
 Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
-  const WyAlgebra<Real> forward = forward_run(call, in);
+  const WyAlgebra<Real> forward = wy_algebra(call, in);
   const Starts<Real> starts(call, forward);
   run_chunks(label, call, WyStates<Real>{forward, starts});
   return starts;
 }
+
+namespace {
+template <class Real>
+void leave_starts(const std::string &label, const Call<Real> &call, const WyAlgebra<Real> &forward,
+                  const KeptRule<Real> &kept) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same<Real, float>::value)
+    if (WyInWarps::suits(call, forward)) return run_chunks(label, call, WyStarts<WyInWarps>{{forward, {}}, kept});
+#endif
+  run_chunks(label, call, WyStarts<WyAlgebra<Real>>{forward, kept});
+}
+} // namespace
 
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
@@ -24,14 +31,18 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();
-  const WyAlgebra<Real> forward = forward_run(call, in);
+  const WyAlgebra<Real> forward = wy_algebra(call, in);
   const KeptRule<Real> kept{Starts<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
-  run_chunks(label + "::starts", call, WyStarts<Real>{forward, kept});
+  leave_starts(label + "::starts", call, forward, kept);
   const WyAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv, call.q,
                                 call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
 #ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same<Real, float>::value)
-    if (WyBackInWarps::suits(call, adjoint)) return run_chunks(label, call, WyBackInWarps{adjoint, {}}, true);
+  if constexpr (std::is_same<Real, float>::value) {
+    if (WyBackInWarps<true>::suits(call, adjoint))
+      return run_chunks(label, call, WyBackInWarps<true>{adjoint, {}}, true);
+    if (WyBackInWarps<false>::suits(call, adjoint))
+      return run_chunks(label, call, WyBackInWarps<false>{adjoint, {}}, true);
+  }
 #endif
   run_chunks(label, call, adjoint, true);
 }

@@ -16,12 +16,12 @@ template <class Real> struct KeptRule {
   Array<Real> X; // [B,H,T,F+V] W, or where the carry solved erase_t D(t-1,0) r_t, and the errors
 };
 
-template <class Number> struct WyStarts : WyAlgebra<Number> {
-  using Base = WyAlgebra<Number>;
+/// `Base` is the forward run's algebra.
+template <class Base> struct WyStarts : Base {
+  using Number = typename Base::Real;
   using typename Base::Summary;
   struct Reading {};
   static constexpr int kinds = 2; // channels have no gradient here
-  static constexpr bool every_precision = true;
   KeptRule<Number> kept;
 
   KOKKOS_FUNCTION Summary summary(Stack<Number> &s) const { return Base::rest(s); }
