@@ -111,7 +111,10 @@ private:
   __device__ __forceinline__ void leave_right_sides(const Lane &own, const float (&left)[2], const float *erase,
                                                     const float *write, const Summary &out,
                                                     const Summarising &x) const {
+    const unsigned all = 0xffffffffu;
     const bool key = own.lane < 16;
+    const int mine = own.first + own.lane % height;
+    const float erasing = erase ? erase[mine] : 1, writing = write ? write[mine] : 1; // of the warp's steps, one a lane
     float behind[2] = {1, 1}; // of the blocks behind that of the row
     if (decays)
 #pragma unroll
@@ -122,10 +125,11 @@ private:
 #pragma unroll
     for (int i = 0; i < height; ++i) {
       const int t = own.first + i;
-      const float since = __shfl_sync(0xffffffffu, left[i / block], i % block * 4);
+      const float of_key = __shfl_sync(all, left[i / block], i % block * 4) * __shfl_sync(all, erasing, i),
+                  of_value = __shfl_sync(all, writing, i);
       float4 *const four = row_of(x.X + t * wide) + own.lane, y = *four;
       if (decays && key) row_of(out.ends + t * size)[own.lane] = times(behind[i / block] * x.decay.tail[t], y);
-      *four = times(key ? (erase ? erase[t] : 1) * since : write ? write[t] : 1, y);
+      *four = times(key ? of_key : of_value, y);
     }
     if (decays && own.first == 0 && own.lane == 0) out.carried[0] = behind[0] * x.decay.whole[0];
   }

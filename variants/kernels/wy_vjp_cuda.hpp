@@ -108,7 +108,7 @@ template <bool decaying> struct WyBackInWarps : WyAdjoint<float>, PairsInWarps {
     team.meet();
     tile::solve_flipped(Precise<Math::exact>(team), size, size, x.first, pitch, x.dY, pitch);
     PairsInWarps::fetch<pitch>(team, g.E, x.first, g.lde);
-    leave_dY(team, step, x.dY, chunk.dE);
+    leave_dY(at, step, x.dY, chunk.dE);
     team.barrier();
     float *const G = decaying && d.alpha.extent(0) ? x.dY : nullptr;
     const auto nothing = [](const Results(&)[blocks]){};
@@ -213,18 +213,35 @@ private:
     __device__ float operator()(int i) const { return erase ? -erase[i] : -1; }
   };
 
-  /// dY to memory, and the gradients of v and of what writes it.
-  __device__ __forceinline__ void leave_dY(const Team &team, size_t step, const float *dY, float *to) const {
-    const float *const write = at(in.write, step), *const values = v.data() + step * size;
-    float *const dv = d_v.data() + step * size, *const d_write = at(d.write, step);
-    each_row(team, size, [=](int t, int first, int side) {
-      const float w = write ? write[t] : 1, *const own = dY + t * pitch;
-      if (d_write) {
-        const float written = row_dot(values + t * size, own, size, first, side);
-        if (first == 0) d_write[t] = written;
+  /// dY to memory, and the gradients of v and of what writes it. A warp's rows; their values are on their way before the
+  /// first is needed.
+  __device__ __forceinline__ void leave_dY(const Lane &at, size_t step, const float *dY, float *to) const {
+    constexpr int together = 8;
+    const float *const write = WyAdjoint<float>::at(in.write, step), *const values = v.data() + step * size;
+    float *const dv = d_v.data() + step * size, *const d_write = WyAdjoint<float>::at(d.write, step);
+    for (int first = at.first; first < at.first + height; first += together) {
+      float value[together][2], factor[together];
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        factor[i] = write ? write[first + i] : 1;
+#pragma unroll
+        for (int h = 0; h < 2; ++h) value[i][h] = d_write ? values[(first + i) * size + at.lane + 32 * h] : 0;
       }
-      for (int i = first; i < size; i += side) dv[t * size + i] = w * own[i], to[t * size + i] = own[i];
-    });
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        const int t = first + i;
+        float own[2], written = 0;
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const int j = at.lane + 32 * h;
+          own[h] = dY[t * pitch + j], written += value[i][h] * own[h];
+          dv[t * size + j] = factor[i] * own[h], to[t * size + j] = own[h];
+        }
+        if (!d_write) continue;
+        written = across_row(written, [](float a, float b) { return a + b; });
+        if (at.lane == 0) d_write[t] = written;
+      }
+    }
   }
   /// x_t = sum of (dY_t . e_i) k_i + S dY_t, i < t, is what erasing at t takes from k_t's gradient: x becomes -erase_t x_t.
   __device__ __forceinline__ static void erased(const Lane &at, const Given &g, const float *k, Results (&x)[blocks]) {
