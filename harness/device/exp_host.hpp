@@ -39,8 +39,8 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
     const X within = x < K::low ? K::low + X{} : x;
     return within > K::high ? K::high + X{} : within;
   }
-  /// x 2^n, rounded once, of n = shifted - whole. 2^n goes in two factors, so that subnormal results are rounded and not
-  /// cut off.
+  /// x 2^n, rounded once, of n = shifted - whole. 2^n goes in two factors, so that subnormal results are rounded and
+  /// not cut off.
   static X scaled(X x, X shifted) {
     Integers bits;
     typename K::Integer offset;
@@ -56,8 +56,8 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
 };
 
 #if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these instructions
-/// A whole register takes them in one instruction each: fourteen fewer of thirty. Of NaN and a number, min and max return
-/// the second. Forms with masks: g++ 12 takes the registers that the others leave out for uninitialised ones.
+/// A whole register takes them in one instruction each: fourteen fewer of thirty. Of NaN and a number, min and max
+/// return the second. Forms with masks: g++ 12 takes the registers that the others leave out for uninitialised ones.
 template <class Integers, class Words> struct ExpSteps<float, float __attribute__((vector_size(64))), Integers, Words> {
   using X = float __attribute__((vector_size(64)));
   using K = ExpConstants<float>;
@@ -82,8 +82,8 @@ struct ExpSteps<double, double __attribute__((vector_size(64))), Integers, Words
 #endif
 
 /// exp without branches or calls, so that loops of it become vector code: e^x = 2^n e^r with |r| <= ln(2) / 2, and the
-/// Taylor series of e^r up to a remainder below half a unit in the last place. X holds numbers `Real`, Integers and Words
-/// as many integers.
+/// Taylor series of e^r up to a remainder below half a unit in the last place. X holds numbers `Real`, Integers and
+/// Words as many integers.
 template <class Real, class X = Real, class Integers = typename ExpConstants<Real>::Integer,
           class Words = typename ExpConstants<Real>::Word>
 inline X exp(X x) {

@@ -37,8 +37,8 @@ __device__ bool solves_in_warps(int n, int columns, const Real *L, std::ptrdiff_
   return n % height == 0 && columns % solved_columns == 0 && ldl % pack == 0 &&
          reinterpret_cast<std::uintptr_t>(L) % 16 == 0 && __isShared(L) && __isShared(X);
 }
-/// X[n,columns] = (I + L)^{-1} X: rows in blocks of 16, from which the earlier ones' products are taken first. A barrier
-/// ends it.
+/// X[n,columns] = (I + L)^{-1} X: rows in blocks of 16, from which the earlier ones' products are taken first. A
+/// barrier ends it.
 template <class Real>
 __device__ __forceinline__ void solve_in_warps(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
                                                Real *X, std::ptrdiff_t ldx) {

@@ -17,8 +17,8 @@ namespace recollect::tile {
 /// Register blocks are for the host's own numbers; others (counted.hpp) take the plain loops.
 template <class Real> constexpr bool in_registers = on_host &&std::is_floating_point_v<Real>;
 
-/// Distance between the rows of a scratch array of this width: on a GPU an odd multiple of a quarter of its banks of shared
-/// memory, so that the elements which a warp takes to a product (tile_cuda.hpp) lie in different ones.
+/// Distance between the rows of a scratch array of this width: on a GPU an odd multiple of a quarter of its banks of
+/// shared memory, so that the elements which a warp takes to a product (tile_cuda.hpp) lie in different ones.
 template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
   constexpr int quarter = 32 / sizeof(Real);
   return on_host ? width : ((width + quarter - 1) / quarter | 1) * quarter;
@@ -72,7 +72,8 @@ RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, int k, Real alpha
   gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
 }
 
-/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] counts. A barrier ends it.
+/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] counts. A barrier
+/// ends it.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void solve_unit_lower(const AnyTeam &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
                                         Real *X, std::ptrdiff_t ldx) {

@@ -9,8 +9,8 @@
 // where coarser products are allowed; usual_steps(kind), if chunks are to be of other lengths; reads_alone(kind), whether
 // its reading's scratch leaves no room for a second team.
 //
-// An algebra may say how many threads its phases take, `threads`, or its reading alone, reading_threads; how many teams that
-// read share a multiprocessor, reading_teams; and that it is for these sizes only, usual_alone.
+// An algebra may say how many threads its phases take, `threads`, or its reading alone, reading_threads; how many teams
+// that read share a multiprocessor, reading_teams; and that it is for these sizes only, usual_alone.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"

@@ -140,8 +140,8 @@ private:
     return {weight, kappa.slope(head, t, i, z, l) * weight * (dp - read)};
   }
 
-  /// The warp's rows, pair by pair: numbers that are not finite and not seen do not reach them. By value, so that registers
-  /// stay what they are where it is not called.
+  /// The warp's rows, pair by pair: numbers that are not finite and not seen do not reach them. By value, so that
+  /// registers stay what they are where it is not called.
   __device__ __noinline__ static void one_by_one(AttentionBackInWarps self, size_t head, int begin) {
     const BlockGradient<float, Kernel> &given = self.given;
     const auto &loop = given.loop;

@@ -121,8 +121,8 @@ struct ChunkInWarps {
     if (lane == block - 1) x.whole[team.rank / block] = inside;
   }
 
-  /// p(t,i) times D(t,i), which is 1 unless something `decays`, and 0 where i > t; `left` becomes D(t,0). Or with t - 1 in
-  /// place of t: what is read before the step decays and writes.
+  /// p(t,i) times D(t,i), which is 1 unless something `decays`, and 0 where i > t; `left` becomes D(t,0). Or with t - 1
+  /// in place of t: what is read before the step decays and writes.
   template <bool before = false>
   __device__ __forceinline__ static void weigh(const Lane &at, bool decays, const Decay &decay, Results (&p)[blocks],
                                                float (&left)[2]) {
@@ -255,8 +255,8 @@ struct ChunkInWarps {
     }
   }
 
-  /// p(t,i) = row_t . k_i, of blocks that have a pair that is seen, and, unless S is null, sum_t += the state's read: sum of
-  /// row_t's j times its row j, or where its rows lie `along` the sum, its column j.
+  /// p(t,i) = row_t . k_i, of blocks that have a pair that is seen, and, unless S is null, sum_t += the state's read:
+  /// sum of row_t's j times its row j, or where its rows lie `along` the sum, its column j.
   template <class Unit, int keys_pitch, Seen seen = Seen::until, bool along = false>
   __device__ __forceinline__ static void meet(const Lane &at, Queries<Unit::groups> &row, const float *k,
                                               const float *S, Results (&p)[blocks], Results (&sum)[blocks]) {
@@ -295,8 +295,8 @@ struct ChunkInWarps {
     for (int c = 0; c < half; ++c) p[c] = early[c], p[half + c] = late[c];
   }
 
-  /// sum += sum of v_i (strength_i D(C,i) k_i)^T, or from the `start` on of v_i (D(i,0) k_i)^T, transposed, and z += what the lane sees of the
-  /// keys' own. Returns D(C,0). A null strength is 1.
+  /// sum += sum of v_i (strength_i D(C,i) k_i)^T, or from the `start` on of v_i (D(i,0) k_i)^T, transposed, and z +=
+  /// what the lane sees of the keys' own. Returns D(C,0). A null strength is 1.
   template <class Unit, int keys_pitch, bool start>
   __device__ __forceinline__ static float add_up(const Lane &at, bool decays, const float *strength, const float *k,
                                                  const float *v, const Decay &decay, Results (&sum)[blocks],
@@ -334,8 +334,8 @@ struct ChunkInWarps {
     fetch<pitch>(team, values, x.v, ld); // they are needed last
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
-  /// Of a chunk begun, whose state is on its way to x.S: p(t,i) = D(t,i) q_t . k_i for i <= t, which more(p) may change,
-  /// sum_t = D(t,0) S q_t + sum of p(t,i) v_i, and D(t,0).
+  /// Of a chunk begun, whose state is on its way to x.S: p(t,i) = D(t,i) q_t . k_i for i <= t, which more(p) may
+  /// change, sum_t = D(t,0) S q_t + sum of p(t,i) v_i, and D(t,0).
   template <class Unit, class More>
   __device__ __forceinline__ static void read_chunk(const Team &team, const Lane &at, Queries<Unit::groups> &q,
                                                     bool decays, const float *alpha, const Reading &x, const More &more,
@@ -351,8 +351,8 @@ struct ChunkInWarps {
     read_own<Unit, pitch>(at, x.v, p, sum);
   }
 
-  /// One step t of a chunk in device memory, read pair by pair by a whole warp: numbers that are not finite and not seen do
-  /// not reach it. Null strengths and decays are 1.
+  /// One step t of a chunk in device memory, read pair by pair by a whole warp: numbers that are not finite and not
+  /// seen do not reach it. Null strengths and decays are 1.
   struct Given {
     const float *q, *k, *v, *S;
     int ldv, lds;

@@ -61,8 +61,8 @@ protected:
     const float *S, *z;
     int ld;
   };
-  /// Summarises a chunk by these keys and values; value(row, x) is what is left of an element of the sum. What the keys wrote
-  /// decays to the chunk's end; what queries read has decayed from its `start` on, and has no strength.
+  /// Summarises a chunk by these keys and values; value(row, x) is what is left of an element of the sum. What the keys
+  /// wrote decays to the chunk's end; what queries read has decayed from its `start` on, and has no strength.
   template <class Unit, bool start = false, class Value>
   __device__ __forceinline__ void sum_up(const Team &team, const Chunk &c, const Array<float> &keys,
                                          const Array<float> &values, const Summary &out, const Summarising &x,

@@ -28,9 +28,9 @@ struct PairsInWarps : ChunkInWarps {
     }
   };
 
-  /// sum_t += the state's read (meet), of which D(t,0), or looking ahead D(C,t), is left where something is `decaying`; then
-  /// sum_t += sum over the seen of p(t,i) read_i, p(t,i) = D (row_t . met_i), which look(p) sees before it decays and
-  /// change(p) changes after that. Without a state nothing that is in the sum decays.
+  /// sum_t += the state's read (meet), of which D(t,0), or looking ahead D(C,t), is left where something is `decaying`;
+  /// then sum_t += sum over the seen of p(t,i) read_i, p(t,i) = D (row_t . met_i), which look(p) sees before it decays
+  /// and change(p) changes after that. Without a state nothing that is in the sum decays.
   template <class Unit, Seen seen, bool along, bool decaying, class Look, class Change>
   __device__ __forceinline__ static void add_pairs(const Lane &at, const RowsOf &rows, const Tiles &x,
                                                    const Decay &decay, Results (&sum)[blocks], const Look &look,

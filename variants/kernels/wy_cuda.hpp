@@ -106,8 +106,8 @@ private:
     }
   }
 
-  /// Of the warp's steps erase_t D(t-1,0) k_t and write_t v_t in place of k_t and v_t, and, where anything decays, what of
-  /// their writes is left at the chunk's end. A lane has four columns of all.
+  /// Of the warp's steps erase_t D(t-1,0) k_t and write_t v_t in place of k_t and v_t, and, where anything decays, what
+  /// of their writes is left at the chunk's end. A lane has four columns of all.
   __device__ __forceinline__ void leave_right_sides(const Lane &own, const float (&left)[2], const float *erase,
                                                     const float *write, const Summary &out,
                                                     const Summarising &x) const {

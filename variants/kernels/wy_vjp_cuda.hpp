@@ -213,8 +213,8 @@ private:
     __device__ float operator()(int i) const { return erase ? -erase[i] : -1; }
   };
 
-  /// dY to memory, and the gradients of v and of what writes it. A warp's rows; their values are on their way before the
-  /// first is needed.
+  /// dY to memory, and the gradients of v and of what writes it. A warp's rows; their values are on their way before
+  /// the first is needed.
   __device__ __forceinline__ void leave_dY(const Lane &at, size_t step, const float *dY, float *to) const {
     constexpr int together = 8;
     const float *const write = WyAdjoint<float>::at(in.write, step), *const values = v.data() + step * size;
