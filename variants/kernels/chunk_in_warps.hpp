@@ -36,8 +36,10 @@ struct ChunkInWarps {
     float *inside, *tail; // [size] from a step's block's start on, itself too; of the steps behind it in its block
     float *whole;         // [blocks] of a block
   };
-  KOKKOS_FUNCTION static Decay place_decay(Stack<float> &s) {
-    Decay x;
+  /// None where nothing decays.
+  KOKKOS_FUNCTION static Decay place_decay(Stack<float> &s, bool decays) {
+    Decay x{};
+    if (!decays) return x;
     x.own = s.take(size), x.inside = s.take(size), x.tail = s.take(size), x.whole = s.take(blocks);
     return x;
   }
@@ -50,7 +52,7 @@ struct ChunkInWarps {
   KOKKOS_FUNCTION static Reading place_reading(Stack<float> &s, bool decays) {
     Reading x;
     x.k = s.take(size * key_pitch), x.v = s.take(size * pitch), x.S = s.take(size * pitch),
-    x.decay = decays ? place_decay(s) : Decay{};
+    x.decay = place_decay(s, decays);
     return x;
   }
 

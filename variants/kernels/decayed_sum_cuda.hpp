@@ -23,7 +23,7 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
   };
   KOKKOS_FUNCTION Summarising summarising(Stack<float> &s) const {
     Summarising x;
-    x.k = s.take(size * pitch), x.v = s.take(size * pitch), x.decay = decays ? place_decay(s) : Decay{};
+    x.k = s.take(size * pitch), x.v = s.take(size * pitch), x.decay = place_decay(s, decays);
     return x;
   }
   KOKKOS_FUNCTION Reading reading(Stack<float> &s) const { return place_reading(s, decays); }

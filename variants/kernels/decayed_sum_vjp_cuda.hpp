@@ -45,7 +45,7 @@ template <bool decaying> struct DecayedSumBackInWarps : DecayedSumInWarps {
   };
   KOKKOS_FUNCTION bool gates() const { return decaying && d.alpha.extent(0); }
   KOKKOS_FUNCTION Reading reading(Stack<float> &s) const {
-    return {Pairs::room(s), Pairs::room(s), Pairs::room(s), decaying ? place_decay(s) : Decay{},
+    return {Pairs::room(s), Pairs::room(s), Pairs::room(s), place_decay(s, decaying),
             gates() ? Pairs::room(s) : nullptr};
   }
 

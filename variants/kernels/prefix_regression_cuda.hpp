@@ -43,7 +43,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
     x.H = s.take(warps * 32 * Triangle::size);
     static_assert(warps * 32 * Triangle::size >= 2 * size * pitch, "B and v");
     x.B = x.H, x.v = x.B + size * pitch;
-    x.decay = sum.decays ? In::place_decay(s) : In::Decay{};
+    x.decay = In::place_decay(s, sum.decays);
     return x;
   }
 

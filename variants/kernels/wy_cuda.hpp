@@ -26,7 +26,7 @@ struct WyInWarps : WyAlgebra<float>, ChunkInWarps {
   };
   KOKKOS_FUNCTION Summarising summarising(Stack<float> &s) const {
     Summarising x;
-    x.X = s.take(size * wide), x.L = s.take(size * pitch), x.decay = decays ? place_decay(s) : Decay{};
+    x.X = s.take(size * wide), x.L = s.take(size * pitch), x.decay = place_decay(s, decays);
     return x;
   }
   KOKKOS_FUNCTION Reading reading(Stack<float> &s) const { return place_reading(s, decays); }

@@ -25,7 +25,7 @@ template <bool decaying> struct WyBackInWarps : WyAdjoint<float>, PairsInWarps {
     Decay decay;
   };
   KOKKOS_FUNCTION Summarising summarising(Stack<float> &s) const {
-    return {room(s), room(s), room(s), decaying ? place_decay(s) : Decay{}};
+    return {room(s), room(s), room(s), place_decay(s, decaying)};
   }
   struct Reading {
     float *first, *second, *state;
@@ -33,7 +33,7 @@ template <bool decaying> struct WyBackInWarps : WyAdjoint<float>, PairsInWarps {
     Decay decay;
   };
   KOKKOS_FUNCTION Reading reading(Stack<float> &s) const {
-    return {room(s), room(s), room(s), room(s), decaying ? place_decay(s) : Decay{}};
+    return {room(s), room(s), room(s), room(s), place_decay(s, decaying)};
   }
 
   template <Math math>
