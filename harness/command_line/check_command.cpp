@@ -10,10 +10,10 @@
 #include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/pipeline/bench.hpp"
-#include "harness/pipeline/check_gradient.hpp"
+#include "harness/check/check_gradient.hpp"
 #include "harness/pipeline/equivalence.hpp"
 #include "harness/pipeline/provenance.hpp"
-#include "harness/pipeline/samples.hpp"
+#include "harness/check/samples.hpp"
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -12,7 +12,7 @@
 #include "harness/numerics/statistics.hpp"
 #include "harness/pipeline/along_ranks.hpp"
 #include "harness/pipeline/backward.hpp"
-#include "harness/pipeline/check_gradient.hpp"
+#include "harness/check/check_gradient.hpp"
 #include "harness/pipeline/equivalence.hpp"
 #include "harness/pipeline/plan.hpp"
 #include <algorithm>

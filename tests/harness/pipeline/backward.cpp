@@ -2,7 +2,7 @@
 // Every form's own backward pass against the definition's gradient, to the bound that `check --grad` holds a user's to.
 #include "harness/pipeline/backward.hpp"
 #include "harness/core/error.hpp"
-#include "harness/pipeline/check_gradient.hpp"
+#include "harness/check/check_gradient.hpp"
 #include "tests/harness/pipeline/gradient_case.hpp"
 #include <cmath>
 

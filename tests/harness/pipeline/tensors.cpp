@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/tensors.hpp"
 #include "harness/core/error.hpp"
-#include "harness/pipeline/samples.hpp"
+#include "harness/check/samples.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/diagnosis.hpp"
+#include "harness/check/diagnosis.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/pipeline/forward.hpp"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/check_gradient.hpp"
+#include "harness/check/check_gradient.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/linalg.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/samples.hpp"
+#include "harness/check/samples.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"

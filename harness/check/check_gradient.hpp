@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Are the gradients of a kernel right? Each held against that of the definition.
 #pragma once
-#include "harness/pipeline/check.hpp"
+#include "harness/check/check.hpp"
 #include "harness/pipeline/gradient.hpp"
 
 namespace recollect {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/check.hpp"
+#include "harness/check/check.hpp"
 #include "harness/core/error.hpp"
-#include "harness/pipeline/samples.hpp"
+#include "harness/check/samples.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 

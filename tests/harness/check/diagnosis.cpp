@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/files/test_check.py makes the mistakes in NumPy; here the list itself.
-#include "harness/pipeline/diagnosis.hpp"
-#include "harness/pipeline/samples.hpp"
+#include "harness/check/diagnosis.hpp"
+#include "harness/check/samples.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 #include <set>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/check.hpp"
+#include "harness/check/check.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "harness/pipeline/conditioning.hpp"
-#include "harness/pipeline/diagnosis.hpp"
+#include "harness/check/diagnosis.hpp"
 #include <algorithm>
 #include <cmath>
 

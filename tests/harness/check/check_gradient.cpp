@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/files/test_check.py holds kernels in NumPy to it; here the verdicts and the bound.
-#include "harness/pipeline/check_gradient.hpp"
+#include "harness/check/check_gradient.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/samples.hpp"
+#include "harness/check/samples.hpp"
 #include "tests/harness/pipeline/gradient_case.hpp"
 #include <cmath>
 

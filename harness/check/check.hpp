@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is a kernel right? What it computed is held to the float64 definition, and where it is wrong, the mistake is named.
+#pragma once
+#include "harness/check/judge.hpp"
+#include <array>
+#include <map>
+
+namespace recollect {
+
+/// A problem with its float64 results and the noise of each type: computed once, shared by candidates and types.
+class Reference {
+public:
+  explicit Reference(Problem problem, int chunk = 64);
+  const Problem &problem() const { return problem_; }
+  const Results &results() const { return results_; }
+  const Noise &noise(Precision precision) const; // computed when first asked for
+  size_t heads_per_text() const { return size_t(problem_.given.shape.H); }
+
+private:
+  Problem problem_;
+  int chunk_;
+  Results results_;
+  mutable std::map<Precision, Noise> noise_;
+};
+
+/// Every part of `candidate` against the reference. Parts that the candidate lacks are not judged.
+std::vector<Judged> judge_all(const Reference &reference, const Results &candidate, Precision precision);
+/// Whether every part is within the limits: what a mistake must be to explain a candidate, with itself as the reference.
+bool all_right(const std::vector<Judged> &judged);
+
+struct Checked {
+  Judgement judgement = Judgement::undecided;
+  std::string reason;                   // of `undecided`: what could not be decided and why
+  std::vector<Judged> parts;            // in the order of the reference
+  std::vector<std::string> not_checked; // parts of the reference that the candidate lacks
+  std::vector<std::string> inexact;     // inputs that the type cannot represent
+  std::vector<std::array<double, 3>> by_step; // first step, one past the last, worst error of o there: octaves
+  std::vector<std::string> diagnosis;   // the nearest known mistake, or two that explain the candidate equally well
+  std::string where;                    // where the error lives
+  bool right() const { return judgement == Judgement::right; }
+};
+
+Checked check(const Reference &reference, const Results &candidate, Precision precision);
+
+} // namespace recollect

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds one array of a candidate to the definition, in units of the noise that rounding makes.
+#pragma once
+#include "harness/check/noise.hpp"
+
+namespace recollect {
+
+/// Largest error, in units of sigma, that is still rounding. docs/checking-a-kernel.md shows how they were calibrated.
+struct Limits {
+  double row = 5;  // RMS error of a row over its noise
+  double head = 2; // RMS error of a head over its noise
+};
+
+enum class Judgement { right, wrong, undecided };
+
+struct Judged {
+  std::string name;
+  Judgement judgement = Judgement::right;
+  bool finite = true;           // no NaN or infinity where the definition is finite
+  double row = 0, head = 0;     // largest errors in units of sigma; 0 where all is exact
+  double worst = 0, rms = 0;    // largest |error| over the largest |reference|, and Euclidean norms' ratio
+  std::vector<long> first_bad;  // b, h, row, column of the first element beyond the limits; empty: none
+  std::vector<size_t> bad_heads;
+  std::vector<size_t> without_power; // heads in which zeros would pass for right: the noise drowns the values
+  std::vector<double> ratios;   // [heads, rows] error over noise, for whoever wants to see where
+};
+
+/// `candidate` [heads, rows, columns] of the reference's shape; `H` heads a batch entry.
+Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H,
+             const Limits &limits = {});
+
+} // namespace recollect

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel is given and what it computes, as a list of named arrays: outputs, final state and gradients are judged
+// alike.
+#pragma once
+#include "harness/core/variant.hpp"
+#include "harness/pipeline/gradient.hpp"
+
+namespace recollect {
+
+/// A layer, its parameters and what it is given.
+struct Problem {
+  const Variant &variant;
+  Params params;
+  Sequence given;        // inputs; `state` is empty where the layer starts from its own
+  OutputWeights weights; // do and dstate; no do: gradients are not asked for
+  bool wants_gradient() const { return !weights.o.empty(); }
+};
+
+/// One array [heads, rows, columns], heads = B H. Rows are the steps of o and of gradients, or the rows of a state.
+struct Part {
+  std::string name; // o, state, dq, dk, dv, dbeta, dalpha, dlambda, dw, dstate
+  size_t heads, rows, columns;
+  std::vector<double> values;
+  bool over_steps; // rows are steps
+};
+using Results = std::vector<Part>;
+
+/// The part of that name; null where there is none.
+const Part *find_part(const Results &results, const std::string &name);
+Part *find_part(Results &results, const std::string &name);
+
+/// Outputs, the final state where there is one, and gradients of what was given, as parts.
+Results as_results(const Problem &problem, const Output &output, const Sequence *gradient = nullptr);
+
+/// Outputs and state of the recurrent form in float64; gates outside [0,1] are let through.
+Output outputs_of(const Problem &problem);
+/// Gradients in float64: by the layer's backward pass where it has one, by the tape over its definition elsewhere.
+Sequence gradients_of(const Problem &problem);
+/// Both, as far as they are asked for. Input error where the backward pass disagrees with differences of the definition.
+Results definition_of(const Problem &problem);
+
+/// Moves numbers of an array in place; `what` names the array.
+using Disturbance = std::function<void(std::vector<double> &numbers, const std::string &what)>;
+/// definition_of() in segments of `length` steps, the state and, on the way back, its gradient disturbed where one
+/// segment hands over to the next. A layer without a state has one segment.
+Results in_segments(const Problem &problem, int length, const Disturbance &disturb);
+
+} // namespace recollect
