@@ -10,7 +10,7 @@ namespace recollect {
 struct BatteryCase {
   std::string name; // T130-gates01-S0: also the stem of its file
   std::string why;  // what it is there for
-  Problem problem;
+  CheckCase problem;
 };
 
 /// About 24 cases for the layer; with `gradient` the weights do and dstate are drawn, too. Cases that do not concern a

@@ -10,14 +10,14 @@ namespace recollect {
 /// A problem with its float64 results and the noise of each type: computed once, shared by candidates and types.
 class Reference {
 public:
-  explicit Reference(Problem problem, int chunk = 64);
-  const Problem &problem() const { return problem_; }
+  explicit Reference(CheckCase problem, int chunk = 64);
+  const CheckCase &problem() const { return problem_; }
   const Results &results() const { return results_; }
   const Noise &noise(Precision precision) const; // computed when first asked for
   size_t heads_per_text() const { return size_t(problem_.given.shape.H); }
 
 private:
-  Problem problem_;
+  CheckCase problem_;
   int chunk_;
   Results results_;
   mutable std::map<Precision, Noise> noise_;
@@ -30,13 +30,13 @@ bool all_right(const std::vector<Judged> &judged);
 
 struct Checked {
   Judgement judgement = Judgement::undecided;
-  std::string reason;                   // of `undecided`: what could not be decided and why
-  std::vector<Judged> parts;            // in the order of the reference
-  std::vector<std::string> not_checked; // parts of the reference that the candidate lacks
-  std::vector<std::string> inexact;     // inputs that the type cannot represent
+  std::string reason;                         // of `undecided`: what could not be decided and why
+  std::vector<Judged> parts;                  // in the order of the reference
+  std::vector<std::string> not_checked;       // parts of the reference that the candidate lacks
+  std::vector<std::string> inexact;           // inputs that the type cannot represent
   std::vector<std::array<double, 3>> by_step; // first step, one past the last, worst error of o there: octaves
-  std::vector<std::string> diagnosis;   // the nearest known mistake, or two that explain the candidate equally well
-  std::string where;                    // where the error lives
+  std::vector<std::string> diagnosis; // the nearest known mistake, or two that explain the candidate equally well
+  std::string where;                  // where the error lives
   bool right() const { return judgement == Judgement::right; }
 };
 

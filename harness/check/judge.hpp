@@ -8,7 +8,9 @@ namespace recollect {
 /// Largest error, in units of sigma, that is still rounding. docs/checking-a-kernel.md shows how they were calibrated.
 struct Limits {
   double row = 5;  // RMS error of a row over its noise
-  double head = 2; // RMS error of a head over its noise
+  double head = 2; // RMS error of a head of many rows over its noise
+  /// Of a head of so many rows: few rows average less; one row is judged as a row.
+  double head_of(size_t rows) const;
 };
 
 enum class Judgement { right, wrong, undecided };
@@ -16,13 +18,13 @@ enum class Judgement { right, wrong, undecided };
 struct Judged {
   std::string name;
   Judgement judgement = Judgement::right;
-  bool finite = true;           // no NaN or infinity where the definition is finite
-  double row = 0, head = 0;     // largest errors in units of sigma; 0 where all is exact
-  double worst = 0, rms = 0;    // largest |error| over the largest |reference|, and Euclidean norms' ratio
-  std::vector<long> first_bad;  // b, h, row, column of the first element beyond the limits; empty: none
+  bool finite = true;          // no NaN or infinity where the definition is finite
+  double row = 0, head = 0;    // largest errors in units of sigma; 0 where all is exact
+  double worst = 0, rms = 0;   // largest |error| over the largest |reference|, and Euclidean norms' ratio
+  std::vector<long> first_bad; // b, h, row, column of the first element beyond the limits; empty: none
   std::vector<size_t> bad_heads;
   std::vector<size_t> without_power; // heads in which zeros would pass for right: the noise drowns the values
-  std::vector<double> ratios;   // [heads, rows] error over noise, for whoever wants to see where
+  std::vector<double> ratios;        // [heads, rows] error over noise, for whoever wants to see where
 };
 
 /// `candidate` [heads, rows, columns] of the reference's shape; `H` heads a batch entry.

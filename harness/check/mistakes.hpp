@@ -20,7 +20,7 @@ struct Mistake {
   std::vector<std::string> reports; // public reports: "vllm #22034"
   /// The ways to make it here: one for each chunk length, say. None where this layer or these inputs cannot show it.
   /// `right` are the definition's results.
-  std::function<std::vector<Made>(const Problem &problem, const Results &right)> make;
+  std::function<std::vector<Made>(const CheckCase &problem, const Results &right)> make;
 };
 
 const std::vector<Mistake> &all_mistakes();

@@ -22,6 +22,6 @@ using Noise = std::vector<PartNoise>;
 constexpr int noise_draws = 5;
 
 /// `chunk`: steps from one handover of the state to the next, at most T.
-Noise noise_of(const Problem &problem, const Results &definition, Precision precision, int chunk);
+Noise noise_of(const CheckCase &problem, const Results &definition, Precision precision, int chunk);
 
 } // namespace recollect

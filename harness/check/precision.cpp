@@ -10,12 +10,15 @@ namespace {
 
 struct Format {
   const char *name;
-  int digits;     // of the significand, the leading one included
+  int digits;      // of the significand, the leading one included
   int least, most; // exponents of the smallest normal number and of the largest number
 };
 const Format &format_of(Precision precision) {
-  static constexpr Format formats[] = {
-      {"f64", 53, -1022, 1023}, {"f32", 24, -126, 127}, {"tf32", 11, -126, 127}, {"f16", 11, -14, 15}, {"bf16", 8, -126, 127}};
+  static constexpr Format formats[] = {{"f64", 53, -1022, 1023},
+                                       {"f32", 24, -126, 127},
+                                       {"tf32", 11, -126, 127},
+                                       {"f16", 11, -14, 15},
+                                       {"bf16", 8, -126, 127}};
   return formats[int(precision)];
 }
 
@@ -40,7 +43,8 @@ const std::vector<std::string> &precision_names() {
 
 Precision parse_precision(const std::string &name) {
   const auto found = std::find(precision_names().begin(), precision_names().end(), name);
-  if (found == precision_names().end()) usage_error("unknown type '" + name + "'" + suggestion(name, precision_names()));
+  if (found == precision_names().end())
+    usage_error("unknown type '" + name + "'" + suggestion(name, precision_names()));
   return Precision(found - precision_names().begin());
 }
 
@@ -54,6 +58,11 @@ double rounded(double x, Precision precision) {
   const double spacing = std::ldexp(1.0, spacing_exponent(x, format)), nearest = std::nearbyint(x / spacing) * spacing;
   const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.most);
   return std::fabs(nearest) > largest ? std::copysign(HUGE_VAL, x) : nearest;
+}
+
+Precision precision_of(Real real, Math math) {
+  if (real == Real::f64) return Precision::f64;
+  return math == Math::bf16 ? Precision::bf16 : math == Math::tf32 ? Precision::tf32 : Precision::f32;
 }
 
 Precision storage_of(Precision precision) { return precision == Precision::tf32 ? Precision::f32 : precision; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number types that kernels compute in: their spacing, and rounding to them.
 #pragma once
+#include "harness/core/types.hpp"
 #include <string>
 #include <vector>
 
@@ -22,5 +23,7 @@ double half_spacing(double x, Precision precision);
 double rounded(double x, Precision precision);
 /// The type that arrays are stored in: f32 for tf32, otherwise itself.
 Precision storage_of(Precision precision);
+/// What a run in this type and arithmetic computes in.
+Precision precision_of(Real real, Math math);
 
 } // namespace recollect

@@ -8,11 +8,12 @@
 namespace recollect {
 
 /// A layer, its parameters and what it is given.
-struct Problem {
+struct CheckCase {
   const Variant &variant;
   Params params;
-  Sequence given;        // inputs; `state` is empty where the layer starts from its own
-  OutputWeights weights; // do and dstate; no do: gradients are not asked for
+  Sequence given;         // inputs; `state` is empty where the layer starts from its own
+  OutputWeights weights;  // do and dstate; no do: gradients are not asked for
+  bool log_gates = false; // gradients are those in the logarithms of alpha and lambda
   bool wants_gradient() const { return !weights.o.empty(); }
 };
 
@@ -30,19 +31,20 @@ const Part *find_part(const Results &results, const std::string &name);
 Part *find_part(Results &results, const std::string &name);
 
 /// Outputs, the final state where there is one, and gradients of what was given, as parts.
-Results as_results(const Problem &problem, const Output &output, const Sequence *gradient = nullptr);
+Results as_results(const CheckCase &problem, const Output &output, const Sequence *gradient = nullptr);
 
 /// Outputs and state of the recurrent form in float64; gates outside [0,1] are let through.
-Output outputs_of(const Problem &problem);
-/// Gradients in float64: by the layer's backward pass where it has one, by the tape over its definition elsewhere.
-Sequence gradients_of(const Problem &problem);
+Output outputs_of(const CheckCase &problem);
+/// Gradients in float64: by the layer's backward pass where it has one, by the tape over its definition elsewhere. Those
+/// of gates are in the gates, or in their logarithms where the problem has them so.
+Sequence gradients_of(const CheckCase &problem);
 /// Both, as far as they are asked for. Input error where the backward pass disagrees with differences of the definition.
-Results definition_of(const Problem &problem);
+Results definition_of(const CheckCase &problem);
 
 /// Moves numbers of an array in place; `what` names the array.
 using Disturbance = std::function<void(std::vector<double> &numbers, const std::string &what)>;
 /// definition_of() in segments of `length` steps, the state and, on the way back, its gradient disturbed where one
 /// segment hands over to the next. A layer without a state has one segment.
-Results in_segments(const Problem &problem, int length, const Disturbance &disturb);
+Results in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
 } // namespace recollect

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/bench.hpp"
+#include "harness/check/check.hpp"
 #include "harness/core/cost.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
@@ -12,7 +13,6 @@
 #include "harness/numerics/statistics.hpp"
 #include "harness/pipeline/along_ranks.hpp"
 #include "harness/pipeline/backward.hpp"
-#include "harness/check/check_gradient.hpp"
 #include "harness/pipeline/equivalence.hpp"
 #include "harness/pipeline/plan.hpp"
 #include <algorithm>
@@ -104,18 +104,14 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
                  std::min(c.shape.Dv, 24)};
   const Sequence s = inputs_of(small);
   const OutputWeights weights = weights_of(small, s.shape);
-  const Precision precision = c.math == Math::bf16   ? Precision::bf16
-                              : c.math == Math::tf32 ? Precision::tf32
-                                                     : Precision::f32;
-  const double finer = c.real == Real::f64 ? epsilon_of(Real::f64) / epsilon_of(Real::f32) : 1;
-  for (const CheckedGradient::Part &part :
-       check_gradient(*c.variant, s, c.params, weights, backward(*c.variant, s, run_of(small), weights), precision,
-                      c.chunk, false)
-           .parts) {
-    result.error = std::max(result.error, part.errors.worst);
-    if (!(part.errors.worst <= finer * part.bound)) // nor NaN
-      result.reason = part.name + " deviates by " + number(part.errors.worst) +
-                      " from the definition's gradient, rounding allows " + number(finer * part.bound);
+  const Reference reference({*c.variant, c.params, s, weights}, c.chunk);
+  const Sequence found = backward(*c.variant, s, run_of(small), weights);
+  for (const Judged &part :
+       judge_all(reference, as_results(reference.problem(), {}, &found), precision_of(c.real, c.math))) {
+    result.error = std::max(result.error, part.worst);
+    if (part.judgement == Judgement::wrong)
+      result.reason = part.name + " deviates by " + number(part.row) + " (a row) and " + number(part.head) +
+                      " (a head) times what rounding makes";
   }
 }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/judge.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+/// |a - b|; infinity where it is no number: an element that is missing is wrong.
+double gap(double a, double b) {
+  const double difference = std::fabs(a - b);
+  return std::isnan(difference) ? HUGE_VAL : difference;
+}
+
+double over(double error, double noise) { return error == 0 ? 0 : noise == HUGE_VAL ? 0 : error / noise; }
+
+/// Sums of squares over one head.
+struct HeadErrors {
+  double worst_row = 0, squares = 0, noise = 0;
+  double ratio() const { return over(std::sqrt(squares), std::sqrt(noise)); }
+  bool beyond(const Limits &limits, size_t rows, double margin = 1) const {
+    return worst_row > margin * limits.row || ratio() > margin * limits.head_of(rows);
+  }
+};
+
+/// The errors of a head, row by row: error(i) is that of element i, told(row, ratio) hears each row's.
+template <class Error, class Told>
+HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t head, const Error &error,
+                       const Told &told) {
+  HeadErrors found;
+  for (size_t row = head * reference.rows; row < (head + 1) * reference.rows; ++row) {
+    double squares = 0;
+    for (size_t i = row * reference.columns; i < (row + 1) * reference.columns; ++i) squares += error(i) * error(i);
+    squares /= double(reference.columns);
+    const double ratio = over(std::sqrt(squares), noise.rows[row]);
+    told(row, ratio);
+    found.worst_row = std::max(found.worst_row, ratio);
+    found.squares += squares, found.noise += noise.rows[row] * noise.rows[row];
+  }
+  return found;
+}
+
+/// Whether zeros in place of the head would be refused, with a margin. A head of zeros has nothing to refuse.
+bool has_power(const Part &reference, const PartNoise &noise, size_t head, const Limits &limits) {
+  constexpr double margin = 1.25;
+  const auto own = [&](size_t i) { return std::fabs(reference.values[i]); };
+  bool zero = true, finite = true;
+  for (size_t i = head * reference.rows * reference.columns; i < (head + 1) * reference.rows * reference.columns; ++i) {
+    zero = zero && own(i) < 1e-37;
+    finite = finite && std::isfinite(own(i));
+  }
+  if (!finite) return false;
+  return zero || head_errors(reference, noise, head, own, [](size_t, double) {}).beyond(limits, reference.rows, margin);
+}
+
+/// The element of the row that is farthest off, as b, h, row, column.
+std::vector<long> place_in(const Part &reference, const std::vector<double> &candidate, size_t row, size_t H) {
+  size_t worst = row * reference.columns;
+  for (size_t i = worst; i < (row + 1) * reference.columns; ++i)
+    if (gap(candidate[i], reference.values[i]) > gap(candidate[worst], reference.values[worst])) worst = i;
+  const size_t head = row / reference.rows;
+  return {long(head / H), long(head % H), long(row % reference.rows), long(worst % reference.columns)};
+}
+
+} // namespace
+
+double Limits::head_of(size_t rows) const { return head + (row - head) / std::sqrt(double(rows)); }
+
+Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H,
+             const Limits &limits) {
+  Judged found;
+  found.name = reference.name;
+  found.ratios.resize(reference.heads * reference.rows);
+  double scale = 0, squares = 0, whole = 0;
+  for (size_t i = 0; i < candidate.size(); ++i) {
+    const double error = gap(candidate[i], reference.values[i]);
+    found.finite = found.finite && (std::isfinite(candidate[i]) || !std::isfinite(reference.values[i]));
+    found.worst = std::max(found.worst, error), scale = std::max(scale, std::fabs(reference.values[i]));
+    squares += error * error, whole += reference.values[i] * reference.values[i];
+  }
+  if (scale > 0) found.worst /= scale;
+  found.rms = std::sqrt(whole > 0 ? squares / whole : squares);
+
+  size_t first = reference.rows, first_row = 0; // the earliest step beyond the limits, and where it is
+  const auto error = [&](size_t i) { return gap(candidate[i], reference.values[i]); };
+  for (size_t head = 0; head < reference.heads; ++head) {
+    if (!has_power(reference, noise, head, limits)) found.without_power.push_back(head);
+    const HeadErrors errors =
+        head_errors(reference, noise, head, error, [&](size_t row, double ratio) { found.ratios[row] = ratio; });
+    found.row = std::max(found.row, errors.worst_row), found.head = std::max(found.head, errors.ratio());
+    if (!errors.beyond(limits, reference.rows)) continue;
+    found.bad_heads.push_back(head);
+    const auto begin = found.ratios.begin() + std::ptrdiff_t(head * reference.rows),
+               end = begin + std::ptrdiff_t(reference.rows);
+    auto bad = std::find_if(begin, end, [&](double ratio) { return ratio > limits.row; });
+    if (bad == end) bad = std::max_element(begin, end); // the head as a whole: its worst row
+    if (size_t(bad - begin) < first) first = size_t(bad - begin), first_row = head * reference.rows + first;
+  }
+  if (!found.bad_heads.empty()) {
+    found.judgement = Judgement::wrong;
+    found.first_bad = place_in(reference, candidate, first_row, H);
+  } else if (!found.finite) {
+    found.judgement = Judgement::wrong;
+  } else if (!found.without_power.empty()) {
+    found.judgement = Judgement::undecided;
+  }
+  return found;
+}
+
+} // namespace recollect

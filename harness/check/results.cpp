@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/results.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/pipeline/backward.hpp"
+#include "harness/pipeline/differences.hpp"
+#include <algorithm>
+
+namespace recollect {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr double quick_tape = 1e6; // operations of the definition: about a second of tape
+
+Run definition_run(const CheckCase &problem) {
+  Run run{"recurrent", Real::f64, 1, problem.params};
+  run.any_gate = true; // mistakes and disturbed inputs may leave [0,1]
+  return run;
+}
+
+Sequence back(const CheckCase &problem) {
+  Run run{backward_form(problem.variant), Real::f64, 64, problem.params};
+  run.any_gate = true;
+  return gradient_by(problem.variant, problem.given, run, problem.weights);
+}
+
+double operations(const CheckCase &problem) {
+  const Shape &n = problem.given.shape;
+  const Cost &cost = problem.variant.cost;
+  const double step = cost.flops.at(n, problem.params) + cost.functions.at(n, problem.params);
+  return step * double(n.heads()) * n.T;
+}
+
+void hold_to_differences(const CheckCase &problem, const Sequence &claimed) {
+  for (const Slope &slope : slopes(problem.variant, problem.given, problem.params, problem.weights, claimed))
+    if (!slope.right())
+      input_error("the backward pass of " + problem.variant.name + " is no reference: along a random direction " +
+                  slope.name + " gives " + number(slope.claimed) + ", differences of the definition " +
+                  number(slope.measured));
+}
+
+/// `from` holds steps [begin, end) of every head, `to` all T.
+void put_steps(Numbers &to, const Numbers &from, const Shape &whole, int begin, int end) {
+  if (from.empty()) return;
+  const size_t width = from.size() / (whole.heads() * size_t(end - begin));
+  to.resize(whole.heads() * size_t(whole.T) * width);
+  for (size_t head = 0; head < whole.heads(); ++head)
+    std::copy_n(&from[head * size_t(end - begin) * width], size_t(end - begin) * width,
+                &to[(head * size_t(whole.T) + size_t(begin)) * width]);
+}
+
+/// Steps [begin, end) of do.
+Numbers steps_of(const Numbers &values, const Shape &shape, int begin, int end) {
+  Sequence carrier;
+  carrier.shape = shape, carrier.v = values;
+  return slice_steps(carrier, begin, end).v;
+}
+
+} // namespace
+
+const Part *find_part(const Results &results, const std::string &name) {
+  const auto found = std::find_if(results.begin(), results.end(), [&](const Part &part) { return part.name == name; });
+  return found == results.end() ? nullptr : &*found;
+}
+Part *find_part(Results &results, const std::string &name) {
+  return const_cast<Part *>(find_part(const_cast<const Results &>(results), name));
+}
+
+Results as_results(const CheckCase &problem, const Output &output, const Sequence *gradient) {
+  const Shape &n = problem.given.shape;
+  const StateShape state = problem.variant.state_shape(n, problem.params);
+  Results all;
+  const auto add = [&](const std::string &name, const Numbers &values, int rows, int columns, bool over_steps) {
+    if (!values.empty()) all.push_back({name, n.heads(), size_t(rows), size_t(columns), values, over_steps});
+  };
+  add("o", output.o, n.T, n.Dv, true);
+  add("state", output.state, state.rows, state.columns, false);
+  if (!gradient) return all;
+  for (Tensor tensor : all_tensors)
+    add(std::string("d") + name_of(tensor), (*gradient)[tensor], n.T, width_of(tensor, n), true);
+  add("dstate", gradient->state, state.rows, state.columns, false);
+  return all;
+}
+
+Output outputs_of(const CheckCase &problem) { return forward(problem.variant, problem.given, definition_run(problem)); }
+
+Sequence gradients_of(const CheckCase &problem) {
+  Sequence found = back(problem);
+  if (problem.log_gates) in_logarithms(found, problem.given);
+  return found;
+}
+
+Results definition_of(const CheckCase &problem) {
+  const Output output = outputs_of(problem);
+  if (!problem.wants_gradient()) return as_results(problem, output);
+  const bool by_tape = takes_gradients() && operations(problem) <= quick_tape;
+  Sequence found = by_tape ? gradient(problem.variant, problem.given, problem.params, problem.weights) : back(problem);
+  if (!by_tape) hold_to_differences(problem, found);
+  if (problem.log_gates) in_logarithms(found, problem.given);
+  return as_results(problem, output, &found);
+}
+
+Results in_segments(const CheckCase &problem, int length, const Disturbance &disturb) {
+  const Shape &n = problem.given.shape;
+  const bool has_state = problem.variant.state_shape(n, problem.params).size() > 0;
+  const int step = has_state ? std::clamp(length, 1, n.T) : n.T;
+  const auto segment = [&](int begin, const Numbers &state) {
+    CheckCase part{problem.variant,
+                   problem.params,
+                   slice_steps(problem.given, begin, std::min(begin + step, n.T)),
+                   {},
+                   problem.log_gates};
+    part.given.state = state;
+    return part;
+  };
+
+  std::vector<Numbers> starts{initial_state(problem.variant, problem.given, problem.params)};
+  Output whole;
+  for (int begin = 0; begin < n.T; begin += step) {
+    Output out = outputs_of(segment(begin, starts.back()));
+    const int end = std::min(begin + step, n.T);
+    put_steps(whole.o, out.o, n, begin, end);
+    whole.state = out.state, whole.state_shape = out.state_shape;
+    if (end == n.T) break;
+    disturb(out.state, "state");
+    starts.push_back(std::move(out.state));
+  }
+  if (!problem.wants_gradient()) return as_results(problem, whole);
+
+  Sequence gradient;
+  gradient.shape = n;
+  Numbers dstate = problem.weights.state;
+  for (int i = int(starts.size()) - 1; i >= 0; --i) {
+    const int begin = i * step, end = std::min(begin + step, n.T);
+    CheckCase part = segment(begin, starts[size_t(i)]);
+    part.weights = {steps_of(problem.weights.o, n, begin, end), dstate};
+    Sequence found = gradients_of(part);
+    for (Tensor tensor : all_tensors) put_steps(gradient[tensor], found[tensor], n, begin, end);
+    dstate = std::move(found.state);
+    if (i > 0) disturb(dstate, "dstate");
+  }
+  gradient.state = std::move(dstate);
+  return as_results(problem, whole, &gradient);
+}
+
+} // namespace recollect
