@@ -40,17 +40,14 @@ HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t hea
   return found;
 }
 
-/// Whether zeros in place of the head would be refused, with a margin. A head of zeros has nothing to refuse.
+/// Whether zeros in place of the head would be refused, with a margin. A head that is zero but for float64's own rounding
+/// has nothing to refuse.
 bool has_power(const Part &reference, const PartNoise &noise, size_t head, const Limits &limits) {
   constexpr double margin = 1.25;
-  const auto own = [&](size_t i) { return std::fabs(reference.values[i]); };
-  bool zero = true, finite = true;
-  for (size_t i = head * reference.rows * reference.columns; i < (head + 1) * reference.rows * reference.columns; ++i) {
-    zero = zero && own(i) < 1e-37;
-    finite = finite && std::isfinite(own(i));
-  }
-  if (!finite) return false;
-  return zero || head_errors(reference, noise, head, own, [](size_t, double) {}).beyond(limits, reference.rows, margin);
+  const auto own = [&](size_t i) { return std::isfinite(reference.values[i]) ? std::fabs(reference.values[i]) : NAN; };
+  const HeadErrors errors = head_errors(reference, noise, head, own, [](size_t, double) {});
+  if (std::isnan(errors.squares) || errors.noise == HUGE_VAL) return false;
+  return errors.ratio() <= 4 * noise.float64 || errors.beyond(limits, reference.rows, margin);
 }
 
 /// The element of the row that is farthest off, as b, h, row, column.

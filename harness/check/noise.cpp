@@ -19,11 +19,16 @@ private:
   Stream stream_;
 };
 
+/// Spacings that a number is moved by. A low precision rounds the operands of products, once each; in float32 and float64
+/// every intermediate result is rounded, some sixteen on the way of a number through a chunk: as a random walk, four.
+double passages(Precision precision) { return precision == Precision::f64 || precision == Precision::f32 ? 4 : 1; }
+double rounding(double x, Precision precision) { return passages(precision) * half_spacing(x, precision); }
+
 /// Rounding leaves zeros as they are, and whole numbers of a state: counts of steps, which kernels keep exactly.
 void move(Numbers &values, const Signs &sign, Precision precision, bool counts) {
   for (size_t i = 0; i < values.size(); ++i)
     if (const double x = values[i]; x != 0 && !(counts && x == std::nearbyint(x)))
-      values[i] = x + sign(i) * half_spacing(x, precision);
+      values[i] = x + sign(i) * rounding(x, precision);
 }
 
 /// Decays [heads, T, width], factors in [0,1]: each logarithm moves by half a spacing of the type, and the sum G_t of the
@@ -41,7 +46,7 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
       const double log = std::log(x), before = moved;
       sum += log;
       moved = sum_sign(i) * half_spacing(sum, precision == Precision::f64 ? precision : Precision::f32);
-      const double error = (log == 0 ? 0 : sign(i) * half_spacing(log, precision)) + moved - before;
+      const double error = (log == 0 ? 0 : sign(i) * rounding(log, precision)) + moved - before;
       x = std::min(1.0, std::exp(log + error));
     }
   }
@@ -80,6 +85,45 @@ double underflow(const Part &part, Precision precision) {
   return std::ldexp(largest, precision == Precision::f64 ? -1022 : -126);
 }
 
+/// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
+/// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Kernels sum
+/// the gradients of decays and of w, a rotation in some layers, over the later steps of the chunk.
+void add_cancelled_terms(Noise &noise, const CheckCase &problem, const Results &definition, Precision precision,
+                         int chunk) {
+  const Shape &n = problem.given.shape;
+  const Numbers &o = find_part(definition, "o")->values, &weights = problem.weights.o;
+  const size_t T = size_t(n.T), Dv = size_t(n.Dv);
+  Numbers products(n.heads() * T, 0.0); // |do_t o_t|^2
+  for (size_t i = 0; i < o.size(); ++i) products[i / Dv] += o[i] * weights[i] * o[i] * weights[i];
+  const double unit = rounding(1, precision);
+  for (Tensor tensor : all_tensors) {
+    const Numbers &x = problem.given[tensor];
+    const auto part = std::find_if(noise.begin(), noise.end(), [&](const PartNoise &one) {
+      return one.name == std::string("d") + name_of(tensor);
+    });
+    if (part == noise.end() || x.empty()) continue;
+    const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
+    const size_t width = size_t(width_of(tensor, n));
+    double sum = 0;
+    for (size_t row = n.heads() * T; row-- > 0;) {
+      const size_t t = row % T;
+      const bool ends_a_chunk = t + 1 == T || (t + 1) % size_t(chunk) == 0;
+      sum = products[row] + (summed && !ends_a_chunk ? sum : 0);
+      double square = 0;
+      for (size_t j = row * width; j < (row + 1) * width; ++j) square += x[j] * x[j];
+      if (decay && problem.log_gates) square = double(width); // d/d(log x) = x d/dx
+      if (square > 0) part->rows[row] += unit * unit * sum * (decay ? double(width) * double(width) : 1.0) / square;
+    }
+  }
+}
+
+double rms_of_head(const Part &part, size_t head) {
+  const size_t size = part.rows * part.columns;
+  double squares = 0;
+  for (size_t i = head * size; i < (head + 1) * size; ++i) squares += part.values[i] * part.values[i];
+  return std::sqrt(squares / double(size));
+}
+
 /// Rows backed by few numbers have at least the RMS of the rows around them.
 void pool(Numbers &squares, const Part &part) {
   const size_t backed = part.columns * size_t(noise_draws), radius = backed >= 32 ? 0 : (32 / backed + 1) / 2;
@@ -99,8 +143,6 @@ void pool(Numbers &squares, const Part &part) {
 Noise noise_of(const CheckCase &problem, const Results &definition, Precision precision, int chunk) {
   const Shape &n = problem.given.shape;
   chunk = std::clamp(chunk, 1, n.T);
-  const bool sums_in_f64 = precision == Precision::f64;
-  const double sums = std::sqrt(double(n.T) + n.Dk); // roundings of a float32 sum, as a random walk
   Noise noise;
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0)});
   for (int draw = 0; draw < noise_draws; ++draw) {
@@ -113,15 +155,28 @@ Noise noise_of(const CheckCase &problem, const Results &definition, Precision pr
       }
     }
   }
+  if (problem.wants_gradient()) add_cancelled_terms(noise, problem, definition, precision, chunk);
+  const Variant &variant = problem.variant;
+  const double solves = variant.solved_condition ? variant.solved_condition(problem.given, problem.params) : 0;
+  const Precision sums = precision == Precision::f64 ? precision : Precision::f32; // the type of sums and solves
+  const double terms = std::sqrt(double(n.T) + n.Dk);                              // roundings of a sum: a random walk
   for (size_t p = 0; p < definition.size(); ++p) {
     const Part &part = definition[p];
     const double least = underflow(part, precision);
-    for (size_t i = 0; i < part.values.size(); ++i) {
-      const double own = half_spacing(part.values[i], precision),
-                   sum = sums * half_spacing(part.values[i], sums_in_f64 ? Precision::f64 : Precision::f32);
-      noise[p].rows[i / part.columns] += own * own + sum * sum + least * least;
+    for (size_t head = 0; head < part.heads; ++head) {
+      // Elimination rounds each element Dk times; a backward pass solves twice.
+      const double passes = part.name[0] == 'd' ? 2 : 1;
+      const double solved = passes * solves * std::sqrt(double(n.Dk)) * rounding(rms_of_head(part, head), sums);
+      for (size_t row = head * part.rows; row < (head + 1) * part.rows; ++row) {
+        double &square = noise[p].rows[row];
+        for (size_t i = row * part.columns; i < (row + 1) * part.columns; ++i) {
+          const double own = half_spacing(part.values[i], precision), sum = terms * half_spacing(part.values[i], sums);
+          square += own * own + sum * sum + solved * solved + least * least;
+        }
+        square /= double(part.columns);
+      }
     }
-    for (double &square : noise[p].rows) square /= double(part.columns);
+    noise[p].float64 = rounding(1, Precision::f64) / rounding(1, precision);
     pool(noise[p].rows, part);
     for (double &square : noise[p].rows) square = std::isnan(square) ? HUGE_VAL : std::sqrt(square);
   }
