@@ -2,6 +2,10 @@
 # write_list(TEMPLATE OUTPUT FOLDER Entry kind source...): the registry of one folder, in which stem = function = name on
 # the command line. A source that is a relative path belongs to the tree, and its stem is looked up there.
 function(write_list template output folder Entry kind)
+  set(header harness/core/registry.hpp)
+  if(Entry STREQUAL Mistake)
+    set(header harness/check/mistakes.hpp)
+  endif()
   set(declarations "")
   set(calls "")
   set(stems "")

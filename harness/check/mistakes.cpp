@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/mistakes.hpp"
+#include "harness/check/remake.hpp"
+
+namespace recollect {
+namespace {
+
+void add_misread(std::vector<Made> &all, const Misread &misread, const Problem &problem) {
+  const auto forward = [&problem, misread] { return forward_results(problem, misread.inputs()); };
+  const auto backward = [&problem, misread](bool chained) {
+    return gradient_results(problem, misread.inputs(), chained ? misread.chain : nullptr);
+  };
+  if (!problem.wants_gradient()) {
+    all.push_back({misread.what, forward, nullptr});
+    return;
+  }
+  all.push_back({misread.what, forward, [=] { return backward(true); }});
+  all.push_back({misread.what + "; the backward pass is right", forward, nullptr});
+  all.push_back({"in the backward pass alone: " + misread.what, nullptr, [=] { return backward(false); }});
+}
+
+} // namespace
+
+std::vector<Made> ways_to_make(const Mistake &mistake, const Problem &problem, const Results &right) {
+  if (mistake.make) return mistake.make(problem, right);
+  std::vector<Made> all;
+  for (const Misread &misread : mistake.misread(problem)) add_misread(all, misread, problem);
+  return all;
+}
+
+Results results_of(const Made &made, const Problem &problem, const Results &right) {
+  Results all = right;
+  const auto put = [&](const std::function<Results()> &compute) {
+    if (!compute) return;
+    for (Part &part : compute())
+      if (Part *place = find_part(all, part.name)) *place = std::move(part);
+  };
+  put(made.forward);
+  if (problem.wants_gradient()) put(made.backward);
+  return all;
+}
+
+} // namespace recollect

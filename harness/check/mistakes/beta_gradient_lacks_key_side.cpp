@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// dbeta = dv . v / beta: what beta does to the write, without what it does to the erase
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake beta_gradient_lacks_key_side() {
+  Mistake m;
+  m.what = "dbeta lacks the part that comes through the erase";
+  m.shows = "dbeta after the first step, or with an initial state";
+  m.reports = {"fla #862", "fla #863"};
+  m.make = [](const Problem &problem, const Results &right) -> std::vector<Made> {
+    const bool joint = problem.variant.name == "delta_net" || problem.variant.name == "gated_delta_net";
+    const Part *dv = find_part(right, "dv");
+    if (!joint || !dv) return {};
+    return {{"dbeta lacks the part that comes through the erase", nullptr, [&problem, &right, dv] {
+               return changed(right, {"dbeta"}, [&](Part &part) {
+                 for (size_t t = 0; t < part.values.size(); ++t) {
+                   const double beta = problem.given.beta[t];
+                   if (beta == 0) continue; // its write gives no gradient to divide
+                   part.values[t] = 0;
+                   for (size_t i = t * dv->columns; i < (t + 1) * dv->columns; ++i)
+                     part.values[t] += dv->values[i] * problem.given.v[i] / beta;
+                 }
+               });
+             }}};
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// k exp(G_C - G_i) or q exp(-G_i) is inf where a chunk's sum of log gates is beyond 88
+#include "harness/check/remake.hpp"
+#include <cmath>
+
+namespace recollect::mistakes {
+
+Mistake chunk_overflows() {
+  Mistake m;
+  m.what = "o and the state are NaN from the first chunk on whose log gates sum beyond 88, the range of float32's exp";
+  m.shows = "heads that decay strongly, from some chunk on";
+  m.reports = {"fla #649", "cudnn-frontend #1017"};
+  m.make = [](const Problem &problem, const Results &right) {
+    std::vector<Made> all;
+    const size_t T = size_t(problem.given.shape.T);
+    for (int length : chunk_lengths(problem))
+      all.push_back({"NaN from the first of the " + of_chunks(length) + " on whose log gates sum beyond 88",
+                     [&problem, &right, T, length] {
+                       const Numbers rates = decay_rates(problem);
+                       std::vector<size_t> first(right.front().heads, T);
+                       for (size_t head = 0; head < first.size(); ++head) {
+                         double sum = 0;
+                         for (size_t t = 0; t < T && first[head] == T; ++t) {
+                           sum = t % size_t(length) ? sum + rates[head * T + t] : rates[head * T + t];
+                           if (sum > 88) first[head] = t / size_t(length) * size_t(length);
+                         }
+                       }
+                       return changed(right, {"o", "state"}, [&](Part &part) {
+                         for (size_t head = 0; head < part.heads; ++head)
+                           for (size_t row = part.over_steps ? first[head] : 0; first[head] < T && row < part.rows;
+                                ++row)
+                             std::fill(row_of(part, head, row), row_of(part, head, row) + part.columns, std::nan(""));
+                       });
+                     },
+                     nullptr});
+    return all;
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// dstate = 0 where the backward pass starts
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake final_state_gradient_ignored() {
+  Mistake m;
+  m.what = "the gradient of the final state is ignored";
+  m.shows = "every gradient but dq, most in the last steps, where dstate is given";
+  m.make = [](const Problem &problem, const Results &) -> std::vector<Made> {
+    if (!problem.wants_gradient() || problem.weights.state.empty()) return {};
+    return {{"the gradient of the final state is ignored", nullptr, [&] {
+               return gradients_with(problem, {problem.weights.o, {}});
+             }}};
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

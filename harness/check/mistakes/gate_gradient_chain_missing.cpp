@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// dL/d log alpha = alpha dL/dalpha: the factor is missing, or there though it is not asked for
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake gate_gradient_chain_missing() {
+  Mistake m;
+  m.what = "the derivative in a gate is that in its logarithm, or the other way round";
+  m.shows = "the gate's gradient, where the gate is not 1";
+  m.reports = {"fla #360", "mamba a6a1dae"};
+  m.make = [](const Problem &problem, const Results &right) {
+    std::vector<Made> all;
+    for (Tensor gate : given_gates(problem)) {
+      const std::string name = std::string("d") + name_of(gate);
+      const Numbers &x = problem.given[gate];
+      const bool logs = problem.log_gates;
+      all.push_back({name + (logs ? " is that in the gate, not in its logarithm" : " is that in the gate's logarithm"),
+                     nullptr, [&right, &x, name, logs] {
+                       return changed(right, {name}, [&](Part &part) {
+                         for (size_t i = 0; i < x.size(); ++i) part.values[i] *= !logs ? x[i] : x[i] > 0 ? 1 / x[i] : 0;
+                       });
+                     }});
+    }
+    return all;
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// dx of one batch entry for all, as of a shared tensor whose sum over the batch is lost
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake gradient_of_one_batch_entry() {
+  Mistake m;
+  m.what = "a gradient is that of one batch entry for all: the sum over the batch was overwritten";
+  m.shows = "the other batch entries";
+  m.reports = {"fla #360"};
+  m.make = [](const Problem &problem, const Results &right) {
+    std::vector<Made> all;
+    const size_t B = size_t(problem.given.shape.B), H = size_t(problem.given.shape.H);
+    if (B == 1) return all;
+    for (const std::string &name : gradient_names(right))
+      for (size_t entry : {size_t(0), B - 1})
+        all.push_back(
+            {name + " is that of batch entry " + std::to_string(entry) + " for all", nullptr, [&right, name, H, entry] {
+               return changed(right, {name}, [&](Part &part) {
+                 const Numbers own = part.values;
+                 const size_t size = H * part.rows * part.columns;
+                 for (size_t i = 0; i < own.size(); ++i) part.values[i] = own[entry * size + i % size];
+               });
+             }});
+    return all;
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

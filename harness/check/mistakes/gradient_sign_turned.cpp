@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// -dx for dx
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake gradient_sign_turned() {
+  Mistake m;
+  m.what = "the sign of a gradient is turned, or of all";
+  m.shows = "every element of the gradient";
+  m.reports = {"fla 7362d874"};
+  m.make = [](const Problem &, const Results &right) {
+    return scaled_gradients(right, -1, "the sign of ", " is turned");
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// 0 for dx
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake gradient_zero() {
+  Mistake m;
+  m.what = "a gradient is zero, or all are";
+  m.shows = "every element of the gradient";
+  m.make = [](const Problem &, const Results &right) { return scaled_gradients(right, 0, "", " is zero"); };
+  return m;
+}
+
+} // namespace recollect::mistakes

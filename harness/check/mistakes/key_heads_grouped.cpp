@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// k and v of head h / 2, or of h mod H / 2, as though two heads shared them
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake key_heads_grouped() {
+  Mistake m;
+  m.what = "heads share keys and values that are their own: those of head h / 2, or of h mod H/2, are read";
+  m.shows = "all heads but the first";
+  m.reports = {"transformers #37533", "tvm #17466"};
+  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+    const long H = problem.given.shape.H;
+    if (H % 2) return {};
+    return {gathered(problem, {"k", "v"}, "head h reads the keys and values of head h / 2",
+                     [H](Place p) {
+                       return Place{p.head / H * H + p.head % H / 2, p.row, p.column};
+                     }),
+            gathered(problem, {"k", "v"}, "head h reads the keys and values of head h mod H/2", [H](Place p) {
+              return Place{p.head / H * H + p.head % H % (H / 2), p.row, p.column};
+            })};
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// dstate of the final state returned as that of the initial one
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake state_gradient_of_final_state() {
+  Mistake m;
+  m.what = "dstate is returned as it was given: that of the final state for that of the initial one";
+  m.shows = "dstate alone";
+  m.reports = {"fla #1141"};
+  m.make = [](const Problem &problem, const Results &right) -> std::vector<Made> {
+    if (!problem.wants_gradient() || problem.weights.state.empty()) return {};
+    return {{"dstate is returned as it was given", nullptr,
+             [&] { return changed(right, {"dstate"}, [&](Part &part) { part.values = problem.weights.state; }); }}};
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// rows past T load a log gate of 0: exp(0 - G_j) is inf and inf * 0 NaN where the last chunk's sum
+// // of log gates is beyond 88
+#include "harness/check/remake.hpp"
+#include <cmath>
+
+namespace recollect::mistakes {
+
+Mistake tail_overflows() {
+  Mistake m;
+  m.what = "the last partial chunk is NaN where its sum of log gates is beyond 88, the range of float32's exp";
+  m.shows = "the last T mod C rows of heads that decay strongly";
+  m.reports = {"fla #794", "fla #792", "mamba bb3a82a"};
+  m.make = [](const Problem &problem, const Results &right) {
+    std::vector<Made> all;
+    const size_t T = size_t(problem.given.shape.T);
+    for (int length : chunk_lengths(problem)) {
+      if (T % size_t(length) == 0) continue;
+      const auto overflow = [&problem, T, length](Part &part) {
+        const Numbers rates = decay_rates(problem);
+        const size_t begin = T / size_t(length) * size_t(length);
+        for (size_t head = 0; head < part.heads; ++head) {
+          double sum = 0;
+          for (size_t t = begin; t < T; ++t) sum += rates[head * T + t];
+          if (sum > 88)
+            std::fill(row_of(part, head, begin), row_of(part, head, begin) + (T - begin) * part.columns, std::nan(""));
+        }
+      };
+      const std::string where = " of the last partial chunk of " + std::to_string(length) +
+                                " are NaN where its gates' logarithms sum beyond 88";
+      all.push_back({"the outputs" + where, [&right, overflow] { return changed(right, {"o"}, overflow); }, nullptr});
+      all.push_back({"the gradients of v and beta" + where, nullptr, [&right, overflow] {
+                       return changed(right, {"dv", "dbeta"}, overflow);
+                     }});
+    }
+    return all;
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// every array [B,H,T,D] taken for [B,T,H,D], the outputs written likewise
+#include "harness/check/remake.hpp"
+#include <utility>
+
+namespace recollect::mistakes {
+namespace {
+
+Problem relaid(const Problem &problem) {
+  const Shape &n = problem.given.shape;
+  Problem other = problem;
+  other.weights = {};
+  std::swap(other.given.shape.H, other.given.shape.T);
+  // the bytes stay: [B,H,T,D] are now [B,T',H',D], which the definition wants as [B,H',T',D]
+  for (Tensor tensor : all_tensors) other.given[tensor] = from_bthd(problem.given[tensor], n, width_of(tensor, n));
+  other.given.state.clear();
+  return other;
+}
+
+} // namespace
+
+Mistake tensors_read_as_bthd() {
+  Mistake m;
+  m.what = "arrays are laid out [B,T,H,D], not [B,H,T,D]";
+  m.shows = "every output, where T and H are more than 1";
+  m.reports = {"fla #547"};
+  m.make = [](const Problem &problem, const Results &right) -> std::vector<Made> {
+    const Shape &n = problem.given.shape;
+    if (n.T == 1 || n.H == 1) return {};
+    const auto written = [&right, &n] {
+      return changed(right, {"o"}, [&](Part &o) { o.values = from_bthd(o.values, n, n.Dv); });
+    };
+    const auto read = [&problem, &right, &n] {
+      const Numbers o = outputs_of(relaid(problem)).o;
+      return changed(right, {"o"}, [&](Part &part) { part.values = as_bthd(o, n, n.Dv); });
+    };
+    return {{"the output is laid out [B,T,H,D]", written, nullptr}, {"arrays are taken for [B,T,H,D]", read, nullptr}};
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// o = 0, or -o; likewise the state
+#include "harness/check/remake.hpp"
+
+namespace recollect::mistakes {
+
+Mistake zero_or_negated() {
+  Mistake m;
+  m.what = "o or the state is zero, or its sign is turned";
+  m.shows = "everywhere";
+  m.reports = {"fla #903", "fla #1077"};
+  m.make = [](const Problem &, const Results &right) {
+    std::vector<Made> all;
+    const auto add = [&](const std::string &what, const std::vector<std::string> &names, double factor) {
+      all.push_back({what,
+                     [&right, names, factor] {
+                       return changed(right, names, [&](Part &part) {
+                         for (double &x : part.values) x *= factor;
+                       });
+                     },
+                     nullptr});
+    };
+    add("o and the state are zero: nothing was written", {"o", "state"}, 0);
+    add("o is zero", {"o"}, 0);
+    add("the state is zero", {"state"}, 0);
+    add("the sign of o is turned", {"o"}, -1);
+    add("the sign of the state is turned", {"state"}, -1);
+    return all;
+  };
+  return m;
+}
+
+} // namespace recollect::mistakes
