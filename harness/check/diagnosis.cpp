@@ -1,9 +1,295 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/diagnosis.hpp"
+#include "harness/check/remake.hpp"
+#include "harness/core/error.hpp"
+#include <algorithm>
+#include <cmath>
 
 namespace recollect {
+namespace {
 
-std::vector<std::string> diagnose(const Reference &, const Results &, const std::vector<Judged> &, Precision) {
+constexpr int mistake_draws = 3;
+constexpr size_t most_examined = 12; // of the nearest mistakes, whose own noise is measured
+
+bool is_forward(const std::string &name) { return name == "o" || name == "state"; }
+
+std::vector<std::string> wrong_parts(const std::vector<Judged> &judged) {
+  std::vector<std::string> names;
+  for (const Judged &part : judged)
+    if (part.judgement == Judgement::wrong) names.push_back(part.name);
+  return names;
+}
+
+std::vector<std::string> of_kind(std::vector<std::string> names, bool forward) {
+  names.erase(
+      std::remove_if(names.begin(), names.end(), [&](const std::string &name) { return is_forward(name) != forward; }),
+      names.end());
+  return names;
+}
+
+Results of_kind(const Results &results, bool forward) {
+  Results found;
+  for (const Part &part : results)
+    if (is_forward(part.name) == forward) found.push_back(part);
+  return found;
+}
+
+const PartNoise &noise_of_part(const Noise &noise, const std::string &name) {
+  return *std::find_if(noise.begin(), noise.end(), [&](const PartNoise &one) { return one.name == name; });
+}
+
+/// Sum over rows of (error / noise)^2; infinity where one is finite and the other not.
+double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
+  double sum = 0;
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    const bool finite = std::isfinite(a.values[i]);
+    if (finite != std::isfinite(b.values[i])) return HUGE_VAL;
+    if (!finite) continue;
+    const double error = (a.values[i] - b.values[i]) / noise.rows[i / a.columns];
+    sum += error * error / double(a.columns);
+  }
+  return sum;
+}
+
+/// Whether every wrong part is nearer to the mistake's than half as far as to the definition's.
+bool nearer(const Results &candidate, const Results &made, const Results &right, const Noise &noise,
+            const std::vector<std::string> &wrong) {
+  return std::all_of(wrong.begin(), wrong.end(), [&](const std::string &name) {
+    const Part *mine = find_part(candidate, name), *other = find_part(made, name), *truth = find_part(right, name);
+    if (!other) return false;
+    const PartNoise &unit = noise_of_part(noise, name);
+    return squared_distance(*mine, *other, unit) < 0.25 * squared_distance(*mine, *truth, unit);
+  });
+}
+
+/// Noise of the mistake's part: what disturbed inputs do to it, but at least the definition's, and a spacing.
+PartNoise own_noise(const Part &made, const std::vector<Results> &disturbed, const PartNoise &definition,
+                    Precision precision) {
+  PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0)};
+  for (size_t i = 0; i < made.values.size(); ++i) {
+    if (!std::isfinite(made.values[i])) continue;
+    double squares = 0;
+    for (const Results &one : disturbed) {
+      const double moved = find_part(one, made.name)->values[i] - made.values[i];
+      if (std::isfinite(moved)) squares += moved * moved / double(disturbed.size());
+    }
+    const double spacing = half_spacing(made.values[i], precision);
+    noise.rows[i / made.columns] += (squares + spacing * spacing) / double(made.columns);
+  }
+  for (size_t row = 0; row < noise.rows.size(); ++row)
+    noise.rows[row] = std::max(std::sqrt(noise.rows[row]), definition.rows[row]);
+  return noise;
+}
+
+struct Agreement {
+  bool within_limits = true;
+  double squares = 0;
+  size_t rows = 0;
+  double distance() const { return rows ? std::sqrt(squares / double(rows)) : 0; }
+};
+
+/// NaN and infinity agree with each other.
+Agreement agreement(const Results &candidate, Results made, const std::vector<Results> &disturbed,
+                    const Noise &definition, Precision precision, size_t H) {
+  Agreement found;
+  for (Part mine : candidate) {
+    Part *other = find_part(made, mine.name);
+    if (!other) continue;
+    for (size_t i = 0; i < mine.values.size(); ++i)
+      if (!std::isfinite(mine.values[i]) && !std::isfinite(other->values[i])) mine.values[i] = other->values[i] = 0;
+    const PartNoise noise = own_noise(*other, disturbed, noise_of_part(definition, mine.name), precision);
+    const Judged judged = judge(*other, noise, mine.values, H);
+    found.within_limits = found.within_limits && judged.judgement != Judgement::wrong;
+    for (double ratio : judged.ratios) found.squares += ratio * ratio;
+    found.rows += judged.ratios.size();
+  }
+  return found;
+}
+
+/// The nearest, and the next where it is about as near; of one mistake the nearest way to make it.
+std::vector<Explanation> nearest(std::vector<Explanation> all) {
+  constexpr double about_as_near = 1.5;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Explanation &a, const Explanation &b) { return a.distance < b.distance; });
+  std::vector<Explanation> found;
+  for (const Explanation &one : all) {
+    const bool known = std::any_of(found.begin(), found.end(),
+                                   [&](const Explanation &other) { return other.mistakes == one.mistakes; });
+    if (known) continue;
+    if (found.size() == 2 || (!found.empty() && one.distance > about_as_near * found.front().distance)) break;
+    found.push_back(one);
+  }
+  return found;
+}
+
+/// What two mistakes that occur together make, by name; the first misreads its inputs.
+constexpr std::pair<const char *, const char *> common_pairs[] = {
+    {"initial_state_transposed", "state_returned_transposed"},
+    {"initial_state_ignored", "state_not_handed_over"},
+    {"initial_state_ignored", "state_returned_transposed"},
+    {"initial_state_ignored", "tail_not_written"},
+    {"scale_wrong", "initial_state_ignored"},
+    {"scale_wrong", "initial_state_transposed"},
+    {"scale_wrong", "state_returned_transposed"},
+    {"scale_wrong", "gate_taken_for_its_logarithm"},
+    {"scale_wrong", "tensors_read_as_bthd"},
+    {"gate_taken_for_its_logarithm", "tensors_read_as_bthd"},
+    {"logarithm_taken_for_gate", "tensors_read_as_bthd"},
+    {"beta_not_applied", "gate_not_applied"},
+    {"initial_state_of_batch_0", "state_of_batch_0"},
+};
+
+Results definition_parts(const CheckCase &problem) {
+  const Output output = outputs_of(problem);
+  if (!problem.wants_gradient()) return as_results(problem, output);
+  const Sequence gradient = gradients_of(problem);
+  return as_results(problem, output, &gradient);
+}
+
+} // namespace
+
+Suspects::Suspects(const Reference &reference) : reference_(reference) {
+  size_t numbers = 0;
+  for (const Part &part : reference.results()) numbers += part.values.size();
+  keeps_ = numbers < 100'000;
+  for (const Mistake &mistake : all_mistakes()) {
+    size_t number = 0;
+    for (Made &made : ways_to_make(mistake, reference.problem(), reference.results()))
+      ways_.push_back({&mistake, number++, std::move(made), {}, {}});
+  }
+}
+
+/// What the mistake makes of the forward or the backward pass; nothing where this layer cannot make it.
+Results Suspects::made_by(const Way &way, bool forward) const {
+  Results &kept = forward ? way.forward : way.backward;
+  if (!kept.empty()) return kept;
+  const auto &compute = forward ? way.made.forward : way.made.backward;
+  Results made = of_kind(reference_.results(), forward);
+  try {
+    if (compute)
+      for (Part &part : compute())
+        if (Part *place = find_part(made, part.name)) *place = std::move(part);
+  } catch (const Error &) {
+    return {};
+  }
+  if (keeps_) kept = made;
+  return made;
+}
+
+const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
+  std::vector<Draw> &all = draws_[precision];
+  for (int draw = int(all.size()); draw < mistake_draws; ++draw) {
+    CheckCase moved = disturbed(reference_.problem(), precision, draw, 64);
+    Results right = definition_parts(moved);
+    all.push_back({std::move(moved), std::move(right)});
+  }
+  return all;
+}
+
+std::vector<Explanation> Suspects::singles(const Results &candidate, const std::vector<std::string> &wrong,
+                                           Precision precision) const {
+  const Noise &noise = reference_.noise(precision);
+  const std::vector<std::string> wrong_forward = of_kind(wrong, true), wrong_backward = of_kind(wrong, false);
+  const bool has_gradients = !of_kind(candidate, false).empty();
+  struct Near {
+    const Way *way;
+    Results made;
+    double distance;
+  };
+  std::vector<Near> near;
+  for (const Way &way : ways_) {
+    if (bool(way.made.forward) == wrong_forward.empty()) continue;
+    if (!way.made.backward && !wrong_backward.empty()) continue;
+    Results made = made_by(way, true);
+    if (!nearer(candidate, made, reference_.results(), noise, wrong_forward)) continue;
+    if (has_gradients) {
+      const Results backward = made_by(way, false);
+      if (!nearer(candidate, backward, reference_.results(), noise, wrong_backward)) continue;
+      made.insert(made.end(), backward.begin(), backward.end());
+    }
+    double distance = 0;
+    for (const Part &part : candidate)
+      if (const Part *other = find_part(made, part.name))
+        distance += squared_distance(part, *other, noise_of_part(noise, part.name));
+    near.push_back({&way, std::move(made), distance});
+  }
+  std::stable_sort(near.begin(), near.end(), [](const Near &a, const Near &b) { return a.distance < b.distance; });
+  if (near.size() > most_examined) near.resize(most_examined);
+
+  std::vector<Explanation> found;
+  for (const Near &one : near) {
+    std::vector<Results> moved;
+    for (const Draw &draw : draws(precision)) {
+      const std::vector<Made> ways = ways_to_make(*one.way->mistake, draw.problem, draw.right);
+      if (one.way->number < ways.size()) moved.push_back(results_of(ways[one.way->number], draw.problem, draw.right));
+    }
+    const Agreement agrees = agreement(candidate, one.made, moved, noise, precision, reference_.heads_per_text());
+    if (agrees.within_limits) found.push_back({{one.way->mistake}, one.way->made.what, agrees.distance()});
+  }
+  return nearest(std::move(found));
+}
+
+std::vector<Explanation> Suspects::pairs(const Results &candidate, const std::vector<std::string> &wrong,
+                                         Precision precision) const {
+  const Noise &noise = reference_.noise(precision);
+  CheckCase forward = reference_.problem();
+  forward.weights = {};
+  std::vector<Explanation> found;
+  for (const auto &[first_name, second_name] : common_pairs) {
+    const Mistake &first = find_mistake(first_name), &second = find_mistake(second_name);
+    for (const Misread &misread : first.misread(forward)) {
+      try {
+        const CheckCase changed_inputs = with_inputs(forward, misread.inputs());
+        const Results right = definition_parts(changed_inputs);
+        for (const Made &made : ways_to_make(second, changed_inputs, right)) {
+          const Results both = results_of(made, changed_inputs, right);
+          if (!nearer(candidate, both, reference_.results(), noise, wrong)) continue;
+          // the inputs of the first, disturbed, and the second made on them
+          std::vector<Results> moved;
+          for (int draw = 0; draw < mistake_draws; ++draw) {
+            const CheckCase other = disturbed(changed_inputs, precision, draw, 64);
+            const Results other_right = definition_parts(other);
+            for (const Made &again : ways_to_make(second, other, other_right))
+              if (again.what == made.what) moved.push_back(results_of(again, other, other_right));
+          }
+          const Agreement agrees = agreement(candidate, both, moved, noise, precision, reference_.heads_per_text());
+          if (agrees.within_limits)
+            found.push_back({{&first, &second}, misread.what + ", and " + made.what, agrees.distance()});
+        }
+      } catch (const Error &) { // this layer cannot make it
+      }
+    }
+  }
+  return nearest(std::move(found));
+}
+
+std::vector<Explanation> Suspects::explain(const Results &candidate, const std::vector<Judged> &judged,
+                                           Precision precision) const {
+  const std::vector<std::string> wrong = wrong_parts(judged);
+  if (wrong.empty()) return {};
+  std::vector<Explanation> found = singles(candidate, wrong, precision);
+  if (!found.empty()) return found;
+  const std::vector<std::string> wrong_forward = of_kind(wrong, true), wrong_backward = of_kind(wrong, false);
+  if (!wrong_forward.empty() && !wrong_backward.empty()) {
+    found = singles(of_kind(candidate, true), wrong_forward, precision);
+    for (const Explanation &one : singles(of_kind(candidate, false), wrong_backward, precision)) found.push_back(one);
+  }
+  if (found.empty() && !wrong_forward.empty()) found = pairs(of_kind(candidate, true), wrong_forward, precision);
+  return found;
+}
+
+std::vector<std::string> diagnose(const Reference &reference, const Results &candidate,
+                                  const std::vector<Judged> &judged, Precision precision) {
+  std::vector<std::string> said;
+  for (const Explanation &one : Suspects(reference).explain(candidate, judged, precision)) {
+    std::string names;
+    for (const Mistake *mistake : one.mistakes) names += (names.empty() ? "" : " + ") + mistake->name;
+    said.push_back(one.what + " (" + names + ")");
+  }
+  if (!said.empty()) return said;
+  for (Precision coarser : all_precisions)
+    if (coarser > precision && all_right(judge_all(reference, candidate, coarser)))
+      return {std::string("the errors are of the size of ") + name_of(coarser) + ", not of " + name_of(precision)};
   return {};
 }
 

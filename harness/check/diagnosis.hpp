@@ -1,12 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which known mistake explains a wrong candidate.
+//
+// Every mistake of the catalogue is made in float64. One explains the candidate if all its parts, outputs, state and
+// gradients, agree with the mistake's within the limits of a right kernel, the noise being that of the mistake's own
+// results on disturbed inputs. The nearest one counts, in units of that noise.
 #pragma once
 #include "harness/check/check.hpp"
+#include "harness/check/mistakes.hpp"
 
 namespace recollect {
 
-/// The nearest mistake of the catalogue whose results the candidate matches within the noise of its type, outputs, state
-/// and gradients alike; two where both explain it equally well; none where none does. `judged` is what was found wrong.
+struct Explanation {
+  std::vector<const Mistake *> mistakes; // one, or two that occur together
+  std::string what;
+  double distance; // RMS over all rows of error over noise: about 1 for a candidate that rounds as expected
+};
+
+/// The catalogue, made on one problem: results are kept where they are small, so that many candidates can be explained.
+/// Refers to the reference.
+class Suspects {
+public:
+  explicit Suspects(const Reference &reference);
+  /// The nearest mistake that explains the candidate; two where the second is at most 1.5 times as far; none where none
+  /// does. Outputs and gradients that no one mistake explains together are explained apart, then as two mistakes that
+  /// occur together. `judged` is what was found wrong.
+  std::vector<Explanation> explain(const Results &candidate, const std::vector<Judged> &judged,
+                                   Precision precision) const;
+
+private:
+  struct Way {
+    const Mistake *mistake;
+    size_t number; // among the ways to make it
+    Made made;
+    mutable Results forward, backward; // kept
+  };
+  struct Draw { // a disturbed problem, with its definition's results
+    CheckCase problem;
+    Results right;
+  };
+  std::vector<Explanation> singles(const Results &candidate, const std::vector<std::string> &wrong,
+                                   Precision precision) const;
+  std::vector<Explanation> pairs(const Results &candidate, const std::vector<std::string> &wrong,
+                                 Precision precision) const;
+  Results made_by(const Way &way, bool forward) const;
+  const std::vector<Draw> &draws(Precision precision) const;
+
+  const Reference &reference_;
+  bool keeps_;
+  std::vector<Way> ways_;
+  mutable std::map<Precision, std::vector<Draw>> draws_;
+};
+
+/// What a diagnosis prints: the explanations, or that the errors are of the size of a coarser type's.
 std::vector<std::string> diagnose(const Reference &reference, const Results &candidate,
                                   const std::vector<Judged> &judged, Precision precision);
 

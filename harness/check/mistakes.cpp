@@ -5,7 +5,7 @@
 namespace recollect {
 namespace {
 
-void add_misread(std::vector<Made> &all, const Misread &misread, const Problem &problem) {
+void add_misread(std::vector<Made> &all, const Misread &misread, const CheckCase &problem) {
   const auto forward = [&problem, misread] { return forward_results(problem, misread.inputs()); };
   const auto backward = [&problem, misread](bool chained) {
     return gradient_results(problem, misread.inputs(), chained ? misread.chain : nullptr);
@@ -21,14 +21,14 @@ void add_misread(std::vector<Made> &all, const Misread &misread, const Problem &
 
 } // namespace
 
-std::vector<Made> ways_to_make(const Mistake &mistake, const Problem &problem, const Results &right) {
+std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const Results &right) {
   if (mistake.make) return mistake.make(problem, right);
   std::vector<Made> all;
   for (const Misread &misread : mistake.misread(problem)) add_misread(all, misread, problem);
   return all;
 }
 
-Results results_of(const Made &made, const Problem &problem, const Results &right) {
+Results results_of(const Made &made, const CheckCase &problem, const Results &right) {
   Results all = right;
   const auto put = [&](const std::function<Results()> &compute) {
     if (!compute) return;

@@ -29,16 +29,16 @@ struct Mistake {
   std::string what;                 // in one sentence
   std::string shows;                // how it shows, and on which inputs
   std::vector<std::string> reports; // public reports: "vllm #22034"
-  std::function<std::vector<Misread>(const Problem &)> misread;
+  std::function<std::vector<Misread>(const CheckCase &)> misread;
   /// `right` are the definition's results.
-  std::function<std::vector<Made>(const Problem &, const Results &right)> make;
+  std::function<std::vector<Made>(const CheckCase &, const Results &right)> make;
 };
 
 /// What `make` returns; of a misreading, what a kernel computes whose backward pass differentiates its wrong outputs, or
 /// whose backward pass is right, or whose backward pass alone misreads. What is returned refers to the arguments.
-std::vector<Made> ways_to_make(const Mistake &mistake, const Problem &problem, const Results &right);
+std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const Results &right);
 /// All parts that the problem asks for, those of the definition where the mistake leaves them right.
-Results results_of(const Made &made, const Problem &problem, const Results &right);
+Results results_of(const Made &made, const CheckCase &problem, const Results &right);
 
 const std::vector<Mistake> &all_mistakes();
 const Mistake &find_mistake(std::string_view name);

@@ -7,23 +7,23 @@
 
 namespace recollect {
 
-std::vector<int> chunk_lengths(const Problem &problem) {
+std::vector<int> chunk_lengths(const CheckCase &problem) {
   std::vector<int> lengths;
   for (int length : {16, 32, 64, 128, 256, 512})
     if (length < problem.given.shape.T) lengths.push_back(length);
   return lengths;
 }
 
-bool gives(const Problem &problem, Tensor tensor) { return !problem.given[tensor].empty(); }
+bool gives(const CheckCase &problem, Tensor tensor) { return !problem.given[tensor].empty(); }
 
-std::vector<Tensor> given_gates(const Problem &problem) {
+std::vector<Tensor> given_gates(const CheckCase &problem) {
   std::vector<Tensor> gates;
   for (Tensor tensor : {Tensor::alpha, Tensor::lambda})
     if (gives(problem, tensor)) gates.push_back(tensor);
   return gates;
 }
 
-Numbers decay_rates(const Problem &problem) {
+Numbers decay_rates(const CheckCase &problem) {
   const Shape &n = problem.given.shape;
   Numbers rates(n.heads() * size_t(n.T), 0.0);
   for (size_t step = 0; step < rates.size(); ++step)
@@ -35,26 +35,27 @@ Numbers decay_rates(const Problem &problem) {
   return rates;
 }
 
-bool is_delta_rule(const Problem &problem) { return problem.variant.family == "delta rule"; }
+bool is_delta_rule(const CheckCase &problem) { return problem.variant.family == "delta rule"; }
 
-bool has_state(const Problem &problem) {
+bool has_state(const CheckCase &problem) {
   return problem.variant.state_shape(problem.given.shape, problem.params).size() > 0;
 }
 
-bool has_square_state(const Problem &problem) {
+bool has_square_state(const CheckCase &problem) {
   const Shape &n = problem.given.shape;
   const StateShape state = problem.variant.state_shape(n, problem.params);
   return n.Dk == n.Dv && state.rows == n.Dv && state.columns == n.Dk;
 }
 
-Problem with_inputs(const Problem &problem, Sequence given) {
-  Problem other = problem;
+CheckCase with_inputs(const CheckCase &problem, Sequence given) {
+  CheckCase other = problem;
   other.given = std::move(given);
   return other;
 }
 
-Results gradient_results(const Problem &problem, const Sequence &inputs, const std::function<void(Sequence &)> &chain) {
-  Problem other = with_inputs(problem, inputs);
+Results gradient_results(const CheckCase &problem, const Sequence &inputs,
+                         const std::function<void(Sequence &)> &chain) {
+  CheckCase other = with_inputs(problem, inputs);
   other.log_gates = false; // the chain rule is that of the gates
   Sequence gradient = gradients_of(other);
   if (chain) chain(gradient);
@@ -62,11 +63,11 @@ Results gradient_results(const Problem &problem, const Sequence &inputs, const s
   return as_results(problem, {}, &gradient);
 }
 
-Results forward_results(const Problem &problem, const Sequence &inputs) {
+Results forward_results(const CheckCase &problem, const Sequence &inputs) {
   return as_results(problem, outputs_of(with_inputs(problem, inputs)));
 }
 
-Misread elementwise(const Problem &problem, Tensor tensor, const std::string &what, std::function<double(double)> f,
+Misread elementwise(const CheckCase &problem, Tensor tensor, const std::string &what, std::function<double(double)> f,
                     std::function<double(double)> slope) {
   const auto inputs = [&problem, tensor, f] {
     Sequence other = problem.given;
@@ -86,7 +87,7 @@ Numbers &array_named(Sequence &sequence, const std::string &name) {
 
 /// Calls told(i, source of i or -1) for every number of an array.
 template <class Told>
-void each_source(const Problem &problem, const std::string &name, const std::function<Place(Place)> &source,
+void each_source(const CheckCase &problem, const std::string &name, const std::function<Place(Place)> &source,
                  const Told &told) {
   const Shape &n = problem.given.shape;
   const StateShape state = problem.variant.state_shape(n, problem.params);
@@ -103,7 +104,7 @@ void each_source(const Problem &problem, const std::string &name, const std::fun
 
 } // namespace
 
-Misread gathered(const Problem &problem, const std::vector<std::string> &names, const std::string &what,
+Misread gathered(const CheckCase &problem, const std::vector<std::string> &names, const std::string &what,
                  std::function<Place(Place)> source, double edge) {
   std::vector<std::string> present;
   for (const std::string &name : names)
@@ -198,13 +199,13 @@ void fill_rows(Part &part, size_t begin, size_t end, double value) {
     std::fill(row_of(part, head, begin), row_of(part, head, begin) + (end - begin) * part.columns, value);
 }
 
-Results forward_in_chunks(const Problem &problem, int length, const std::function<void(Numbers &)> &change) {
-  Problem forward = problem;
+Results forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change) {
+  CheckCase forward = problem;
   forward.weights = {};
   return in_segments(forward, length, [&](Numbers &state, const std::string &) { change(state); });
 }
 
-Results backward_in_chunks(const Problem &problem, int length, const std::function<void(Numbers &)> &change) {
+Results backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change) {
   Results found = in_segments(problem, length, [&](Numbers &numbers, const std::string &what) {
     if (what == "dstate") change(numbers);
   });
@@ -214,15 +215,15 @@ Results backward_in_chunks(const Problem &problem, int length, const std::functi
   return found;
 }
 
-Results gradients_with(const Problem &problem, OutputWeights weights) {
-  Problem other = problem;
+Results gradients_with(const CheckCase &problem, OutputWeights weights) {
+  CheckCase other = problem;
   other.weights = std::move(weights);
   return gradient_results(other, problem.given);
 }
 
-Problem padded(const Problem &problem, int before, int after) {
+CheckCase padded(const CheckCase &problem, int before, int after) {
   const Shape &n = problem.given.shape;
-  Problem longer = problem;
+  CheckCase longer = problem;
   Sequence &s = longer.given;
   longer.weights = {};
   s.shape.T += before + after;
@@ -237,7 +238,7 @@ Problem padded(const Problem &problem, int before, int after) {
   return longer;
 }
 
-Numbers read_at(const Problem &problem, const std::function<int(int)> &when) {
+Numbers read_at(const CheckCase &problem, const std::function<int(int)> &when) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), Dk = size_t(n.Dk), Dv = size_t(n.Dv);
   Numbers o(problem.given.v.size(), 0.0);
@@ -268,20 +269,20 @@ std::vector<Steps> chunks(int T, int length) {
   return all;
 }
 
-Output outputs_of_steps(const Problem &problem, Steps steps, const Numbers &state) {
+Output outputs_of_steps(const CheckCase &problem, Steps steps, const Numbers &state) {
   Sequence part = slice_steps(problem.given, steps.begin, steps.end);
   part.state = state;
   return outputs_of(with_inputs(problem, part));
 }
 
-std::vector<Numbers> chunk_states(const Problem &problem, int length) {
+std::vector<Numbers> chunk_states(const CheckCase &problem, int length) {
   std::vector<Numbers> states{initial_state(problem.variant, problem.given, problem.params)};
   for (const Steps &steps : chunks(problem.given.shape.T, length))
     if (steps.end < problem.given.shape.T) states.push_back(outputs_of_steps(problem, steps, states.back()).state);
   return states;
 }
 
-Numbers outputs_from_states(const Problem &problem, int length, const std::function<void(Numbers &)> &change) {
+Numbers outputs_from_states(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), Dv = size_t(n.Dv);
   std::vector<Numbers> states = chunk_states(problem, length);

@@ -8,30 +8,30 @@ namespace recollect {
 using Numbers = std::vector<double>;
 
 /// Chunk lengths that kernels have, shorter than T.
-std::vector<int> chunk_lengths(const Problem &problem);
+std::vector<int> chunk_lengths(const CheckCase &problem);
 inline std::string of_chunks(int length) { return "chunks of " + std::to_string(length); }
 
 /// Whether the layer takes this input and the problem gives it.
-bool gives(const Problem &problem, Tensor tensor);
+bool gives(const CheckCase &problem, Tensor tensor);
 /// Those of alpha and lambda that are given.
-std::vector<Tensor> given_gates(const Problem &problem);
+std::vector<Tensor> given_gates(const CheckCase &problem);
 /// -log of the decay of each step [heads, T], the strongest channel's, alpha and lambda together; zeros without gates.
-Numbers decay_rates(const Problem &problem);
+Numbers decay_rates(const CheckCase &problem);
 /// Whether the layer erases what it stored for a key before it writes: its rule is a delta rule.
-bool is_delta_rule(const Problem &problem);
+bool is_delta_rule(const CheckCase &problem);
 /// Whether the state is S [Dv,Dk] with Dv = Dk.
-bool has_square_state(const Problem &problem);
-bool has_state(const Problem &problem);
+bool has_square_state(const CheckCase &problem);
+bool has_state(const CheckCase &problem);
 
-Problem with_inputs(const Problem &problem, Sequence given);
+CheckCase with_inputs(const CheckCase &problem, Sequence given);
 /// The gradients at other inputs, by the chain rule where there is one, as parts of the problem.
-Results gradient_results(const Problem &problem, const Sequence &inputs,
+Results gradient_results(const CheckCase &problem, const Sequence &inputs,
                          const std::function<void(Sequence &)> &chain = nullptr);
 /// The definition's outputs and state on other inputs.
-Results forward_results(const Problem &problem, const Sequence &inputs);
+Results forward_results(const CheckCase &problem, const Sequence &inputs);
 
 /// f(x) in place of every x of an input; the chain rule multiplies by slope(x).
-Misread elementwise(const Problem &problem, Tensor tensor, const std::string &what, std::function<double(double)> f,
+Misread elementwise(const CheckCase &problem, Tensor tensor, const std::string &what, std::function<double(double)> f,
                     std::function<double(double)> slope);
 
 /// Where a number of an array [heads, rows, columns] lies; rows are steps, or rows of a state.
@@ -40,7 +40,7 @@ struct Place {
 };
 constexpr Place nowhere{-1, -1, -1};
 /// Numbers read from other places of their arrays, `edge` where that is nowhere. `names` are tensors, or state.
-Misread gathered(const Problem &problem, const std::vector<std::string> &names, const std::string &what,
+Misread gathered(const CheckCase &problem, const std::vector<std::string> &names, const std::string &what,
                  std::function<Place(Place)> source, double edge = 0);
 
 /// [B,H,T,D] read as though it were [B,T,H,D], and back.
@@ -65,15 +65,15 @@ void fill_rows(Part &part, size_t begin, size_t end, double value);
 
 /// Outputs and state, or gradients, of the definition in chunks between which the state, or the gradient of the state, is
 /// changed. A layer without a state has one chunk.
-Results forward_in_chunks(const Problem &problem, int length, const std::function<void(Numbers &state)> &change);
-Results backward_in_chunks(const Problem &problem, int length, const std::function<void(Numbers &dstate)> &change);
+Results forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &state)> &change);
+Results backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &dstate)> &change);
 /// The gradients that other do and dstate give.
-Results gradients_with(const Problem &problem, OutputWeights weights);
+Results gradients_with(const CheckCase &problem, OutputWeights weights);
 /// The same with so many steps of zeros before and after, whose gates are 1. Of the forward pass.
-Problem padded(const Problem &problem, int before, int after);
+CheckCase padded(const CheckCase &problem, int before, int after);
 
 /// o where the query of step t reads the state after step when(t) <= T - 1; zero where when(t) < 0.
-Numbers read_at(const Problem &problem, const std::function<int(int)> &when);
+Numbers read_at(const CheckCase &problem, const std::function<int(int)> &when);
 
 /// Half-open range of steps of one chunk.
 struct Steps {
@@ -81,10 +81,10 @@ struct Steps {
 };
 std::vector<Steps> chunks(int T, int length);
 /// The definition's states at the start of every chunk.
-std::vector<Numbers> chunk_states(const Problem &problem, int length);
+std::vector<Numbers> chunk_states(const CheckCase &problem, int length);
 /// o of each chunk where it starts from what `change` makes of the definition's state there.
-Numbers outputs_from_states(const Problem &problem, int length, const std::function<void(Numbers &)> &change);
+Numbers outputs_from_states(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change);
 /// o and state of the problem's steps, all [B,H,T,...] arrays cut, from that state.
-Output outputs_of_steps(const Problem &problem, Steps steps, const Numbers &state);
+Output outputs_of_steps(const CheckCase &problem, Steps steps, const Numbers &state);
 
 } // namespace recollect

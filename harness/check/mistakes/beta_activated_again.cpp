@@ -14,7 +14,7 @@ Mistake beta_activated_again() {
   Mistake m;
   m.what = "beta, the strength itself, is passed through a sigmoid or softplus once more";
   m.shows = "every output";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::beta)) return {};
     return {elementwise(problem, Tensor::beta, "beta is passed through a sigmoid once more", sigmoid,
                         [](double x) { return sigmoid(x) * (1 - sigmoid(x)); }),

@@ -8,7 +8,7 @@ Mistake beta_applied_twice() {
   Mistake m;
   m.what = "beta is applied twice";
   m.shows = "every output, where beta is neither 0 nor 1";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::beta)) return {};
     return {elementwise(
         problem, Tensor::beta, "beta is applied twice", [](double x) { return x * x; },

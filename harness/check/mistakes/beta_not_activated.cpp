@@ -10,7 +10,7 @@ Mistake beta_not_activated() {
   m.what = "beta is used before its sigmoid: its logit is applied";
   m.shows = "every output, where beta lies in (0, 1)";
   m.reports = {"PrismML llama.cpp fork #237"};
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::beta)) return {};
     const auto within = [](double x) { return x > 0 && x < 1; };
     return {elementwise(

@@ -8,7 +8,7 @@ Mistake beta_not_applied() {
   Mistake m;
   m.what = "beta is not applied";
   m.shows = "every output, where beta is not 1";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::beta)) return {};
     return {elementwise(
         problem, Tensor::beta, "beta is not applied", [](double) { return 1; }, [](double) { return 0; })};

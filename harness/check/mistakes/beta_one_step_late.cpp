@@ -8,7 +8,7 @@ Mistake beta_one_step_late() {
   Mistake m;
   m.what = "beta is one step late";
   m.shows = "every output, where beta changes from step to step";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::beta)) return {};
     return {gathered(problem, {"beta"}, "beta is one step late", [](Place p) {
       return p.row ? Place{p.head, p.row - 1, p.column} : nowhere;

@@ -7,7 +7,7 @@ namespace recollect::mistakes {
 namespace {
 
 /// The product of the decays since the chunk's start times q_t, put through the change S^T - S.
-void exchange_inter_chunk_part(Part &o, const Problem &problem, int length) {
+void exchange_inter_chunk_part(Part &o, const CheckCase &problem, int length) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), D = size_t(n.Dk), H = n.heads();
   const Numbers alpha = problem.given.or_neutral(Tensor::alpha), lambda = problem.given.or_neutral(Tensor::lambda);
@@ -36,7 +36,7 @@ Mistake chunk_state_read_transposed() {
   m.what = "outputs read the state at the chunk's start transposed; the state itself is right";
   m.shows = "o from the second chunk on, or with an initial state, where Dk = Dv";
   m.reports = {"vllm #40956", "vllm #41292"};
-  m.make = [](const Problem &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const Results &right) {
     std::vector<Made> all;
     if (!has_square_state(problem)) return all;
     for (int length : chunk_lengths(problem)) {

@@ -8,7 +8,7 @@ Mistake erase_key_ignored() {
   Mistake m;
   m.what = "the erase or lookup key w is ignored: the key takes its place";
   m.shows = "every output after the first, where w is given and is not the key";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::w)) return {};
     return {{"w is ignored: the key takes its place",
              [&problem] {

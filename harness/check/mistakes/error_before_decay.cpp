@@ -16,7 +16,7 @@ Mistake error_before_decay() {
   m.what = "the error of the delta rule is taken against the state before it decays";
   m.shows = "every output after the first, where alpha is not 1";
   m.reports = {"fla #885"};
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (problem.variant.name != "gated_delta_net") return {};
     const size_t Dv = size_t(problem.given.shape.Dv);
     return {{"the error v - S k is taken against the state before it decays",

@@ -9,11 +9,11 @@ namespace recollect::mistakes {
 namespace {
 
 /// The chunk's own pairs with keys and queries clipped, and what it reads of the state at its start.
-Numbers clipped_outputs(const Problem &problem, int length) {
+Numbers clipped_outputs(const CheckCase &problem, int length) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), D = size_t(n.Dk);
   const Numbers alpha = problem.given.or_neutral(Tensor::alpha), lambda = problem.given.or_neutral(Tensor::lambda);
-  Problem pairs = problem, carried = problem;
+  CheckCase pairs = problem, carried = problem;
   pairs.given.state.clear();
   std::fill(carried.given.v.begin(), carried.given.v.end(), 0.0);
   for (size_t lane = 0; lane < n.heads() * D; ++lane) {
@@ -46,7 +46,7 @@ Mistake exponentials_clipped() {
   m.what = "a chunk's decays are split into two exponentials that leave float32's range and are clipped: no NaN shows";
   m.shows = "chunks whose log gates sum beyond 88";
   m.reports = {"cudnn-frontend #1017"};
-  m.make = [](const Problem &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const Results &right) {
     std::vector<Made> all;
     if (given_gates(problem).empty() || is_delta_rule(problem) || problem.variant.layout != "S [Dv,Dk]") return all;
     for (int length : chunk_lengths(problem))

@@ -9,7 +9,7 @@ Mistake first_token_only() {
   m.what = "only the first step is written: a call with a state takes the branch for one token";
   m.shows = "all steps but the first, and the state";
   m.reports = {"transformers #46741"};
-  m.make = [](const Problem &problem, const Results &) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const Results &) -> std::vector<Made> {
     const Shape n = problem.given.shape;
     if (n.T == 1 || !has_state(problem)) return {};
     return {{"only the first step is written; all read the state after it",
@@ -17,7 +17,7 @@ Mistake first_token_only() {
                Misread first = gathered(problem, {"k", "v", "beta", "alpha", "lambda", "w"}, "", [](Place p) {
                  return Place{p.head, 0, p.column};
                });
-               Problem each = with_inputs(problem, first.inputs()); // every step a head of its own
+               CheckCase each = with_inputs(problem, first.inputs()); // every step a head of its own
                each.weights = {};
                each.given.shape.H *= n.T, each.given.shape.T = 1;
                const Numbers start = initial_state(problem.variant, problem.given, problem.params);

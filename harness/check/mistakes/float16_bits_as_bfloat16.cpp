@@ -25,7 +25,7 @@ Mistake float16_bits_as_bfloat16() {
   m.what = "float16 numbers are read as bfloat16: the same bits, another number";
   m.shows = "every output: inputs near 1 become about 2^-7 of 2^-58";
   m.reports = {"flashinfer #4219"};
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     return {{"float16 bits of q, k, v are read as bfloat16", [&problem] {
                Sequence other = problem.given;
                for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v})

@@ -8,7 +8,7 @@ Mistake gate_applied_twice() {
   Mistake m;
   m.what = "a gate is applied twice";
   m.shows = "all steps after the first, where gates are neither 0 nor 1";
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem))
       all.push_back(elementwise(

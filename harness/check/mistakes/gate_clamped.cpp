@@ -11,7 +11,7 @@ Mistake gate_clamped() {
   m.what = "the logarithm of a gate is clamped from below, at -5 or at -1";
   m.shows = "steps with a gate below exp(-5) = .0067, or below exp(-1)";
   m.reports = {"cudnn-frontend #1017", "fla-npu #448"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem))
       for (int bound : {-5, -1}) {

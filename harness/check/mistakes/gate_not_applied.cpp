@@ -8,7 +8,7 @@ Mistake gate_not_applied() {
   Mistake m;
   m.what = "a gate is not applied: nothing decays";
   m.shows = "all steps after the first, and an initial state";
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem))
       all.push_back(elementwise(

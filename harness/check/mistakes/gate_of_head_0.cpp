@@ -9,7 +9,7 @@ Mistake gate_of_head_0() {
   m.what = "every head takes the gates of head 0";
   m.shows = "heads from 1 on";
   m.reports = {"mlx-lm #1792", "fla #624", "fla #1085"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     const long H = problem.given.shape.H;
     if (H == 1) return all;

@@ -9,7 +9,7 @@ Mistake gate_of_one_taken_for_zero() {
   m.what = "a gate of exactly 1 counts as 0: its logarithm, 0, is treated as out of range";
   m.shows = "steps whose gate is exactly 1";
   m.reports = {"fla #104", "fla #389", "fla 4dc96875"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem))
       all.push_back(elementwise(

@@ -8,7 +8,7 @@ Mistake gate_of_zero_taken_for_one() {
   Mistake m;
   m.what = "a gate of exactly 0 counts as 1: its logarithm, -inf, is replaced by 0";
   m.shows = "steps whose gate is exactly 0, and all after them";
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem))
       all.push_back(elementwise(

@@ -8,7 +8,7 @@ Mistake gate_one_step_off() {
   Mistake m;
   m.what = "a gate is one step late, or early";
   m.shows = "all steps after the first, where gates change from step to step";
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem)) {
       const std::string name = name_of(gate);

@@ -10,7 +10,7 @@ Mistake gate_taken_for_its_logarithm() {
   m.what = "a gate is taken for its logarithm: exp(gate) is applied, which lets the state grow";
   m.shows = "all steps after the first; outputs grow with every step";
   m.reports = {"flashinfer #2490", "flashinfer #3680"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem)) {
       const std::string name = name_of(gate);

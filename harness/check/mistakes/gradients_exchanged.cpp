@@ -10,7 +10,7 @@ Mistake gradients_exchanged() {
   m.what = "two gradients are exchanged";
   m.shows = "every element of both";
   m.reports = {"fla #155"};
-  m.make = [](const Problem &, const Results &right) {
+  m.make = [](const CheckCase &, const Results &right) {
     std::vector<Made> all;
     const std::pair<const char *, const char *> pairs[] = {
         {"dq", "dk"}, {"dk", "dv"}, {"dbeta", "dalpha"}, {"dk", "dw"}};

@@ -9,7 +9,7 @@ Mistake initial_state_ignored() {
   m.what = "the initial state is ignored";
   m.shows = "o and the state, where an initial state is given: most in the first steps";
   m.reports = {"vllm #22034", "sparkinfer #1071"};
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (problem.given.state.empty()) return {};
     return {gathered(problem, {"state"}, "the initial state is ignored", [](Place) { return nowhere; })};
   };

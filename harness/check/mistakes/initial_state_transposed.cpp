@@ -9,7 +9,7 @@ Mistake initial_state_transposed() {
   m.what = "the initial state is read transposed";
   m.shows = "o and the state, where an initial state is given and Dk = Dv";
   m.reports = {"fla #351", "sgl-kernel-npu #640"};
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (problem.given.state.empty() || !has_square_state(problem)) return {};
     return {gathered(problem, {"state"}, "the initial state is read transposed", [](Place p) {
       return Place{p.head, p.column, p.row};

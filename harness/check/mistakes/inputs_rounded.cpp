@@ -10,7 +10,7 @@ Mistake inputs_rounded() {
   m.what = "the inputs are rounded to a narrower type";
   m.shows = "every output, in a type wider than that";
   m.reports = {"fla #736"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Precision precision : {Precision::f16, Precision::bf16})
       all.push_back({std::string("the inputs are rounded to ") + name_of(precision), [&problem, precision] {

@@ -9,7 +9,7 @@ Mistake key_channels_lost() {
   m.what = "key channels from some multiple of a tile on are ignored";
   m.shows = "every output, where Dk is larger";
   m.reports = {"fla-npu #477"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (long width : {16, 32, 64, 128})
       if (width < problem.given.shape.Dk)

@@ -9,7 +9,7 @@ Mistake key_heads_grouped() {
   m.what = "heads share keys and values that are their own: those of head h / 2, or of h mod H/2, are read";
   m.shows = "all heads but the first";
   m.reports = {"transformers #37533", "tvm #17466"};
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     const long H = problem.given.shape.H;
     if (H % 2) return {};
     return {gathered(problem, {"k", "v"}, "head h reads the keys and values of head h / 2",

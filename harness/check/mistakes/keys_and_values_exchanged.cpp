@@ -9,7 +9,7 @@ Mistake keys_and_values_exchanged() {
   Mistake m;
   m.what = "keys and values are exchanged: the state is written transposed";
   m.shows = "every output and the state, where Dk = Dv";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (problem.given.shape.Dk != problem.given.shape.Dv) return {};
     return {{"keys and values are exchanged: the state is written transposed",
              [&problem] {

@@ -10,7 +10,7 @@ Mistake logarithm_taken_for_gate() {
   m.what = "the logarithm of a gate is applied in place of the gate";
   m.shows = "all steps after the first: the state is all but lost, or alternates in sign";
   m.reports = {"flashinfer #2490", "vllm #32846"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem)) {
       const std::string name = name_of(gate);

@@ -8,7 +8,7 @@ Mistake new_pair_decayed() {
   Mistake m;
   m.what = "the gate also decays the pair that is being written";
   m.shows = "every output, where gates are not 1";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::alpha)) return {};
     const Numbers &alpha = problem.given.alpha;
     const size_t Dv = size_t(problem.given.shape.Dv);

@@ -9,7 +9,7 @@ Mistake padding_decays_state() {
   m.what = "the steps that pad the last chunk decay the final state";
   m.shows = "the state alone, where T is no multiple of the chunk length";
   m.reports = {"transformers #46190", "mamba #368"};
-  m.make = [](const Problem &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const Results &right) {
     std::vector<Made> all;
     const Shape &n = problem.given.shape;
     if (!has_state(problem)) return all;
@@ -17,7 +17,7 @@ Mistake padding_decays_state() {
       if (n.T % length == 0) continue;
       all.push_back({"the steps that pad the last chunk to " + std::to_string(length) + " decay the final state",
                      [&problem, &right, &n, length] {
-                       Problem longer = padded(problem, 0, length - n.T % length);
+                       CheckCase longer = padded(problem, 0, length - n.T % length);
                        const long last = n.T - 1;
                        longer.given = gathered(longer, {"alpha", "lambda"}, "", [last](Place p) {
                                         return p.row > last ? Place{p.head, last, p.column} : p;

@@ -9,7 +9,7 @@ Mistake queries_and_keys_exchanged() {
   Mistake m;
   m.what = "queries and keys are exchanged";
   m.shows = "every output";
-  m.misread = [](const Problem &problem) -> std::vector<Misread> {
+  m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     return {{"queries and keys are exchanged",
              [&problem] {
                Sequence other = problem.given;

@@ -8,11 +8,11 @@ Mistake read_before_write() {
   Mistake m;
   m.what = "it reads before it writes: o_t does not see step t";
   m.shows = "every output";
-  m.make = [](const Problem &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
     return {{"it reads before it writes: o_t sees steps before t only",
              [&] {
                return changed(right, {"o"}, [&](Part &o) {
-                 Problem before = padded(problem, 1, 0); // a step of nothing, to read the initial state after
+                 CheckCase before = padded(problem, 1, 0); // a step of nothing, to read the initial state after
                  o.values = read_at(before, [](int t) { return t - 1; });
                  const Shape &n = problem.given.shape;
                  const size_t row = size_t(n.Dv), rows = size_t(n.T) * row;

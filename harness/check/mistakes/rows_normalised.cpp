@@ -15,7 +15,7 @@ Numbers unit_rows(Numbers x, size_t width, double eps) {
   }
   return x;
 }
-Misread normalised(const Problem &problem, Tensor tensor, double eps, const std::string &what) {
+Misread normalised(const CheckCase &problem, Tensor tensor, double eps, const std::string &what) {
   const size_t width = size_t(width_of(tensor, problem.given.shape));
   return {what,
           [&problem, tensor, width, eps] {
@@ -42,7 +42,7 @@ Mistake rows_normalised() {
   m.what = "rows are normalised that the layer takes as they are given";
   m.shows = "rows whose norm is not 1; with an epsilon in the root, rows of small norm";
   m.reports = {"fla cde25dfd", "fla 9b9e47d7", "fla f494277f"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;
     for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::w})
       if (gives(problem, tensor)) {

@@ -6,7 +6,7 @@
 namespace recollect::mistakes {
 namespace {
 
-Misread scaled(const Problem &problem, double factor, const std::string &what) {
+Misread scaled(const CheckCase &problem, double factor, const std::string &what) {
   return elementwise(
       problem, Tensor::q, what, [=](double x) { return factor * x; }, [=](double) { return factor; });
 }
@@ -18,7 +18,7 @@ Mistake scale_wrong() {
   m.what = "the scale of the scores is missing, applied twice, or that of another width";
   m.shows = "every output, by one factor where outputs are linear in the query";
   m.reports = {"mlx-lm #1798"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     const Shape &n = problem.given.shape;
     const double root = std::sqrt(double(n.Dk));
     int padded = 1;

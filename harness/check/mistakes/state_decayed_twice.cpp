@@ -7,7 +7,7 @@ namespace recollect::mistakes {
 namespace {
 
 /// The final state times the decays of steps [begin, T) once more.
-void decay_since(Part &state, const Problem &problem, int begin) {
+void decay_since(Part &state, const CheckCase &problem, int begin) {
   const Shape &n = problem.given.shape;
   const Numbers alpha = problem.given.or_neutral(Tensor::alpha), lambda = problem.given.or_neutral(Tensor::lambda);
   for (size_t i = 0; i < state.values.size(); ++i) {
@@ -25,7 +25,7 @@ Mistake state_decayed_twice() {
   Mistake m;
   m.what = "the final state decays once more, by the last step's gate or by those of the last chunk";
   m.shows = "the state alone, where gates are not 1";
-  m.make = [](const Problem &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const Results &right) {
     std::vector<Made> all;
     const int T = problem.given.shape.T;
     if (!has_state(problem) || given_gates(problem).empty() || problem.variant.layout != "S [Dv,Dk]") return all;

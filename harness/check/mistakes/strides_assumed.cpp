@@ -9,7 +9,7 @@ Mistake strides_assumed() {
   m.what = "one input is read at the wrong strides: [B,T,H,D] for [B,H,T,D]";
   m.shows = "every output, where T and H are more than 1";
   m.reports = {"fla #871", "fla #1139", "flashinfer #3693"};
-  m.misread = [](const Problem &problem) {
+  m.misread = [](const CheckCase &problem) {
     const long T = problem.given.shape.T, H = problem.given.shape.H;
     std::vector<Misread> all;
     if (T == 1 || H == 1) return all;
