@@ -93,7 +93,7 @@ Checked check(const Reference &reference, const Results &candidate, Precision pr
   };
   if (any(Judgement::wrong)) {
     found.judgement = Judgement::wrong;
-    found.where = where_wrong(reference, candidate, found.parts);
+    found.where = where_wrong(reference, candidate, found.parts, reference.noise(precision));
     found.diagnosis = diagnose(reference, candidate, found.parts, precision);
   } else if (found.parts.empty()) {
     found.reason = "the candidate holds nothing that could be judged";

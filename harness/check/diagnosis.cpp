@@ -81,6 +81,15 @@ PartNoise own_noise(const Part &made, const std::vector<Results> &disturbed, con
   return noise;
 }
 
+/// That of every part.
+Noise own_noise(const Results &made, const std::vector<Results> &disturbed, const Noise &definition,
+                Precision precision) {
+  Noise noise;
+  for (const Part &part : made)
+    noise.push_back(own_noise(part, disturbed, noise_of_part(definition, part.name), precision));
+  return noise;
+}
+
 struct Agreement {
   bool within_limits = true;
   double squares = 0;
@@ -89,16 +98,14 @@ struct Agreement {
 };
 
 /// NaN and infinity agree with each other.
-Agreement agreement(const Results &candidate, Results made, const std::vector<Results> &disturbed,
-                    const Noise &definition, Precision precision, size_t H) {
+Agreement agreement(const Results &candidate, const Results &made, const Noise &noise, size_t H) {
   Agreement found;
   for (Part mine : candidate) {
-    Part *other = find_part(made, mine.name);
-    if (!other) continue;
+    if (!find_part(made, mine.name)) continue;
+    Part other = *find_part(made, mine.name);
     for (size_t i = 0; i < mine.values.size(); ++i)
-      if (!std::isfinite(mine.values[i]) && !std::isfinite(other->values[i])) mine.values[i] = other->values[i] = 0;
-    const PartNoise noise = own_noise(*other, disturbed, noise_of_part(definition, mine.name), precision);
-    const Judged judged = judge(*other, noise, mine.values, H);
+      if (!std::isfinite(mine.values[i]) && !std::isfinite(other.values[i])) mine.values[i] = other.values[i] = 0;
+    const Judged judged = judge(other, noise_of_part(noise, mine.name), mine.values, H);
     found.within_limits = found.within_limits && judged.judgement != Judgement::wrong;
     for (double ratio : judged.ratios) found.squares += ratio * ratio;
     found.rows += judged.ratios.size();
@@ -151,11 +158,11 @@ Results definition_parts(const CheckCase &problem) {
 Suspects::Suspects(const Reference &reference) : reference_(reference) {
   size_t numbers = 0;
   for (const Part &part : reference.results()) numbers += part.values.size();
-  keeps_ = numbers < 100'000;
+  keeps_ = numbers < 200'000;
   for (const Mistake &mistake : all_mistakes()) {
     size_t number = 0;
     for (Made &made : ways_to_make(mistake, reference.problem(), reference.results()))
-      ways_.push_back({&mistake, number++, std::move(made), {}, {}});
+      ways_.push_back({&mistake, number++, std::move(made), {}, {}, {}});
   }
 }
 
@@ -184,6 +191,20 @@ const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
     all.push_back({std::move(moved), std::move(right)});
   }
   return all;
+}
+
+/// How far the mistake's results move where the inputs do.
+const Noise &Suspects::noise_by(const Way &way, Precision precision) const {
+  const auto known = way.noise.find(precision);
+  if (known != way.noise.end()) return known->second;
+  std::vector<Results> moved;
+  for (const Draw &draw : draws(precision)) {
+    const std::vector<Made> ways = ways_to_make(*way.mistake, draw.problem, draw.right);
+    if (way.number < ways.size()) moved.push_back(results_of(ways[way.number], draw.problem, draw.right));
+  }
+  Results made = made_by(way, true);
+  for (const Part &part : made_by(way, false)) made.push_back(part);
+  return way.noise.emplace(precision, own_noise(made, moved, reference_.noise(precision), precision)).first->second;
 }
 
 std::vector<Explanation> Suspects::singles(const Results &candidate, const std::vector<std::string> &wrong,
@@ -218,12 +239,7 @@ std::vector<Explanation> Suspects::singles(const Results &candidate, const std::
 
   std::vector<Explanation> found;
   for (const Near &one : near) {
-    std::vector<Results> moved;
-    for (const Draw &draw : draws(precision)) {
-      const std::vector<Made> ways = ways_to_make(*one.way->mistake, draw.problem, draw.right);
-      if (one.way->number < ways.size()) moved.push_back(results_of(ways[one.way->number], draw.problem, draw.right));
-    }
-    const Agreement agrees = agreement(candidate, one.made, moved, noise, precision, reference_.heads_per_text());
+    const Agreement agrees = agreement(candidate, one.made, noise_by(*one.way, precision), reference_.heads_per_text());
     if (agrees.within_limits) found.push_back({{one.way->mistake}, one.way->made.what, agrees.distance()});
   }
   return nearest(std::move(found));
@@ -252,7 +268,8 @@ std::vector<Explanation> Suspects::pairs(const Results &candidate, const std::ve
             for (const Made &again : ways_to_make(second, other, other_right))
               if (again.what == made.what) moved.push_back(results_of(again, other, other_right));
           }
-          const Agreement agrees = agreement(candidate, both, moved, noise, precision, reference_.heads_per_text());
+          const Agreement agrees =
+              agreement(candidate, both, own_noise(both, moved, noise, precision), reference_.heads_per_text());
           if (agrees.within_limits)
             found.push_back({{&first, &second}, misread.what + ", and " + made.what, agrees.distance()});
         }

@@ -32,7 +32,8 @@ private:
     const Mistake *mistake;
     size_t number; // among the ways to make it
     Made made;
-    mutable Results forward, backward; // kept
+    mutable Results forward, backward; // kept, where small
+    mutable std::map<Precision, Noise> noise;
   };
   struct Draw { // a disturbed problem, with its definition's results
     CheckCase problem;
@@ -42,6 +43,7 @@ private:
                                    Precision precision) const;
   std::vector<Explanation> pairs(const Results &candidate, const std::vector<std::string> &wrong,
                                  Precision precision) const;
+  const Noise &noise_by(const Way &way, Precision precision) const;
   Results made_by(const Way &way, bool forward) const;
   const std::vector<Draw> &draws(Precision precision) const;
 

@@ -52,6 +52,8 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
   }
 }
 
+} // namespace
+
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk) {
   CheckCase moved = problem;
   const Shape &n = problem.given.shape;
@@ -69,6 +71,8 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
   move(moved.weights.state, signs("dstate"), precision, false);
   return moved;
 }
+
+namespace {
 
 Results disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
   int handovers = 0;

@@ -22,6 +22,9 @@ using Noise = std::vector<PartNoise>;
 
 constexpr int noise_draws = 5;
 
+/// One disturbed copy of the problem, of draw 0, 1, ...: the numbers given are moved.
+CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk);
+
 /// `chunk`: steps from one handover of the state to the next, at most T.
 Noise noise_of(const CheckCase &problem, const Results &definition, Precision precision, int chunk);
 

@@ -1,8 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/where.hpp"
+#include "harness/check/remake.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
 
 namespace recollect {
+namespace {
 
-std::string where_wrong(const Reference &, const Results &, const std::vector<Judged> &) { return ""; }
+constexpr double enough = 0.95; // of the bad rows lie in a pattern, and of the good ones outside
+
+struct Row {
+  size_t head, step;
+  bool bad;
+};
+struct Pattern {
+  std::string said;
+  std::function<bool(const Row &)> holds;
+};
+
+bool fits(const Pattern &pattern, const std::vector<Row> &rows) {
+  double bad = 0, good = 0, bad_within = 0, good_within = 0;
+  for (const Row &row : rows) {
+    (row.bad ? bad : good) += 1;
+    if (pattern.holds(row)) (row.bad ? bad_within : good_within) += 1;
+  }
+  return bad > 0 && bad_within >= enough * bad && good_within <= (1 - enough) * good;
+}
+
+std::string list_of(const std::string &noun, const std::set<size_t> &numbers) {
+  std::vector<std::string> texts;
+  for (size_t number : numbers) texts.push_back(std::to_string(number));
+  return noun + (texts.size() > 1 ? "s " : " ") + join(texts, ", ");
+}
+
+std::string steps_from(size_t begin, size_t end) { return std::to_string(begin) + " to " + std::to_string(end - 1); }
+
+std::vector<Row> rows_of(const Part &part, const Judged &judged) {
+  const Limits limits;
+  std::vector<Row> rows;
+  const bool some = std::any_of(judged.ratios.begin(), judged.ratios.end(), [&](double r) { return r > limits.row; });
+  for (size_t i = 0; i < judged.ratios.size(); ++i)
+    rows.push_back({i / part.rows, i % part.rows, judged.ratios[i] > (some ? limits.row : limits.head)});
+  return rows;
+}
+
+/// The simplest set of heads that holds the bad rows, and of the good rows' heads few; none where all heads do.
+std::optional<Pattern> heads_pattern(const std::vector<Row> &rows, size_t heads, size_t H) {
+  const auto chosen = [&](const std::function<size_t(size_t)> &group, size_t groups) {
+    std::set<size_t> found;
+    for (const Row &row : rows)
+      if (row.bad) found.insert(group(row.head));
+    return found.size() < groups ? found : std::set<size_t>{};
+  };
+  struct Grouping {
+    const char *noun;
+    std::function<size_t(size_t)> group;
+    size_t groups;
+  };
+  const Grouping groupings[] = {{"batch entr", [H](size_t head) { return head / H; }, heads / H},
+                                {"head", [H](size_t head) { return head % H; }, H},
+                                {"head b H + h =", [](size_t head) { return head; }, heads}};
+  for (const Grouping &g : groupings) {
+    const std::set<size_t> found = chosen(g.group, g.groups);
+    if (found.empty()) continue;
+    std::string said = list_of(g.noun, found);
+    if (g.noun == std::string("batch entr"))
+      said = (found.size() > 1 ? "batch entries" : "batch entry") + said.substr(said.find(' '));
+    if (g.noun == std::string("head b H + h ="))
+      said = "[b H + h]" + said.substr(said.find('=') + 1 + (found.size() > 1));
+    return Pattern{said, [found, group = g.group](const Row &row) { return found.count(group(row.head)) > 0; }};
+  }
+  return std::nullopt;
+}
+
+/// Steps: one, from or up to one, those of one residue.
+void add_steps(std::vector<Pattern> &all, const std::vector<Row> &rows, size_t T) {
+  size_t begin = T, end = 0;
+  for (const Row &row : rows)
+    if (row.bad) begin = std::min(begin, row.step), end = std::max(end, row.step + 1);
+  const auto within = [](size_t first, size_t last) {
+    return [first, last](const Row &row) { return row.step >= first && row.step < last; };
+  };
+  if (end == begin + 1) {
+    all.push_back({begin + 1 == T ? "the last step" : "step " + std::to_string(begin), within(begin, end)});
+  } else if (end == T && begin > 0) {
+    std::string said = "from step " + std::to_string(begin) + " on";
+    for (size_t length : {256, 128, 64, 32, 16})
+      if (begin >= length && begin % length == 0) {
+        said += T - begin < length ? ", the last partial chunk of " + std::to_string(length)
+                : begin == length  ? ", the first boundary of chunks of " + std::to_string(length)
+                                   : ", a boundary of chunks of " + std::to_string(length);
+        break;
+      }
+    all.push_back({said, within(begin, T)});
+  } else if (begin == 0 && end < T) {
+    all.push_back({"before step " + std::to_string(end) + ", where the initial state still matters", within(0, end)});
+  } else {
+    all.push_back({"steps " + steps_from(begin, end), within(begin, end)});
+  }
+  for (size_t length : {2, 4, 8, 16, 32, 64, 128}) {
+    if (2 * length > T) break;
+    std::set<size_t> residues;
+    for (const Row &row : rows)
+      if (row.bad) residues.insert(row.step % length);
+    if (residues.size() == 1)
+      all.push_back({"t mod " + std::to_string(length) + " = " + std::to_string(*residues.begin()),
+                     [length, r = *residues.begin()](const Row &row) { return row.step % length == r; }});
+  }
+  for (size_t length : {16, 32, 64, 128}) // every second chunk
+    for (size_t odd : {0, 1})
+      if (2 * length < T)
+        all.push_back({"every second chunk of " + std::to_string(length),
+                       [length, odd](const Row &row) { return row.step / length % 2 == odd; }});
+}
+
+void add_gates(std::vector<Pattern> &all, const std::vector<Row> &rows, const CheckCase &problem) {
+  if (given_gates(problem).empty()) return;
+  const size_t T = size_t(problem.given.shape.T);
+  const std::string gate = name_of(given_gates(problem).back());
+  const Numbers rates = decay_rates(problem);
+  const auto rate = [rates, T](const Row &row) { return rates[row.head * T + row.step]; };
+  all.push_back({"only where " + gate + " is exactly 1", [=](const Row &row) { return rate(row) == 0; }});
+  all.push_back({"only where " + gate + " is exactly 0", [=](const Row &row) { return std::isinf(rate(row)); }});
+  double least = HUGE_VAL;
+  for (const Row &row : rows)
+    if (row.bad) least = std::min(least, rate(row));
+  if (least > 0 && std::isfinite(least))
+    all.push_back({"only where " + gate + " is at most " + number(std::exp(-least)),
+                   [=](const Row &row) { return rate(row) >= least; }});
+  for (size_t length : {16, 32, 64, 128})
+    all.push_back({"in chunks of " + std::to_string(length) + " whose log gates sum beyond 88", [=](const Row &row) {
+                     double sum = 0;
+                     const size_t begin = row.step / length * length;
+                     for (size_t t = begin; t < std::min(begin + length, T); ++t) sum += rates[row.head * T + t];
+                     return sum > 88;
+                   }});
+}
+
+/// A band of columns or of a state's rows that holds the errors; "" where all are wrong.
+std::string band(const std::string &noun, const std::vector<bool> &bad) {
+  const auto first = std::find(bad.begin(), bad.end(), true);
+  if (first == bad.end()) return "";
+  const size_t begin = size_t(first - bad.begin()),
+               end = bad.size() - size_t(std::find(bad.rbegin(), bad.rend(), true) - bad.rbegin());
+  if (end - begin == bad.size() || size_t(std::count(bad.begin(), bad.end(), true)) != end - begin) return "";
+  return end == begin + 1 ? noun + " " + std::to_string(begin) : noun + "s " + steps_from(begin, end);
+}
+
+std::string columns_of(const Part &part, const Numbers &candidate, const PartNoise &noise,
+                       const std::vector<Row> &rows) {
+  const Limits limits;
+  std::vector<bool> bad(part.columns);
+  for (size_t j = 0; j < part.columns; ++j) {
+    double squares = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (!rows[i].bad) continue;
+      const double error = (candidate[i * part.columns + j] - part.values[i * part.columns + j]) / noise.rows[i];
+      squares += std::isnan(error) ? HUGE_VAL : error * error, ++count;
+    }
+    bad[j] = count && std::sqrt(squares / double(count)) > limits.row;
+  }
+  return band(part.over_steps ? "channel" : "column", bad);
+}
+
+std::string describe(const Reference &reference, const Part &part, const Part &candidate, const Judged &judged,
+                     const PartNoise &noise) {
+  std::vector<std::string> said;
+  std::vector<Row> rows = rows_of(part, judged);
+  const std::string columns = columns_of(part, candidate.values, noise, rows);
+  if (const auto heads = heads_pattern(rows, part.heads, reference.heads_per_text())) {
+    said.push_back(heads->said);
+    rows.erase(std::remove_if(rows.begin(), rows.end(), [&](const Row &row) { return !heads->holds(row); }),
+               rows.end());
+  }
+  const bool all_bad = fits({"", [](const Row &) { return true; }}, rows) &&
+                       double(std::count_if(rows.begin(), rows.end(), [](const Row &r) { return r.bad; })) >=
+                           enough * double(rows.size());
+  std::vector<Pattern> patterns;
+  if (part.over_steps && !all_bad) add_steps(patterns, rows, part.rows), add_gates(patterns, rows, reference.problem());
+  for (const Pattern &pattern : patterns)
+    if (fits(pattern, rows)) {
+      said.push_back(pattern.said);
+      break;
+    }
+  if (!part.over_steps && !all_bad) {
+    std::vector<bool> bad(part.rows, false);
+    for (const Row &row : rows) bad[row.step] = bad[row.step] || row.bad;
+    if (const std::string found = band("row", bad); !found.empty()) said.push_back(found);
+  }
+  if (!columns.empty()) said.push_back(columns);
+  if (!judged.finite) said.push_back("not finite");
+  return join(said, ", ");
+}
+
+} // namespace
+
+std::string where_wrong(const Reference &reference, const Results &candidate, const std::vector<Judged> &judged,
+                        const Noise &noise) {
+  std::vector<std::string> wrong, right;
+  std::vector<std::pair<std::string, std::vector<std::string>>> places; // and the parts whose errors lie there
+  for (const Judged &one : judged) {
+    (one.judgement == Judgement::wrong ? wrong : right).push_back(one.name);
+    if (one.judgement != Judgement::wrong) continue;
+    const Part &part = *find_part(reference.results(), one.name);
+    const PartNoise &unit =
+        *std::find_if(noise.begin(), noise.end(), [&](const PartNoise &n) { return n.name == one.name; });
+    const std::string place = describe(reference, part, *find_part(candidate, one.name), one, unit);
+    if (place.empty()) continue;
+    const auto same =
+        std::find_if(places.begin(), places.end(), [&](const auto &known) { return known.first == place; });
+    if (same == places.end())
+      places.push_back({place, {one.name}});
+    else
+      same->second.push_back(one.name);
+  }
+  std::vector<std::string> said;
+  if (!wrong.empty() && !right.empty())
+    said.push_back(join(wrong, ", ") + (wrong.size() > 1 ? " are" : " is") + " wrong, " + join(right, ", ") +
+                   (right.size() > 1 ? " are" : " is") + " right");
+  for (const auto &[place, parts] : places) said.push_back(join(parts, ", ") + ": " + place);
+  return join(said, "; ");
+}
 
 } // namespace recollect

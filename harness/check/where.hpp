@@ -5,8 +5,11 @@
 
 namespace recollect {
 
-/// Sentences such as "o is right, the state is wrong", "from step 64 on", "the last 36 steps", "heads 1 and 3",
-/// "channels 64 to 127", "t mod 16 = 0", "only where alpha < 0.01"; "" where no pattern stands out.
-std::string where_wrong(const Reference &reference, const Results &candidate, const std::vector<Judged> &judged);
+/// Which parts are wrong and which right, and for each wrong part the simplest pattern that covers at least 95% of its bad
+/// rows and at most 5% of the good ones: heads or batch entries; steps from one on, before one, of one residue, in every
+/// second chunk; steps whose gate is 1, 0, or below a bound; channels, or rows and columns of a state. "" where none does.
+/// `noise` is that of the type that the candidate was judged in.
+std::string where_wrong(const Reference &reference, const Results &candidate, const std::vector<Judged> &judged,
+                        const Noise &noise);
 
 } // namespace recollect

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// x /
+// x / |x|, or x / sqrt(|x|^2 + eps), for rows of x that the layer takes as they are
 #include "harness/check/remake.hpp"
-#include x
+#include <cmath>
 
 namespace recollect::mistakes {
 namespace {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Criteria that other projects hold kernels to, as functions of a reference and a candidate, to compare them with ours.
+#pragma once
+#include "harness/check/judge.hpp"
+
+namespace recollect {
+
+struct Criterion {
+  std::string name, source;
+  std::string says; // the rule in one line
+  /// Whether the rule lets the part pass. Parts for which the project has no rule pass.
+  std::function<bool(const Part &reference, const Part &candidate, Precision precision)> accepts;
+};
+
+/// Those in use elsewhere; ours is judge().
+const std::vector<Criterion> &criteria_in_use();
+
+} // namespace recollect

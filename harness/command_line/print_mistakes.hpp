@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalogue of mistakes, for reading.
+#pragma once
+#include "harness/check/mistakes.hpp"
+#include <iosfwd>
+
+namespace recollect {
+
+/// One line a mistake: its name and what is wrong.
+void print_mistakes(std::ostream &out);
+/// One mistake: what is wrong, where it shows, where it was reported.
+void describe(std::ostream &out, const Mistake &mistake);
+
+} // namespace recollect
