@@ -5,13 +5,14 @@
 
 namespace recollect {
 
-/// Largest error, in units of sigma, that is still rounding. docs/checking-a-kernel.md shows how they were calibrated.
+/// Largest errors, in units of sigma, that are still rounding. docs/checking-a-kernel.md shows how they were calibrated.
 struct Limits {
-  double row = 5;  // RMS error of a row over its noise
-  double head = 2; // RMS error of a head of many rows over its noise
+  double row;  // RMS error of a row over its noise
+  double head; // RMS error of a head of many rows over its noise
   /// Of a head of so many rows: few rows average less; one row is judged as a row.
   double head_of(size_t rows) const;
 };
+Limits limits_of(Precision precision);
 
 enum class Judgement { right, wrong, undecided };
 
@@ -29,6 +30,6 @@ struct Judged {
 
 /// `candidate` [heads, rows, columns] of the reference's shape; `H` heads a batch entry.
 Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H,
-             const Limits &limits = {});
+             const Limits &limits);
 
 } // namespace recollect

@@ -75,8 +75,10 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
 namespace {
 
 Results disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
+  // A low precision rounds the state where a chunk hands it over; float32 and float64 round it at every step.
+  const int steps = passages(precision) > 1 ? std::min(chunk, 8) : chunk;
   int handovers = 0;
-  return in_segments(disturbed(problem, precision, draw, chunk), chunk, [&](Numbers &numbers, const std::string &what) {
+  return in_segments(disturbed(problem, precision, draw, chunk), steps, [&](Numbers &numbers, const std::string &what) {
     move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)), precision, what == "state");
   });
 }
@@ -89,34 +91,45 @@ double underflow(const Part &part, Precision precision) {
   return std::ldexp(largest, precision == Precision::f64 ? -1022 : -126);
 }
 
+/// Sums of squares of rows of `width` numbers; of their products with `factors` where there are some.
+Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors = nullptr) {
+  Numbers squares(values.size() / width, 0.0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double x = factors ? values[i] * (*factors)[i] : values[i];
+    squares[i / width] += x * x;
+  }
+  return squares;
+}
+
 /// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
-/// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Kernels sum
-/// the gradients of decays and of w, a rotation in some layers, over the later steps of the chunk.
+/// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Those of q_t
+/// and k_t also have that of the score's gradient do_t v_t times k_t or q_t. Kernels sum the gradients of decays and of w,
+/// a rotation in some layers, over the later steps of the chunk.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const Results &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
-  const Numbers &o = find_part(definition, "o")->values, &weights = problem.weights.o;
   const size_t T = size_t(n.T), Dv = size_t(n.Dv);
-  Numbers products(n.heads() * T, 0.0); // |do_t o_t|^2
-  for (size_t i = 0; i < o.size(); ++i) products[i / Dv] += o[i] * weights[i] * o[i] * weights[i];
-  const double unit = rounding(1, precision);
+  const Numbers outputs = row_squares(find_part(definition, "o")->values, Dv, &problem.weights.o),
+                scores = row_squares(problem.given.v, Dv, &problem.weights.o),
+                q = row_squares(problem.given.q, size_t(n.Dk)), k = row_squares(problem.given.k, size_t(n.Dk));
+  const double unit = rounding(1, precision), square_unit = unit * unit;
   for (Tensor tensor : all_tensors) {
-    const Numbers &x = problem.given[tensor];
     const auto part = std::find_if(noise.begin(), noise.end(), [&](const PartNoise &one) {
       return one.name == std::string("d") + name_of(tensor);
     });
-    if (part == noise.end() || x.empty()) continue;
+    if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
-    const size_t width = size_t(width_of(tensor, n));
+    const double width = width_of(tensor, n);
+    const Numbers own = row_squares(problem.given[tensor], size_t(width));
     double sum = 0;
     for (size_t row = n.heads() * T; row-- > 0;) {
       const size_t t = row % T;
       const bool ends_a_chunk = t + 1 == T || (t + 1) % size_t(chunk) == 0;
-      sum = products[row] + (summed && !ends_a_chunk ? sum : 0);
-      double square = 0;
-      for (size_t j = row * width; j < (row + 1) * width; ++j) square += x[j] * x[j];
-      if (decay && problem.log_gates) square = double(width); // d/d(log x) = x d/dx
-      if (square > 0) part->rows[row] += unit * unit * sum * (decay ? double(width) * double(width) : 1.0) / square;
+      sum = outputs[row] + (summed && !ends_a_chunk ? sum : 0);
+      const double square = decay && problem.log_gates ? width : own[row]; // d/d(log x) = x d/dx
+      if (square > 0) part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
+      if (tensor == Tensor::q || tensor == Tensor::k)
+        part->rows[row] += square_unit * scores[row] * (tensor == Tensor::q ? k : q)[row];
     }
   }
 }
@@ -159,6 +172,10 @@ Noise noise_of(const CheckCase &problem, const Results &definition, Precision pr
       }
     }
   }
+  if (passages(precision) > 1) // numbers of a gradient pass through the chunk twice, forth and back
+    for (PartNoise &part : noise)
+      if (part.name[0] == 'd')
+        for (double &square : part.rows) square *= 4;
   if (problem.wants_gradient()) add_cancelled_terms(noise, problem, definition, precision, chunk);
   const Variant &variant = problem.variant;
   const double solves = variant.solved_condition ? variant.solved_condition(problem.given, problem.params) : 0;
