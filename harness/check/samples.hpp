@@ -5,16 +5,57 @@
 
 namespace recollect {
 
-/// The kinds of `sample`, the first being the default:
-///   random         unit keys, N(0,1) values, gates in (0.8, 1), beta in (0.2, 1)
-///   ragged         the same, one step shorter where T is a multiple of 8: no chunk length fits
-///   tiny-gates     gates of 10^-u, u uniform in (0, 6) at every fourth step
-///   repeated-keys  one key at every step, plus 1% noise: the ill-conditioned end
-///   long           sixteen times as many steps
-///   large-norm     keys and queries of norm about sqrt(Dk), where softmax saturates and delta rules are unstable
-const std::vector<std::string> &sample_kinds();
+/// How inputs are drawn: one choice for each of them. Queries have the norm of the keys' kind, values are N(0,1).
+struct Recipe {
+  enum Keys {
+    unit,       // uniform on the unit sphere
+    gaussian,   // N(0,1) in every channel, queries too: what attention is given
+    repeated,   // one unit key at every step plus 1% noise: the ill-conditioned end
+    norms,      // of norm 1 mostly, and 0, 1e-3 and (in every second head) 1e3
+    small_norms // the same without 1e3
+  } keys = unit;
+  enum Gates {
+    whole_range, // three of four in (0.9, 1), the rest in (0, 1): 1 - 10^-4u, u even
+    exact,       // half of them 1, some 0, the rest as above; at a step beside a multiple of 64 all are 0
+    strong,      // the logarithms of any 64 sum to less than -88: evenly, and in every second head within eight steps
+    rates,       // decay rates (-log alpha a step) from 0 to 16, one a head
+    tiny,        // 10^-u, u even in (0, 6), at every fourth step, the rest in (0.9, 1)
+    gentle       // in (0.9, 1): 1 - 10^-u, u even in (1, 4)
+  } gates = whole_range;
+  bool beta_ends = false; // beta 0 and 2 at a quarter of the steps each; else in (0, 1)
+  bool w_norms = false;   // w of norms from 1/4 to 1.4; else unit
+};
 
-/// Only what the variant takes, w and gates among it; no initial state. Usage error for an unknown kind.
+/// Only what the variant takes, w and gates among it; no initial state. Where the layer erases with steps beta, they are
+/// at most 2 / |key|^2, so that it stays stable.
+Sequence draw(const Variant &variant, const Shape &shape, const Recipe &recipe, std::uint64_t seed);
+
+struct Drawn {
+  Sequence inputs;
+  std::string toned_down; // what of the recipe the layer cannot take, "" if nothing
+};
+/// The same, toned down where the layer is not stable: where outputs or state of the float64 definition exceed `largest`,
+/// or a thousand times the largest value times 1 + |q| |k|, in the first 256 steps of the first text. In this order beta
+/// stays below 1, no key has norm 1e3, w is unit, keys are, gates are gentle: one of these, else the first two, three ...
+Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
+                  std::uint64_t seed, double largest = 1e30);
+
+/// The final state of twelve steps of the definition on inputs of their own: a state that the layer can have, whatever it
+/// keeps. Empty where there is no finite state.
+std::vector<double> plausible_state(const Variant &variant, const Shape &shape, const Params &params,
+                                    std::uint64_t seed);
+
+struct SampleKind {
+  std::string name, meaning;
+  Recipe recipe;
+};
+/// The kinds of `sample`, the first being the default.
+const std::vector<SampleKind> &sample_kinds();
+/// By name; `ragged` is the old name of odd-length. Usage error that suggests the nearest.
+const SampleKind &find_sample_kind(const std::string &name);
+
+/// Inputs of that kind, without an initial state, toned down where the layer is not stable. odd-length takes a step away where T is a multiple of 8, long has
+/// sixteen times as many.
 Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed);
 
 } // namespace recollect

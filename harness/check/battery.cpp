@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/battery.hpp"
+#include "harness/check/samples.hpp"
+#include "harness/core/text.hpp"
+#include "harness/numerics/random.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+// The factors and their values. Long and short lengths of one class alternate.
+constexpr int lengths[4][2] = {{1, 2}, {63, 64}, {65, 130}, {250, 250}};
+constexpr Recipe::Gates gate_kinds[4] = {Recipe::whole_range, Recipe::exact, Recipe::strong, Recipe::rates};
+constexpr Recipe::Keys key_kinds[4] = {Recipe::unit, Recipe::gaussian, Recipe::repeated, Recipe::norms};
+constexpr int widths[4][2] = {{64, 64}, {48, 60}, {60, 96}, {128, 48}}; // Dk, Dv
+constexpr int heads[4][2] = {{1, 2}, {2, 2}, {3, 1}, {2, 3}};           // B, H
+
+const char *name_of(Recipe::Gates gates) {
+  switch (gates) {
+  case Recipe::exact:
+    return "gates01";
+  case Recipe::strong:
+    return "strong";
+  case Recipe::rates:
+    return "rates";
+  default:
+    return "";
+  }
+}
+const char *name_of(Recipe::Keys keys) {
+  switch (keys) {
+  case Recipe::gaussian:
+    return "gaussian";
+  case Recipe::repeated:
+    return "repeated";
+  case Recipe::norms:
+    return "norms";
+  default:
+    return "";
+  }
+}
+const char *meaning_of(Recipe::Gates gates) {
+  switch (gates) {
+  case Recipe::exact:
+    return "gates of exactly 1 and 0";
+  case Recipe::strong:
+    return "gates whose logarithms sum to less than -88 in a chunk";
+  case Recipe::rates:
+    return "decay rates from 0 to 16, one a head";
+  default:
+    return "gates in the whole of (0, 1)";
+  }
+}
+const char *meaning_of(Recipe::Keys keys) {
+  switch (keys) {
+  case Recipe::gaussian:
+    return "queries and keys N(0,1)";
+  case Recipe::repeated:
+    return "repeated keys";
+  case Recipe::norms:
+    return "keys of norm 0, 1e-3 and 1e3";
+  default:
+    return "unit keys";
+  }
+}
+
+bool takes(const Variant &variant, Tensor tensor) {
+  return std::any_of(variant.inputs.begin(), variant.inputs.end(),
+                     [&](const Input &input) { return input.tensor() == tensor; });
+}
+bool has_gates(const Variant &variant) { return takes(variant, Tensor::alpha) || takes(variant, Tensor::lambda); }
+
+/// What a case is asked to be, before the layer is asked what it can take.
+struct Asked {
+  Shape shape;
+  Recipe recipe;
+  bool state = false;
+  std::string label = ""; // in place of what the recipe says
+  std::string also = "";  // to `why`
+};
+
+/// Operations of the definition: a function is worth twenty. Where the descriptor states the least that is needed, the
+/// definition, written to be read, goes through all steps anew at each.
+double work(const Variant &variant, const Params &params, const Shape &s) {
+  const double token = variant.cost.flops.at(s, params) + 20 * variant.cost.functions.at(s, params);
+  return token * double(s.heads()) * s.T * (variant.cost.least ? std::max(1.0, s.T / 16.0) : 1);
+}
+constexpr double most_work = 1.2e8, most_state = 40000; // state: numbers a head
+
+/// Narrower until a token is cheap and the layer takes the widths, then shorter; what was done, for `why`.
+std::string fit(const Variant &variant, const Params &params, Shape &s) {
+  std::vector<std::string> done;
+  const auto too_wide = [&] {
+    Shape token = s;
+    token.T = 64;
+    return work(variant, params, token) > most_work / 4 || double(variant.state_shape(s, params).size()) > most_state ||
+           (variant.unsuitable && !variant.unsuitable(s, params).empty());
+  };
+  const Shape asked = s;
+  while (too_wide() && s.Dk > 4) s.Dk /= 2, s.Dv /= 2;
+  if (s.Dk != asked.Dk) done.push_back("widths are " + std::to_string(asked.Dk / s.Dk) + " times less");
+  for (int T : {250, 130, 65, 64, 63})
+    if (work(variant, params, s) > most_work) s.T = std::min(s.T, T);
+  if (s.T != asked.T) done.push_back("T is " + std::to_string(s.T) + ", not " + std::to_string(asked.T));
+  return done.empty() ? "" : join(done, ", ") + ": the definition takes long";
+}
+
+class Battery {
+public:
+  Battery(const Variant &variant, const Params &params, Precision precision, bool gradient, std::uint64_t seed)
+      : variant_(variant), params_(params), precision_(precision), gradient_(gradient), seed_(seed) {}
+
+  std::vector<BatteryCase> run() {
+    int count[4] = {};
+    for (const BatteryRow &row : battery_rows()) add(asked(row, count[row.steps]++));
+    Asked longest{{1, 2, 1000, 64, 60}, {}, true};
+    add(longest);
+    longest.shape = {2, 2, 130, 60, 48}, longest.state = false, longest.label = "prefill";
+    if (add(longest)) add_decode();
+    return std::move(cases_);
+  }
+
+private:
+  static Asked asked(const BatteryRow &row, int turn) {
+    Asked a;
+    a.shape = {heads[row.heads][0], heads[row.heads][1], lengths[row.steps][turn % 2], widths[row.widths][0],
+               widths[row.widths][1]};
+    a.recipe = {key_kinds[row.keys], gate_kinds[row.gates], row.beta == 1, row.w == 1};
+    a.state = row.state == 1;
+    return a;
+  }
+
+  double largest() const { return storage_of(precision_) == Precision::f16 ? 3e4 : 1e30; }
+
+  void round(std::vector<double> &all) const {
+    for (double &x : all) x = rounded(x, precision_);
+  }
+
+  bool known(const std::string &name) const {
+    return std::any_of(cases_.begin(), cases_.end(), [&](const BatteryCase &one) { return one.name == name; });
+  }
+
+  /// What of the recipe concerns the layer.
+  Asked relevant(Asked a) const {
+    if (!has_gates(variant_)) a.recipe.gates = Recipe::whole_range;
+    if (!takes(variant_, Tensor::beta)) a.recipe.beta_ends = false;
+    if (!takes(variant_, Tensor::w)) a.recipe.w_norms = false;
+    if (variant_.state_shape(a.shape, params_).size() == 0) a.state = false;
+    return a;
+  }
+  std::string name(const Asked &a) const {
+    std::vector<std::string> parts{"T" + std::to_string(a.shape.T)};
+    const auto put = [&](bool has, const char *part) {
+      if (has && *part) parts.push_back(part);
+    };
+    put(true, a.label.c_str());
+    put(true, name_of(a.recipe.gates));
+    put(true, name_of(a.recipe.keys));
+    put(a.recipe.beta_ends, "beta02");
+    put(a.recipe.w_norms, "w");
+    put(a.state, "S0");
+    return join(parts, "-");
+  }
+  std::string why(const Asked &a, const std::string &toned_down) const {
+    std::vector<std::string> parts{meaning_of(a.recipe.keys)};
+    if (has_gates(variant_)) parts.push_back(meaning_of(a.recipe.gates));
+    if (a.recipe.beta_ends) parts.push_back("beta 0 and 2");
+    if (a.recipe.w_norms) parts.push_back("w of norms from 1/4 to 1.4");
+    if (a.state) parts.push_back("a state is given");
+    std::string said = join(parts, ", ");
+    if (!toned_down.empty()) said += "; but " + toned_down + ", for the layer is not stable there";
+    return a.also.empty() ? said : said + "; " + a.also;
+  }
+
+  bool add(Asked a) {
+    a = relevant(std::move(a));
+    const std::string fitted = fit(variant_, params_, a.shape);
+    if (!fitted.empty()) a.also = fitted;
+    const bool well = (a.recipe.keys == Recipe::unit || a.recipe.keys == Recipe::gaussian) &&
+                      a.recipe.gates == Recipe::whole_range && !a.recipe.beta_ends;
+    const std::string called = name(a);
+    if (known(called) || (!variant_.traits.stable && !well)) return false;
+    if (variant_.unsuitable && !variant_.unsuitable(a.shape, params_).empty()) return false;
+    const std::uint64_t seed = Stream(seed_, "battery/" + called).bits(0);
+    Drawn drawn = draw_stable(variant_, a.shape, params_, a.recipe, seed, largest());
+    if (a.state) drawn.inputs.state = plausible_state(variant_, a.shape, params_, seed);
+    push(called, why(a, drawn.toned_down), well, std::move(drawn.inputs), seed);
+    return true;
+  }
+
+  void push(const std::string &called, const std::string &because, bool well, Sequence inputs, std::uint64_t seed) {
+    for (Tensor tensor : all_tensors) round(inputs[tensor]);
+    round(inputs.state);
+    const size_t state = variant_.state_shape(inputs.shape, params_).size() * inputs.shape.heads();
+    OutputWeights weights;
+    if (gradient_) {
+      weights = {Stream(seed, "battery/do").normals(inputs.v.size()), Stream(seed, "battery/dstate").normals(state)};
+      round(weights.o), round(weights.state);
+    }
+    cases_.push_back({called, because, well, {variant_, params_, std::move(inputs), std::move(weights)}});
+  }
+
+  /// One step that goes on from the state at the end of the last case.
+  void add_decode() {
+    const CheckCase &prefill = cases_.back().problem;
+    Shape shape = prefill.given.shape;
+    if (variant_.state_shape(shape, params_).size() == 0) return;
+    std::vector<double> state = outputs_of(prefill).state;
+    shape.T = 1;
+    const std::uint64_t seed = Stream(seed_, "battery/decode").bits(0);
+    Sequence inputs = draw(variant_, shape, {}, seed);
+    inputs.state = std::move(state);
+    push("T1-decode-S0", "one step on from the state at the end of " + cases_.back().name, true, std::move(inputs),
+         seed);
+  }
+
+  const Variant &variant_;
+  const Params &params_;
+  const Precision precision_;
+  const bool gradient_;
+  const std::uint64_t seed_;
+  std::vector<BatteryCase> cases_;
+};
+
+} // namespace
+
+const std::vector<BatteryRow> &battery_rows() {
+  // An orthogonal array of the first five factors, L16(4^5), and five rows that pair the others with them.
+  static const std::vector<BatteryRow> rows{
+      {0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 3, 1, 0, 1, 1, 0}, {0, 1, 1, 2, 3, 0, 1, 1}, {0, 2, 2, 3, 1, 1, 1, 1},
+      {0, 3, 3, 1, 2, 0, 0, 0}, {0, 3, 3, 2, 1, 0, 1, 1}, {1, 0, 1, 1, 1, 1, 0, 1}, {1, 1, 0, 0, 0, 0, 0, 0},
+      {1, 1, 0, 3, 2, 0, 1, 1}, {1, 2, 3, 2, 0, 1, 0, 1}, {1, 3, 2, 0, 3, 1, 1, 0}, {2, 0, 2, 2, 2, 0, 1, 1},
+      {2, 1, 3, 0, 1, 0, 1, 0}, {2, 2, 0, 1, 3, 0, 0, 0}, {2, 2, 2, 3, 0, 0, 1, 0}, {2, 3, 1, 3, 0, 1, 0, 1},
+      {3, 0, 1, 3, 1, 1, 1, 0}, {3, 0, 3, 3, 3, 0, 0, 1}, {3, 1, 2, 1, 0, 1, 0, 0}, {3, 2, 1, 0, 2, 1, 0, 1},
+      {3, 3, 0, 2, 1, 1, 0, 0}};
+  return rows;
+}
+
+std::vector<BatteryCase> battery(const Variant &variant, const Params &params, Precision precision, bool gradient,
+                                 std::uint64_t seed) {
+  return Battery(variant, params, precision, gradient, seed).run();
+}
+
+} // namespace recollect
