@@ -53,8 +53,10 @@ std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Param
     const Numbers &claimed = candidate[tensor];
     if (claimed.empty()) continue;
     Numbers direction = Stream(seed, std::string("differences/") + name_of(tensor)).normals(claimed.size());
-    if (facts_of(tensor).decay) // stays within [0,1]
-      for (size_t i = 0; i < direction.size(); ++i) direction[i] *= s[tensor][i] * (1 - s[tensor][i]);
+    for (size_t i = 0; i < direction.size(); ++i) { // zeros stay: layers may have kinks there (|k|, ReLU, beta >= 0)
+      const double x = s[tensor][i];
+      direction[i] *= facts_of(tensor).decay ? x * (1 - x) : std::fabs(x); // stays within [0,1]
+    }
     Along one = along(variant, s, params, weights, tensor, claimed, direction, 2e-6);
     if (!one.smooth) one = along(variant, s, params, weights, tensor, claimed, direction, 6e-8); // rounded more
     found.push_back(one.slope);

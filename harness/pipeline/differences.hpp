@@ -16,7 +16,7 @@ struct Slope {
   bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // nor NaN
 };
 
-/// One of every tensor that `candidate` has, by the definition in float64. Not of the initial state, in which some layers
+/// One of every tensor that `candidate` has, along numbers in proportion to its own (zeros stay), by the definition in float64. Not of the initial state, in which some layers
 /// keep a count of steps.
 std::vector<Slope> slopes(const Variant &variant, const Sequence &sequence, const Params &params,
                           const OutputWeights &weights, const Sequence &candidate, std::uint64_t seed = 1);

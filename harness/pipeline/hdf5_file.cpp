@@ -204,29 +204,47 @@ Facts Hdf5File::meta() const {
   return facts;
 }
 
+namespace {
+
+/// Of every link in the root and, to a `depth` of 1, in its groups: visit(name, type of object, object).
+void visit_objects(hid_t file, const std::string &path, const std::string &folder, int depth,
+                   const std::function<void(const std::string &, H5I_type_t, hid_t)> &visit) {
+  const hid_t id = H5Gopen2(file, folder.empty() ? "/" : folder.c_str(), H5P_DEFAULT);
+  if (id < 0) return;
+  const Handle group(id, "");
+  H5G_info_t info;
+  if (H5Gget_info(group, &info) < 0) return;
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    char link[512] = "";
+    if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, link, sizeof link, H5P_DEFAULT) < 0) continue;
+    const std::string name = (folder.empty() ? "" : folder + "/") + link;
+    if (!plainly_there(file, name)) continue;
+    const hid_t object = H5Oopen(file, name.c_str(), H5P_DEFAULT);
+    if (object < 0) input_error(path + ": " + name + " cannot be read: the file is damaged");
+    const Handle opened(object, "");
+    const H5I_type_t type = H5Iget_type(object);
+    if (type == H5I_GROUP && depth > 0) visit_objects(file, path, name, depth - 1, visit);
+    visit(name, type, object);
+  }
+}
+
+} // namespace
+
 std::vector<std::string> Hdf5File::tables() const {
   std::vector<std::string> names;
-  const std::function<void(const std::string &, int)> visit = [&](const std::string &folder, int depth) {
-    const hid_t id = H5Gopen2(contents_->file, folder.empty() ? "/" : folder.c_str(), H5P_DEFAULT);
-    if (id < 0) return;
-    const Handle group(id, "");
-    H5G_info_t info;
-    if (H5Gget_info(group, &info) < 0) return;
-    for (hsize_t i = 0; i < info.nlinks; ++i) {
-      char link[512] = "";
-      if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, link, sizeof link, H5P_DEFAULT) < 0) continue;
-      const std::string name = (folder.empty() ? "" : folder + "/") + link;
-      if (!plainly_there(contents_->file, name)) continue;
-      const hid_t object = H5Oopen(contents_->file, name.c_str(), H5P_DEFAULT);
-      if (object < 0) input_error(path_ + ": " + name + " cannot be read: the file is damaged");
-      const Handle opened(object, "");
-      if (H5Iget_type(object) == H5I_GROUP && depth == 0) visit(name, 1);
-      if (H5Iget_type(object) != H5I_DATASET) continue;
-      const Handle type(H5Dget_type(object), path_ + ": dataset " + name + " has no readable type");
-      if (H5Tget_class(type) == H5T_COMPOUND) names.push_back(name);
-    }
-  };
-  visit("", 0);
+  visit_objects(contents_->file, path_, "", 1, [&](const std::string &name, H5I_type_t kind, hid_t object) {
+    if (kind != H5I_DATASET) return;
+    const Handle type(H5Dget_type(object), path_ + ": dataset " + name + " has no readable type");
+    if (H5Tget_class(type) == H5T_COMPOUND) names.push_back(name);
+  });
+  return names;
+}
+
+std::vector<std::string> Hdf5File::datasets() const {
+  std::vector<std::string> names;
+  visit_objects(contents_->file, path_, "", 0, [&](const std::string &name, H5I_type_t kind, hid_t) {
+    if (kind == H5I_DATASET) names.push_back(name);
+  });
   return names;
 }
 

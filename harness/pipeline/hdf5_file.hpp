@@ -50,6 +50,8 @@ public:
   /// The names of all compound datasets.
   std::vector<std::string> tables() const;
   Table table(const std::string &name) const;
+  /// The names of the datasets outside of groups.
+  std::vector<std::string> datasets() const;
   /// A floating-point dataset of `rank` dimensions. `needs` completes the message of a refusal: "[B,H,T,Dk]".
   NumericArray array(const std::string &name, size_t rank, const std::string &needs) const;
 

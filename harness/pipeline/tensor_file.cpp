@@ -27,6 +27,15 @@ void check_rank(const NumericArray &array, const Wanted &w, const std::string &w
                   " with sizes from 1 to 2^31 - 1");
 }
 
+using Archive = std::unique_ptr<zip_t, void (*)(zip_t *)>;
+
+Archive open_npz(const std::string &path) {
+  int problem = 0;
+  Archive archive(zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &problem), zip_discard);
+  if (!archive) input_error(path + " is not a readable .npz file");
+  return archive;
+}
+
 std::string member(zip_t *archive, zip_int64_t index, const std::string &where) {
   zip_stat_t stat;
   if (zip_stat_index(archive, zip_uint64_t(index), 0, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE))
@@ -48,10 +57,7 @@ std::string member(zip_t *archive, zip_int64_t index, const std::string &where) 
 } // namespace
 
 Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted) {
-  int problem = 0;
-  const std::unique_ptr<zip_t, void (*)(zip_t *)> archive(zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &problem),
-                                                          zip_discard);
-  if (!archive) input_error(path + " is not a readable .npz file");
+  const Archive archive = open_npz(path);
   Arrays arrays;
   for (const Wanted &w : wanted) {
     const zip_int64_t index = zip_name_locate(archive.get(), (w.name + ".npy").c_str(), 0);
@@ -80,6 +86,17 @@ Arrays read_here(const std::string &path, const std::vector<Wanted> &wanted) {
   Arrays arrays{{only.name, parse_npy(read_regular_file(path), path)}};
   check_rank(arrays[only.name], only, path);
   return arrays;
+}
+
+std::vector<std::string> names_in_npz(const std::string &path) {
+  const Archive archive = open_npz(path);
+  std::vector<std::string> names;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
+    const char *entry = zip_get_name(archive.get(), zip_uint64_t(i), 0);
+    const std::string name = entry ? entry : "";
+    names.push_back(ends_with(name, ".npy") ? name.substr(0, name.size() - 4) : name);
+  }
+  return names;
 }
 
 /// A zip archive of uncompressed .npy members, as numpy.savez makes it.
@@ -135,6 +152,37 @@ Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
     unpack >> arrays[name].dims >> arrays[name].data;
   }
   return arrays;
+}
+
+std::vector<std::string> array_names(const std::string &path) {
+  require_regular_file(path);
+  if (ends_with(path, ".npy")) return {};
+  const std::string bytes = reading_in_child(path, [&] {
+    const auto names = ends_with(path, ".npz") ? names_in_npz(path) : Hdf5File(path).datasets();
+    Packer pack;
+    pack << std::uint64_t(names.size());
+    for (const std::string &name : names) pack << name;
+    return pack.bytes;
+  });
+  Unpacker unpack(bytes);
+  std::vector<std::string> names(size_t(unpack.next<std::uint64_t>()));
+  for (std::string &name : names) name = unpack.next<std::string>();
+  return names;
+}
+
+Facts read_meta(const std::string &path) {
+  if (ends_with(path, ".npz") || ends_with(path, ".npy")) return {};
+  const std::string bytes = reading_in_child(path, [&] {
+    const Facts facts = Hdf5File(path).meta();
+    Packer pack;
+    pack << std::uint64_t(facts.size());
+    for (const auto &[name, value] : facts) pack << name << value;
+    return pack.bytes;
+  });
+  Unpacker unpack(bytes);
+  Facts facts(size_t(unpack.next<std::uint64_t>()));
+  for (auto &[name, value] : facts) unpack >> name >> value;
+  return facts;
 }
 
 void write_arrays(const std::string &path, const Arrays &arrays, Real real, const Facts &meta) {

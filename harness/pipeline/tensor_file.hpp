@@ -18,6 +18,12 @@ struct Wanted {
 /// where one is of another rank or type, not finite in size, or the file is damaged (it is read in a child process).
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted);
 
+/// The names of the arrays in the file; of a .npy file, which has none for its array, nothing.
+std::vector<std::string> array_names(const std::string &path);
+
+/// What an HDF5 file says of itself in /meta; nothing of other files.
+Facts read_meta(const std::string &path);
+
 /// read_arrays for an .npz archive, in this process.
 Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted);
 

@@ -2,6 +2,7 @@
 #include "harness/pipeline/tensors.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include <algorithm>
 #include <cmath>
 
 namespace recollect {
@@ -160,23 +161,44 @@ Output read_output(const std::string &path, const Shape &shape, const StateShape
   return {file.take(o, shape, shape.Dv), file.take_state(prefix, shape, state), state};
 }
 
-Sequence read_gradient(const std::string &path, const Sequence &sequence, const StateShape &state,
+Computed read_computed(const std::string &path, const Sequence &sequence, const StateShape &state,
                        Convention convention) {
   const Names names = names_of(convention);
-  std::vector<Wanted> wanted{wanted_state("d")};
+  std::vector<Wanted> wanted{{"o", 4, names.values}, wanted_state(""), wanted_state("d")};
   for (Tensor tensor : all_tensors)
     if (!sequence[tensor].empty()) wanted.push_back(wanted_derivative(tensor, names));
   Reader file(path, read_arrays(path, wanted), convention);
-  Sequence gradient;
-  gradient.shape = sequence.shape;
+  const Shape &n = sequence.shape;
+  Computed found;
+  if (file.has("o")) found.output.o = file.take("o", n, n.Dv);
+  found.output.state = file.take_state("", n, state), found.output.state_shape = state;
+  found.gradient.shape = n;
   for (Tensor tensor : all_tensors)
-    if (!sequence[tensor].empty()) {
-      const Wanted one = wanted_derivative(tensor, names);
-      file.require(one.name, one.needs);
-      gradient[tensor] = file.take(one.name, sequence.shape, file_width(tensor, sequence.shape));
-    }
-  gradient.state = file.take_state("d", sequence.shape, state);
-  return gradient;
+    if (!sequence[tensor].empty() && file.has(derivative_of(tensor)))
+      found.gradient[tensor] = file.take(derivative_of(tensor), n, file_width(tensor, n));
+  found.gradient.state = file.take_state("d", n, state);
+  return found;
+}
+
+void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who) {
+  static const std::map<std::string, std::string> usual{{"initial_state", "state"},
+                                                        {"final_state", "state"},
+                                                        {"h0", "state"},
+                                                        {"ht", "state"},
+                                                        {"g", "alpha"},
+                                                        {"out", "o"},
+                                                        {"output", "o"},
+                                                        {"b", "beta"},
+                                                        {"query", "q"},
+                                                        {"key", "k"},
+                                                        {"value", "v"}};
+  for (const std::string &name : array_names(path)) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto meant = usual.find(name);
+    const bool other_name = meant != usual.end() && std::find(known.begin(), known.end(), meant->second) != known.end();
+    input_error(path + ": dataset " + printable(name) + " is not " + who +
+                (other_name ? ", did you mean '" + meant->second + "'?" : suggestion(name, known)));
+  }
 }
 
 } // namespace recollect

@@ -27,8 +27,17 @@ void write_output(const std::string &path, const Sequence &sequence, const Outpu
 /// prefix is "d".
 Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention,
                    const std::string &prefix = "");
-/// dq, dk, dv, the derivatives in what else `sequence` gives, and dstate where the file has it.
-Sequence read_gradient(const std::string &path, const Sequence &sequence, const StateShape &state,
+/// What somebody else computed, as far as the file has it: o, the final state, and derivatives in what `sequence` gives
+/// and in the state.
+struct Computed {
+  Output output;
+  Sequence gradient;
+};
+Computed read_computed(const std::string &path, const Sequence &sequence, const StateShape &state,
                        Convention convention);
+
+/// Input error that names an array of the file that is none of `known`, and the nearest of them. `who`: whose they are,
+/// as in "an input of linear".
+void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who);
 
 } // namespace recollect

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/self.hpp"
+#include "harness/pipeline/backward.hpp"
+#include <algorithm>
+#include <chrono>
+
+namespace recollect {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+Results computed(const CheckCase &problem, const Form &form, Real real, Math math) {
+  Run run{form.name, real, 64, problem.params};
+  run.math = math;
+  const Output output = forward(problem.variant, problem.given, run);
+  if (!problem.wants_gradient() || !form.vjp) return as_results(problem, output);
+  const Sequence gradient = backward(problem.variant, problem.given, run, problem.weights);
+  return as_results(problem, output, &gradient);
+}
+
+/// The battery's, or of those a short one and one a step beyond a chunk.
+std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bool gradient,
+                                const SelfOptions &options) {
+  std::vector<BatteryCase> all = battery(variant, params, Precision::f32, gradient, options.seed);
+  if (!options.quick) return all;
+  std::vector<BatteryCase> some;
+  for (int T : {2, 65})
+    for (BatteryCase &one : all)
+      if (one.problem.given.shape.T == T) {
+        some.push_back(std::move(one));
+        break;
+      }
+  return some;
+}
+
+} // namespace
+
+std::string SelfCase::title() const {
+  std::string all = layer + "/" + form + "/" + name + "/" + name_of(real);
+  return math == Math::exact ? all : all + "/" + name_of(math);
+}
+
+void check_forms(const Variant &variant, const SelfOptions &options,
+                 const std::function<void(const SelfCase &)> &told) {
+  const Params params = variant_params(variant);
+  const bool gradient =
+      std::any_of(variant.forms.begin(), variant.forms.end(), [](const Form &form) { return bool(form.vjp); });
+  for (BatteryCase &one : chosen(variant, params, gradient, options)) {
+    const Reference reference(std::move(one.problem));
+    const auto run = [&](const Form &form, Real real, Math math) {
+      SelfCase result{variant.name, form.name, one.name, reference.problem().given.shape, real, math, "", {}, 0};
+      if (!form.stable && !one.well_conditioned) {
+        result.skipped = "declared unstable on ill-conditioned inputs";
+      } else {
+        const double start = now();
+        result.checked = check(reference, computed(reference.problem(), form, real, math), precision_of(real, math));
+        result.seconds = now() - start;
+      }
+      told(result);
+    };
+    for (const Form &form : variant.forms) {
+      if (!form.exact) continue;
+      for (Math math : options.maths) run(form, Real::f32, math);
+      if (&form != &variant.forms[0] || form.vjp) run(form, Real::f64, Math::exact);
+    }
+  }
+}
+
+} // namespace recollect

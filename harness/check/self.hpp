@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every form of a layer held to its definition, over the battery.
+#pragma once
+#include "harness/check/battery.hpp"
+#include "harness/check/check.hpp"
+
+namespace recollect {
+
+/// One form in one type and arithmetic on one case.
+struct SelfCase {
+  std::string layer, form, name; // name: of the case
+  Shape shape;
+  Real real = Real::f32;
+  Math math = Math::exact;
+  std::string skipped; // why it was not run; "" where it was
+  Checked checked;
+  double seconds = 0; // of the form and of judging it
+  /// "gated_delta_net/chunked/T65-gates01-S0/f32"
+  std::string title() const;
+};
+
+struct SelfOptions {
+  bool quick = false;                   // a short and an odd-length case alone
+  std::vector<Math> maths{Math::exact}; // of float32 products
+  std::uint64_t seed = 1;
+};
+
+/// Exact forms in float32 and float64, outputs and, where a form has a backward pass, gradients, each case against one
+/// float64 reference. The inputs are exact in float32. The definition in float64, the reference, is run again
+/// only where it has a backward pass of its own.
+/// `told` hears of each as it is done. Forms that are not stable are held to well-conditioned cases alone.
+void check_forms(const Variant &variant, const SelfOptions &options, const std::function<void(const SelfCase &)> &told);
+
+} // namespace recollect

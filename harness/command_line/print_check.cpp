@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/command_line/print_check.hpp"
+#include "harness/command_line/table.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <sstream>
+
+namespace recollect {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json finite_or_null(double x) { return std::isfinite(x) ? json(x) : json(nullptr); }
+
+std::string axes_of(const Part &part) { return part.over_steps ? "[b,h,t,channel]" : "[b,h,row,column]"; }
+
+std::string place(const std::vector<long> &index) {
+  std::vector<std::string> parts;
+  for (long i : index) parts.push_back(std::to_string(i));
+  return "[" + join(parts, ",") + "]";
+}
+
+void print_part(std::ostream &out, const Part &part, const Judged &found) {
+  const Limits limits;
+  std::ostringstream line;
+  line << part.name << ": " << verdict_of(found.judgement) << "; worst row " << brief(found.row) << " (limit "
+       << brief(limits.row) << "), worst head " << brief(found.head) << " (limit " << brief(limits.head_of(part.rows))
+       << "); largest error " << brief(found.worst) << ", RMS " << brief(found.rms);
+  if (!found.finite) line << "; not finite";
+  if (!found.first_bad.empty()) line << "; first wrong at " << axes_of(part) << " " << place(found.first_bad);
+  if (!found.bad_heads.empty()) line << "; " << found.bad_heads.size() << " of " << part.heads << " heads";
+  if (!found.without_power.empty())
+    line << "; rounding is as large as the values in " << found.without_power.size() << " of " << part.heads
+         << " heads";
+  out << folded(line.str()) << '\n';
+}
+
+json part_json(const Part &part, const Judged &found) {
+  const Limits limits;
+  return {{"checked", true},
+          {"verdict", verdict_of(found.judgement)},
+          {"finite", found.finite && std::isfinite(found.worst)},
+          {"row", finite_or_null(found.row)},
+          {"head", finite_or_null(found.head)},
+          {"limits", {{"row", limits.row}, {"head", limits.head_of(part.rows)}}},
+          {"worst", finite_or_null(found.worst)},
+          {"rms", finite_or_null(found.rms)},
+          {"first_bad", found.first_bad.empty() ? json(nullptr) : json(found.first_bad)},
+          {"bad_heads", found.bad_heads},
+          {"without_power", found.without_power}};
+}
+
+} // namespace
+
+const char *verdict_of(Judgement judgement) {
+  return judgement == Judgement::right ? "right" : judgement == Judgement::wrong ? "WRONG" : "cannot decide";
+}
+
+std::string in_short(const Checked &checked) {
+  if (checked.right()) return "";
+  if (checked.judgement == Judgement::undecided) return "cannot decide: " + checked.reason;
+  if (!checked.diagnosis.empty()) return join(checked.diagnosis, "; or: ");
+  std::vector<std::string> wrong;
+  for (const Judged &part : checked.parts)
+    if (part.judgement == Judgement::wrong) wrong.push_back(part.name);
+  const std::string named = join(wrong, ", ") + " beyond rounding";
+  return checked.where.empty() ? named : named + "; " + checked.where;
+}
+
+std::string ratios_of(const Checked &checked) {
+  double row = 0, head = 0;
+  for (const Judged &part : checked.parts) row = std::max(row, part.row), head = std::max(head, part.head);
+  return "worst row " + brief(row) + ", head " + brief(head);
+}
+
+void print_checked(std::ostream &out, const CheckReport &report) {
+  const Checked &c = report.checked;
+  out << report.reference.problem().variant.name << ": " << alarmed(verdict_of(c.judgement)) << '\n';
+  if (c.judgement == Judgement::undecided) out << folded("reason: " + c.reason) << '\n';
+  out << "errors of rows and heads are in units of the noise that rounding in " << name_of(report.precision)
+      << " makes there\n";
+  for (const Judged &part : c.parts) print_part(out, *find_part(report.reference.results(), part.name), part);
+  for (const auto &[first, last, worst] : c.by_step)
+    out << "  steps " << first << " to " << last - 1 << ": largest error " << brief(worst) << '\n';
+  if (!c.not_checked.empty()) out << folded("not checked: " + join(c.not_checked, ", ")) << '\n';
+  if (!c.inexact.empty())
+    out << folded("note: " + std::string(name_of(storage_of(report.precision))) + " cannot represent the given " +
+                  join(c.inexact, ", ") + "; `recollect sample --dtype` writes numbers that it can")
+        << '\n';
+  if (!c.where.empty()) out << folded("where: " + c.where) << '\n';
+  for (const std::string &mistake : c.diagnosis) out << folded("diagnosis: " + mistake) << '\n';
+  if (c.judgement == Judgement::wrong && c.diagnosis.empty())
+    out << "diagnosis: none of the known mistakes gives these numbers\n";
+  out << report.command << '\n'; // in one line, however long: it is there to be copied
+}
+
+json checked_json(const CheckReport &report) {
+  const Checked &c = report.checked;
+  const CheckCase &problem = report.reference.problem();
+  const Shape &n = problem.given.shape;
+  json parts = json::object(), curve = json::array();
+  for (const Part &part : report.reference.results()) {
+    const auto found =
+        std::find_if(c.parts.begin(), c.parts.end(), [&](const Judged &one) { return one.name == part.name; });
+    parts[part.name] = found == c.parts.end() ? json{{"checked", false}} : part_json(part, *found);
+  }
+  for (const std::string &name : c.not_checked)
+    if (!parts.contains(name)) parts[name] = {{"checked", false}};
+  for (const auto &[first, last, worst] : c.by_step)
+    curve.push_back(
+        {{"from", first}, {"to", last}, {"finite", bool(std::isfinite(worst))}, {"worst", finite_or_null(worst)}});
+  return {{"variant", problem.variant.name},
+          {"dtype", name_of(report.precision)},
+          {"shape", {{"B", n.B}, {"H", n.H}, {"T", n.T}, {"Dk", n.Dk}, {"Dv", n.Dv}}},
+          {"seed", report.seed.empty() ? json(nullptr) : json(report.seed)},
+          {"verdict", verdict_of(c.judgement)},
+          {"right", c.right()},
+          {"reason", c.reason},
+          {"parts", parts},
+          {"by_step", curve},
+          {"not_checked", c.not_checked},
+          {"inexact_inputs", c.inexact},
+          {"where", c.where},
+          {"diagnosis", c.diagnosis},
+          {"command", report.command}};
+}
+
+void add_case(JUnit &suite, const std::string &name, double seconds, const Checked &checked,
+              const std::string &command) {
+  if (checked.right())
+    suite.passed(name, seconds);
+  else
+    suite.failed(name, seconds, in_short(checked), command);
+}
+
+} // namespace recollect

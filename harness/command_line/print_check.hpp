@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `check` found, for people, as JSON and as JUnit.
+#pragma once
+#include "harness/check/check.hpp"
+#include "harness/command_line/junit.hpp"
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+
+namespace recollect {
+
+/// One candidate's verdict and what it takes to repeat it.
+struct CheckReport {
+  const Reference &reference;
+  const Checked &checked;
+  Precision precision;
+  std::string seed;    // of the inputs, "" where it is not known
+  std::string command; // that repeats the check
+};
+
+/// "right", "WRONG" or "cannot decide".
+const char *verdict_of(Judgement judgement);
+/// Why it is not right, in one line: the diagnosis, or where, or what could not be decided.
+std::string in_short(const Checked &checked);
+/// "largest error of a row 1.3, of a head 0.4 (in rounding noise)": one line over all parts.
+std::string ratios_of(const Checked &checked);
+
+/// The verdict, a line a part, the curve over steps, what was not checked, where and what is wrong, and the command.
+void print_checked(std::ostream &out, const CheckReport &report);
+/// Numbers that are not finite are null; a part that was not given is {"checked": false}.
+nlohmann::ordered_json checked_json(const CheckReport &report);
+/// A test case: failed where the verdict is not "right".
+void add_case(JUnit &suite, const std::string &name, double seconds, const Checked &checked,
+              const std::string &command);
+
+} // namespace recollect
