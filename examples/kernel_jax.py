@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-q, k, v = (jnp.moveaxis(jnp.asarray(np.load(sys.argv[1])[name]), 2, 0) for name in ("q", "k", "v"))  # [T,B,H,D]
+given = np.load(sys.argv[1])
+q, k, v = (jnp.moveaxis(jnp.asarray(given[name]), 2, 0) for name in ("q", "k", "v"))  # [T,B,H,D]
 
 
 def step(S, x):
@@ -19,5 +20,5 @@ def step(S, x):
     return S, jnp.einsum("bhvk,bhk->bhv", S, q)
 
 
-S, o = jax.lax.scan(step, jnp.zeros((*v.shape[1:], k.shape[-1]), v.dtype), (q, k, v))
+S, o = jax.lax.scan(step, jnp.asarray(given["state"]), (q, k, v))
 np.savez(sys.argv[2], o=np.moveaxis(np.asarray(o), 0, 2), state=np.asarray(S))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The delta rule in NumPy, to be held to its definition:
 
-    recollect sample delta_net --shape 1,2,64,16,16 -o in.h5
+    recollect sample delta_net --shape 1,2,64,16,16 --dtype f32 -o in.h5
     python3 kernel_numpy.py in.h5 out.h5
     recollect check delta_net -i in.h5 -c out.h5 --dtype f32"""
 import sys
@@ -10,8 +10,8 @@ import h5py
 import numpy as np
 
 with h5py.File(sys.argv[1]) as f:
-    q, k, v, beta = (f[name][:].astype("f4") for name in ("q", "k", "v", "beta"))
-o, S = np.empty_like(v), np.zeros((*v.shape[:2], v.shape[3], k.shape[3]), "f4")  # S [B,H,Dv,Dk]
+    q, k, v, beta, S = (f[name][:].astype("f4") for name in ("q", "k", "v", "beta", "state"))  # S [B,H,Dv,Dk]
+o = np.empty_like(v)
 for t in range(v.shape[2]):
     error = v[:, :, t] - np.einsum("bhvk,bhk->bhv", S, k[:, :, t])
     S += np.einsum("bh,bhv,bhk->bhvk", beta[:, :, t], error, k[:, :, t])

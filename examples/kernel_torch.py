@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gated delta rule in PyTorch, in fla's layout [B,T,H,D] and with logarithms of gates, its gradients as well:
 
-    recollect sample gated_delta_net --shape 1,2,64,16,16 --layout bthd --log-gates -o in.npz
+    recollect sample gated_delta_net --shape 1,2,64,16,16 --layout bthd --log-gates --dtype f32 -o in.npz
     python3 kernel_torch.py in.npz out.npz
     recollect check gated_delta_net -i in.npz -c out.npz --layout bthd --log-gates --dtype f32 --grad"""
 import sys
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 x = {name: torch.tensor(array, dtype=torch.float32, requires_grad=True) for name, array in np.load(sys.argv[1]).items()}
-S, reads = torch.zeros(*x["v"].shape[:1], *x["v"].shape[2:], x["k"].shape[3]), []  # [B,H,Dv,Dk]
+S, reads = x["state"], []  # [B,H,Dv,Dk]
 for q, k, v, beta, log_alpha in zip(*(x[name].unbind(1) for name in ("q", "k", "v", "beta", "alpha"))):
     S = log_alpha.exp()[..., None, None] * S
     error = v - torch.einsum("bhvk,bhk->bhv", S, k)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/self.hpp"
+#include "harness/core/error.hpp"
 #include "harness/pipeline/backward.hpp"
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace recollect {
 namespace {
@@ -46,14 +48,22 @@ void check_forms(const Variant &variant, const SelfOptions &options,
   const bool gradient =
       std::any_of(variant.forms.begin(), variant.forms.end(), [](const Form &form) { return bool(form.vjp); });
   for (BatteryCase &one : chosen(variant, params, gradient, options)) {
-    const Reference reference(std::move(one.problem));
+    SelfCase result;
+    result.layer = variant.name, result.name = one.name, result.shape = one.problem.given.shape;
+    std::optional<Reference> reference;
+    try {
+      reference.emplace(std::move(one.problem));
+    } catch (const Error &failure) { // no form can be judged
+      result.form = variant.forms[0].name, result.checked.reason = failure.what();
+      told(result);
+      continue;
+    }
     const auto run = [&](const Form &form, Real real, Math math) {
-      SelfCase result{variant.name, form.name, one.name, reference.problem().given.shape, real, math, "", {}, 0};
-      if (!form.stable && !one.well_conditioned) {
-        result.skipped = "declared unstable on ill-conditioned inputs";
-      } else {
+      result.form = form.name, result.real = real, result.math = math;
+      result.skipped = form.stable || one.well_conditioned ? "" : "declared unstable on ill-conditioned inputs";
+      if (result.skipped.empty()) {
         const double start = now();
-        result.checked = check(reference, computed(reference.problem(), form, real, math), precision_of(real, math));
+        result.checked = check(*reference, computed(reference->problem(), form, real, math), precision_of(real, math));
         result.seconds = now() - start;
       }
       told(result);

@@ -26,9 +26,9 @@ struct SelfOptions {
 };
 
 /// Exact forms in float32 and float64, outputs and, where a form has a backward pass, gradients, each case against one
-/// float64 reference. The inputs are exact in float32. The definition in float64, the reference, is run again
-/// only where it has a backward pass of its own.
-/// `told` hears of each as it is done. Forms that are not stable are held to well-conditioned cases alone.
+/// float64 reference. The inputs are exact in float32. The definition in float64 is run again only where it has a
+/// backward pass of its own. Forms that are not stable are held to well-conditioned cases alone. `told` hears of each as
+/// it is done; of a case that has no reference, as of one that cannot be decided.
 void check_forms(const Variant &variant, const SelfOptions &options, const std::function<void(const SelfCase &)> &told);
 
 } // namespace recollect

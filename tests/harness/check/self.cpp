@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/self.hpp"
+#include "tests/testing.hpp"
+#include <set>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(self_checks)
+
+std::vector<SelfCase> quick(const std::string &name) {
+  SelfOptions options;
+  options.quick = true;
+  std::vector<SelfCase> all;
+  check_forms(find_variant(name), options, [&](const SelfCase &one) { all.push_back(one); });
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(every_exact_form_is_held_in_both_types_with_gradients) {
+  std::set<std::string> forms;
+  for (const SelfCase &one : quick("gated_delta_net")) {
+    forms.insert(one.form + " " + name_of(one.real));
+    std::set<std::string> parts;
+    for (const Judged &part : one.checked.parts) parts.insert(part.name);
+    BOOST_TEST((parts.count("o") && parts.count("state")));
+    BOOST_TEST(parts.count("dk") == size_t(one.form == "chunked"));
+    BOOST_TEST(one.checked.right(), one.title());
+  }
+  BOOST_TEST((forms == std::set<std::string>{"recurrent f32", "chunked f32", "chunked f64"}));
+  for (const SelfCase &one : quick("ttt_linear")) BOOST_TEST(one.form != "minibatch"); // only close to the definition
+}
+
+/// A layer whose fast form computes another layer in float32.
+BOOST_AUTO_TEST_CASE(a_wrong_form_fails) {
+  Variant wrong = find_variant("linear");
+  wrong.forms[1].f32 = find_variant("linear_rms").forms[0].f32;
+  int failed = 0;
+  SelfOptions options;
+  options.quick = true;
+  check_forms(wrong, options, [&](const SelfCase &one) {
+    const bool is_wrong = one.form == "chunked" && one.real == Real::f32;
+    BOOST_TEST((one.checked.judgement == Judgement::wrong) == is_wrong, one.title());
+    failed += is_wrong;
+  });
+  BOOST_TEST(failed > 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
