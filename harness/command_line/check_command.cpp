@@ -3,7 +3,9 @@
 #include "harness/check/case_files.hpp"
 #include "harness/check/self.hpp"
 #include "harness/command_line/flags.hpp"
+#include "harness/command_line/plant_table.hpp"
 #include "harness/command_line/print_check.hpp"
+#include "harness/command_line/print_mistakes.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
@@ -13,6 +15,7 @@
 #include <filesystem>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 namespace recollect {
 namespace {
@@ -21,10 +24,10 @@ namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
 struct CheckFlags {
-  std::string variant, input, candidate, battery, dtype = "f32", json, junit, record;
+  std::string variant, input, candidate, battery, dtype = "f32", json, junit, record, plant;
   std::vector<std::string> settings, maths{"exact"};
   int chunk = 64;
-  bool self = false, quick = false, gradient = false;
+  bool self = false, quick = false, gradient = false, list_mistakes = false;
   ConventionFlags convention;
 };
 
@@ -165,7 +168,7 @@ int check_battery(const CheckFlags &flags) {
 
 /// A line for each part that was judged: what the limits are calibrated on.
 std::string record_lines(const SelfCase &one) {
-  const Limits limits;
+  const Limits limits = limits_of(precision_of(one.real, one.math));
   std::string lines;
   for (const Judged &part : one.checked.parts) {
     const size_t heads = size_t(one.shape.B) * size_t(one.shape.H), rows = part.ratios.size() / heads;
@@ -213,6 +216,27 @@ int check_self(const CheckFlags &flags) {
   return tally.passed && !tally.failed ? exit_ok : exit_failed;
 }
 
+/// All in a line each, or the one named.
+int list_mistakes(const std::string &name) {
+  if (name.empty())
+    print_mistakes(std::cout);
+  else
+    describe(std::cout, find_mistake(name));
+  return exit_ok;
+}
+
+int plant(const CheckFlags &flags) {
+  PlantOptions options;
+  options.layers = select_variants({flags.variant.empty() ? "all" : flags.variant});
+  for (Precision precision : all_precisions)
+    if (precision != Precision::f64) options.precisions.push_back(precision);
+  const Backend backend;
+  std::ostringstream csv;
+  const bool as_stated = plant_table(options, csv, std::cout);
+  write_file(flags.plant, csv.str());
+  return as_stated ? exit_ok : exit_failed;
+}
+
 } // namespace
 
 Action add_check(CLI::App &app) {
@@ -249,11 +273,24 @@ Action add_check(CLI::App &app) {
       ->take_all()
       ->needs(self);
   c.add_option("--record", flags->record, "with --self: write every judged number as CSV")->needs(self);
+  c.add_flag("--list-mistakes", flags->list_mistakes,
+             "the mistakes that a diagnosis can name, or the one named in place of a variant")
+      ->excludes(input)
+      ->excludes(battery)
+      ->excludes(self);
+  c.add_option("--plant", flags->plant,
+               "plant every mistake in every layer (or the one named) and write as CSV who refuses it: `check` and the "
+               "criteria in use elsewhere")
+      ->excludes(input)
+      ->excludes(battery)
+      ->excludes(self);
   c.add_option("--json", flags->json, "write the finding as JSON");
   c.add_option("--junit", flags->junit, "write the finding as JUnit XML");
   example(c, "recollect check delta_net -i in.npz -c out.npz --dtype bf16");
   return [flags](const Words &) {
     if (flags->self) return check_self(*flags);
+    if (flags->list_mistakes) return list_mistakes(flags->variant);
+    if (!flags->plant.empty()) return plant(*flags);
     if (flags->variant.empty() || flags->candidate.empty() || (flags->input.empty() && flags->battery.empty()))
       usage_error("check needs a variant, --candidate and --input or --battery; or --self");
     return flags->battery.empty() ? check_one(*flags) : check_battery(*flags);

@@ -22,8 +22,7 @@ std::string place(const std::vector<long> &index) {
   return "[" + join(parts, ",") + "]";
 }
 
-void print_part(std::ostream &out, const Part &part, const Judged &found) {
-  const Limits limits;
+void print_part(std::ostream &out, const Part &part, const Judged &found, const Limits &limits) {
   std::ostringstream line;
   line << part.name << ": " << verdict_of(found.judgement) << "; worst row " << brief(found.row) << " (limit "
        << brief(limits.row) << "), worst head " << brief(found.head) << " (limit " << brief(limits.head_of(part.rows))
@@ -37,8 +36,7 @@ void print_part(std::ostream &out, const Part &part, const Judged &found) {
   out << folded(line.str()) << '\n';
 }
 
-json part_json(const Part &part, const Judged &found) {
-  const Limits limits;
+json part_json(const Part &part, const Judged &found, const Limits &limits) {
   return {{"checked", true},
           {"verdict", verdict_of(found.judgement)},
           {"finite", found.finite && std::isfinite(found.worst)},
@@ -81,7 +79,8 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   if (c.judgement == Judgement::undecided) out << folded("reason: " + c.reason) << '\n';
   out << "errors of rows and heads are in units of the noise that rounding in " << name_of(report.precision)
       << " makes there\n";
-  for (const Judged &part : c.parts) print_part(out, *find_part(report.reference.results(), part.name), part);
+  for (const Judged &part : c.parts)
+    print_part(out, *find_part(report.reference.results(), part.name), part, limits_of(report.precision));
   for (const auto &[first, last, worst] : c.by_step)
     out << "  steps " << first << " to " << last - 1 << ": largest error " << brief(worst) << '\n';
   if (!c.not_checked.empty()) out << folded("not checked: " + join(c.not_checked, ", ")) << '\n';
@@ -104,7 +103,8 @@ json checked_json(const CheckReport &report) {
   for (const Part &part : report.reference.results()) {
     const auto found =
         std::find_if(c.parts.begin(), c.parts.end(), [&](const Judged &one) { return one.name == part.name; });
-    parts[part.name] = found == c.parts.end() ? json{{"checked", false}} : part_json(part, *found);
+    parts[part.name] =
+        found == c.parts.end() ? json{{"checked", false}} : part_json(part, *found, limits_of(report.precision));
   }
   for (const std::string &name : c.not_checked)
     if (!parts.contains(name)) parts[name] = {{"checked", false}};

@@ -13,12 +13,14 @@ BOOST_AUTO_TEST_CASE(another_form_is_right_and_another_layer_is_not) {
   BOOST_TEST(run_program("sample delta_net --shape 1,2,40,8,8 -o '" + (folder / "in.h5") + "'").status == 0);
   BOOST_TEST(run_program("forward delta_net --form chunked" + in + " -o" + out).status == 0);
   BOOST_TEST(run_program("check delta_net" + in + " --candidate" + out).status == 0);
-  const Outcome wrong = run_program("check linear" + in + " --candidate" + out);
-  BOOST_TEST(wrong.status == 1);
+  BOOST_TEST(run_program("check longhorn" + in + " --candidate" + out).status == 1);
+  const Outcome other = run_program("check linear" + in + " --candidate" + out); // which takes no beta
+  BOOST_TEST(other.status == 3);
+  BOOST_TEST(other.err.find("dataset beta is not an input of linear") != std::string::npos, other.err);
 }
 
 BOOST_AUTO_TEST_CASE(a_layer_checks_itself) {
-  const Outcome o = run_program("check --self linear");
+  const Outcome o = run_program("check --self linear --quick");
   BOOST_TEST(o.status == 0, o.out);
   BOOST_TEST(o.out.find(" passed, 0 failed\n") != std::string::npos);
 }

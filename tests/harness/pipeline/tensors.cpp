@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/tensors.hpp"
-#include "harness/core/error.hpp"
 #include "harness/check/samples.hpp"
+#include "harness/core/error.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
@@ -47,12 +47,32 @@ BOOST_AUTO_TEST_CASE(outputs_and_gradients_come_back) {
     write_output(folder / "x.h5", s, output, gradient, {bthd, true}, Real::f64, {});
     const Output back = read_output(folder / "x.h5", s.shape, {2, 4}, {bthd, true});
     BOOST_TEST((back.o == output.o && back.state == output.state));
-    const Sequence found = read_gradient(folder / "x.h5", s, {2, 4}, {bthd, true});
-    for (Tensor tensor : all_tensors) BOOST_TEST((found[tensor] == gradient[tensor]), name_of(tensor));
-    BOOST_TEST((found.state == gradient.state));
+    const Computed found = read_computed(folder / "x.h5", s, {2, 4}, {bthd, true});
+    BOOST_TEST((found.output.o == output.o && found.output.state == output.state));
+    for (Tensor tensor : all_tensors) BOOST_TEST((found.gradient[tensor] == gradient[tensor]), name_of(tensor));
+    BOOST_TEST((found.gradient.state == gradient.state));
   }
   s.w = s.k; // whose gradient the file lacks
-  BOOST_CHECK_THROW(read_gradient(folder / "x.h5", s, {2, 4}, {true, true}), Error);
+  BOOST_TEST(read_computed(folder / "x.h5", s, {2, 4}, {true, true}).gradient.w.empty());
+}
+
+BOOST_AUTO_TEST_CASE(arrays_of_other_names_are_refused) {
+  const Folder folder;
+  const NumericArray one{{1}, {0.5}};
+  for (const char *file : {"x.h5", "x.npz"}) {
+    write_arrays(folder / file, {{"q", one}, {"final_state", one}}, Real::f64, {});
+    BOOST_CHECK_NO_THROW(refuse_unknown(folder / file, {"q", "final_state"}, "known"));
+    BOOST_CHECK_EXCEPTION(refuse_unknown(folder / file, {"q", "state"}, "an input"), Error, [](const Error &e) {
+      return std::string(e.what()).find("dataset final_state is not an input, did you mean 'state'?") !=
+             std::string::npos;
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_hdf5_file_tells_its_seed) {
+  const Folder folder;
+  write_arrays(folder / "x.h5", {{"q", {{1}, {0.5}}}}, Real::f64, {{"seed", "7"}});
+  BOOST_TEST((read_meta(folder / "x.h5") == Facts{{"seed", "7"}}));
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused) {
