@@ -68,7 +68,7 @@ std::vector<Judged> judge_all(const Reference &reference, const Results &candida
   for (size_t i = 0; i < noise.size(); ++i) {
     const Part &part = reference.results()[i];
     if (const Part *given = find_part(candidate, part.name))
-      all.push_back(judge(part, noise[i], given->values, reference.heads_per_text(), limits_of(precision)));
+      all.push_back(judge(part, noise[i], given->values, reference.heads_per_text()));
   }
   return all;
 }

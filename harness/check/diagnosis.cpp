@@ -65,7 +65,7 @@ bool nearer(const Results &candidate, const Results &made, const Results &right,
 /// Noise of the mistake's part: what disturbed inputs do to it, but at least the definition's, and a spacing.
 PartNoise own_noise(const Part &made, const std::vector<Results> &disturbed, const PartNoise &definition,
                     Precision precision) {
-  PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0)};
+  PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0), precision};
   for (size_t i = 0; i < made.values.size(); ++i) {
     if (!std::isfinite(made.values[i])) continue;
     double squares = 0;

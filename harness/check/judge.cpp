@@ -47,7 +47,8 @@ bool has_power(const Part &reference, const PartNoise &noise, size_t head, const
   const auto own = [&](size_t i) { return std::isfinite(reference.values[i]) ? std::fabs(reference.values[i]) : NAN; };
   const HeadErrors errors = head_errors(reference, noise, head, own, [](size_t, double) {});
   if (std::isnan(errors.squares) || errors.noise == HUGE_VAL) return false;
-  return errors.ratio() <= 4 * noise.float64 || errors.beyond(limits, reference.rows, margin);
+  const double float64 = half_spacing(1, Precision::f64) / half_spacing(1, noise.precision);
+  return errors.ratio() <= 4 * float64 || errors.beyond(limits, reference.rows, margin);
 }
 
 /// The element of the row that is farthest off, as b, h, row, column.
@@ -67,8 +68,8 @@ Limits limits_of(Precision precision) {
 
 double Limits::head_of(size_t rows) const { return head + (row - head) / std::sqrt(double(rows)); }
 
-Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H,
-             const Limits &limits) {
+Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H) {
+  const Limits limits = limits_of(noise.precision);
   Judged found;
   found.name = reference.name;
   found.ratios.resize(reference.heads * reference.rows);

@@ -28,8 +28,8 @@ struct Judged {
   std::vector<double> ratios;        // [heads, rows] error over noise, for whoever wants to see where
 };
 
-/// `candidate` [heads, rows, columns] of the reference's shape; `H` heads a batch entry.
-Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H,
-             const Limits &limits);
+/// `candidate` [heads, rows, columns] of the reference's shape, by the limits of the noise's type; `H` heads per batch
+/// entry.
+Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H);
 
 } // namespace recollect

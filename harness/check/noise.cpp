@@ -161,7 +161,7 @@ Noise noise_of(const CheckCase &problem, const Results &definition, Precision pr
   const Shape &n = problem.given.shape;
   chunk = std::clamp(chunk, 1, n.T);
   Noise noise;
-  for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0)});
+  for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
   for (int draw = 0; draw < noise_draws; ++draw) {
     const Results moved = disturbed_results(problem, precision, draw, chunk);
     for (size_t p = 0; p < definition.size(); ++p) {
@@ -197,7 +197,6 @@ Noise noise_of(const CheckCase &problem, const Results &definition, Precision pr
         square /= double(part.columns);
       }
     }
-    noise[p].float64 = rounding(1, Precision::f64) / rounding(1, precision);
     pool(noise[p].rows, part);
     for (double &square : noise[p].rows) square = std::isnan(square) ? HUGE_VAL : std::sqrt(square);
   }

@@ -16,7 +16,7 @@ namespace recollect {
 struct PartNoise {
   std::string name;
   std::vector<double> rows;
-  double float64 = 1; // float64's share of it: what is smaller than that is zero, not drowned
+  Precision precision = Precision::f32;
 };
 using Noise = std::vector<PartNoise>;
 

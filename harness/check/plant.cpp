@@ -33,8 +33,7 @@ void vary_norms(Numbers &rows, size_t width, double low, double high, std::uint6
   for (size_t i = 0; i < rows.size(); ++i) rows[i] *= low + (high - low) * random.uniform(i / width);
 }
 
-double effect_of(const std::vector<Judged> &judged, const Results &right) {
-  const Limits limits;
+double effect_of(const std::vector<Judged> &judged, const Results &right, const Limits &limits) {
   double effect = 0;
   for (const Judged &part : judged) {
     effect = std::max({effect, part.row / limits.row, part.head / limits.head_of(find_part(right, part.name)->rows)});
@@ -68,7 +67,8 @@ public:
           const Results without_rounding = results_of(exact[way], reference_.problem(), reference_.results());
           Planted planted = judged(results_of(ways[way], moved, moved_right));
           planted.mistake = mistake.name, planted.what = exact[way].what;
-          planted.effect = effect_of(judge_all(reference_, without_rounding, precision_), reference_.results());
+          planted.effect = effect_of(judge_all(reference_, without_rounding, precision_), reference_.results(),
+                                     limits_of(precision_));
           told(planted);
         } catch (const Error &) { // this layer cannot make it
         }

@@ -38,8 +38,7 @@ std::string list_of(const std::string &noun, const std::set<size_t> &numbers) {
 
 std::string steps_from(size_t begin, size_t end) { return std::to_string(begin) + " to " + std::to_string(end - 1); }
 
-std::vector<Row> rows_of(const Part &part, const Judged &judged) {
-  const Limits limits;
+std::vector<Row> rows_of(const Part &part, const Judged &judged, const Limits &limits) {
   std::vector<Row> rows;
   const bool some = std::any_of(judged.ratios.begin(), judged.ratios.end(), [&](double r) { return r > limits.row; });
   for (size_t i = 0; i < judged.ratios.size(); ++i)
@@ -152,7 +151,7 @@ std::string band(const std::string &noun, const std::vector<bool> &bad) {
 
 std::string columns_of(const Part &part, const Numbers &candidate, const PartNoise &noise,
                        const std::vector<Row> &rows) {
-  const Limits limits;
+  const Limits limits = limits_of(noise.precision);
   std::vector<bool> bad(part.columns);
   for (size_t j = 0; j < part.columns; ++j) {
     double squares = 0;
@@ -170,7 +169,7 @@ std::string columns_of(const Part &part, const Numbers &candidate, const PartNoi
 std::string describe(const Reference &reference, const Part &part, const Part &candidate, const Judged &judged,
                      const PartNoise &noise) {
   std::vector<std::string> said;
-  std::vector<Row> rows = rows_of(part, judged);
+  std::vector<Row> rows = rows_of(part, judged, limits_of(noise.precision));
   const std::string columns = columns_of(part, candidate.values, noise, rows);
   if (const auto heads = heads_pattern(rows, part.heads, reference.heads_per_text())) {
     said.push_back(heads->said);
