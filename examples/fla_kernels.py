@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the kernels of flash-linear-attention (fla), and PyTorch's attention, on the cases of a battery:
+
+    recollect sample gated_delta_net --battery in --dtype bf16
+    fla_kernels.py gated_delta_net chunk bf16 in out
+    recollect check gated_delta_net --battery in -c out --dtype bf16
+
+Usage: fla_kernels.py LAYER FORM DTYPE INDIR OUTDIR [--grad] [--set NAME=VALUE ...] [--tune] [--seconds N]
+
+LAYER is a layer of recollect and FORM one of fla's forms of it; without arguments the script lists both. FORM `naive`
+is fla's own PyTorch reference, in float32, which needs no GPU. fla is found as Python finds it (PYTHONPATH).
+DTYPE: f32, tf32, f16, bf16. The inputs of f32 and tf32 are float32 alike; in f32 Triton multiplies in full float32, in
+tf32 in the tensor cores' TF32, its default. fla_layers.py says how inputs and outputs are converted.
+
+With --grad a case holds do (and dstate, of the final state), and the output dq, dk, dv, ... and dstate, of the initial
+state.
+
+A case that a kernel does not take is named in OUTDIR/refused.json with the reason. Where a gate is exactly 0 the kernel
+gets its logarithm, minus infinity; the case is refused where NaN comes of it, and with --grad always, for a logarithm
+of 0 has no derivative. Cases that OUTDIR holds already, or that are refused there, are not run again.
+
+fla tunes every kernel at its first call of a shape, for seconds to minutes. Here the first configuration that fits the
+GPU is taken; --tune leaves the choice to fla. With --seconds no case is begun after that time: it is refused as "no
+time"."""
+import argparse
+import glob
+import json
+import os
+import sys
+import time
+
+import numpy as np
+import torch
+from fla_layers import DEVICE, DTYPES, KERNELS, SETTINGS, Inputs
+
+
+def take_first_configuration():
+    """Triton's tuner takes the first configuration that compiles and fits, in place of the fastest."""
+    from triton.runtime.autotuner import Autotuner
+
+    bench = Autotuner._bench
+
+    def first_that_fits(self, *args, config, **meta):
+        if self.__dict__.get("fits_call") is self.nargs:  # one has been found for this call
+            return [float("inf")] * 3
+        self.__dict__["do_bench"] = lambda kernel_call, quantiles: (kernel_call(), [0.0] * 3)[1]
+        times = bench(self, *args, config=config, **meta)
+        if times[0] == 0:
+            self.__dict__["fits_call"] = self.nargs
+        return times
+
+    Autotuner._bench = first_that_fits
+
+
+def computed(layer, kernel, arrays, args):
+    """o, state and the gradients of one case, as NumPy arrays in recollect's layout."""
+    x = Inputs(arrays, DTYPES[args.dtype], args.settings)
+    with torch.set_grad_enabled(args.grad):
+        o, state = layer(kernel, x)
+        o, state = o.transpose(1, 2), None if state is None else state.transpose(2, 3)
+    if x.zero_gate and args.grad:
+        raise NotImplementedError("a gate of 0: its logarithm has no derivative")
+    outputs = {"o": o, **({} if state is None else {"state": state})}
+    if args.grad:
+        outputs.update(gradients(x, arrays, o, state))
+    outputs = {name: np.ascontiguousarray(tensor.detach().float().cpu().numpy()) for name, tensor in outputs.items()}
+    if x.zero_gate and not all(np.isfinite(array).all() for array in outputs.values()):
+        raise NotImplementedError("a gate of 0: NaN comes of its logarithm, minus infinity")
+    return outputs
+
+
+def gradients(x, arrays, o, state):
+    if "do" not in arrays:
+        raise SystemExit("fla_kernels.py: --grad needs `do` in each case: recollect sample --grad")
+    ends, weights = [o], [torch.tensor(arrays["do"]).to(o)]
+    if state is not None and "dstate" in arrays:
+        ends.append(state)
+        weights.append(torch.tensor(arrays["dstate"]).to(state))
+    found = torch.autograd.grad(ends, list(x.leaves.values()), weights, allow_unused=True)
+    missing = [name for name, gradient in zip(x.leaves, found) if gradient is None]
+    if missing:
+        raise NotImplementedError("no gradient of " + ", ".join(missing))
+    return {"d" + name: gradient for name, gradient in zip(x.leaves, found)}
+
+
+def wrong(what, name, known):
+    sys.exit(f"fla_kernels.py: no {what} '{name}': one of {', '.join(known)}")
+
+
+def parsed():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
+    for name in ("layer", "form", "dtype", "indir", "outdir"):
+        parser.add_argument(name)
+    parser.add_argument("--grad", action="store_true")
+    parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    args = parser.parse_args()
+    if args.layer not in KERNELS:
+        wrong("layer", args.layer, KERNELS)
+    if args.form not in KERNELS[args.layer]:
+        wrong(f"form of {args.layer}", args.form, KERNELS[args.layer])
+    if args.dtype not in DTYPES:
+        wrong("type", args.dtype, DTYPES)
+    args.settings = dict(SETTINGS)
+    for setting in args.set:
+        name, _, value = setting.partition("=")
+        if name not in SETTINGS:
+            wrong("parameter", name, SETTINGS)
+        args.settings[name] = float(value)
+    return args
+
+
+def main():
+    if len(sys.argv) == 1:
+        for layer, forms in KERNELS.items():
+            print(f"{layer}: {', '.join(forms)}")
+        return
+    args, start = parsed(), time.monotonic()
+    if DEVICE == "cpu" and args.form != "naive":
+        sys.exit("fla_kernels.py: no GPU: without one only FORM naive runs")
+    os.environ["TRITON_F32_DEFAULT"] = "tf32" if args.dtype == "tf32" else "ieee"
+    torch.backends.cuda.matmul.allow_tf32 = args.dtype == "tf32"
+    if not args.tune and DEVICE == "cuda":
+        take_first_configuration()
+    layer, load = KERNELS[args.layer][args.form]
+    kernel = load()
+    os.makedirs(args.outdir, exist_ok=True)
+    listed = os.path.join(args.outdir, "refused.json")
+    refused = json.load(open(listed)) if os.path.exists(listed) else {}
+
+    def refuse(name, reason):
+        refused[name] = " ".join(reason.split())[:300]
+        with open(listed, "w") as file:
+            json.dump(refused, file, indent=1)
+
+    cases = sorted(glob.glob(os.path.join(args.indir, "*.npz")))
+    if not cases:
+        sys.exit(f"fla_kernels.py: {args.indir} holds no .npz: recollect sample {args.layer} --battery {args.indir}")
+    for path in cases:
+        name = os.path.basename(path)
+        output = os.path.join(args.outdir, name)
+        if name in refused or os.path.exists(output):
+            continue
+        if time.monotonic() - start > args.seconds:
+            refuse(name, "no time")
+            continue
+        try:
+            np.savez(output, **computed(layer, kernel, dict(np.load(path)), args))
+        except Exception as error:  # of whatever kind: what Triton, PyTorch and fla raise where they take no such case
+            refuse(name, f"{type(error).__name__}: {error}")
+            if "CUDA error" in str(error):  # nothing runs in this process any more
+                os.execv(sys.executable, [sys.executable, *sys.argv])
+    print(f"{args.layer} {args.form} {args.dtype}: {len(cases) - len(refused)} cases run, {len(refused)} refused")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of flash-linear-attention (fla) and PyTorch's attention as layers of recollect: KERNELS[layer][form].
+
+The kernels get what their users give them: q, k, v, w and beta in the type asked for, gates as float32 logarithms,
+states in float32. Conversions: layout [B,H,T,D] to fla's [B,T,H,D]; states [Dv,Dk] to its [Dk,Dv]; scale 1 in place of
+1/sqrt(Dk). All of them are PyTorch's functions, so that autograd takes the kernels' gradients through them: dalpha is
+fla's dg divided by alpha."""
+import importlib
+import importlib.util
+import os
+import sys
+import types
+
+import numpy as np
+import torch
+
+DTYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+WHOLE = ("q", "k", "v", "w")  # [B,H,T,D]; beta, alpha are [B,H,T], lambda [B,H,T,Dk]
+# Parameters of the layers, with recollect's defaults; --set changes them here and in `recollect check`.
+SETTINGS = {"scale": None, "gamma": 0.96875, "u": 1.0, "ridge": 0.01, "householder": 2, "lower": 0.0, "gain": 1.0,
+            "shift": 1.5}
+
+
+class Inputs:
+    """A case's tensors in fla's layout and types. `leaves` are the case's own arrays, whose gradients are asked for."""
+
+    def __init__(self, arrays, dtype, settings):
+        self.settings, self.dtype, self.zero_gate = settings, dtype, False
+        kept = {name: dtype if name in WHOLE or name == "beta" else torch.float32 for name in arrays}
+        self.leaves = {
+            name: torch.tensor(np.asarray(array, np.float32), device=DEVICE).to(kept[name]).requires_grad_()
+            for name, array in arrays.items() if name not in ("do", "dstate")
+        }
+        self.q, self.k, self.v = (self.leaves[name].transpose(1, 2).contiguous() for name in "qkv")
+        self.B, self.T, self.H, self.Dk = self.k.shape
+
+    def given(self, name):
+        """[B,T,H] or [B,T,H,Dk], None where the case has no such input."""
+        return self.leaves[name].transpose(1, 2).contiguous() if name in self.leaves else None
+
+    def beta(self):
+        beta = self.given("beta")
+        return self.k.new_ones(self.B, self.T, self.H) if beta is None else beta
+
+    def logarithm(self, factor):
+        """Of a gate, in float32."""
+        self.zero_gate = self.zero_gate or bool((factor == 0).any())
+        return factor.double().log().float()
+
+    def log_alpha(self):
+        alpha = self.given("alpha")
+        return torch.zeros(self.B, self.T, self.H, device=DEVICE) if alpha is None else self.logarithm(alpha)
+
+    def log_decays(self):
+        """Of every key channel: lambda, alpha or their product."""
+        gate = self.log_alpha()[..., None].expand(self.B, self.T, self.H, self.Dk)
+        factor = self.given("lambda")
+        return (gate if factor is None else gate + self.logarithm(factor)).contiguous()
+
+    def in_type(self, x):
+        return x.to(self.dtype).contiguous()
+
+    def initial_state(self):
+        """[B,H,Dk,rows]"""
+        return self.leaves["state"].transpose(2, 3).contiguous() if "state" in self.leaves else None
+
+    def options(self, scale=1.0):
+        """What the recurrent layers' kernels take alike."""
+        scale = scale if self.settings["scale"] is None else self.settings["scale"]
+        return dict(scale=scale, initial_state=self.initial_state(), output_final_state=True)
+
+
+def unit(w):
+    """w / |w|, 0 where w is 0."""
+    length = w.double().norm(dim=-1, keepdim=True)
+    return w.double() / torch.where(length > 0, length, torch.ones_like(length))
+
+
+# ---- The layers: each calls the kernel and returns o [B,T,H,Dv] and the final state, [B,H,Dk,rows] or None ------
+
+def linear(kernel, x):
+    return kernel(x.q, x.k, x.v, normalize=False, **x.options())
+
+
+def unnormalised(kernel, x):  # the same sum by a kernel that could have decays
+    return kernel(x.q, x.k, x.v, **x.options())
+
+
+def linear_elu(kernel, x):
+    q, k = (torch.nn.functional.elu(a) + 1 for a in (x.q, x.k))
+    options = x.options()
+    if options["initial_state"] is not None:  # S beside z
+        start = options["initial_state"]
+        options["initial_state"] = start[..., :-1].contiguous(), start[..., -1][:, None].contiguous()
+    o, (S, z) = kernel(q, k, x.v, normalize=True, **options)
+    return o, torch.cat([S, z.float().squeeze(1)[..., None]], -1)
+
+
+def retnet(kernel, x):
+    gamma = torch.full((x.H,), x.settings["gamma"], device=DEVICE, dtype=torch.float64).log().float()
+    return kernel(x.q, x.k, x.v, g_gamma=gamma, **x.options())
+
+
+def retnet_by_step(kernel, x):
+    gate = torch.full((x.B, x.T, x.H), x.settings["gamma"], device=DEVICE, dtype=torch.float64).log().float()
+    return kernel(x.q, x.k, x.v, g=gate, **x.options())
+
+
+def mamba2(kernel, x):
+    k = x.in_type(x.k.float() * x.beta().float()[..., None])
+    return kernel(x.q, k, x.v, g=x.log_alpha(), **x.options())
+
+
+def gated_linear(kernel, x):
+    return kernel(x.q, x.k, x.v, x.log_decays(), **x.options())
+
+
+def hgrn2(kernel, x):
+    keep = kept(x)
+    return kernel(x.q, x.in_type(1 - keep), x.v, x.logarithm(keep), **x.options())
+
+
+def kept(x):
+    """The forget gates of HGRN, in float64."""
+    lower, factor = x.settings["lower"], x.given("lambda")
+    return lower + (1 - lower) * (1 if factor is None else factor.double()) * torch.sigmoid(-x.k.double())
+
+
+def hgrn(kernel, x):
+    Dv = x.v.shape[-1]
+    channels = torch.arange(Dv, device=DEVICE) % x.Dk
+    keep = kept(x)[..., channels]
+    start = x.initial_state()
+    o, state = kernel(x.in_type((1 - keep) * x.v.double()).flatten(2), x.logarithm(keep).flatten(2).contiguous(),
+                      initial_state=None if start is None else start.reshape(x.B, -1), output_final_state=True)
+    return x.q[..., channels] * o.unflatten(2, (x.H, Dv)), state.reshape(x.B, x.H, 1, Dv)
+
+
+def rwkv6(kernel, x):
+    """fla's bonus is one vector a head. Where w may change from step to step the kernel gets none: it is added here."""
+    w = x.given("w")
+    same = w is not None and not torch.is_grad_enabled() and bool((w == w[:1, :1]).all())
+    constant = x.settings["u"] if w is None else 0.0
+    bonus = w[0, 0] if same else x.in_type(torch.full((x.H, x.Dk), constant, device=DEVICE))
+    o, state = kernel(x.q, x.k, x.v, x.log_decays(), bonus, **x.options())
+    if w is not None and not same:
+        o = o.float() + (x.q.float() * w.float() * x.k.float()).sum(-1, keepdim=True) * x.v.float()
+    return o, state
+
+
+def rwkv7(kernel, x):
+    key, beta = unit(x.given("w")), x.beta().double()[..., None]
+    return kernel(x.q, x.log_decays(), x.k, x.v, x.in_type(-key), x.in_type(beta * key), **x.options())
+
+
+def scalar_gated_delta(kernel, x):
+    gate = x.logarithm(x.given("beta"))[..., None].expand(x.B, x.T, x.H, x.Dk).contiguous()
+    return kernel(x.q, gate, x.k, x.v, -x.k, x.k, **x.options())
+
+
+def delta_net(kernel, x):
+    return kernel(x.q, x.k, x.v, x.beta(), **x.options())
+
+
+def gated_delta_net(kernel, x):
+    return kernel(x.q, x.k, x.v, g=x.log_alpha(), beta=x.beta(), **x.options())
+
+
+def kda(kernel, x):
+    return kernel(x.q, x.k, x.v, g=x.log_decays(), beta=x.beta(), **x.options())
+
+
+def delta_product(kernel, x):
+    steps, w = int(x.settings["householder"]), x.given("w")
+    others = x.k if w is None else w
+    keys = torch.stack([x.k if (steps - 1 - j) % 2 == 0 else others for j in range(steps)], 2).flatten(1, 2)
+    repeat = lambda a: a.repeat_interleave(steps, 1)  # noqa: E731
+    repeated = dict(beta=repeat(x.beta()), num_householder=steps)
+    return kernel(x.q, keys.contiguous(), repeat(x.v), g=None, **repeated, **x.options())
+
+
+def mesa(kernel, x):
+    """fla solves by 30 steps of conjugate gradients, and rounds q and k to float16. Its states: k k^T and k v^T."""
+    ridge = torch.full((x.H, x.Dk), x.settings["ridge"], device=DEVICE)
+    start, Dv = x.initial_state(), x.v.shape[-1]
+    both = {} if start is None else dict(h_kv_init=start[..., :Dv].contiguous(), h_kk_init=start[..., Dv:].contiguous())
+    o, kk, kv = kernel(x.q, x.k, x.v, g=x.log_alpha(), beta=x.beta().float(), lamb=ridge, **both)
+    return o, None if kk is None else torch.cat([kv, kk], -1)
+
+
+def attention(kernel, x, **gates):
+    scale = x.settings["scale"]
+    return kernel(x.q, x.k, x.v, scale=x.Dk**-0.5 if scale is None else scale, **gates), None
+
+
+def gated_softmax(kernel, x):
+    return attention(kernel, x, g=x.log_alpha())
+
+
+def softmax_qknorm(kernel, x):
+    x.q, x.k = x.in_type(unit(x.q)), x.in_type(unit(x.k))
+    return attention(kernel, x)
+
+
+def based(kernel, x):
+    no_state(x)
+    return kernel(x.q, x.k, x.v, scale=1.0 if x.settings["scale"] is None else x.settings["scale"]), None
+
+
+def rebased(kernel, x):
+    no_state(x)
+    normed = lambda a: torch.nn.functional.layer_norm(a.float(), (x.Dk,), eps=1e-5)  # noqa: E731
+    q, k = (x.in_type(normed(a) * x.settings["gain"] + x.settings["shift"]) for a in (x.q, x.k))
+    return kernel(q, k, x.v), None
+
+
+def no_state(x):
+    if "state" in x.leaves:
+        raise NotImplementedError("the kernel takes no initial state")
+
+
+# ---- The kernels --------------------------------------------------------------------------------
+
+def torch_attention(backend):
+    def attend(q, k, v, scale):
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        with sdpa_kernel(getattr(SDPBackend, backend)):
+            q, k, v = (a.transpose(1, 2) for a in (q, k, v))
+            o = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
+            return o.transpose(1, 2)
+
+    return attend
+
+
+def naive(path, name, adapt=lambda reference: reference):
+    """One of fla's PyTorch references, read from its file: importing fla needs Triton."""
+    def load():
+        found = importlib.util.find_spec("fla")
+        if not found:
+            raise SystemExit("fla_kernels.py: no fla: name the checkout of flash-linear-attention in PYTHONPATH")
+        if not importlib.util.find_spec("einops"):  # the references imported here call nothing of it
+            sys.modules["einops"] = types.ModuleType("einops")
+            sys.modules["einops"].rearrange = sys.modules["einops"].repeat = None
+        file = os.path.join(found.submodule_search_locations[0], "ops", *path.split("/")) + ".py"
+        spec = importlib.util.spec_from_file_location("naive", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return adapt(getattr(module, name))
+
+    return load
+
+
+def kernel_of_fla(path):
+    module, name = path.rsplit(".", 1)
+    return lambda: getattr(importlib.import_module("fla.ops." + module), name)
+
+
+def heads_first(reference, has_scale=True):
+    """A reference on [B,H,T,D]; one that has no `scale` multiplies queries by 1/sqrt(Dk)."""
+    def call(q, *rest, scale, **options):
+        if has_scale:
+            options["scale"] = scale
+        else:
+            q = q * (scale * q.shape[-1] ** 0.5)
+        result = reference(q.transpose(1, 2), *(a.transpose(1, 2) for a in rest), **options)
+        o, state = result if isinstance(result, tuple) else (result, None)
+        return (o.transpose(1, 2), state) if isinstance(result, tuple) else o.transpose(1, 2)
+
+    return call
+
+
+def naive_gla(reference):
+    return lambda q, k, v, g, scale, **options: reference(q * (scale * q.shape[-1] ** 0.5), k, v, g, **options)
+
+
+def naive_rwkv6(reference):
+    def call(r, k, v, w, u, **options):
+        o, state = reference(*(a.transpose(1, 2) for a in (r, k, v, w)), u, **options)
+        return o.transpose(1, 2), state
+
+    return call
+
+
+def naive_dplr(reference):
+    moved = heads_first(reference, has_scale=False)
+    return lambda r, w, k, v, a, b, **options: moved(r, k, v, a, b, w, **options)
+
+
+def naive_attention(reference):
+    return lambda q, k, v, scale, **gates: reference(q.float(), k.float(), v.float(), scale=scale, **gates)[0]
+
+
+def naive_rebased(reference):
+    moved = heads_first(reference)
+    return lambda q, k, v: moved(q, k, v, scale=q.shape[-1] ** -0.5)
+
+
+def without(names, load):
+    """The kernel, whose `names` arguments are left out; given ones are refused."""
+    def loaded():
+        kernel = load()
+
+        def call(*args, **options):
+            for name in names:
+                if isinstance(options.pop(name, None), torch.Tensor):
+                    raise NotImplementedError(f"the kernel takes no {name}")
+            return kernel(*args, **options)
+
+        return call
+
+    return loaded
+
+
+SIMPLE = {form: kernel_of_fla(f"simple_gla.{form}_simple_gla") for form in ("chunk", "fused_chunk", "fused_recurrent")}
+PARALLEL = without(["initial_state", "output_final_state"], kernel_of_fla("simple_gla.parallel_simple_gla"))
+NAIVE_SIMPLE = naive("simple_gla/naive", "naive_recurrent_simple_gla")
+LINEAR = {form: kernel_of_fla(f"linear_attn.{form}_linear_attn") for form in SIMPLE}
+LINEAR["naive"] = naive("linear_attn/naive", "naive_recurrent_linear_attn")
+GLA = {"chunk": kernel_of_fla("gla.chunk_gla"), "fused_recurrent": kernel_of_fla("gla.fused_recurrent_gla"),
+       "naive": naive("gla/naive", "naive_recurrent_gla", naive_gla)}
+DPLR = {"chunk": kernel_of_fla("rwkv7.chunk_rwkv7"), "fused_recurrent": kernel_of_fla("rwkv7.fused_recurrent_rwkv7"),
+        "naive": naive("generalized_delta_rule/dplr/naive", "dplr_recurrence", naive_dplr)}
+ATTENTION = {"parallel": kernel_of_fla("attn.parallel_attn"),
+             "naive": naive("attn/naive", "naive_parallel_attn", naive_attention),
+             "sdpa_flash": lambda: torch_attention("FLASH_ATTENTION"),
+             "sdpa_efficient": lambda: torch_attention("EFFICIENT_ATTENTION"),
+             "sdpa_cudnn": lambda: torch_attention("CUDNN_ATTENTION"),
+             "sdpa_math": lambda: torch_attention("MATH")}
+
+
+def both(layer, pattern, reference):
+    names = {form: kernel_of_fla(pattern.format(form)) for form in ("chunk", "fused_recurrent")}
+    return {form: (layer, load) for form, load in {**names, "naive": reference}.items()}
+
+
+def all_of(layer, kernels):
+    return {form: (layer, load) for form, load in kernels.items()}
+
+
+# layer -> form -> (what calls the kernel, what loads it)
+KERNELS = {
+    "linear": {**all_of(linear, LINEAR), "parallel": (lambda kernel, x: (unnormalised(kernel, x)[0], None), PARALLEL)},
+    "linear_elu": all_of(linear_elu, LINEAR),
+    "retnet": {**all_of(retnet, SIMPLE), "naive": (retnet_by_step, NAIVE_SIMPLE)},
+    "mamba2": {**all_of(mamba2, SIMPLE), "naive": (mamba2, NAIVE_SIMPLE),
+               "parallel": (lambda kernel, x: (mamba2(kernel, x)[0], None), PARALLEL)},
+    "gated_linear": all_of(gated_linear, GLA),
+    "hgrn2": all_of(hgrn2, GLA),
+    "hgrn": {"chunk": (hgrn, kernel_of_fla("hgrn.chunk_hgrn")),
+             "fused_recurrent": (hgrn, kernel_of_fla("hgrn.fused_recurrent_hgrn")),
+             "naive": (hgrn, naive("hgrn/naive", "naive_recurrent_hgrn"))},
+    "rwkv6": both(rwkv6, "rwkv6.{}_rwkv6", naive("rwkv6/recurrent_naive", "naive_recurrent_rwkv6", naive_rwkv6)),
+    "rwkv7": all_of(rwkv7, DPLR),
+    "scalar_gated_delta": all_of(scalar_gated_delta, DPLR),
+    "delta_net": both(delta_net, "delta_rule.{}_delta_rule",
+                      naive("delta_rule/naive", "delta_rule_recurrence", lambda f: heads_first(f, has_scale=False))),
+    "gated_delta_net": both(gated_delta_net, "gated_delta_rule.{}_gated_delta_rule",
+                            naive("gated_delta_rule/naive", "naive_recurrent_gated_delta_rule")),
+    "kda": both(kda, "kda.{}_kda", naive("kda/naive", "naive_recurrent_kda")),
+    "delta_product": {"chunk": (delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
+                      "naive": (lambda kernel, x: delta_product(lambda *a, **o: kernel(*a, cu_seqlens=None, **o), x),
+                                naive("gated_delta_product/naive", "naive_recurrent_gated_delta_product"))},
+    "mesa": {"chunk": (lambda kernel, x: mesa(lambda *a, **o: kernel(*a, output_final_state=True, **o), x),
+                       kernel_of_fla("mesa_net.chunk_mesa_net")),
+             "naive": (mesa, naive("mesa_net/naive", "naive_mesa_net_exact"))},
+    "softmax": all_of(attention, ATTENTION),
+    "softmax_qknorm": all_of(softmax_qknorm, ATTENTION),
+    "gated_softmax": {"parallel": (gated_softmax, kernel_of_fla("forgetting_attn.parallel_forgetting_attn")),
+                      "naive": (gated_softmax, ATTENTION["naive"])},
+    "based": all_of(based, {"parallel": kernel_of_fla("based.parallel_based"),
+                            "fused_chunk": kernel_of_fla("based.fused_chunk_based"),
+                            "naive": naive("based/naive", "naive_parallel_based", heads_first)}),
+    "rebased": all_of(rebased, {"parallel": kernel_of_fla("rebased.parallel_rebased"),
+                                "naive": naive("rebased/naive", "naive_parallel_rebased", naive_rebased)}),
+}
