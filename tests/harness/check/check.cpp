@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/check.hpp"
-#include "harness/core/error.hpp"
-#include "harness/check/samples.hpp"
+#include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 
@@ -9,56 +8,77 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(checks)
 
-const Variant &layer() { return find_variant("delta_net"); }
-Sequence inputs() { return sample(layer(), {1, 2, 40, 6, 4}, "random", 1); }
-Output right_output() { return forward(layer(), inputs(), {"recurrent", Real::f64, 1, variant_params(layer())}); }
-Checked checked(const Output &candidate, Precision precision = Precision::f32) {
-  return check(layer(), inputs(), variant_params(layer()), candidate, precision);
+CheckCase gated_case() {
+  const Variant &v = find_variant("gated_delta_net");
+  CheckCase problem{v, variant_params(v), random_sequence({1, 2, 40, 6, 4}, 1), {}, false};
+  problem.given.state = Stream(1, "state").normals(2 * 24);
+  return problem;
+}
+const Reference &reference() {
+  static const Reference found(gated_case());
+  return found;
+}
+Checked checked(const Results &candidate, Precision precision = Precision::bf16) {
+  return check(reference(), candidate, precision);
 }
 
-BOOST_AUTO_TEST_CASE(precisions_are_spacings_at_1) {
-  BOOST_TEST(spacing(parse_precision("f32")) == std::ldexp(1, -23));
-  BOOST_TEST(spacing(parse_precision("tf32")) == std::ldexp(1, -10));
-  BOOST_TEST(spacing(parse_precision("f16")) == std::ldexp(1, -10));
-  BOOST_TEST(spacing(parse_precision("bf16")) == std::ldexp(1, -7));
-  BOOST_CHECK_THROW(parse_precision("fp8"), Error);
+BOOST_AUTO_TEST_CASE(the_definition_is_right_in_every_type_without_error) {
+  for (Precision precision : all_precisions) {
+    const Checked found = checked(reference().results(), precision);
+    BOOST_TEST(found.right(), name_of(precision));
+    BOOST_TEST_REQUIRE(found.parts.size() == 2u);
+    for (const Judged &part : found.parts) BOOST_TEST((part.row == 0 && part.worst == 0));
+    BOOST_TEST((found.not_checked.empty() && found.diagnosis.empty()));
+  }
 }
 
-BOOST_AUTO_TEST_CASE(the_definition_is_right_with_no_error) {
-  const Checked c = checked(right_output());
-  BOOST_TEST((c.right() && c.has_state && c.outputs.worst == 0 && c.state.rms == 0));
-  BOOST_TEST(c.bound == (40 + 6 + 64) * std::ldexp(1, -23) * c.condition);
-  BOOST_TEST(checked(right_output(), Precision::bf16).bound > 100 * c.bound);
+BOOST_AUTO_TEST_CASE(zeros_are_wrong_in_every_type) {
+  for (Precision precision : all_precisions)
+    for (const char *name : {"o", "state"}) {
+      Results candidate = reference().results();
+      for (double &x : find_part(candidate, name)->values) x = 0;
+      BOOST_TEST((checked(candidate, precision).judgement == Judgement::wrong), name << name_of(precision));
+    }
 }
 
-BOOST_AUTO_TEST_CASE(one_wrong_element_is_named_by_where_it_is) {
-  Output o = right_output();
-  double largest = 0;
-  for (double x : o.o) largest = std::max(largest, std::fabs(x));
-  o.o[(size_t(1) * 40 + 17) * 4 + 2] += 0.5 * largest; // head 1, step 17, channel 2
-  const Checked c = checked(o);
-  BOOST_TEST((!c.right() && c.state.first_bad.empty()));
-  BOOST_TEST((c.outputs.first_bad == std::vector<long>{0, 1, 17, 2}));
-  BOOST_TEST(std::fabs(c.outputs.worst - 0.5) < 1e-12);
-  for (const auto &[first, end, worst] : c.by_step) BOOST_TEST((worst > 0) == (first <= 17 && 17 < end));
-  BOOST_TEST(c.diagnosis == ""); // no known mistake changes one element
+BOOST_AUTO_TEST_CASE(one_wrong_step_is_named_by_where_it_is) {
+  Results candidate = reference().results();
+  candidate.at(0).values[(size_t(1) * 40 + 17) * 4 + 2] += 1; // head 1, step 17, channel 2
+  const Checked found = checked(candidate);
+  BOOST_TEST((found.judgement == Judgement::wrong));
+  BOOST_TEST((found.parts.at(0).first_bad == std::vector<long>{0, 1, 17, 2}));
+  BOOST_TEST((found.parts.at(1).judgement == Judgement::right));
+  for (const auto &[first, end, worst] : found.by_step) BOOST_TEST((worst > 0) == (first <= 17 && 17 < end));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_finite_is_wrong) {
-  Output o = right_output();
-  o.o[3] = std::nan("");
-  BOOST_TEST(!checked(o).right());
-  o = right_output();
-  o.state[0] = HUGE_VAL;
-  BOOST_TEST((checked(o).state.first_bad == std::vector<long>{0, 0, 0, 0}));
+BOOST_AUTO_TEST_CASE(what_is_missing_is_said_and_nothing_at_all_decides_nothing) {
+  Results outputs_alone = reference().results();
+  outputs_alone.pop_back();
+  const Checked found = checked(outputs_alone);
+  BOOST_TEST((found.right() && found.not_checked == std::vector<std::string>{"state"}));
+  BOOST_TEST((checked({}).judgement == Judgement::undecided && !checked({}).reason.empty()));
 }
 
-BOOST_AUTO_TEST_CASE(a_layer_without_erasing_is_told_by_its_name) {
-  Sequence s = inputs();
-  for (double &b : s.beta) b = 1;
-  const Checked c = checked(forward(layer(), s, {"recurrent", Real::f64, 1, variant_params(layer())}));
-  BOOST_TEST(!c.right());
-  BOOST_TEST(c.diagnosis == "beta is not applied");
+BOOST_AUTO_TEST_CASE(inputs_that_the_type_cannot_hold_are_named) {
+  const std::vector<std::string> all{"q", "k", "v", "beta", "alpha", "lambda", "w", "state"};
+  BOOST_TEST(checked(reference().results()).inexact == all);
+  CheckCase exact = gated_case();
+  for (Tensor tensor : all_tensors)
+    for (double &x : exact.given[tensor]) x = rounded(x, Precision::bf16);
+  for (double &x : exact.given.state) x = rounded(x, Precision::bf16);
+  const Reference rounded_reference(exact);
+  BOOST_TEST(check(rounded_reference, rounded_reference.results(), Precision::bf16).inexact.empty());
+}
+
+BOOST_AUTO_TEST_CASE(float32_forms_are_right_as_float32_and_rounded_operands_are_not) {
+  const CheckCase problem = gated_case();
+  Run run{"chunked", Real::f32, 16, problem.params};
+  BOOST_TEST(checked(as_results(problem, forward(problem.variant, problem.given, run)), Precision::f32).right());
+  CheckCase low = problem;
+  for (double &x : low.given.v) x = rounded(x, Precision::bf16);
+  const Results coarse = as_results(low, outputs_of(low));
+  BOOST_TEST(checked(coarse, Precision::bf16).right());
+  BOOST_TEST((checked(coarse, Precision::f32).judgement == Judgement::wrong));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every form's own backward pass against the definition's gradient, to the bound that `check --grad` holds a user's to.
+// Every form's own backward pass against the definition's gradient, by the limits of `check --grad`.
 #include "harness/pipeline/backward.hpp"
+#include "harness/check/check.hpp"
 #include "harness/core/error.hpp"
-#include "harness/check/check_gradient.hpp"
 #include "tests/harness/pipeline/gradient_case.hpp"
 #include <cmath>
 
@@ -26,19 +26,23 @@ Sequence pass(const GradientCase &c, const Form &form, int chunk, Real real = Re
   return backward(c.variant, c.s, run, c.weights);
 }
 
-/// Float64's own spacing in place of float32's.
-bool right_in_float64(const CheckedGradient &found) {
-  const double finer = std::ldexp(1, 23 - 52);
-  for (const CheckedGradient::Part &part : found.parts)
-    if (!(part.errors.worst <= finer * part.bound)) { // nor NaN
-      BOOST_TEST_MESSAGE(part.name << " errs by " << part.errors.worst << " of " << finer * part.bound);
-      return false;
-    }
-  return !found.parts.empty();
-}
-CheckedGradient held(const GradientCase &c, const Sequence &candidate, int chunk) {
-  return check_gradient(c.variant, c.s, c.params, c.weights, candidate, Precision::f32, chunk, false);
-}
+/// A gradient beside the definition's, judged as `check --grad` judges a user's.
+struct Held {
+  const GradientCase &c;
+  Sequence candidate;
+  bool right(Precision precision = Precision::f32) const {
+    const Reference reference({c.variant, c.params, c.s, c.weights});
+    for (const Judged &part : judge_all(reference, as_results(reference.problem(), {}, &candidate), precision))
+      if (part.judgement == Judgement::wrong) {
+        BOOST_TEST_MESSAGE(part.name << ": a row errs by " << part.row << ", a head by " << part.head
+                                     << " of rounding");
+        return false;
+      }
+    return true;
+  }
+};
+Held held(const GradientCase &c, const Sequence &candidate) { return {c, candidate}; }
+bool right_in_float64(const Held &found) { return found.right(Precision::f64); }
 
 /// A layer without one would be trained through the tape, and have to say why.
 BOOST_AUTO_TEST_CASE(every_layer_has_one) {
@@ -53,11 +57,11 @@ BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
     const GradientCase c = case_of(variant, {2, 1, 23, 7, 5}, 11);
     for (Schedule schedule : {Schedule::streaming, Schedule::three_phase})
       for (int chunk : {1, 5, 8, 64})
-        BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk, Real::f64, schedule), chunk)),
+        BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk, Real::f64, schedule))),
                    variant.name << " " << name_of(schedule) << " chunk " << chunk);
     const Sequence narrow = pass(c, form, 8, Real::f32);
-    BOOST_TEST(held(c, narrow, 8).right(), variant.name << " in float32");
-    BOOST_TEST(!right_in_float64(held(c, narrow, 8)), variant.name << ": the bound sees float32's rounding");
+    BOOST_TEST(held(c, narrow).right(), variant.name << " in float32");
+    BOOST_TEST(!right_in_float64(held(c, narrow)), variant.name << ": the bound sees float32's rounding");
   });
 }
 
@@ -65,7 +69,7 @@ BOOST_AUTO_TEST_CASE(several_blocks_and_windows) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 2, 147, 18, 33}, 12);
     for (int chunk : {37, 64})
-      BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk), chunk)), variant.name << " chunk " << chunk);
+      BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk))), variant.name << " chunk " << chunk);
   });
 }
 
@@ -82,7 +86,7 @@ BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for) {
     GradientCase c = case_of(find_variant(name), {1, 1, 192, 64, 64}, 19);
     for (bool gates_of_0 : {false, true}) {
       for (size_t t = 70; gates_of_0 && t < c.s.alpha.size(); t += 7) c.s.alpha[t] = 0;
-      BOOST_TEST(held(c, pass(c, fast_form(c.variant), 64, Real::f32, Schedule::three_phase), 64).right(),
+      BOOST_TEST(held(c, pass(c, fast_form(c.variant), 64, Real::f32, Schedule::three_phase)).right(),
                  name << (gates_of_0 ? ", gates of 0" : ""));
     }
   }
@@ -110,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 1, 12, 4, 3}, 13);
     const Sequence right = pass(c, form, 5);
-    BOOST_TEST(right_in_float64(held(c, right, 5)), variant.name);
+    BOOST_TEST(right_in_float64(held(c, right)), variant.name);
     const auto noticed = [&](const std::string &name, std::vector<double> Sequence::*tensor) {
       if ((right.*tensor).empty()) return;
       Sequence moved = c.s;
@@ -121,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
                                           [](double a, double b) { return std::fabs(a) < std::fabs(b); });
       BOOST_TEST(std::fabs(largest) > 0, variant.name << " " << name);
       largest = -largest;
-      BOOST_TEST(!right_in_float64(held(c, wrong, 5)), variant.name << " " << name);
+      BOOST_TEST(!right_in_float64(held(c, wrong)), variant.name << " " << name);
     };
     noticed("dq", &Sequence::q), noticed("dk", &Sequence::k), noticed("dv", &Sequence::v);
     noticed("dbeta", &Sequence::beta), noticed("dalpha", &Sequence::alpha), noticed("dlambda", &Sequence::lambda);
@@ -158,7 +162,7 @@ BOOST_AUTO_TEST_CASE(variational_rules_of_other_parameters) {
     c.params = variant_params(vla, settings);
     for (int chunk : {4, 23}) {
       BOOST_TEST_INFO(c.params.str() << " chunk " << chunk);
-      BOOST_TEST(right_in_float64(held(c, pass(c, *vla.find_form("chunked"), chunk), chunk)));
+      BOOST_TEST(right_in_float64(held(c, pass(c, *vla.find_form("chunked"), chunk))));
     }
   }
 }
@@ -171,7 +175,7 @@ BOOST_AUTO_TEST_CASE(blocks_of_other_sizes_and_numbers) {
       GradientCase c = case_of(find_variant(name), {2, 2, 23, 5, 7}, 21);
       c.params = variant_params(c.variant, settings);
       BOOST_TEST_INFO(name << " " << c.params.str());
-      BOOST_TEST(right_in_float64(held(c, pass(c, *c.variant.find_form("parallel"), 8), 8)));
+      BOOST_TEST(right_in_float64(held(c, pass(c, *c.variant.find_form("parallel"), 8))));
     }
 }
 
@@ -189,7 +193,7 @@ BOOST_AUTO_TEST_CASE(similarities_and_groups_of_the_delta_former) {
     c.params = variant_params(layer, gentle);
     for (int chunk : {4, 23}) {
       BOOST_TEST_INFO(c.params.str() << " chunk " << chunk);
-      BOOST_TEST(right_in_float64(held(c, pass(c, *layer.find_form("chunked"), chunk), chunk)));
+      BOOST_TEST(right_in_float64(held(c, pass(c, *layer.find_form("chunked"), chunk))));
     }
   }
 }
@@ -220,7 +224,7 @@ BOOST_AUTO_TEST_CASE(roundings_are_passed_alike_by_both, *boost::unit_test::prec
     c.params.set("scale", 3.0); // scores of several units
     BOOST_TEST_INFO(c.params.str());
     const Sequence found = pass(c, *layer.find_form("chunked"), 4), wanted = gradient(layer, c.s, c.params, c.weights);
-    BOOST_TEST(right_in_float64(held(c, found, 4)));
+    BOOST_TEST(right_in_float64(held(c, found)));
     BOOST_TEST((max_abs(wanted.w) > 0 && max_abs(wanted.k) > 0));
   }
 }
@@ -259,7 +263,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
       if (!input.required && variant.needs_one_of.empty()) c.s[input.tensor()].clear();
     c.s.state.clear(), c.weights.state.clear();
     const Sequence found = pass(c, form, 4);
-    BOOST_TEST(right_in_float64(held(c, found, 4)), variant.name);
+    BOOST_TEST(right_in_float64(held(c, found)), variant.name);
     for (Tensor tensor : all_tensors) BOOST_TEST(found[tensor].size() == c.s[tensor].size());
   });
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/results.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(results_of_kernels)
+
+CheckCase problem_of(const std::string &name, const Shape &shape, bool log_gates = false) {
+  const Variant &v = find_variant(name);
+  CheckCase problem{v, variant_params(v), random_sequence(shape, 3), {}, log_gates};
+  const size_t state = v.state_shape(shape, problem.params).size() * shape.heads();
+  problem.weights = {Stream(3, "do").normals(problem.given.v.size()), Stream(3, "dstate").normals(state)};
+  if (state) problem.given.state = Stream(3, "state").normals(state);
+  return problem;
+}
+
+/// Largest difference of a part over its largest number.
+double apart(const Part &a, const Part &b) { return max_difference(a.values, b.values) / max_abs(b.values); }
+
+BOOST_AUTO_TEST_CASE(segments_whose_handovers_are_left_alone_give_the_whole) {
+  for (const char *name : {"linear", "gated_delta_net", "softmax"}) {
+    const CheckCase problem = problem_of(name, {2, 2, 21, 5, 4});
+    const Results whole = definition_of(problem),
+                  parts = in_segments(problem, 8, [](std::vector<double> &, const std::string &) {});
+    BOOST_TEST_REQUIRE(whole.size() == parts.size(), name);
+    for (size_t i = 0; i < whole.size(); ++i) BOOST_TEST(apart(parts[i], whole[i]) < 1e-12, name << whole[i].name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_state_lost_between_segments_shows_in_outputs_and_its_gradient_in_gradients) {
+  const CheckCase problem = problem_of("gated_delta_net", {1, 1, 12, 5, 4});
+  const Results whole = definition_of(problem);
+  const auto lost = [&](const std::string &which) {
+    return in_segments(problem, 6, [&](std::vector<double> &numbers, const std::string &what) {
+      if (what == which) std::fill(numbers.begin(), numbers.end(), 0.0);
+    });
+  };
+  const auto difference = [&](const Results &found, const std::string &name) {
+    return apart(*find_part(found, name), *find_part(whole, name));
+  };
+  BOOST_TEST((difference(lost("state"), "o") > 0.01 && difference(lost("state"), "state") > 0.01));
+  BOOST_TEST((difference(lost("dstate"), "o") < 1e-14 && difference(lost("dstate"), "dk") > 0.01));
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_logarithms_are_those_of_gates_times_the_gates) {
+  const CheckCase factors = problem_of("gated_delta_net", {1, 1, 6, 3, 2}),
+                  logs = problem_of("gated_delta_net", {1, 1, 6, 3, 2}, true);
+  std::vector<double> expected = find_part(definition_of(factors), "dalpha")->values;
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] *= factors.given.alpha[i];
+  check_close(find_part(definition_of(logs), "dalpha")->values, expected, 1e-13);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
