@@ -20,7 +20,7 @@ struct PartNoise {
 };
 using Noise = std::vector<PartNoise>;
 
-constexpr int noise_draws = 5;
+constexpr int noise_draws = 8;
 
 /// One disturbed copy of the problem, of draw 0, 1, ...: the numbers given are moved.
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk);

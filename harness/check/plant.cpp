@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-constexpr int chunk = 64, first_draw = 100, right_kernels = 8; // draws apart from those that measure noise
+constexpr int chunk = 64, first_draw = 97, right_kernels = 8; // draws apart from those that measure noise
 
 void round_all(Numbers &values, Precision precision) {
   for (double &x : values) x = rounded(x, storage_of(precision));
