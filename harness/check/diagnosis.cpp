@@ -51,6 +51,13 @@ double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
   return sum;
 }
 
+/// Numbers beyond the range of the type are infinite there.
+void overflow(Results &made, Precision precision) {
+  for (Part &part : made)
+    for (double &x : part.values)
+      if (std::isinf(rounded(x, storage_of(precision)))) x = std::copysign(HUGE_VAL, x);
+}
+
 /// Whether every wrong part is nearer to the mistake's than half as far as to the definition's.
 bool nearer(const Results &candidate, const Results &made, const Results &right, const Noise &noise,
             const std::vector<std::string> &wrong) {
@@ -222,9 +229,11 @@ std::vector<Explanation> Suspects::singles(const Results &candidate, const std::
     if (bool(way.made.forward) == wrong_forward.empty()) continue;
     if (!way.made.backward && !wrong_backward.empty()) continue;
     Results made = made_by(way, true);
+    overflow(made, precision);
     if (!nearer(candidate, made, reference_.results(), noise, wrong_forward)) continue;
     if (has_gradients) {
-      const Results backward = made_by(way, false);
+      Results backward = made_by(way, false);
+      overflow(backward, precision);
       if (!nearer(candidate, backward, reference_.results(), noise, wrong_backward)) continue;
       made.insert(made.end(), backward.begin(), backward.end());
     }
@@ -258,7 +267,8 @@ std::vector<Explanation> Suspects::pairs(const Results &candidate, const std::ve
         const CheckCase changed_inputs = with_inputs(forward, misread.inputs());
         const Results right = definition_parts(changed_inputs);
         for (const Made &made : ways_to_make(second, changed_inputs, right)) {
-          const Results both = results_of(made, changed_inputs, right);
+          Results both = results_of(made, changed_inputs, right);
+          overflow(both, precision);
           if (!nearer(candidate, both, reference_.results(), noise, wrong)) continue;
           // the inputs of the first, disturbed, and the second made on them
           std::vector<Results> moved;

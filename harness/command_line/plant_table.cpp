@@ -2,7 +2,7 @@
 #include "harness/command_line/plant_table.hpp"
 #include "harness/check/plant.hpp"
 #include "harness/core/text.hpp"
-#include <iomanip>
+#include <map>
 #include <ostream>
 
 namespace recollect {
