@@ -193,7 +193,7 @@ Results Suspects::made_by(const Way &way, bool forward) const {
 const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
   std::vector<Draw> &all = draws_[precision];
   for (int draw = int(all.size()); draw < mistake_draws; ++draw) {
-    CheckCase moved = disturbed(reference_.problem(), precision, draw, 64);
+    CheckCase moved = disturbed_but_for_ones(reference_.problem(), precision, draw);
     Results right = definition_parts(moved);
     all.push_back({std::move(moved), std::move(right)});
   }
@@ -273,7 +273,7 @@ std::vector<Explanation> Suspects::pairs(const Results &candidate, const std::ve
           // the inputs of the first, disturbed, and the second made on them
           std::vector<Results> moved;
           for (int draw = 0; draw < mistake_draws; ++draw) {
-            const CheckCase other = disturbed(changed_inputs, precision, draw, 64);
+            const CheckCase other = disturbed_but_for_ones(changed_inputs, precision, draw);
             const Results other_right = definition_parts(other);
             for (const Made &again : ways_to_make(second, other, other_right))
               if (again.what == made.what) moved.push_back(results_of(again, other, other_right));

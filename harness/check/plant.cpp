@@ -55,7 +55,7 @@ public:
         suspects_(reference_) {}
 
   void plant_all(size_t most_ways, const std::function<void(const Planted &)> &told) {
-    const CheckCase moved = disturbed(reference_.problem(), precision_, first_draw, chunk);
+    const CheckCase moved = disturbed_but_for_ones(reference_.problem(), precision_, first_draw);
     const Results moved_right = definition_parts(moved);
     for (const Mistake &mistake : all_mistakes()) {
       const std::vector<Made> exact = ways_to_make(mistake, reference_.problem(), reference_.results()),

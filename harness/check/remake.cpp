@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/remake.hpp"
+#include "harness/check/noise.hpp"
 #include "harness/numerics/inputs.hpp"
 #include <algorithm>
 #include <cmath>
@@ -45,6 +46,14 @@ bool has_square_state(const CheckCase &problem) {
   const Shape &n = problem.given.shape;
   const StateShape state = problem.variant.state_shape(n, problem.params);
   return n.Dk == n.Dv && state.rows == n.Dv && state.columns == n.Dk;
+}
+
+CheckCase disturbed_but_for_ones(const CheckCase &problem, Precision precision, int draw) {
+  CheckCase moved = disturbed(problem, precision, draw, 64);
+  for (Tensor gate : given_gates(problem))
+    for (size_t i = 0; i < moved.given[gate].size(); ++i)
+      if (problem.given[gate][i] == 1) moved.given[gate][i] = 1;
+  return moved;
 }
 
 CheckCase with_inputs(const CheckCase &problem, Sequence given) {

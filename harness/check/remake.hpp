@@ -2,6 +2,7 @@
 // What the files in mistakes/ share: arrays moved and laid out anew, the definition on other inputs or in chunks.
 #pragma once
 #include "harness/check/mistakes.hpp"
+#include "harness/check/precision.hpp"
 
 namespace recollect {
 
@@ -22,6 +23,9 @@ bool is_delta_rule(const CheckCase &problem);
 /// Whether the state is S [Dv,Dk] with Dv = Dk.
 bool has_square_state(const CheckCase &problem);
 bool has_state(const CheckCase &problem);
+
+/// disturbed(), but gates of exactly 1 stay 1, as a kernel is given them: mistakes may hinge on that.
+CheckCase disturbed_but_for_ones(const CheckCase &problem, Precision precision, int draw);
 
 CheckCase with_inputs(const CheckCase &problem, Sequence given);
 /// The gradients at other inputs, by the chain rule where there is one, as parts of the problem.

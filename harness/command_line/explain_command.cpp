@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything about one claim, layer or task, whichever has the name.
+// Everything about one claim, layer, task or mistake of kernels, whichever has the name.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
+#include "harness/command_line/print_mistakes.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/lookup.hpp"
 #include "harness/device/backend.hpp"
@@ -44,18 +45,24 @@ int explain(const ExplainFlags &flags) {
     describe(std::cout, *task);
     return exit_ok;
   }
+  if (const Mistake *mistake = named(all_mistakes(), flags.name)) {
+    describe(std::cout, *mistake);
+    return exit_ok;
+  }
   std::vector<std::string> known = lookup::all_names(all_claims());
-  for (const auto &more : {lookup::all_names(all_variants()), lookup::all_names(all_tasks())})
+  for (const auto &more :
+       {lookup::all_names(all_variants()), lookup::all_names(all_tasks()), lookup::all_names(all_mistakes())})
     known.insert(known.end(), more.begin(), more.end());
-  usage_error("no claim, variant or task is called '" + flags.name + "'" + suggestion(flags.name, known));
+  usage_error("no claim, variant, task or mistake is called '" + flags.name + "'" + suggestion(flags.name, known));
 }
 
 } // namespace
 
 Action add_explain(CLI::App &app) {
   const auto flags = std::make_shared<ExplainFlags>();
-  CLI::App &c = *app.add_subcommand("explain", "one claim, variant or task: what it says, what was found, what to use");
-  c.add_option("name", flags->name, "of a claim, a variant or a task")->required();
+  CLI::App &c = *app.add_subcommand(
+      "explain", "one claim, variant, task or mistake of kernels: what it says, what was found, what to use");
+  c.add_option("name", flags->name, "of a claim, a variant, a task or a mistake")->required();
   c.add_option("--seed", flags->seed, "seed of a claim's measurement")->capture_default_str();
   c.add_flag("!--no-measure", flags->measure, "say what a claim states without measuring it");
   example(c, "recollect explain delta_net");

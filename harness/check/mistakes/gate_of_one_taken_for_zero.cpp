@@ -13,7 +13,7 @@ Mistake gate_of_one_taken_for_zero() {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem))
       all.push_back(elementwise(
-          problem, gate, "a " + std::string(name_of(gate)) + " of exactly 1 counts as 0",
+          problem, gate, std::string(name_of(gate)) + " counts as 0 where it is exactly 1",
           [](double x) { return x == 1 ? 0 : x; }, [](double x) { return x == 1 ? 0 : 1; }));
     return all;
   };

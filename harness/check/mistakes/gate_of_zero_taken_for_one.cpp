@@ -12,7 +12,7 @@ Mistake gate_of_zero_taken_for_one() {
     std::vector<Misread> all;
     for (Tensor gate : given_gates(problem))
       all.push_back(elementwise(
-          problem, gate, "a " + std::string(name_of(gate)) + " of exactly 0 counts as 1",
+          problem, gate, std::string(name_of(gate)) + " counts as 1 where it is exactly 0",
           [](double x) { return x == 0 ? 1 : x; }, [](double x) { return x == 0 ? 0 : 1; }));
     return all;
   };

@@ -26,6 +26,11 @@ BOOST_AUTO_TEST_CASE(a_layer_names_the_claims_that_run_it) {
   BOOST_TEST(says(run_program("explain recall"), "accuracy (larger)"));
 }
 
+BOOST_AUTO_TEST_CASE(a_mistake_says_where_it_shows) {
+  const Outcome o = run_program("explain initial-state-ignored");
+  BOOST_TEST((o.status == 0 && says(o, "Where it shows: o and the state") && says(o, "vllm #22034")), o.out);
+}
+
 BOOST_AUTO_TEST_CASE(an_unknown_name_suggests_over_all_kinds) {
   const Outcome o = run_program("explain delta_nett");
   BOOST_TEST((o.status == 2 && o.err.find("did you mean 'delta_net'?") != std::string::npos), o.err);
