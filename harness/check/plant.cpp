@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"
+#include "harness/pipeline/backward.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -79,9 +80,21 @@ public:
   void right_ones(const std::function<void(const Planted &)> &told) {
     for (int draw = 1; draw <= right_kernels; ++draw)
       told(judged(definition_parts(disturbed(reference_.problem(), precision_, first_draw + draw, chunk))));
+    if (precision_ != Precision::f32) return;
+    for (int length : {16, 64}) told(judged(fast_form(length))); // which rounds as it does, not as the noise is drawn
   }
 
 private:
+  /// The layer's own fast form and backward pass in float32.
+  Results fast_form(int length) const {
+    const CheckCase &problem = reference_.problem();
+    Run run{"fast", Real::f32, length, problem.params};
+    const Output output = forward(problem.variant, problem.given, run);
+    run.form = backward_form(problem.variant);
+    const Sequence gradient = gradient_by(problem.variant, problem.given, run, problem.weights);
+    return as_results(problem, output, &gradient);
+  }
+
   Planted judged(Results candidate) const {
     for (Part &part : candidate) round_all(part.values, precision_);
     const std::vector<Judged> parts = judge_all(reference_, candidate, precision_);
@@ -105,6 +118,13 @@ private:
 };
 
 } // namespace
+
+const std::vector<std::string> &planted_layers() {
+  static const std::vector<std::string> layers{"linear",          "retnet", "gated_linear", "delta_net",
+                                               "gated_delta_net", "rwkv6",  "rwkv7",        "mamba2",
+                                               "softmax",         "mesa",   "longhorn"};
+  return layers;
+}
 
 bool Planted::named_right() const {
   return named.size() <= 2 && std::find(named.begin(), named.end(), mistake) != named.end();

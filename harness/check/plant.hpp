@@ -22,7 +22,11 @@ struct Planted {
   bool named_right() const;       // the planted one is among them
 };
 
-/// Every mistake in at most `most_ways` of its ways, and 8 right kernels. A candidate is
+/// Layers of every family, in which the catalogue is planted where none is named.
+const std::vector<std::string> &planted_layers();
+
+/// Every mistake in at most `most_ways` of its ways, and 8 right kernels, in float32 the layer's fast form in two
+/// chunk lengths besides. A candidate is
 /// the mistake made on disturbed inputs, as rounding inside a kernel disturbs them, its results rounded to the type.
 void plant(const Variant &variant, Precision precision, size_t most_ways,
            const std::function<void(const Planted &)> &told);

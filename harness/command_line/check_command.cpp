@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // check: what a kernel computed, held to the float64 definition; one file, a battery, or every form of our own.
 #include "harness/check/case_files.hpp"
+#include "harness/check/plant.hpp"
 #include "harness/check/self.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/plant_table.hpp"
@@ -227,7 +228,7 @@ int list_mistakes(const std::string &name) {
 
 int plant(const CheckFlags &flags) {
   PlantOptions options;
-  options.layers = select_variants({flags.variant.empty() ? "all" : flags.variant});
+  options.layers = select_variants(flags.variant.empty() ? planted_layers() : Words{flags.variant});
   for (Precision precision : all_precisions)
     if (precision != Precision::f64) options.precisions.push_back(precision);
   const Backend backend;
@@ -278,9 +279,10 @@ Action add_check(CLI::App &app) {
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);
-  c.add_option("--plant", flags->plant,
-               "plant every mistake in every layer (or the one named) and write as CSV who refuses it: `check` and the "
-               "criteria in use elsewhere")
+  c.add_option(
+       "--plant", flags->plant,
+       "plant every mistake in eleven layers (or the one named) and write as CSV who refuses it: `check` and the "
+       "criteria in use elsewhere")
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);

@@ -10,7 +10,7 @@ namespace recollect {
 struct PlantOptions {
   std::vector<const Variant *> layers;
   std::vector<Precision> precisions;
-  size_t ways = 2; // of each mistake
+  size_t ways = 1; // of each mistake
 };
 
 /// CSV, a row a type and mistake: how many were planted that show (1.5 times our limits or more), how many of them ours and
