@@ -20,7 +20,7 @@ void write_case(const std::string &path, const CheckCase &problem, Convention co
 void round_case(CheckCase &problem, Precision precision, Convention convention);
 
 struct Candidate {
-  Results results;                  // what of o, the state and gradients it has
+  PartList results;                 // what of o, the state and gradients it has
   std::vector<std::string> ignored; // gradients that it has and the case does not ask for
 };
 /// Input error for a dataset that is none of these or has another shape.

@@ -62,7 +62,7 @@ const Noise &Reference::noise(Precision precision) const {
   return noise_.emplace(precision, noise_of(problem_, results_, precision, chunk_)).first->second;
 }
 
-std::vector<Judged> judge_all(const Reference &reference, const Results &candidate, Precision precision) {
+std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision) {
   const Noise &noise = reference.noise(precision);
   std::vector<Judged> all;
   for (size_t i = 0; i < noise.size(); ++i) {
@@ -78,7 +78,7 @@ bool all_right(const std::vector<Judged> &judged) {
                      [](const Judged &part) { return part.judgement != Judgement::wrong; });
 }
 
-Checked check(const Reference &reference, const Results &candidate, Precision precision) {
+Checked check(const Reference &reference, const PartList &candidate, Precision precision) {
   Checked found;
   found.parts = judge_all(reference, candidate, precision);
   for (const Part &part : reference.results())

@@ -12,19 +12,19 @@ class Reference {
 public:
   explicit Reference(CheckCase problem, int chunk = 64);
   const CheckCase &problem() const { return problem_; }
-  const Results &results() const { return results_; }
+  const PartList &results() const { return results_; }
   const Noise &noise(Precision precision) const; // computed when first asked for
   size_t heads_per_text() const { return size_t(problem_.given.shape.H); }
 
 private:
   CheckCase problem_;
   int chunk_;
-  Results results_;
+  PartList results_;
   mutable std::map<Precision, Noise> noise_;
 };
 
 /// Every part of `candidate` against the reference. Parts that the candidate lacks are not judged.
-std::vector<Judged> judge_all(const Reference &reference, const Results &candidate, Precision precision);
+std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision);
 /// Whether every part is within the limits: what a mistake must be to explain a candidate, with itself as the reference.
 bool all_right(const std::vector<Judged> &judged);
 
@@ -40,6 +40,6 @@ struct Checked {
   bool right() const { return judgement == Judgement::right; }
 };
 
-Checked check(const Reference &reference, const Results &candidate, Precision precision);
+Checked check(const Reference &reference, const PartList &candidate, Precision precision);
 
 } // namespace recollect

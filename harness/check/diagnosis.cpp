@@ -27,8 +27,8 @@ std::vector<std::string> of_kind(std::vector<std::string> names, bool forward) {
   return names;
 }
 
-Results of_kind(const Results &results, bool forward) {
-  Results found;
+PartList of_kind(const PartList &results, bool forward) {
+  PartList found;
   for (const Part &part : results)
     if (is_forward(part.name) == forward) found.push_back(part);
   return found;
@@ -52,14 +52,14 @@ double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
 }
 
 /// Numbers beyond the range of the type are infinite there.
-void overflow(Results &made, Precision precision) {
+void overflow(PartList &made, Precision precision) {
   for (Part &part : made)
     for (double &x : part.values)
       if (std::isinf(rounded(x, storage_of(precision)))) x = std::copysign(HUGE_VAL, x);
 }
 
 /// Whether every wrong part is nearer to the mistake's than half as far as to the definition's.
-bool nearer(const Results &candidate, const Results &made, const Results &right, const Noise &noise,
+bool nearer(const PartList &candidate, const PartList &made, const PartList &right, const Noise &noise,
             const std::vector<std::string> &wrong) {
   return std::all_of(wrong.begin(), wrong.end(), [&](const std::string &name) {
     const Part *mine = find_part(candidate, name), *other = find_part(made, name), *truth = find_part(right, name);
@@ -70,13 +70,13 @@ bool nearer(const Results &candidate, const Results &made, const Results &right,
 }
 
 /// Noise of the mistake's part: what disturbed inputs do to it, but at least the definition's, and a spacing.
-PartNoise own_noise(const Part &made, const std::vector<Results> &disturbed, const PartNoise &definition,
+PartNoise own_noise(const Part &made, const std::vector<PartList> &disturbed, const PartNoise &definition,
                     Precision precision) {
   PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0), precision};
   for (size_t i = 0; i < made.values.size(); ++i) {
     if (!std::isfinite(made.values[i])) continue;
     double squares = 0;
-    for (const Results &one : disturbed) {
+    for (const PartList &one : disturbed) {
       const double moved = find_part(one, made.name)->values[i] - made.values[i];
       if (std::isfinite(moved)) squares += moved * moved / double(disturbed.size());
     }
@@ -89,7 +89,7 @@ PartNoise own_noise(const Part &made, const std::vector<Results> &disturbed, con
 }
 
 /// That of every part.
-Noise own_noise(const Results &made, const std::vector<Results> &disturbed, const Noise &definition,
+Noise own_noise(const PartList &made, const std::vector<PartList> &disturbed, const Noise &definition,
                 Precision precision) {
   Noise noise;
   for (const Part &part : made)
@@ -105,7 +105,7 @@ struct Agreement {
 };
 
 /// NaN and infinity agree with each other.
-Agreement agreement(const Results &candidate, const Results &made, const Noise &noise, size_t H) {
+Agreement agreement(const PartList &candidate, const PartList &made, const Noise &noise, size_t H) {
   Agreement found;
   for (Part mine : candidate) {
     if (!find_part(made, mine.name)) continue;
@@ -153,7 +153,7 @@ constexpr std::pair<const char *, const char *> common_pairs[] = {
     {"initial_state_of_batch_0", "state_of_batch_0"},
 };
 
-Results definition_parts(const CheckCase &problem) {
+PartList definition_parts(const CheckCase &problem) {
   const Output output = outputs_of(problem);
   if (!problem.wants_gradient()) return as_results(problem, output);
   const Sequence gradient = gradients_of(problem);
@@ -174,11 +174,11 @@ Suspects::Suspects(const Reference &reference) : reference_(reference) {
 }
 
 /// What the mistake makes of the forward or the backward pass; nothing where this layer cannot make it.
-Results Suspects::made_by(const Way &way, bool forward) const {
-  Results &kept = forward ? way.forward : way.backward;
+PartList Suspects::made_by(const Way &way, bool forward) const {
+  PartList &kept = forward ? way.forward : way.backward;
   if (!kept.empty()) return kept;
   const auto &compute = forward ? way.made.forward : way.made.backward;
-  Results made = of_kind(reference_.results(), forward);
+  PartList made = of_kind(reference_.results(), forward);
   try {
     if (compute)
       for (Part &part : compute())
@@ -194,7 +194,7 @@ const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
   std::vector<Draw> &all = draws_[precision];
   for (int draw = int(all.size()); draw < mistake_draws; ++draw) {
     CheckCase moved = disturbed_but_for_ones(reference_.problem(), precision, draw);
-    Results right = definition_parts(moved);
+    PartList right = definition_parts(moved);
     all.push_back({std::move(moved), std::move(right)});
   }
   return all;
@@ -204,35 +204,35 @@ const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
 const Noise &Suspects::noise_by(const Way &way, Precision precision) const {
   const auto known = way.noise.find(precision);
   if (known != way.noise.end()) return known->second;
-  std::vector<Results> moved;
+  std::vector<PartList> moved;
   for (const Draw &draw : draws(precision)) {
     const std::vector<Made> ways = ways_to_make(*way.mistake, draw.problem, draw.right);
     if (way.number < ways.size()) moved.push_back(results_of(ways[way.number], draw.problem, draw.right));
   }
-  Results made = made_by(way, true);
+  PartList made = made_by(way, true);
   for (const Part &part : made_by(way, false)) made.push_back(part);
   return way.noise.emplace(precision, own_noise(made, moved, reference_.noise(precision), precision)).first->second;
 }
 
-std::vector<Explanation> Suspects::singles(const Results &candidate, const std::vector<std::string> &wrong,
+std::vector<Explanation> Suspects::singles(const PartList &candidate, const std::vector<std::string> &wrong,
                                            Precision precision) const {
   const Noise &noise = reference_.noise(precision);
   const std::vector<std::string> wrong_forward = of_kind(wrong, true), wrong_backward = of_kind(wrong, false);
   const bool has_gradients = !of_kind(candidate, false).empty();
   struct Near {
     const Way *way;
-    Results made;
+    PartList made;
     double distance;
   };
   std::vector<Near> near;
   for (const Way &way : ways_) {
     if (bool(way.made.forward) == wrong_forward.empty()) continue;
     if (!way.made.backward && !wrong_backward.empty()) continue;
-    Results made = made_by(way, true);
+    PartList made = made_by(way, true);
     overflow(made, precision);
     if (!nearer(candidate, made, reference_.results(), noise, wrong_forward)) continue;
     if (has_gradients) {
-      Results backward = made_by(way, false);
+      PartList backward = made_by(way, false);
       overflow(backward, precision);
       if (!nearer(candidate, backward, reference_.results(), noise, wrong_backward)) continue;
       made.insert(made.end(), backward.begin(), backward.end());
@@ -254,7 +254,7 @@ std::vector<Explanation> Suspects::singles(const Results &candidate, const std::
   return nearest(std::move(found));
 }
 
-std::vector<Explanation> Suspects::pairs(const Results &candidate, const std::vector<std::string> &wrong,
+std::vector<Explanation> Suspects::pairs(const PartList &candidate, const std::vector<std::string> &wrong,
                                          Precision precision) const {
   const Noise &noise = reference_.noise(precision);
   CheckCase forward = reference_.problem();
@@ -265,16 +265,16 @@ std::vector<Explanation> Suspects::pairs(const Results &candidate, const std::ve
     for (const Misread &misread : first.misread(forward)) {
       try {
         const CheckCase changed_inputs = with_inputs(forward, misread.inputs());
-        const Results right = definition_parts(changed_inputs);
+        const PartList right = definition_parts(changed_inputs);
         for (const Made &made : ways_to_make(second, changed_inputs, right)) {
-          Results both = results_of(made, changed_inputs, right);
+          PartList both = results_of(made, changed_inputs, right);
           overflow(both, precision);
           if (!nearer(candidate, both, reference_.results(), noise, wrong)) continue;
           // the inputs of the first, disturbed, and the second made on them
-          std::vector<Results> moved;
+          std::vector<PartList> moved;
           for (int draw = 0; draw < mistake_draws; ++draw) {
             const CheckCase other = disturbed_but_for_ones(changed_inputs, precision, draw);
-            const Results other_right = definition_parts(other);
+            const PartList other_right = definition_parts(other);
             for (const Made &again : ways_to_make(second, other, other_right))
               if (again.what == made.what) moved.push_back(results_of(again, other, other_right));
           }
@@ -290,7 +290,7 @@ std::vector<Explanation> Suspects::pairs(const Results &candidate, const std::ve
   return nearest(std::move(found));
 }
 
-std::vector<Explanation> Suspects::explain(const Results &candidate, const std::vector<Judged> &judged,
+std::vector<Explanation> Suspects::explain(const PartList &candidate, const std::vector<Judged> &judged,
                                            Precision precision) const {
   const std::vector<std::string> wrong = wrong_parts(judged);
   if (wrong.empty()) return {};
@@ -305,7 +305,7 @@ std::vector<Explanation> Suspects::explain(const Results &candidate, const std::
   return found;
 }
 
-std::vector<std::string> diagnose(const Reference &reference, const Results &candidate,
+std::vector<std::string> diagnose(const Reference &reference, const PartList &candidate,
                                   const std::vector<Judged> &judged, Precision precision) {
   std::vector<std::string> said;
   for (const Explanation &one : Suspects(reference).explain(candidate, judged, precision)) {

@@ -24,7 +24,7 @@ public:
   /// The nearest mistake that explains the candidate; two where the second is at most 1.5 times as far; none where none
   /// does. Outputs and gradients that no one mistake explains together are explained apart, then as two mistakes that
   /// occur together. `judged` is what was found wrong.
-  std::vector<Explanation> explain(const Results &candidate, const std::vector<Judged> &judged,
+  std::vector<Explanation> explain(const PartList &candidate, const std::vector<Judged> &judged,
                                    Precision precision) const;
 
 private:
@@ -32,19 +32,19 @@ private:
     const Mistake *mistake;
     size_t number; // among the ways to make it
     Made made;
-    mutable Results forward, backward; // kept, where small
+    mutable PartList forward, backward; // kept, where small
     mutable std::map<Precision, Noise> noise;
   };
   struct Draw { // a disturbed problem, with its definition's results
     CheckCase problem;
-    Results right;
+    PartList right;
   };
-  std::vector<Explanation> singles(const Results &candidate, const std::vector<std::string> &wrong,
+  std::vector<Explanation> singles(const PartList &candidate, const std::vector<std::string> &wrong,
                                    Precision precision) const;
-  std::vector<Explanation> pairs(const Results &candidate, const std::vector<std::string> &wrong,
+  std::vector<Explanation> pairs(const PartList &candidate, const std::vector<std::string> &wrong,
                                  Precision precision) const;
   const Noise &noise_by(const Way &way, Precision precision) const;
-  Results made_by(const Way &way, bool forward) const;
+  PartList made_by(const Way &way, bool forward) const;
   const std::vector<Draw> &draws(Precision precision) const;
 
   const Reference &reference_;
@@ -54,7 +54,7 @@ private:
 };
 
 /// What a diagnosis prints: the explanations, or that the errors are of the size of a coarser type's.
-std::vector<std::string> diagnose(const Reference &reference, const Results &candidate,
+std::vector<std::string> diagnose(const Reference &reference, const PartList &candidate,
                                   const std::vector<Judged> &judged, Precision precision);
 
 } // namespace recollect

@@ -21,16 +21,16 @@ void add_misread(std::vector<Made> &all, const Misread &misread, const CheckCase
 
 } // namespace
 
-std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const Results &right) {
+std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const PartList &right) {
   if (mistake.make) return mistake.make(problem, right);
   std::vector<Made> all;
   for (const Misread &misread : mistake.misread(problem)) add_misread(all, misread, problem);
   return all;
 }
 
-Results results_of(const Made &made, const CheckCase &problem, const Results &right) {
-  Results all = right;
-  const auto put = [&](const std::function<Results()> &compute) {
+PartList results_of(const Made &made, const CheckCase &problem, const PartList &right) {
+  PartList all = right;
+  const auto put = [&](const std::function<PartList()> &compute) {
     if (!compute) return;
     for (Part &part : compute())
       if (Part *place = find_part(all, part.name)) *place = std::move(part);

@@ -9,9 +9,9 @@ namespace recollect {
 
 /// What a kernel with the mistake returns. Parts that are left out, and a function that is absent, are the definition's.
 struct Made {
-  std::string what;                  // in one sentence, with its numbers: "... between chunks of 64"
-  std::function<Results()> forward;  // o, state
-  std::function<Results()> backward; // gradients; called only where they are asked for
+  std::string what;                   // in one sentence, with its numbers: "... between chunks of 64"
+  std::function<PartList()> forward;  // o, state
+  std::function<PartList()> backward; // gradients; called only where they are asked for
 };
 
 /// Numbers that a kernel works on in place of those it was given.
@@ -31,14 +31,14 @@ struct Mistake {
   std::vector<std::string> reports; // public reports: "vllm #22034"
   std::function<std::vector<Misread>(const CheckCase &)> misread;
   /// `right` are the definition's results.
-  std::function<std::vector<Made>(const CheckCase &, const Results &right)> make;
+  std::function<std::vector<Made>(const CheckCase &, const PartList &right)> make;
 };
 
 /// What `make` returns; of a misreading, what a kernel computes whose backward pass differentiates its wrong outputs, or
 /// whose backward pass is right, or whose backward pass alone misreads. What is returned refers to the arguments.
-std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const Results &right);
+std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const PartList &right);
 /// All parts that the problem asks for, those of the definition where the mistake leaves them right.
-Results results_of(const Made &made, const CheckCase &problem, const Results &right);
+PartList results_of(const Made &made, const CheckCase &problem, const PartList &right);
 
 const std::vector<Mistake> &all_mistakes();
 const Mistake &find_mistake(std::string_view name);

@@ -81,7 +81,7 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
 
 namespace {
 
-Results disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
+PartList disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
   // A low precision rounds the state where a chunk hands it over; float32 and float64 round it at every step.
   const int steps = passages(precision) > 1 ? std::min(chunk, 8) : chunk;
   int handovers = 0;
@@ -112,7 +112,7 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
 /// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Those of q_t
 /// and k_t also have that of the score's gradient do_t v_t times k_t or q_t. Kernels sum the gradients of decays and of w,
 /// a rotation in some layers, over the later steps of the chunk.
-void add_cancelled_terms(Noise &noise, const CheckCase &problem, const Results &definition, Precision precision,
+void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), Dv = size_t(n.Dv);
@@ -164,13 +164,13 @@ void pool(Numbers &squares, const Part &part) {
 
 } // namespace
 
-Noise noise_of(const CheckCase &problem, const Results &definition, Precision precision, int chunk) {
+Noise noise_of(const CheckCase &problem, const PartList &definition, Precision precision, int chunk) {
   const Shape &n = problem.given.shape;
   chunk = std::clamp(chunk, 1, n.T);
   Noise noise;
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
   for (int draw = 0; draw < noise_draws; ++draw) {
-    const Results moved = disturbed_results(problem, precision, draw, chunk);
+    const PartList moved = disturbed_results(problem, precision, draw, chunk);
     for (size_t p = 0; p < definition.size(); ++p) {
       const Part &part = definition[p], *other = find_part(moved, part.name);
       for (size_t i = 0; i < part.values.size(); ++i) {

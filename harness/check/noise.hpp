@@ -26,6 +26,6 @@ constexpr int noise_draws = 8;
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk);
 
 /// `chunk`: steps from one handover of the state to the next, at most T.
-Noise noise_of(const CheckCase &problem, const Results &definition, Precision precision, int chunk);
+Noise noise_of(const CheckCase &problem, const PartList &definition, Precision precision, int chunk);
 
 } // namespace recollect

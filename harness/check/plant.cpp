@@ -34,7 +34,7 @@ void vary_norms(Numbers &rows, size_t width, double low, double high, std::uint6
   for (size_t i = 0; i < rows.size(); ++i) rows[i] *= low + (high - low) * random.uniform(i / width);
 }
 
-double effect_of(const std::vector<Judged> &judged, const Results &right, const Limits &limits) {
+double effect_of(const std::vector<Judged> &judged, const PartList &right, const Limits &limits) {
   double effect = 0;
   for (const Judged &part : judged) {
     effect = std::max({effect, part.row / limits.row, part.head / limits.head_of(find_part(right, part.name)->rows)});
@@ -43,7 +43,7 @@ double effect_of(const std::vector<Judged> &judged, const Results &right, const 
   return effect;
 }
 
-Results definition_parts(const CheckCase &problem) {
+PartList definition_parts(const CheckCase &problem) {
   const Output output = outputs_of(problem);
   const Sequence gradient = gradients_of(problem);
   return as_results(problem, output, &gradient);
@@ -57,7 +57,7 @@ public:
 
   void plant_all(size_t most_ways, const std::function<void(const Planted &)> &told) {
     const CheckCase moved = disturbed_but_for_ones(reference_.problem(), precision_, first_draw);
-    const Results moved_right = definition_parts(moved);
+    const PartList moved_right = definition_parts(moved);
     for (const Mistake &mistake : all_mistakes()) {
       const std::vector<Made> exact = ways_to_make(mistake, reference_.problem(), reference_.results()),
                               ways = ways_to_make(mistake, moved, moved_right);
@@ -65,7 +65,7 @@ public:
       for (size_t i = 0; i < count; ++i) {
         const size_t way = i * exact.size() / count;
         try {
-          const Results without_rounding = results_of(exact[way], reference_.problem(), reference_.results());
+          const PartList without_rounding = results_of(exact[way], reference_.problem(), reference_.results());
           Planted planted = judged(results_of(ways[way], moved, moved_right));
           planted.mistake = mistake.name, planted.what = exact[way].what;
           planted.effect = effect_of(judge_all(reference_, without_rounding, precision_), reference_.results(),
@@ -86,7 +86,7 @@ public:
 
 private:
   /// The layer's own fast form and backward pass in float32.
-  Results fast_form(int length) const {
+  PartList fast_form(int length) const {
     const CheckCase &problem = reference_.problem();
     Run run{"fast", Real::f32, length, problem.params};
     const Output output = forward(problem.variant, problem.given, run);
@@ -95,7 +95,7 @@ private:
     return as_results(problem, output, &gradient);
   }
 
-  Planted judged(Results candidate) const {
+  Planted judged(PartList candidate) const {
     for (Part &part : candidate) round_all(part.values, precision_);
     const std::vector<Judged> parts = judge_all(reference_, candidate, precision_);
     Planted found{reference_.problem().variant.name, "", "", wide_, 0, !all_right(parts), {}, {}};

@@ -62,8 +62,8 @@ CheckCase with_inputs(const CheckCase &problem, Sequence given) {
   return other;
 }
 
-Results gradient_results(const CheckCase &problem, const Sequence &inputs,
-                         const std::function<void(Sequence &)> &chain) {
+PartList gradient_results(const CheckCase &problem, const Sequence &inputs,
+                          const std::function<void(Sequence &)> &chain) {
   CheckCase other = with_inputs(problem, inputs);
   other.log_gates = false; // the chain rule is that of the gates
   Sequence gradient = gradients_of(other);
@@ -72,7 +72,7 @@ Results gradient_results(const CheckCase &problem, const Sequence &inputs,
   return as_results(problem, {}, &gradient);
 }
 
-Results forward_results(const CheckCase &problem, const Sequence &inputs) {
+PartList forward_results(const CheckCase &problem, const Sequence &inputs) {
   return as_results(problem, outputs_of(with_inputs(problem, inputs)));
 }
 
@@ -169,9 +169,9 @@ Numbers transposed(const Numbers &matrices, int size) {
   return out;
 }
 
-Results changed(const Results &right, const std::vector<std::string> &names,
-                const std::function<void(Part &)> &change) {
-  Results found;
+PartList changed(const PartList &right, const std::vector<std::string> &names,
+                 const std::function<void(Part &)> &change) {
+  PartList found;
   for (const std::string &name : names)
     if (const Part *part = find_part(right, name)) {
       found.push_back(*part);
@@ -180,14 +180,14 @@ Results changed(const Results &right, const std::vector<std::string> &names,
   return found;
 }
 
-std::vector<std::string> gradient_names(const Results &right) {
+std::vector<std::string> gradient_names(const PartList &right) {
   std::vector<std::string> found;
   for (const Part &part : right)
     if (part.name != "o" && part.name != "state") found.push_back(part.name);
   return found;
 }
 
-std::vector<Made> scaled_gradients(const Results &right, double factor, const std::string &before,
+std::vector<Made> scaled_gradients(const PartList &right, double factor, const std::string &before,
                                    const std::string &after) {
   std::vector<Made> all;
   const auto add = [&](const std::string &what, const std::vector<std::string> &names) {
@@ -208,14 +208,14 @@ void fill_rows(Part &part, size_t begin, size_t end, double value) {
     std::fill(row_of(part, head, begin), row_of(part, head, begin) + (end - begin) * part.columns, value);
 }
 
-Results forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change) {
+PartList forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change) {
   CheckCase forward = problem;
   forward.weights = {};
   return in_segments(forward, length, [&](Numbers &state, const std::string &) { change(state); });
 }
 
-Results backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change) {
-  Results found = in_segments(problem, length, [&](Numbers &numbers, const std::string &what) {
+PartList backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change) {
+  PartList found = in_segments(problem, length, [&](Numbers &numbers, const std::string &what) {
     if (what == "dstate") change(numbers);
   });
   found.erase(std::remove_if(found.begin(), found.end(),
@@ -224,7 +224,7 @@ Results backward_in_chunks(const CheckCase &problem, int length, const std::func
   return found;
 }
 
-Results gradients_with(const CheckCase &problem, OutputWeights weights) {
+PartList gradients_with(const CheckCase &problem, OutputWeights weights) {
   CheckCase other = problem;
   other.weights = std::move(weights);
   return gradient_results(other, problem.given);

@@ -29,10 +29,10 @@ CheckCase disturbed_but_for_ones(const CheckCase &problem, Precision precision, 
 
 CheckCase with_inputs(const CheckCase &problem, Sequence given);
 /// The gradients at other inputs, by the chain rule where there is one, as parts of the problem.
-Results gradient_results(const CheckCase &problem, const Sequence &inputs,
-                         const std::function<void(Sequence &)> &chain = nullptr);
+PartList gradient_results(const CheckCase &problem, const Sequence &inputs,
+                          const std::function<void(Sequence &)> &chain = nullptr);
 /// The definition's outputs and state on other inputs.
-Results forward_results(const CheckCase &problem, const Sequence &inputs);
+PartList forward_results(const CheckCase &problem, const Sequence &inputs);
 
 /// f(x) in place of every x of an input; the chain rule multiplies by slope(x).
 Misread elementwise(const CheckCase &problem, Tensor tensor, const std::string &what, std::function<double(double)> f,
@@ -54,11 +54,12 @@ Numbers from_bthd(const Numbers &values, const Shape &shape, int width);
 Numbers transposed(const Numbers &matrices, int size);
 
 /// A copy of a part with change(values, part) applied; nothing where the results have no such part.
-Results changed(const Results &right, const std::vector<std::string> &names, const std::function<void(Part &)> &change);
+PartList changed(const PartList &right, const std::vector<std::string> &names,
+                 const std::function<void(Part &)> &change);
 /// Names of the gradients among the parts.
-std::vector<std::string> gradient_names(const Results &right);
+std::vector<std::string> gradient_names(const PartList &right);
 /// Each gradient times a factor, and all of them.
-std::vector<Made> scaled_gradients(const Results &right, double factor, const std::string &before,
+std::vector<Made> scaled_gradients(const PartList &right, double factor, const std::string &before,
                                    const std::string &after);
 /// Row `row` of head `head`.
 inline double *row_of(Part &part, size_t head, size_t row) {
@@ -69,10 +70,10 @@ void fill_rows(Part &part, size_t begin, size_t end, double value);
 
 /// Outputs and state, or gradients, of the definition in chunks between which the state, or the gradient of the state, is
 /// changed. A layer without a state has one chunk.
-Results forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &state)> &change);
-Results backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &dstate)> &change);
+PartList forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &state)> &change);
+PartList backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &dstate)> &change);
 /// The gradients that other do and dstate give.
-Results gradients_with(const CheckCase &problem, OutputWeights weights);
+PartList gradients_with(const CheckCase &problem, OutputWeights weights);
 /// The same with so many steps of zeros before and after, whose gates are 1. Of the forward pass.
 CheckCase padded(const CheckCase &problem, int before, int after);
 

@@ -60,18 +60,18 @@ Numbers steps_of(const Numbers &values, const Shape &shape, int begin, int end) 
 
 } // namespace
 
-const Part *find_part(const Results &results, const std::string &name) {
+const Part *find_part(const PartList &results, const std::string &name) {
   const auto found = std::find_if(results.begin(), results.end(), [&](const Part &part) { return part.name == name; });
   return found == results.end() ? nullptr : &*found;
 }
-Part *find_part(Results &results, const std::string &name) {
-  return const_cast<Part *>(find_part(const_cast<const Results &>(results), name));
+Part *find_part(PartList &results, const std::string &name) {
+  return const_cast<Part *>(find_part(const_cast<const PartList &>(results), name));
 }
 
-Results as_results(const CheckCase &problem, const Output &output, const Sequence *gradient) {
+PartList as_results(const CheckCase &problem, const Output &output, const Sequence *gradient) {
   const Shape &n = problem.given.shape;
   const StateShape state = problem.variant.state_shape(n, problem.params);
-  Results all;
+  PartList all;
   const auto add = [&](const std::string &name, const Numbers &values, int rows, int columns, bool over_steps) {
     if (!values.empty()) all.push_back({name, n.heads(), size_t(rows), size_t(columns), values, over_steps});
   };
@@ -92,7 +92,7 @@ Sequence gradients_of(const CheckCase &problem) {
   return found;
 }
 
-Results definition_of(const CheckCase &problem) {
+PartList definition_of(const CheckCase &problem) {
   const Output output = outputs_of(problem);
   if (!problem.wants_gradient()) return as_results(problem, output);
   const bool by_tape = takes_gradients() && operations(problem) <= quick_tape;
@@ -102,7 +102,7 @@ Results definition_of(const CheckCase &problem) {
   return as_results(problem, output, &found);
 }
 
-Results in_segments(const CheckCase &problem, int length, const Disturbance &disturb) {
+PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb) {
   const Shape &n = problem.given.shape;
   const bool has_state = problem.variant.state_shape(n, problem.params).size() > 0;
   const int step = has_state ? std::clamp(length, 1, n.T) : n.T;

@@ -24,14 +24,14 @@ struct Part {
   std::vector<double> values;
   bool over_steps; // rows are steps
 };
-using Results = std::vector<Part>;
+using PartList = std::vector<Part>;
 
 /// The part of that name; null where there is none.
-const Part *find_part(const Results &results, const std::string &name);
-Part *find_part(Results &results, const std::string &name);
+const Part *find_part(const PartList &results, const std::string &name);
+Part *find_part(PartList &results, const std::string &name);
 
 /// Outputs, the final state where there is one, and gradients of what was given, as parts.
-Results as_results(const CheckCase &problem, const Output &output, const Sequence *gradient = nullptr);
+PartList as_results(const CheckCase &problem, const Output &output, const Sequence *gradient = nullptr);
 
 /// Outputs and state of the recurrent form in float64; gates outside [0,1] are let through.
 Output outputs_of(const CheckCase &problem);
@@ -39,12 +39,12 @@ Output outputs_of(const CheckCase &problem);
 /// of gates are in the gates, or in their logarithms where the problem has them so.
 Sequence gradients_of(const CheckCase &problem);
 /// Both, as far as they are asked for. Input error where the backward pass disagrees with differences of the definition.
-Results definition_of(const CheckCase &problem);
+PartList definition_of(const CheckCase &problem);
 
 /// Moves numbers of an array in place; `what` names the array.
 using Disturbance = std::function<void(std::vector<double> &numbers, const std::string &what)>;
 /// definition_of() in segments of `length` steps, the state and, on the way back, its gradient disturbed where one
 /// segment hands over to the next. A layer without a state has one segment.
-Results in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
+PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
 } // namespace recollect

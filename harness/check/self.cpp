@@ -11,7 +11,7 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-Results computed(const CheckCase &problem, const Form &form, Real real, Math math) {
+PartList computed(const CheckCase &problem, const Form &form, Real real, Math math) {
   Run run{form.name, real, 64, problem.params};
   run.math = math;
   const Output output = forward(problem.variant, problem.given, run);

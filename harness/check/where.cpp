@@ -198,7 +198,7 @@ std::string describe(const Reference &reference, const Part &part, const Part &c
 
 } // namespace
 
-std::string where_wrong(const Reference &reference, const Results &candidate, const std::vector<Judged> &judged,
+std::string where_wrong(const Reference &reference, const PartList &candidate, const std::vector<Judged> &judged,
                         const Noise &noise) {
   std::vector<std::string> wrong, right;
   std::vector<std::pair<std::string, std::vector<std::string>>> places; // and the parts whose errors lie there

@@ -9,7 +9,7 @@ namespace recollect {
 /// rows and at most 5% of the good ones: heads or batch entries; steps from one on, before one, of one residue, in every
 /// second chunk; steps whose gate is 1, 0, or below a bound; channels, or rows and columns of a state. "" where none does.
 /// `noise` is that of the type that the candidate was judged in.
-std::string where_wrong(const Reference &reference, const Results &candidate, const std::vector<Judged> &judged,
+std::string where_wrong(const Reference &reference, const PartList &candidate, const std::vector<Judged> &judged,
                         const Noise &noise);
 
 } // namespace recollect

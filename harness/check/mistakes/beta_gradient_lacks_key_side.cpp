@@ -9,7 +9,7 @@ Mistake beta_gradient_lacks_key_side() {
   m.what = "dbeta lacks the part that comes through the erase";
   m.shows = "dbeta after the first step, or with an initial state";
   m.reports = {"fla #862", "fla #863"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     const bool joint = problem.variant.name == "delta_net" || problem.variant.name == "gated_delta_net";
     const Part *dv = find_part(right, "dv");
     if (!joint || !dv) return {};

@@ -22,7 +22,7 @@ Mistake beta_on_one_side() {
   Mistake m;
   m.what = "beta is applied to the write alone, or to the erase alone";
   m.shows = "every output after the first, where beta is not 1";
-  m.make = [](const CheckCase &problem, const Results &) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &) -> std::vector<Made> {
     if (!is_delta_rule(problem) || !gives(problem, Tensor::beta)) return {};
     const auto made = [&problem](bool by_beta) {
       return [&problem, by_beta] { return forward_results(problem, with_values_scaled(problem, by_beta)); };

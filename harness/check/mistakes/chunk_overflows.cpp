@@ -10,7 +10,7 @@ Mistake chunk_overflows() {
   m.what = "o and the state are NaN from the first chunk on whose log gates sum beyond 88, the range of float32's exp";
   m.shows = "heads that decay strongly, from some chunk on";
   m.reports = {"fla #649", "cudnn-frontend #1017"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t T = size_t(problem.given.shape.T);
     for (int length : chunk_lengths(problem))

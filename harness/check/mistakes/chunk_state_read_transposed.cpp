@@ -36,7 +36,7 @@ Mistake chunk_state_read_transposed() {
   m.what = "outputs read the state at the chunk's start transposed; the state itself is right";
   m.shows = "o from the second chunk on, or with an initial state, where Dk = Dv";
   m.reports = {"vllm #40956", "vllm #41292"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     if (!has_square_state(problem)) return all;
     for (int length : chunk_lengths(problem)) {

@@ -6,7 +6,7 @@
 namespace recollect::mistakes {
 namespace {
 
-Results added_only(const CheckCase &problem, bool with_beta) {
+PartList added_only(const CheckCase &problem, bool with_beta) {
   const bool gated = !given_gates(problem).empty();
   const Variant &additive = find_variant(gated ? "gated_linear" : "linear");
   CheckCase other{additive, variant_params(additive), problem.given, {}};
@@ -24,7 +24,7 @@ Mistake correction_skipped() {
   m.what = "nothing is erased: the correction S k of the delta rule is skipped";
   m.shows = "every output after the first, or with an initial state";
   m.reports = {"fla f636f5a1"};
-  m.make = [](const CheckCase &problem, const Results &) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &) -> std::vector<Made> {
     if (!is_delta_rule(problem) || problem.variant.layout != "S [Dv,Dk]") return {};
     std::vector<Made> all{{"the correction S k is skipped: v is written as it is",
                            [&problem] { return added_only(problem, false); }, nullptr}};

@@ -46,7 +46,7 @@ Mistake exponentials_clipped() {
   m.what = "a chunk's decays are split into two exponentials that leave float32's range and are clipped: no NaN shows";
   m.shows = "chunks whose log gates sum beyond 88";
   m.reports = {"cudnn-frontend #1017"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     if (given_gates(problem).empty() || is_delta_rule(problem) || problem.variant.layout != "S [Dv,Dk]") return all;
     for (int length : chunk_lengths(problem))

@@ -8,7 +8,7 @@ Mistake final_state_gradient_ignored() {
   Mistake m;
   m.what = "the gradient of the final state is ignored";
   m.shows = "every gradient but dq, most in the last steps, where dstate is given";
-  m.make = [](const CheckCase &problem, const Results &) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &) -> std::vector<Made> {
     if (!problem.wants_gradient() || problem.weights.state.empty()) return {};
     return {{"the gradient of the final state is ignored", nullptr, [&] {
                return gradients_with(problem, {problem.weights.o, {}});

@@ -11,7 +11,7 @@ Mistake finite_mask() {
   m.what = "masked scores are -5e4, not -inf: true scores near it or below lose to the mask";
   m.shows = "rows whose scores all lie near -5e4 or below";
   m.reports = {"flashinfer #4451", "flashinfer #4452", "flash-attention #443"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     if (problem.variant.name != "softmax") return {};
     return {{"masked scores are -5e4, not -inf",
              [&problem, &right] {

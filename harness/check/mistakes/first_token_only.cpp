@@ -9,7 +9,7 @@ Mistake first_token_only() {
   m.what = "only the first step is written: a call with a state takes the branch for one token";
   m.shows = "all steps but the first, and the state";
   m.reports = {"transformers #46741"};
-  m.make = [](const CheckCase &problem, const Results &) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &) -> std::vector<Made> {
     const Shape n = problem.given.shape;
     if (n.T == 1 || !has_state(problem)) return {};
     return {{"only the first step is written; all read the state after it",

@@ -9,7 +9,7 @@ Mistake gate_gradient_chain_missing() {
   m.what = "the derivative in a gate is that in its logarithm, or the other way round";
   m.shows = "the gate's gradient, where the gate is not 1";
   m.reports = {"fla #360", "mamba a6a1dae"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     for (Tensor gate : given_gates(problem)) {
       const std::string name = std::string("d") + name_of(gate);

@@ -8,7 +8,7 @@ Mistake gate_gradient_one_step_off() {
   Mistake m;
   m.what = "the gradient of a gate, or of beta, is one step late or early";
   m.shows = "the gate's gradient";
-  m.make = [](const CheckCase &, const Results &right) {
+  m.make = [](const CheckCase &, const PartList &right) {
     std::vector<Made> all;
     for (const char *name : {"dbeta", "dalpha", "dlambda"})
       for (bool late : {true, false})

@@ -26,7 +26,7 @@ Mistake gate_gradient_within_chunk() {
   m.what = "the gradient of a gate sums over its own chunk only: the share of later chunks is missing";
   m.shows = "the gate's gradient, before the last chunk";
   m.reports = {"fla 0dfd7f5f"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     if (!problem.wants_gradient()) return all;
     for (Tensor gate : given_gates(problem))

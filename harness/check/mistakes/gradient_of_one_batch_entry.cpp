@@ -9,7 +9,7 @@ Mistake gradient_of_one_batch_entry() {
   m.what = "a gradient is that of one batch entry for all: the sum over the batch was overwritten";
   m.shows = "the other batch entries";
   m.reports = {"fla #360"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t B = size_t(problem.given.shape.B), H = size_t(problem.given.shape.H);
     if (B == 1) return all;

@@ -9,7 +9,7 @@ Mistake gradient_repeated_by_batch() {
   m.what = "a gradient is added once for every batch entry: B times too large";
   m.shows = "every element of the gradient, where B is more than 1";
   m.reports = {"fla #955"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     if (problem.given.shape.B == 1) return {};
     return scaled_gradients(right, problem.given.shape.B, "", " is B times too large");
   };

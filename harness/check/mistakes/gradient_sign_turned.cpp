@@ -9,7 +9,7 @@ Mistake gradient_sign_turned() {
   m.what = "the sign of a gradient is turned, or of all";
   m.shows = "every element of the gradient";
   m.reports = {"fla 7362d874"};
-  m.make = [](const CheckCase &, const Results &right) {
+  m.make = [](const CheckCase &, const PartList &right) {
     return scaled_gradients(right, -1, "the sign of ", " is turned");
   };
   return m;

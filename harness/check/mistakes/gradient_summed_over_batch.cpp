@@ -8,7 +8,7 @@ Mistake gradient_summed_over_batch() {
   Mistake m;
   m.what = "a gradient is summed over the batch, as that of a shared tensor";
   m.shows = "every element of the gradient, where B is more than 1";
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t B = size_t(problem.given.shape.B), H = size_t(problem.given.shape.H);
     if (B == 1) return all;

@@ -10,7 +10,7 @@ Mistake gradient_tail_not_written() {
   m.what = "gradients of the last partial chunk, or of the last row, are not written";
   m.shows = "the last T mod C rows of the gradients, or the last: zeros, or whatever the allocator left (NaN)";
   m.reports = {"fla #892"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     if (!problem.wants_gradient()) return all;
     const int T = problem.given.shape.T;

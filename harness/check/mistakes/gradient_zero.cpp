@@ -8,7 +8,7 @@ Mistake gradient_zero() {
   Mistake m;
   m.what = "a gradient is zero, or all are";
   m.shows = "every element of the gradient";
-  m.make = [](const CheckCase &, const Results &right) { return scaled_gradients(right, 0, "", " is zero"); };
+  m.make = [](const CheckCase &, const PartList &right) { return scaled_gradients(right, 0, "", " is zero"); };
   return m;
 }
 

@@ -10,7 +10,7 @@ Mistake gradients_exchanged() {
   m.what = "two gradients are exchanged";
   m.shows = "every element of both";
   m.reports = {"fla #155"};
-  m.make = [](const CheckCase &, const Results &right) {
+  m.make = [](const CheckCase &, const PartList &right) {
     std::vector<Made> all;
     const std::pair<const char *, const char *> pairs[] = {
         {"dq", "dk"}, {"dk", "dv"}, {"dbeta", "dalpha"}, {"dk", "dw"}};
@@ -18,7 +18,7 @@ Mistake gradients_exchanged() {
       const Part *a = find_part(right, one), *b = find_part(right, other);
       if (!a || !b || a->values.size() != b->values.size()) continue;
       all.push_back({std::string(one) + " and " + other + " are exchanged", nullptr, [a, b] {
-                       Results both{*a, *b};
+                       PartList both{*a, *b};
                        std::swap(both[0].values, both[1].values);
                        return both;
                      }});

@@ -8,7 +8,7 @@ Mistake heads_permuted() {
   Mistake m;
   m.what = "heads are written in another order";
   m.shows = "o, or o and the state, where H is more than 1";
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t H = size_t(problem.given.shape.H);
     if (H == 1) return all;

@@ -10,7 +10,7 @@ Mistake key_gate_sign() {
   m.what = "the key's sum of log gates enters dk and dv with the wrong sign";
   m.shows = "dk and dv, where gates are not 1";
   m.reports = {"fla 7362d874"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     if (!problem.wants_gradient() || !gives(problem, Tensor::alpha)) return {};
     return {{"the key's sum of log gates enters dk and dv with the wrong sign", nullptr, [&] {
                return changed(right, {"dk", "dv"}, [&](Part &part) {

@@ -9,7 +9,7 @@ Mistake key_gradient_lacks_erase() {
   m.what = "dk lacks the part that comes through the erase";
   m.shows = "dk after the first step, or with an initial state, of layers whose erase key is the key";
   m.reports = {"fla #862"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     bool takes_key = false;
     for (const Input &input : problem.variant.inputs)
       takes_key = takes_key || (input.name == "w" && input.absent.empty());
@@ -17,7 +17,7 @@ Mistake key_gradient_lacks_erase() {
     return {{"dk lacks the part that comes through the erase", nullptr, [&] {
                CheckCase apart = problem;
                apart.given.w = problem.given.k;
-               const Results found = gradient_results(apart, apart.given);
+               const PartList found = gradient_results(apart, apart.given);
                return changed(right, {"dk"}, [&](Part &part) { part.values = find_part(found, "dk")->values; });
              }}};
   };

@@ -10,7 +10,7 @@ Mistake mask_off_by_one() {
   m.what = "the causal mask is off by one, or by more: o_t sees later steps";
   m.shows = "every output but the last";
   m.reports = {"flash-attention #436", "flash-attention #1778"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     for (int steps : {1, 2})
       if (steps < problem.given.shape.T)

@@ -9,7 +9,7 @@ Mistake mask_row_divided() {
   m.what = "the causal limit of step t is t / r: rows are taken for those of r heads packed together";
   m.shows = "every output but the first";
   m.reports = {"flash-attention #2528"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     for (int group : {2, 4})
       if (problem.given.shape.T > 1)

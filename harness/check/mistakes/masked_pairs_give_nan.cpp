@@ -10,7 +10,7 @@ Mistake masked_pairs_give_nan() {
   m.what = "gradients are NaN where a chunk's log gates sum beyond 88: masked pairs overflow";
   m.shows = "dq, dk and the gates' gradients of heads that decay strongly; o is right";
   m.reports = {"transformers #48455", "fla-npu #448"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     if (!problem.wants_gradient() || given_gates(problem).empty()) return all;
     const size_t T = size_t(problem.given.shape.T);

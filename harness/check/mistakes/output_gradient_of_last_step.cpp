@@ -8,7 +8,7 @@ Mistake output_gradient_of_last_step() {
   Mistake m;
   m.what = "only the last step's do is taken in";
   m.shows = "every gradient, where T is more than 1";
-  m.make = [](const CheckCase &problem, const Results &) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &) -> std::vector<Made> {
     const size_t T = size_t(problem.given.shape.T), Dv = size_t(problem.given.shape.Dv);
     if (!problem.wants_gradient() || T == 1) return {};
     return {{"only the last step's do is taken in", nullptr, [&problem, T, Dv] {

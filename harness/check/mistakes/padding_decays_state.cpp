@@ -9,7 +9,7 @@ Mistake padding_decays_state() {
   m.what = "the steps that pad the last chunk decay the final state";
   m.shows = "the state alone, where T is no multiple of the chunk length";
   m.reports = {"transformers #46190", "mamba #368"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const Shape &n = problem.given.shape;
     if (!has_state(problem)) return all;

@@ -9,7 +9,7 @@ Mistake padding_not_masked() {
   m.what = "keys that pad a tile are not masked: scores of 0 count in the normaliser";
   m.shows = "every output of a layer that normalises over keys, where T is no multiple of the tile";
   m.reports = {"flash-linear-attention d7150bf9"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const Shape &n = problem.given.shape;
     if (has_state(problem)) return all;

@@ -8,7 +8,7 @@ Mistake read_before_write() {
   Mistake m;
   m.what = "it reads before it writes: o_t does not see step t";
   m.shows = "every output";
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     return {{"it reads before it writes: o_t sees steps before t only",
              [&] {
                return changed(right, {"o"}, [&](Part &o) {

@@ -42,7 +42,7 @@ Mistake softmax_not_rescaled() {
   Mistake m;
   m.what = "the online softmax does not rescale one of its sums when the running maximum grows";
   m.shows = "rows with more keys than a tile";
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     if (problem.variant.name != "softmax") return all;
     const Shape &n = problem.given.shape;

@@ -8,7 +8,7 @@ Mistake state_before_last_step() {
   Mistake m;
   m.what = "the state returned is that before the last step";
   m.shows = "the state alone";
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     const int T = problem.given.shape.T;
     if (T == 1 || !has_state(problem)) return {};
     return {{"the state returned is that after T - 1 steps",

@@ -25,7 +25,7 @@ Mistake state_decayed_twice() {
   Mistake m;
   m.what = "the final state decays once more, by the last step's gate or by those of the last chunk";
   m.shows = "the state alone, where gates are not 1";
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const int T = problem.given.shape.T;
     if (!has_state(problem) || given_gates(problem).empty() || problem.variant.layout != "S [Dv,Dk]") return all;

@@ -9,7 +9,7 @@ Mistake state_gradient_not_handed_over() {
   Mistake m;
   m.what = "the gradient of the state is not handed back from chunk to chunk";
   m.shows = "every gradient but dq, before the last chunk";
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     if (!problem.wants_gradient() || !has_state(problem)) return all;
     for (int length : chunk_lengths(problem))

@@ -9,7 +9,7 @@ Mistake state_gradient_of_final_state() {
   m.what = "dstate is returned as it was given: that of the final state for that of the initial one";
   m.shows = "dstate alone";
   m.reports = {"fla #1141"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     if (!problem.wants_gradient() || problem.weights.state.empty()) return {};
     return {{"dstate is returned as it was given", nullptr,
              [&] { return changed(right, {"dstate"}, [&](Part &part) { part.values = problem.weights.state; }); }}};

@@ -10,7 +10,7 @@ Mistake state_gradient_of_other_chunk() {
   m.what = "a chunk takes the gradient of the state that belongs to the chunk after it";
   m.shows = "every gradient but dq, before the last two chunks";
   m.reports = {"mlstm_kernels #10"};
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     if (!problem.wants_gradient() || !has_state(problem)) return all;
     for (int length : chunk_lengths(problem))

@@ -11,7 +11,7 @@ Mistake state_gradient_of_wider_chunks() {
   m.what = "the backward pass hands the gradient of the state back at every second boundary only";
   m.shows = "every gradient but dq, of every second chunk";
   m.reports = {"fla 769035e9", "fla #876"};
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     if (!problem.wants_gradient() || !has_state(problem)) return all;
     for (int length : chunk_lengths(problem))

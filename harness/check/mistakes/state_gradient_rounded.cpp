@@ -10,7 +10,7 @@ Mistake state_gradient_rounded() {
   m.what = "the gradient of the state is rounded to a 16-bit type between chunks";
   m.shows = "every gradient but dq, in float32";
   m.reports = {"fla #36", "fla #37"};
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     if (!problem.wants_gradient() || !has_state(problem)) return all;
     for (int length : chunk_lengths(problem))

@@ -8,7 +8,7 @@ Mistake state_gradient_transposed() {
   Mistake m;
   m.what = "the gradient of the initial state is returned transposed";
   m.shows = "dstate alone, where Dk = Dv";
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     if (!problem.wants_gradient() || !has_square_state(problem)) return {};
     return {{"the gradient of the initial state is returned transposed", nullptr, [&] {
                return changed(right, {"dstate"},

@@ -9,7 +9,7 @@ Mistake state_handed_over_transposed() {
   m.what = "the state is stored transposed between chunks, or between prefill and decode";
   m.shows = "o from the second chunk on, and the state, where Dk = Dv";
   m.reports = {"sparkinfer #610", "sglang #40398", "ROCm/aiter #4057"};
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     if (!has_square_state(problem)) return all;
     const int size = problem.given.shape.Dk;

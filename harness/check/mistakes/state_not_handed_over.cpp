@@ -9,7 +9,7 @@ namespace {
 
 void clear(Numbers &numbers, const std::string &) { std::fill(numbers.begin(), numbers.end(), 0.0); }
 /// Of a layer that keeps all keys: each chunk sees its own.
-Results own_chunk_only(const CheckCase &problem, int length) {
+PartList own_chunk_only(const CheckCase &problem, int length) {
   Output whole;
   whole.o = outputs_from_states(problem, length, [](Numbers &) {});
   return as_results(problem, whole);
@@ -22,7 +22,7 @@ Mistake state_not_handed_over() {
   m.what = "the state is not handed over from chunk to chunk";
   m.shows = "o from the second chunk on, and the state";
   m.reports = {"sparkinfer #1071"};
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     for (int length : chunk_lengths(problem)) {
       const std::string what = "the state is not handed over between " + of_chunks(length);

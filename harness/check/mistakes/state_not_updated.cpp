@@ -9,7 +9,7 @@ Mistake state_not_updated() {
   m.what = "the state returned is the initial one: the update went into a copy";
   m.shows = "the state alone";
   m.reports = {"flashinfer #3490"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     if (!has_state(problem)) return {};
     return {{"the state returned is the initial one: the update went into a copy",
              [&] {

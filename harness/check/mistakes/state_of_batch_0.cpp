@@ -8,7 +8,7 @@ Mistake state_of_batch_0() {
   Mistake m;
   m.what = "the states of batch entry 0, or of head 0, are returned for all";
   m.shows = "the state alone, of batch entries or heads from 1 on";
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t H = size_t(problem.given.shape.H);
     const auto add = [&](const std::string &what, const std::function<size_t(size_t)> &source) {

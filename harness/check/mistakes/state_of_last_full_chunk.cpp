@@ -9,7 +9,7 @@ Mistake state_of_last_full_chunk() {
   m.what = "the state returned is that after the last full chunk";
   m.shows = "the state, where T is no multiple of the chunk length";
   m.reports = {"sglang #31833", "sglang #33450"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const int T = problem.given.shape.T;
     for (int length : chunk_lengths(problem))

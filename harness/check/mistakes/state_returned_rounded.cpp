@@ -10,7 +10,7 @@ Mistake state_returned_rounded() {
   m.what = "the state is rounded to a 16-bit type where it is returned";
   m.shows = "the state alone, in float32";
   m.reports = {"ollama #15865"};
-  m.make = [](const CheckCase &, const Results &right) {
+  m.make = [](const CheckCase &, const PartList &right) {
     std::vector<Made> all;
     for (Precision precision : {Precision::bf16, Precision::f16})
       all.push_back({std::string("the state is rounded to ") + name_of(precision) + " where it is returned",

@@ -9,7 +9,7 @@ Mistake state_returned_transposed() {
   m.what = "the state is returned transposed";
   m.shows = "the state alone, where Dk = Dv";
   m.reports = {"sgl-kernel-npu #640"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     if (!has_square_state(problem)) return {};
     return {{"the state is returned transposed",
              [&] {

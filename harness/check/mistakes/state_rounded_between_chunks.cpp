@@ -10,7 +10,7 @@ Mistake state_rounded_between_chunks() {
   m.what = "the state is rounded to a 16-bit type between chunks, or between steps";
   m.shows = "o from the second chunk on, and the state, in float32; in the 16-bit types where steps are many";
   m.reports = {"ollama #15865"};
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     if (!has_state(problem)) return all;
     std::vector<int> lengths = chunk_lengths(problem);

@@ -10,7 +10,7 @@ Mistake tail_not_written() {
   m.what = "the rows of the last partial chunk, or the last row, are not written";
   m.shows = "the last T mod C rows of o, or the last: zeros, or whatever the allocator left (NaN)";
   m.reports = {"fla #892", "fla #1018"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const int T = problem.given.shape.T;
     const auto add = [&](int begin, const std::string &rows) {

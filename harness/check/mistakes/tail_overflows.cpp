@@ -11,7 +11,7 @@ Mistake tail_overflows() {
   m.what = "the last partial chunk is NaN where its sum of log gates is beyond 88, the range of float32's exp";
   m.shows = "the last T mod C rows of heads that decay strongly";
   m.reports = {"fla #794", "fla #792", "mamba bb3a82a"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t T = size_t(problem.given.shape.T);
     for (int length : chunk_lengths(problem)) {

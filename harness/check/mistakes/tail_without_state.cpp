@@ -8,7 +8,7 @@ Mistake tail_without_state() {
   Mistake m;
   m.what = "the last partial chunk starts from a state of zeros";
   m.shows = "the last T mod C rows of o, and the state";
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const Shape &n = problem.given.shape;
     if (!has_state(problem)) return all;

@@ -24,7 +24,7 @@ Mistake tensors_read_as_bthd() {
   m.what = "arrays are laid out [B,T,H,D], not [B,H,T,D]";
   m.shows = "every output, where T and H are more than 1";
   m.reports = {"fla #547"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     const Shape &n = problem.given.shape;
     if (n.T == 1 || n.H == 1) return {};
     const auto written = [&right, &n] {

@@ -9,7 +9,7 @@ Mistake upstream_gradient_ignored() {
   m.what = "the gradient that comes in is ignored: do counts as 1, or as 0";
   m.shows = "every gradient";
   m.reports = {"fla #963"};
-  m.make = [](const CheckCase &problem, const Results &) {
+  m.make = [](const CheckCase &problem, const PartList &) {
     std::vector<Made> all;
     if (!problem.wants_gradient()) return all;
     for (double value : {1.0, 0.0})

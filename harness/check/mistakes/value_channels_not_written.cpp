@@ -10,7 +10,7 @@ Mistake value_channels_not_written() {
   m.what = "value channels from some multiple of a tile on are not computed";
   m.shows = "those channels of o and rows of the state, where Dv is larger";
   m.reports = {"fla #1018", "fla-npu #477"};
-  m.make = [](const CheckCase &problem, const Results &right) {
+  m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t Dv = size_t(problem.given.shape.Dv);
     for (size_t width : {16, 32, 64, 128})

@@ -9,7 +9,7 @@ Mistake value_gradient_of_key_width() {
   m.what = "columns of dv from Dk on are zero: the width of keys is taken for that of values";
   m.shows = "dv, where Dv is larger than Dk; dk and dq, where Dk is larger than Dv";
   m.reports = {"fla 1c403c3a", "fla #633"};
-  m.make = [](const CheckCase &problem, const Results &right) -> std::vector<Made> {
+  m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
     const Shape &n = problem.given.shape;
     if (!problem.wants_gradient() || n.Dk == n.Dv) return {};
     const size_t width = size_t(n.Dk < n.Dv ? n.Dk : n.Dv);

@@ -9,7 +9,7 @@ Mistake zero_or_negated() {
   m.what = "o or the state is zero, or its sign is turned";
   m.shows = "everywhere";
   m.reports = {"fla #903", "fla #1077"};
-  m.make = [](const CheckCase &, const Results &right) {
+  m.make = [](const CheckCase &, const PartList &right) {
     std::vector<Made> all;
     const auto add = [&](const std::string &what, const std::vector<std::string> &names, double factor) {
       all.push_back({what,

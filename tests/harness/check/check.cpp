@@ -18,7 +18,7 @@ const Reference &reference() {
   static const Reference found(gated_case());
   return found;
 }
-Checked checked(const Results &candidate, Precision precision = Precision::bf16) {
+Checked checked(const PartList &candidate, Precision precision = Precision::bf16) {
   return check(reference(), candidate, precision);
 }
 
@@ -35,14 +35,14 @@ BOOST_AUTO_TEST_CASE(the_definition_is_right_in_every_type_without_error) {
 BOOST_AUTO_TEST_CASE(zeros_are_wrong_in_every_type) {
   for (Precision precision : all_precisions)
     for (const char *name : {"o", "state"}) {
-      Results candidate = reference().results();
+      PartList candidate = reference().results();
       for (double &x : find_part(candidate, name)->values) x = 0;
       BOOST_TEST((checked(candidate, precision).judgement == Judgement::wrong), name << name_of(precision));
     }
 }
 
 BOOST_AUTO_TEST_CASE(one_wrong_step_is_named_by_where_it_is) {
-  Results candidate = reference().results();
+  PartList candidate = reference().results();
   candidate.at(0).values[(size_t(1) * 40 + 17) * 4 + 2] += 1; // head 1, step 17, channel 2
   const Checked found = checked(candidate);
   BOOST_TEST((found.judgement == Judgement::wrong));
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(one_wrong_step_is_named_by_where_it_is) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_missing_is_said_and_nothing_at_all_decides_nothing) {
-  Results outputs_alone = reference().results();
+  PartList outputs_alone = reference().results();
   outputs_alone.pop_back();
   const Checked found = checked(outputs_alone);
   BOOST_TEST((found.right() && found.not_checked == std::vector<std::string>{"state"}));
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(float32_forms_are_right_as_float32_and_rounded_operands_are
   BOOST_TEST(checked(as_results(problem, forward(problem.variant, problem.given, run)), Precision::f32).right());
   CheckCase low = problem;
   for (double &x : low.given.v) x = rounded(x, Precision::bf16);
-  const Results coarse = as_results(low, outputs_of(low));
+  const PartList coarse = as_results(low, outputs_of(low));
   BOOST_TEST(checked(coarse, Precision::bf16).right());
   BOOST_TEST((checked(coarse, Precision::f32).judgement == Judgement::wrong));
 }

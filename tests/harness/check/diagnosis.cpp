@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(float32_kernels_that_misread_are_named) {
         for (Tensor gate : {Tensor::alpha, Tensor::lambda})
           for (double x : inputs[gate]) gates = gates && x >= 0 && x <= 1;
         if (!gates) continue;
-        const Results candidate =
+        const PartList candidate =
             as_results(reference.problem(), forward(problem.variant, inputs, {"fast", Real::f32, 64, problem.params}));
         const std::vector<Judged> judged = judge_all(reference, candidate, Precision::f32);
         if (all_right(judged)) continue; // it does not show
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(float32_kernels_that_misread_are_named) {
 /// A small problem, and a candidate that starts as right.
 struct Kernel {
   Reference reference;
-  Results results = reference.results();
+  PartList results = reference.results();
   explicit Kernel(const std::string &layer, bool wide = true)
       : reference(planting_ground(find_variant(layer), Precision::f32, wide)) {}
   void restore() { results = reference.results(); }
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(mistakes_that_occur_together_are_named_together) {
   };
   turn(transposed.given.state);
   transposed.weights = {};
-  const Results wrong = definition_of(transposed);
+  const PartList wrong = definition_of(transposed);
   kernel.part("o") = *find_part(wrong, "o"), kernel.part("state") = *find_part(wrong, "state");
   BOOST_TEST((kernel.named() == Names{"initial_state_transposed"}));
   turn(kernel.part("state").values);

@@ -22,7 +22,7 @@ CheckCase forward_case(const std::string &layer, Sequence s) {
 /// A part of what the layer gives where the mistake is made in the way whose text begins so.
 std::vector<double> made(const CheckCase &problem, const std::string &mistake, const std::string &way,
                          const std::string &part = "o") {
-  const Results right = definition_of(problem);
+  const PartList right = definition_of(problem);
   for (const Made &one : ways_to_make(find_mistake(mistake), problem, right))
     if (one.what.rfind(way, 0) == 0) return find_part(results_of(one, problem, right), part)->values;
   BOOST_TEST_REQUIRE(false, mistake << " is not made in the way of '" << way << "'");
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(ways_have_names_of_their_own_and_need_what_the_layer_takes)
   const auto made_on = [](const std::string &layer) {
     std::set<std::string> names;
     const CheckCase problem = planting_ground(find_variant(layer), Precision::f32, false);
-    const Results right = definition_of(problem);
+    const PartList right = definition_of(problem);
     for (const Mistake &mistake : all_mistakes()) {
       std::set<std::string> ways;
       for (const Made &way : ways_to_make(mistake, problem, right))
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(misreadings_obey_the_chain_rule, *boost::unit_test::precond
 
 BOOST_AUTO_TEST_CASE(gradients_by_hand, *boost::unit_test::precondition(tape_runs)) {
   CheckCase problem = planting_ground(find_variant("delta_net"), Precision::f64, false);
-  const Results right = definition_of(problem);
+  const PartList right = definition_of(problem);
   const auto part = [&](const std::string &mistake, const std::string &way, const std::string &name) {
     return made(problem, mistake, way, name);
   };

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_whose_terms_cancel_keeps_the_noise_of_its_terms)
   const Variant &v = find_variant("softmax"); // one key: the score's gradient is do (v - o) = 0
   CheckCase problem{v, variant_params(v), random_sequence({1, 1, 1, 4, 4}, 1), {}, false};
   problem.weights.o = Stream(1, "do").normals(4);
-  const Results right = definition_of(problem);
+  const PartList right = definition_of(problem);
   BOOST_TEST(max_abs(find_part(right, "dq")->values) < 1e-15);
   for (const PartNoise &part : noise_of(problem, right, Precision::bf16, 64))
     if (part.name == "dq") BOOST_TEST((part.rows.at(0) > 1e-4 && part.rows.at(0) < 1e-1));

@@ -22,8 +22,8 @@ double apart(const Part &a, const Part &b) { return max_difference(a.values, b.v
 BOOST_AUTO_TEST_CASE(segments_whose_handovers_are_left_alone_give_the_whole) {
   for (const char *name : {"linear", "gated_delta_net", "softmax"}) {
     const CheckCase problem = problem_of(name, {2, 2, 21, 5, 4});
-    const Results whole = definition_of(problem),
-                  parts = in_segments(problem, 8, [](std::vector<double> &, const std::string &) {});
+    const PartList whole = definition_of(problem),
+                   parts = in_segments(problem, 8, [](std::vector<double> &, const std::string &) {});
     BOOST_TEST_REQUIRE(whole.size() == parts.size(), name);
     for (size_t i = 0; i < whole.size(); ++i) BOOST_TEST(apart(parts[i], whole[i]) < 1e-12, name << whole[i].name);
   }
@@ -31,13 +31,13 @@ BOOST_AUTO_TEST_CASE(segments_whose_handovers_are_left_alone_give_the_whole) {
 
 BOOST_AUTO_TEST_CASE(a_state_lost_between_segments_shows_in_outputs_and_its_gradient_in_gradients) {
   const CheckCase problem = problem_of("gated_delta_net", {1, 1, 12, 5, 4});
-  const Results whole = definition_of(problem);
+  const PartList whole = definition_of(problem);
   const auto lost = [&](const std::string &which) {
     return in_segments(problem, 6, [&](std::vector<double> &numbers, const std::string &what) {
       if (what == which) std::fill(numbers.begin(), numbers.end(), 0.0);
     });
   };
-  const auto difference = [&](const Results &found, const std::string &name) {
+  const auto difference = [&](const PartList &found, const std::string &name) {
     return apart(*find_part(found, name), *find_part(whole, name));
   };
   BOOST_TEST((difference(lost("state"), "o") > 0.01 && difference(lost("state"), "state") > 0.01));

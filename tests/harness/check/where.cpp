@@ -18,13 +18,13 @@ const Reference &ground() {
 /// What is said where part `name` is wrong in the rows (b, h, row) and columns told.
 std::string where(const std::string &name,
                   const std::function<bool(size_t b, size_t h, size_t row, size_t column)> &bad, double error = 1) {
-  Results candidate = ground().results();
+  PartList candidate = ground().results();
   Part &part = *find_part(candidate, name);
   for (size_t i = 0; i < part.values.size(); ++i) {
     const size_t head = i / (part.rows * part.columns);
     if (bad(head / 4, head % 4, i / part.columns % part.rows, i % part.columns)) part.values[i] += error;
   }
-  Results judged{part}; // the other parts are not given
+  PartList judged{part}; // the other parts are not given
   return where_wrong(ground(), judged, judge_all(ground(), judged, Precision::f32), ground().noise(Precision::f32));
 }
 
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(gates) {
 }
 
 BOOST_AUTO_TEST_CASE(parts_and_no_pattern) {
-  Results candidate = ground().results();
+  PartList candidate = ground().results();
   for (double &x : find_part(candidate, "state")->values) x = std::nan("");
   const std::string said =
       where_wrong(ground(), candidate, judge_all(ground(), candidate, Precision::f32), ground().noise(Precision::f32));
