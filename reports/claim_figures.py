@@ -112,7 +112,7 @@ def swept(points, x):
 
 
 def by_role(point):
-    role = ("statement", "limit", "obligation", "rival").index(point["role"])
+    role = ("statement", "condition", "limit", "obligation", "rival").index(point["role"])
     return (role, point["verdict"] == "holds", -min(strain(point)[2], 1e300))
 
 

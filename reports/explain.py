@@ -54,7 +54,8 @@ def counter_example(claim):
 
 def in_its_place(claim):
     """One sentence on what was held in the statement's place, or ""."""
-    wanted, name = ("limit", "limit") if claim["verdict"] == "holds_asymptotically" else ("obligation", "exact form")
+    kinds = {"holds_asymptotically": ("limit", "limit"), "holds_under": ("condition", "statement under this condition")}
+    wanted, name = kinds.get(claim["verdict"], ("obligation", "exact form"))
     mine = [p for p in claim["points"] if p["role"] == wanted]
     if not mine:
         return ""

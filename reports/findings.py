@@ -23,6 +23,7 @@ def decisive(claim):
 # What can come of a claim, in the order in which a reader is told: (words for one, words for many).
 FOUND = {
     "holds": ("statement holds", "statements hold"),
+    "holds_under": ("holds under a condition", "hold under a condition"),
     "holds_asymptotically": ("holds in a limit", "hold in a limit"),
     "refuted": ("refuted as asserted", "refuted as asserted"),
     "boundary": ("refuted at a boundary of our choosing", "refuted at a boundary of our choosing"),
@@ -54,5 +55,5 @@ def paper_of(claim):
 
 
 def needs_explaining(claim):
-    """Refuted or true in a limit, as expected. Any other verdict puts our own work in doubt first."""
-    return claim["verdict"] == claim["expected"] in ("refuted", "holds_asymptotically") and claim["scope"] != "typo"
+    """Refuted, or true under a condition or in a limit, as expected. Any other verdict puts our own work in doubt first."""
+    return claim["verdict"] == claim["expected"] in ("refuted", "holds_under", "holds_asymptotically") and claim["scope"] != "typo"

@@ -9,7 +9,7 @@ import numpy as np
 
 import trainings
 
-SCHEMA, VERSIONS = "recollect results", (1, 2, 3, 4)
+SCHEMA, VERSIONS = "recollect results", (1, 2, 3, 4, 5)
 
 
 class Unreadable(Exception):
@@ -101,7 +101,7 @@ def point_of(row):
 def read_claims(file):
     """The findings of one file, the points apart from the rivals; {claim: finding}. What version 1 did not record is
     empty. A claim is found once in versions 1 and 2, later once for each of the points that were asked for."""
-    absent = dict(explanation="", reason="", system="", variants="", verdict="inconclusive", expected="", passed=0)
+    absent = dict(explanation="", reason="", condition="", paragraph="", conditions="", next="", answer="", system="", variants="", verdict="inconclusive", expected="", passed=0)
     findings, points = {}, {}
 
     def key(row):

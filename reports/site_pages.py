@@ -17,7 +17,7 @@ from findings import FOUND, outcome, paper_of, strain
 from style import number, params_text, words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MARKS = dict(holds="●", holds_asymptotically="◐", refuted="○", boundary="◌", typo="¶", untrained="△", not_tested="–", failed="✗")  # fmt: skip
+MARKS = dict(holds="●", holds_under="◑", holds_asymptotically="◐", refuted="○", boundary="◌", typo="¶", untrained="△", not_tested="–", failed="✗")  # fmt: skip
 MENU = [
     ("ledger.html", "Ledger"), ("layers.html", "Layers"), ("tasks.html", "Tasks"), ("noise.html", "Noise"),
     ("explorer.html", "Explorer"), ("training.html", "Training"), ("speed.html", "Speed"), ("provenance.html", "Provenance"),

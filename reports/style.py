@@ -19,6 +19,7 @@ CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 OUTCOMES = {
     "holds": "#0072B2",
+    "holds_under": "#56B4E9",
     "holds_asymptotically": "#009E73",
     "refuted": "#B8860B",
     "boundary": "#D9B44A",
@@ -27,7 +28,7 @@ OUTCOMES = {
     "not_tested": "#9aa2ab",
     "failed": "#C4320A",
 }
-ROLES = {"statement": "#D55E00", "limit": "#009E73", "obligation": "#0072B2", "rival": "#7f8790"}
+ROLES = {"statement": "#D55E00", "limit": "#009E73", "condition": "#56B4E9", "obligation": "#0072B2", "rival": "#7f8790"}
 
 matplotlib.rcParams.update(
     {

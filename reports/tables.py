@@ -42,7 +42,7 @@ def markdown(results):
 
 def csv_tables(results):
     """{file name: (columns, rows)}"""
-    keep = ("id", "source", "verdict", "expected", "scope", "reason", "system", "statement", "exact", "explanation")
+    keep = ("id", "source", "verdict", "expected", "scope", "reason", "condition", "system", "statement", "exact", "explanation", "paragraph", "conditions", "next", "answer")
     points = ("role", "rival", "label", "measured", "predicted", "standard_error", "tolerance", "relation", "verdict")
     return {
         "claims.csv": ([*keep, "passed", "variants"], [[*(c[k] for k in keep), int(c["passed"]), " ".join(c["variants"])] for c in results["claims"]]),

@@ -39,7 +39,7 @@ OUTSIDE = set(
 SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference max min fmax fmin hypot".split())
 # Of these calls the arguments from the given one on: tolerances, the values of rivals, labels, sample sizes.
 OUTSIDE_FROM = {"exact_point": 2, "sampled_point": 2, "bracketed_point": 2, "at_most_point": 2, "at_least_point": 2}
-OUTSIDE_FROM |= {"rival_law": 1, "as_statement": 1, "as_limit": 1, "as_obligation": 1}
+OUTSIDE_FROM |= {"rival_law": 1, "as_statement": 1, "as_limit": 1, "as_condition": 1, "as_obligation": 1}
 OUTSIDE_NAMES = re.compile(
     r"units|rounding|toleran|bias|peak|^gap$|allowed|conditioning|epsilon|rival|wrong|samples|draws|trials|pilot|most$|most_|runs$"
     r"|block_of|wanted|budget|seed|batches|repeat|effort|label|widths$"

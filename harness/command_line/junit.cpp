@@ -33,9 +33,11 @@ void JUnit::open(const std::string &name, double seconds) {
   cases_ += "  <testcase classname=\"" + escaped(class_) + "\" name=\"" + escaped(name) + "\" time=\"" +
             number(seconds) + "\"";
 }
-void JUnit::passed(const std::string &name, double seconds) {
+void JUnit::passed(const std::string &name, double seconds, const std::string &verdict) {
   open(name, seconds);
-  cases_ += "/>\n";
+  const std::string property =
+      "<properties><property name=\"verdict\" value=\"" + escaped(verdict) + "\"/></properties>";
+  cases_ += verdict.empty() ? "/>\n" : ">" + property + "</testcase>\n";
 }
 void JUnit::skipped(const std::string &name, const std::string &why) {
   ++skipped_;

@@ -8,7 +8,7 @@ namespace recollect {
 class JUnit {
 public:
   JUnit(std::string suite, std::string class_name) : suite_(std::move(suite)), class_(std::move(class_name)) {}
-  void passed(const std::string &name, double seconds);
+  void passed(const std::string &name, double seconds, const std::string &verdict = "");
   void skipped(const std::string &name, const std::string &why);
   void failed(const std::string &name, double seconds, const std::string &message, const std::string &details);
   std::string text() const;

@@ -68,12 +68,15 @@ void explain(std::ostream &out, const Claim &c, const Finding *finding, const Fa
   paragraph(out, "claim", c.id);
   paragraph(out, "source", c.source);
   paragraph(out, "statement", c.statement);
-  const std::string qualified = qualifier(c).empty() ? "" : " (" + qualifier(c) + ")";
   const std::string verdict = finding ? name_of(finding->verdict) : name_of(c.expected);
   const std::string passed = !finding ? "" : finding->passed ? ", as expected" : ", FAILED";
-  out << alarmed(wrapped(verdict + qualified + passed, "verdict", 12)) << '\n';
+  out << alarmed(wrapped(qualified(finding ? finding->verdict : c.expected, c) + passed, "verdict", 12)) << '\n';
   paragraph(out, c.expected == Verdict::refuted ? "instead" : "exact", c.exact);
   paragraph(out, "why", c.explanation);
+  paragraph(out, "read", c.reading.paragraph);
+  paragraph(out, "conditions", c.reading.conditions);
+  paragraph(out, "then", c.reading.next);
+  paragraph(out, "answer", c.reading.answer.empty() ? "" : "The authors could answer: " + c.reading.answer);
   if (finding) print_counter_example(out, *finding);
   paragraph(out, "layers", c.variants.empty() ? "none: " + std::string(system_of(c)) : join(c.variants, ", "));
   paragraph(out, "covers", join(c.covers, ", "));

@@ -57,7 +57,7 @@ void add_rows(Rows &rows, const Finding &f, bool every_point) {
     rows.push_back({f.claim->id, "", "", "", name_of(f.verdict), name_of(f.claim->expected), note});
   };
   if (!f.tested()) return beside(qualifier(*f.claim));
-  const std::string mark = f.passed ? "" : "FAILED";
+  const std::string mark = !f.passed ? "FAILED" : f.claim->condition.empty() ? "" : "if " + f.claim->condition;
   if (f.points.empty()) return beside(mark + " (no points)");
   rows.push_back(point_row(f, decisive(f), name_of(f.verdict), mark));
   for (const Point &p : f.points)
@@ -71,9 +71,21 @@ void add_rows(Rows &rows, const Finding &f, bool every_point) {
 }
 
 /// What can come of a claim, in the order in which a reader is told.
-enum Outcome { holds, in_a_limit, as_asserted, at_a_boundary, typo, untrained, unqualified, not_tested, failed };
+enum Outcome {
+  holds,
+  under_a_condition,
+  in_a_limit,
+  as_asserted,
+  at_a_boundary,
+  typo,
+  untrained,
+  unqualified,
+  not_tested,
+  failed
+};
 const char *const outcome_texts[][2] = {
     {"statement holds", "statements hold"},
+    {"holds under a condition", "hold under a condition"},
     {"holds in a limit", "hold in a limit"},
     {"refuted as asserted", "refuted as asserted"},
     {"refuted at a boundary of our choosing", "refuted at a boundary of our choosing"},
@@ -86,7 +98,9 @@ const char *const outcome_texts[][2] = {
 Outcome outcome_of(const Finding &f) {
   if (!f.tested()) return not_tested;
   if (!f.passed) return failed;
-  if (f.verdict != Verdict::refuted) return f.verdict == Verdict::holds ? holds : in_a_limit;
+  if (f.verdict == Verdict::holds) return holds;
+  if (f.verdict == Verdict::holds_under) return under_a_condition;
+  if (f.verdict != Verdict::refuted) return in_a_limit;
   switch (f.claim->scope) {
   case Scope::paper:
     return as_asserted;

@@ -98,6 +98,12 @@ json claim_json(const Claim &c) {
           {"expected", name_of(c.expected)},
           {"scope", name_of(c.scope)},
           {"reason", name_of(c.reason)},
+          {"condition", c.condition},
+          {"reading",
+           {{"paragraph", c.reading.paragraph},
+            {"conditions", c.reading.conditions},
+            {"next", c.reading.next},
+            {"answer", c.reading.answer}}},
           {"system", system_of(c)},
           {"explanation", c.explanation},
           {"covers", c.covers},
@@ -196,10 +202,11 @@ std::string findings_junit(const std::vector<Finding> &findings) {
     if (!f.tested())
       suite.skipped(f.claim->id, name_of(f.claim->reason));
     else if (f.passed)
-      suite.passed(f.claim->id, f.seconds);
+      suite.passed(f.claim->id, f.seconds, qualified(f.verdict, *f.claim));
     else
       suite.failed(f.claim->id, f.seconds,
-                   std::string("verdict ") + name_of(f.verdict) + ", expected " + name_of(f.claim->expected),
+                   std::string("verdict ") + name_of(f.verdict) + ", expected " +
+                       qualified(f.claim->expected, *f.claim),
                    f.claim->statement + "\n" + said);
   }
   return suite.text();

@@ -143,13 +143,6 @@ void print_summary(const std::vector<std::string> &labels, const TrainingRecord 
   }
 }
 
-std::vector<Ruling> rulings(const std::vector<Statement> &statements, const Results &results) {
-  std::vector<Ruling> all;
-  const std::vector<TrainedModel> models = models_of(results);
-  for (const Statement &s : statements) all.push_back(rule(s, models));
-  return all;
-}
-
 std::string shown(const Side &side) {
   if (side.seeds == 0) return "";
   const std::string interval =
@@ -158,11 +151,11 @@ std::string shown(const Side &side) {
 }
 
 void print_rulings(const std::vector<Statement> &statements, const std::vector<Ruling> &all) {
-  Rows rows{{"verdict", "row", "experiment", "statement", "found", "beside", "p", "paper"}};
+  Rows rows{{"verdict", "row", "experiment", "statement", "found", "beside", "p", "adjusted", "paper"}};
   for (size_t i = 0; i < all.size(); ++i)
     rows.push_back({all[i].verdict, statements[i].row, statements[i].experiment, says(statements[i]),
                     shown(all[i].first), shown(all[i].second), std::isnan(all[i].p) ? "" : rounded(all[i].p),
-                    statements[i].paper});
+                    std::isnan(all[i].adjusted) ? "" : rounded(all[i].adjusted), statements[i].paper});
   print_table(std::cout, rows);
 }
 
@@ -181,7 +174,7 @@ int judge(const TrainFlags &flags) {
   const std::string given =
       flags.judged.size() > 3 ? std::to_string(flags.judged.size()) + " files" : join(flags.judged, " ");
   all.meta.emplace_back("command_line", "recollect train --suite " + flags.suite + " --judge " + given);
-  const std::vector<Ruling> ruled = rulings(statements, all);
+  const std::vector<Ruling> ruled = rule_all(statements, models_of(all));
   all.add({table_of(statements, ruled)});
   if (!flags.output.path.empty()) OutputFile(flags.output.path).publish(all.image());
   print_rulings(statements, ruled);
@@ -243,7 +236,7 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   TrainingRecord record(flags.output.path, plan, experiments, provenance(command_line, flags.seed),
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
-  rulings(suite.statements, record.results()); // whether they can be judged
+  rule_all(suite.statements, models_of(record.results())); // whether they can be judged
   const std::vector<size_t> left = left_to_train(plan, record);
   size_t steps = 0;
   for (size_t i : left) steps += size_t(plan[i].setup.settings.integer("steps"));
@@ -261,7 +254,7 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   progress.done();
   std::vector<Ruling> ruled;
   record.finish([&](const Results &results) {
-    ruled = rulings(suite.statements, results);
+    ruled = rule_all(suite.statements, models_of(results));
     return table_of(suite.statements, ruled);
   });
   if (ranks::rank() != 0) return exit_ok; // rank 0 has everything and speaks for all

@@ -9,7 +9,7 @@ template <class Enum, size_t n> const char *pick(const char *const (&names)[n], 
 } // namespace
 
 const char *name_of(Verdict verdict) {
-  const char *const names[] = {"holds", "holds_asymptotically", "refuted", "not_tested", "inconclusive"};
+  const char *const names[] = {"holds", "holds_asymptotically", "refuted", "not_tested", "inconclusive", "holds_under"};
   return pick(names, verdict);
 }
 const char *name_of(Scope scope) {
@@ -21,7 +21,7 @@ const char *name_of(Reason reason) {
   return pick(names, reason);
 }
 const char *name_of(Role role) {
-  const char *const names[] = {"statement", "limit", "obligation", "rival"};
+  const char *const names[] = {"statement", "limit", "obligation", "rival", "condition"};
   return pick(names, role);
 }
 const char *name_of(RivalKind kind) {
@@ -34,6 +34,12 @@ const char *name_of(Point::Relation relation) {
 }
 
 const char *system_of(const Claim &claim) { return claim.variants.empty() ? "algebra" : "layer"; }
-std::string qualifier(const Claim &claim) { return std::string(name_of(claim.scope)) + name_of(claim.reason); }
+std::string qualified(Verdict verdict, const Claim &claim) {
+  const std::string more = verdict == claim.expected ? qualifier(claim) : "";
+  return name_of(verdict) + (more.empty() ? "" : " (" + more + ")");
+}
+std::string qualifier(const Claim &claim) {
+  return std::string(name_of(claim.scope)) + name_of(claim.reason) + claim.condition;
+}
 
 } // namespace recollect

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of theory/ return: statements of the papers, each beside the way it is measured.
 #pragma once
+#include "harness/core/reading.hpp"
 #include "harness/core/types.hpp"
 #include <functional>
 #include <optional>
 
 namespace recollect {
 
-enum class Verdict { holds, holds_asymptotically, refuted, not_tested, inconclusive };
-/// What a refutation says: of the text, of a stricter reading than the text, of its notation,
-/// of the effect without training.
-enum class Scope { none, paper, boundary, typo, untrained };
+/// holds_under: true under the condition that the claim names, and not without it. holds_asymptotically: misses at a
+/// finite size, by an error whose law is measured and goes to zero in a limit.
+enum class Verdict { holds, holds_asymptotically, refuted, not_tested, inconclusive, holds_under };
 /// Why a statement is not tested.
 enum class Reason { none, under_specified, not_numeric, needs_training, needs_gpu };
 enum class Effort { quick, full };
@@ -18,9 +18,10 @@ enum class Effort { quick, full };
 /// What a point is held against:
 ///   statement   the sentence as the paper makes it: decides the verdict
 ///   limit       the error of the statement against its limit: what "asymptotically" rests on
+///   condition   the statement under the condition that the claim names: what "under" rests on
 ///   obligation  the exact form, the correction, a premise: must hold whatever the verdict
 ///   rival       a nearby statement or system that is wrong: must come out refuted
-enum class Role { statement, limit, obligation, rival };
+enum class Role { statement, limit, obligation, rival, condition };
 /// A rival law predicts something else for the same measurement; a rival system is another system, measured anew.
 enum class RivalKind { none, law, system };
 
@@ -60,7 +61,9 @@ struct Claim {
   std::string exact;       // the exact form, the condition, or the corrected statement
   std::string explanation; // why the verdict is what it is, and what the paper meant where that is plain
   Verdict expected = Verdict::holds;
-  Scope scope = Scope::none;       // of a refutation
+  Scope scope = Scope::none;       // of a refutation: scope_of(reading)
+  Reading reading;                 // of the paper, before it was called refuted
+  std::string condition;           // of a claim that holds under one
   Reason reason = Reason::none;    // of a claim that is not tested
   std::vector<std::string> covers; // ledger rows measured here; may be none
   std::vector<std::string> tasks;
@@ -73,7 +76,10 @@ struct Claim {
 };
 /// "layer" where the claim runs layers of the registry, "algebra" where it is about matrices alone.
 const char *system_of(const Claim &);
-/// What the expected verdict says beyond its name: the scope of a refutation, the reason for not testing; or "".
+/// What the expected verdict says beyond its name: the scope of a refutation, the reason for not testing, the condition;
+/// or "".
 std::string qualifier(const Claim &);
+/// "refuted (paper)", "holds_under (unit keys)", "holds": a verdict with what the claim says beyond it.
+std::string qualified(Verdict, const Claim &);
 
 } // namespace recollect

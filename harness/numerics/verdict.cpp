@@ -88,6 +88,9 @@ Point as_statement(Point point, const Params &params, std::string label) {
 Point as_limit(Point point, const Params &params, std::string label) {
   return as(Role::limit, std::move(point), params, std::move(label));
 }
+Point as_condition(Point point, const Params &params, std::string label) {
+  return as(Role::condition, std::move(point), params, std::move(label));
+}
 Point as_obligation(Point point, const Params &params, std::string label) {
   return as(Role::obligation, std::move(point), params, std::move(label));
 }
@@ -117,16 +120,17 @@ Verdict verdict_of(const std::vector<Point> &points) {
   const auto not_refuted = [](Verdict v) { return v != Verdict::refuted; };
   const auto inconclusive = [](Verdict v) { return v == Verdict::inconclusive; };
   if (!any(Role::rival, present) || any(Role::rival, not_refuted)) return Verdict::inconclusive;
-  for (Role role : {Role::statement, Role::limit, Role::obligation})
+  for (Role role : {Role::statement, Role::limit, Role::condition, Role::obligation})
     if (any(role, inconclusive)) return Verdict::inconclusive;
 
-  const bool stated = any(Role::statement, present), limits = any(Role::limit, present);
-  if (!stated && !limits && !any(Role::obligation, present)) return Verdict::inconclusive;
-  if (stated) {
-    if (!any(Role::statement, refuted)) return Verdict::holds;
-    return limits && !any(Role::limit, refuted) ? Verdict::holds_asymptotically : Verdict::refuted;
-  }
-  return any(Role::limit, refuted) || any(Role::obligation, refuted) ? Verdict::refuted : Verdict::holds;
+  const bool stated = any(Role::statement, present), limits = any(Role::limit, present),
+             conditions = any(Role::condition, present);
+  if (!stated && !limits && !conditions && !any(Role::obligation, present)) return Verdict::inconclusive;
+  const bool missed = any(Role::limit, refuted) || any(Role::condition, refuted);
+  if (!stated) return missed || any(Role::obligation, refuted) ? Verdict::refuted : Verdict::holds;
+  if (!any(Role::statement, refuted)) return Verdict::holds;
+  if (missed || !(limits || conditions)) return Verdict::refuted;
+  return conditions ? Verdict::holds_under : Verdict::holds_asymptotically;
 }
 
 Finding conclude(const Claim &claim, std::vector<Point> points) {

@@ -32,6 +32,7 @@ Point at_least_point(const Mean &measured, double bound);
 
 Point as_statement(Point point, const Params &params, std::string label = "");
 Point as_limit(Point point, const Params &params, std::string label = "");
+Point as_condition(Point point, const Params &params, std::string label = "");
 Point as_obligation(Point point, const Params &params, std::string label = "");
 /// The same measurement held against the prediction (or bound) of another law: `name` says which.
 Point rival_law(Point point, std::string name, double predicted);
@@ -59,8 +60,9 @@ struct Finding {
   double seconds = 0;
 };
 
-/// The verdict on these points. Decided by the statement points where there are any (refuted there but every limit
-/// point holding: holds_asymptotically), by the obligations otherwise. Inconclusive where there are no points, where
+/// The verdict on these points. Decided by the statement points where there are any (refuted there but every condition
+/// and limit point holding: holds_under where there are conditions, else holds_asymptotically), by the obligations
+/// otherwise. Inconclusive where there are no points, where
 /// one is inconclusive, and where there is no rival or one is not refuted:
 /// what cannot be told from a rival is not shown.
 Verdict verdict_of(const std::vector<Point> &points);

@@ -76,21 +76,10 @@ std::vector<Table> empty_verify_tables() {
        {{"finding", integer}, {"claim", text}, {"point", integer}, {"name", text}, {"value", real}, {"text", text}},
        {}},
       {"claim_texts",
-       {{"finding", integer},
-        {"claim", text},
-        {"source", text},
-        {"statement", text},
-        {"exact", text},
-        {"explanation", text},
-        {"scope", text},
-        {"reason", text},
-        {"system", text},
-        {"verdict", text},
-        {"expected", text},
-        {"covers", text},
-        {"variants", text},
-        {"passed", integer},
-        {"seconds", real}},
+       {{"finding", integer},  {"claim", text},  {"source", text},   {"statement", text}, {"exact", text},
+        {"explanation", text}, {"scope", text},  {"reason", text},   {"condition", text}, {"paragraph", text},
+        {"conditions", text},  {"next", text},   {"answer", text},   {"system", text},    {"verdict", text},
+        {"expected", text},    {"covers", text}, {"variants", text}, {"passed", integer}, {"seconds", real}},
        {}}};
 }
 
@@ -310,9 +299,9 @@ void Results::add(size_t index, const Finding &f) {
   const Claim &c = *f.claim;
   done_.insert(index);
   table("claim_texts")
-      .add(index, c.id, c.source, c.statement, c.exact, c.explanation, name_of(c.scope), name_of(c.reason),
-           system_of(c), name_of(f.verdict), name_of(c.expected), join(c.covers, " "), join(c.variants, " "), f.passed,
-           f.seconds);
+      .add(index, c.id, c.source, c.statement, c.exact, c.explanation, name_of(c.scope), name_of(c.reason), c.condition,
+           c.reading.paragraph, c.reading.conditions, c.reading.next, c.reading.answer, system_of(c),
+           name_of(f.verdict), name_of(c.expected), join(c.covers, " "), join(c.variants, " "), f.passed, f.seconds);
   for (size_t i = 0; i < f.points.size(); ++i) {
     const Point &p = f.points[i];
     table("claims").add(index, c.id, i, name_of(p.role), name_of(p.rival), p.label, p.params.str(), p.measured,
@@ -374,10 +363,10 @@ Finding Results::finding(size_t index, const Claim &claim) const {
     const auto word = [&](const char *column) { return points.get<std::string>(row, column); };
     const auto number = [&](const char *column) { return points.get<double>(row, column); };
     Point p;
-    p.role = named<Role>(word("role"), 4), p.rival = named<RivalKind>(word("rival"), 3), p.label = word("label");
+    p.role = named<Role>(word("role"), 5), p.rival = named<RivalKind>(word("rival"), 3), p.label = word("label");
     p.measured = number("measured"), p.predicted = number("predicted"), p.standard_error = number("standard_error");
     p.tolerance = number("tolerance"), p.relation = named<Point::Relation>(word("relation"), 3);
-    p.verdict = named<Verdict>(word("verdict"), 5);
+    p.verdict = named<Verdict>(word("verdict"), 6);
     f.points.push_back(p);
   }
   for (size_t row = 0; row < parameters.rows.size(); ++row) {
@@ -389,7 +378,7 @@ Finding Results::finding(size_t index, const Claim &claim) const {
   }
   for (size_t row = 0; row < texts.rows.size(); ++row) {
     if (!ours(texts, row)) continue;
-    f.verdict = named<Verdict>(texts.get<std::string>(row, "verdict"), 5);
+    f.verdict = named<Verdict>(texts.get<std::string>(row, "verdict"), 6);
     f.passed = texts.get<std::int64_t>(row, "passed") != 0;
     f.seconds = texts.get<double>(row, "seconds");
   }

@@ -11,8 +11,8 @@
 namespace recollect {
 
 /// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length,
-/// unsigned seeds, /claim_plan, headlines. 4: a digest of the contents.
-constexpr int schema_version = 4;
+/// unsigned seeds, /claim_plan, headlines. 4: a digest of the contents. 5: holds_under, conditions and what was read.
+constexpr int schema_version = 5;
 
 /// One claim to be measured, and how.
 struct Measurement {

@@ -96,7 +96,7 @@ Experiment experiment_from(const toml::table &table, const std::string &where, c
 
 /// One of every combination of the values that `experiment`, `where`, `above`, `below` and `of` have.
 std::vector<Statement> statements_from(const toml::table &table, const std::string &where) {
-  const std::vector<std::string> known{"row",   "paper", "experiment", "measure",  "step",    "where",
+  const std::vector<std::string> known{"row",   "paper", "experiment", "measure",  "step",    "where",  "undecided",
                                        "above", "below", "of",         "at_least", "at_most", "between"};
   Statement s;
   std::vector<std::string> experiments;
@@ -116,8 +116,8 @@ std::vector<Statement> statements_from(const toml::table &table, const std::stri
       for (const auto &[name, one] : *value.as_table()) lists.emplace_back(into, name.str(), texts(one, here));
     } else if (key == "experiment") {
       experiments = given;
-    } else if (key == "row" || key == "paper" || key == "measure") {
-      (key == "row" ? s.row : key == "paper" ? s.paper : s.measure) = given[0];
+    } else if (key == "row" || key == "paper" || key == "measure" || key == "undecided") {
+      (key == "row" ? s.row : key == "paper" ? s.paper : key == "measure" ? s.measure : s.undecided) = given[0];
     } else if (key == "step") {
       if (!(number(0) >= 1 && number(0) <= 1e9)) usage_error(here + " needs a whole number");
       s.step = int(number(0));

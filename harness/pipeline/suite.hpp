@@ -35,6 +35,7 @@
 //                                        # a list of values, or of experiments, makes a statement each
 //   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
 //   measure = "accuracy"                 # on held-out texts; or "loss", or "diverged", the share of runs that did
+//   undecided = "texts"                  # why these models cannot decide it: they differ from the paper's in this
 //   step = 200                           # in place of held-out texts the training's own, in the curve up to this step
 //
 // `verify` takes the claims of a file, `run` its runs, `train` its trainings and statements.
@@ -53,6 +54,7 @@ struct Experiment {
 /// One [[statement]] (harness/train/statements.hpp).
 struct Statement {
   std::string row, paper, experiment, measure = "accuracy";
+  std::string undecided; // in what the models differ from the paper's, so that they cannot decide it; or ""
   Assignments where, first, second; // first: above, or of; second: below
   bool compares = false;            // the two; else numbers decide
   double least = -HUGE_VAL, most = HUGE_VAL;

@@ -45,6 +45,11 @@ const std::vector<ParamSpec> &settings() {
                    "of mqar: any tokens but the text's keys, its pairs once more in random order, or the separator"),
       choice_param("values", {"upper", "lower", "any"},
                    "of mqar: half of the vocabulary that values are of; lower: that of the keys"),
+      choice_param("key_tokens", {"lower", "any"},
+                   "of mqar: keys are of the lower half of the vocabulary, or any tokens but the separator"),
+      choice_param(
+          "repeats", {"values", "all", "none"},
+          "of mqar: what a text may draw twice: values; keys too, the latest value being the answer; or neither"),
       choice_param("map", {"fresh", "fixed"},
                    "of mqar: a text draws its keys' values, or every key has one value in all texts"),
       choice_param("held_out_keys", {"seen", "unseen"},

@@ -2,6 +2,7 @@
 #include "harness/train/statements.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include "harness/numerics/false_discovery.hpp"
 #include "harness/numerics/permutation.hpp"
 #include "harness/numerics/statistics.hpp"
 #include <algorithm>
@@ -70,22 +71,35 @@ struct Sampled {
   std::vector<std::vector<int>> diverged; // as trials
 };
 
+/// Rates in ascending order, so that the columns of two sides are of the same rates whatever order the files have.
 Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &models) {
   Sampled found;
-  std::map<std::uint64_t, std::map<size_t, const TrainedModel *>> seeds;
+  std::map<double, std::string> rates;
+  std::map<std::uint64_t, std::map<double, const TrainedModel *>> seeds;
   for (const TrainedModel *model : models) {
-    const std::string &rate = model->settings.at(rate_setting);
-    size_t at = size_t(std::find(found.rates.begin(), found.rates.end(), rate) - found.rates.begin());
-    if (at == found.rates.size()) found.rates.push_back(rate);
-    if (model->trained) seeds[model->seed][at] = model;
+    const std::string &text = model->settings.at(rate_setting);
+    const double rate = parse_number(text, s.row);
+    rates[rate] = text;
+    if (model->trained) seeds[model->seed][rate] = model;
   }
+  for (const auto &[rate, text] : rates) found.rates.push_back(text);
   for (const auto &[seed, by_rate] : seeds) {
     if (by_rate.size() < found.rates.size()) continue;
     found.trials.emplace_back(), found.diverged.emplace_back();
-    for (const auto &[at, model] : by_rate)
+    for (const auto &[rate, model] : by_rate)
       found.trials.back().push_back(measured(s, *model)), found.diverged.back().push_back(model->trained->diverged);
   }
   return found;
+}
+
+/// The interval of these seeds' mean; none of two seeds, which bound little, and where they agree by chance nothing.
+void give_interval(Side &side, const std::vector<double> &seeds) {
+  const Mean mean = mean_of(seeds);
+  side.mean = mean.mean;
+  if (seeds.size() < 3) return;
+  const double wide =
+      boost::math::quantile(boost::math::students_t(double(seeds.size()) - 1), 1 - level / 2) * mean.standard_error;
+  side.low = side.mean - wide, side.high = side.mean + wide;
 }
 
 Side at_best(const Sampled &all, bool smallest) {
@@ -97,22 +111,71 @@ Side at_best(const Sampled &all, bool smallest) {
   for (size_t i = 0; i < all.trials.size(); ++i)
     column.push_back(all.trials[i][best]), side.diverged += all.diverged[i][best];
   side.rate = all.rates[best];
-  const Mean mean = mean_of(column);
-  side.mean = mean.mean;
-  if (side.seeds < 3) return side; // two seeds bound little, and two that agree by chance nothing
-  const double wide =
-      boost::math::quantile(boost::math::students_t(side.seeds - 1), 1 - level / 2) * mean.standard_error;
-  side.low = side.mean - wide, side.high = side.mean + wide;
+  give_interval(side, column);
   return side;
 }
 
-void rule_number(const Statement &s, Ruling &ruling) {
+/// Every seed at the rate that is best for the others.
+struct LeftOut {
+  std::vector<double> values;
+  std::vector<size_t> rates; // columns
+  int diverged = 0;
+};
+LeftOut left_out(const Sampled &all, bool smallest) {
+  LeftOut found;
+  for (size_t i = 0; i < all.trials.size(); ++i) {
+    Tried others = all.trials;
+    others.erase(others.begin() + std::ptrdiff_t(i));
+    if (others.empty()) others = all.trials; // of one seed there is nothing to say but its best
+    const size_t rate = best_column(others, smallest);
+    found.values.push_back(all.trials[i][rate]), found.rates.push_back(rate);
+    found.diverged += all.diverged[i][rate];
+  }
+  return found;
+}
+
+Side on_other_seeds(const Sampled &all, bool smallest) {
+  const LeftOut chosen = left_out(all, smallest);
+  Side side;
+  side.seeds = int(chosen.values.size()), side.diverged = chosen.diverged;
+  if (chosen.values.empty()) return side;
+  for (size_t rate : std::set<size_t>(chosen.rates.begin(), chosen.rates.end()))
+    side.rate += (side.rate.empty() ? "" : ", ") + all.rates[rate];
+  give_interval(side, chosen.values);
+  return side;
+}
+
+/// The 90 % interval of the difference of means, by Welch's t.
+void give_difference(Ruling &ruling, const std::vector<double> &first, const std::vector<double> &second) {
+  if (std::min(first.size(), second.size()) < 3) return;
+  const Mean a = mean_of(first), b = mean_of(second);
+  const double x = std::pow(a.standard_error, 2), y = std::pow(b.standard_error, 2), difference = a.mean - b.mean;
+  double wide = 0;
+  if (x + y > 0) {
+    const double freedom = std::pow(x + y, 2) / (x * x / double(first.size() - 1) + y * y / double(second.size() - 1));
+    wide = boost::math::quantile(boost::math::students_t(freedom), 0.95) * std::sqrt(x + y);
+  }
+  ruling.low = difference - wide, ruling.high = difference + wide;
+}
+
+std::string number_verdict(const Statement &s, const Side &side) {
   const double rounding = 1e-12; // of a mean of seeds that agree
-  const Side &side = ruling.first;
-  if (side.low >= s.least - rounding && side.high <= s.most + rounding)
-    ruling.verdict = "holds";
-  else if (side.high < s.least - rounding || side.low > s.most + rounding)
-    ruling.verdict = "refuted";
+  if (side.low >= s.least - rounding && side.high <= s.most + rounding) return "holds";
+  return side.high < s.least - rounding || side.low > s.most + rounding ? "refuted" : "undecided";
+}
+
+/// Why the models cannot decide it, or "".
+std::string cannot_decide(const Statement &s, const Ruling &r) {
+  if (!s.undecided.empty()) return "undecided (" + s.undecided + ")";
+  return s.measure != "diverged" && r.first.diverged + r.second.diverged > 0 ? "undecided (diverged)" : "";
+}
+
+/// Of a comparison that its models can decide, at these p one way and the other.
+std::string comparison_verdict(const Statement &s, const Ruling &r, double above, double below) {
+  const double rounding = 1e-12; // of means
+  if (s.measure == "accuracy" && r.low >= -matters - rounding && r.high <= matters + rounding)
+    return "no difference that matters";
+  return above <= level ? "holds" : below <= level ? "refuted" : "undecided";
 }
 
 } // namespace
@@ -147,25 +210,45 @@ Ruling rule(const Statement &s, const std::vector<TrainedModel> &models) {
   const bool smallest = s.measure == "loss";
   const Sampled first = sampled(s, chosen(s, models, s.first));
   Ruling ruling;
-  ruling.first = at_best(first, smallest);
   if (!s.compares) {
+    ruling.first = on_other_seeds(first, smallest);
     if (ruling.first.seeds == 0) return ruling;
-    ruling.verdict = "undecided";
-    rule_number(s, ruling);
+    ruling.verdict = cannot_decide(s, ruling);
+    if (ruling.verdict.empty()) ruling.verdict = number_verdict(s, ruling.first);
     return ruling;
   }
   const Sampled second = sampled(s, chosen(s, models, s.second));
-  ruling.second = at_best(second, smallest);
-  if (std::set<std::string>(first.rates.begin(), first.rates.end()) !=
-      std::set<std::string>(second.rates.begin(), second.rates.end()))
-    refuse(s, "its sides have other learning rates to choose from");
+  ruling.first = at_best(first, smallest), ruling.second = at_best(second, smallest);
+  if (first.rates != second.rates) refuse(s, "its sides have other learning rates to choose from");
   if (std::max(first.trials.size(), second.trials.size()) > most_permuted)
     refuse(s, "more than " + std::to_string(most_permuted) + " seeds a side");
   if (first.trials.empty() || second.trials.empty()) return ruling;
   const PermutationTest test = permutation_test(first.trials, second.trials, smallest);
-  ruling.p = std::min(test.first_larger, test.second_larger);
-  ruling.verdict = test.first_larger <= level ? "holds" : test.second_larger <= level ? "refuted" : "undecided";
+  ruling.above = test.first_larger, ruling.below = test.second_larger;
+  ruling.p = ruling.adjusted = std::min(ruling.above, ruling.below);
+  give_difference(ruling, left_out(first, smallest).values, left_out(second, smallest).values);
+  ruling.verdict = cannot_decide(s, ruling);
+  if (ruling.verdict.empty()) ruling.verdict = comparison_verdict(s, ruling, ruling.above, ruling.below);
   return ruling;
+}
+
+std::vector<Ruling> rule_all(const std::vector<Statement> &statements, const std::vector<TrainedModel> &models) {
+  std::vector<Ruling> all;
+  std::vector<size_t> tested; // comparisons that their models can decide
+  std::vector<double> above, below;
+  for (const Statement &s : statements) {
+    all.push_back(rule(s, models));
+    const Ruling &r = all.back();
+    if (std::isnan(r.p) || !cannot_decide(s, r).empty()) continue;
+    tested.push_back(all.size() - 1), above.push_back(r.above), below.push_back(r.below);
+  }
+  above = adjusted_for_discoveries(above), below = adjusted_for_discoveries(below);
+  for (size_t i = 0; i < tested.size(); ++i) {
+    Ruling &r = all[tested[i]];
+    r.adjusted = r.above <= r.below ? above[i] : below[i];
+    r.verdict = comparison_verdict(statements[tested[i]], r, above[i], below[i]);
+  }
+  return all;
 }
 
 std::string says(const Statement &s) {
@@ -195,6 +278,9 @@ Table table_of(const std::vector<Statement> &statements, const std::vector<Rulin
                {"says", Kind::text},
                {"verdict", Kind::text},
                {"p", Kind::real},
+               {"adjusted", Kind::real},
+               {"difference_low", Kind::real},
+               {"difference_high", Kind::real},
                {"least", Kind::real},
                {"most", Kind::real},
                {"rate", Kind::text},
@@ -213,9 +299,9 @@ Table table_of(const std::vector<Statement> &statements, const std::vector<Rulin
   for (size_t i = 0; i < rulings.size(); ++i) {
     const Statement &s = statements[i];
     const Ruling &r = rulings[i];
-    table.add(i, s.row, s.paper, s.experiment, says(s), r.verdict, r.p, s.least, s.most, r.first.rate, r.first.mean,
-              r.first.low, r.first.high, r.first.seeds, r.first.diverged, r.second.rate, r.second.mean, r.second.low,
-              r.second.high, r.second.seeds, r.second.diverged);
+    table.add(i, s.row, s.paper, s.experiment, says(s), r.verdict, r.p, r.adjusted, r.low, r.high, s.least, s.most,
+              r.first.rate, r.first.mean, r.first.low, r.first.high, r.first.seeds, r.first.diverged, r.second.rate,
+              r.second.mean, r.second.low, r.second.high, r.second.seeds, r.second.diverged);
   }
   return table;
 }

@@ -44,28 +44,43 @@ void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs
   }
 }
 
+/// `count` numbers below n from the stream's draws on; distinct ones where none may come twice.
+std::vector<int> numbers(bool again, int count, int n, const Stream &draw, std::uint64_t first) {
+  if (!again) return distinct(count, n, draw, first);
+  std::vector<int> all;
+  for (int i = 0; i < count; ++i) all.push_back(int(draw.below(first + std::uint64_t(i), std::uint64_t(n))));
+  return all;
+}
+
 void write_mqar(const Drawn &d, int *tokens, int *labels) {
   const std::uint64_t n = std::uint64_t(d.n);
   const int half = d.V / 2, upper = d.V - 1 - half, asked_from = text_length(d.settings) - d.n;
-  const std::string &of = d.settings.text("values");
-  const bool unseen = !d.training && d.settings.text("held_out_keys") == "unseen";
-  std::vector<int> keys = distinct(d.n, unseen ? upper : half, d.stream, 0);
+  const std::string &of = d.settings.text("values"), &repeats = d.settings.text("repeats");
+  const bool unseen = !d.training && d.settings.text("held_out_keys") == "unseen",
+             any_key = d.settings.text("key_tokens") == "any";
+  std::vector<int> keys = numbers(repeats == "all", d.n, any_key ? d.V - 1 : unseen ? upper : half, d.stream, 0);
   if (unseen)
     for (int &key : keys) key += half;
   const std::vector<int> order = distinct(d.n, d.n, d.stream, n);
+  const int count = of == "upper" ? upper : of == "lower" ? half : d.V - 1;
+  const std::vector<int> values = numbers(repeats != "none", d.n, count, d.stream, 2 * n);
   const bool fixed = d.settings.text("map") == "fixed";
   for (int i = 0; i < d.n; ++i) {
     const int key = tokens[2 * i] = keys[size_t(i)];
-    const std::uint64_t values = std::uint64_t(of == "upper" ? upper : of == "lower" ? half : d.V - 1);
-    const std::uint64_t drawn =
-        fixed ? d.common.below(std::uint64_t(key), values) : d.stream.below(2 * n + std::uint64_t(i), values);
-    tokens[2 * i + 1] = (of == "upper" ? half : 0) + int(drawn);
+    const int drawn = fixed ? int(d.common.below(std::uint64_t(key), std::uint64_t(count))) : values[size_t(i)];
+    tokens[2 * i + 1] = (of == "upper" ? half : 0) + drawn;
   }
   write_filler(d, keys, tokens, tokens + 2 * d.n, asked_from - 1 - 2 * d.n);
   tokens[asked_from - 1] = d.V - 1;
+  const auto latest = [&](int key) { // value of a key that was written more than once
+    int value = 0;
+    for (int i = 0; i < d.n; ++i)
+      if (tokens[2 * i] == key) value = tokens[2 * i + 1];
+    return value;
+  };
   for (int i = 0; i < d.n; ++i) {
-    const int asked = order[size_t(i)];
-    tokens[asked_from + i] = keys[size_t(asked)], labels[asked_from + i] = tokens[2 * asked + 1];
+    const int key = keys[size_t(order[size_t(i)])];
+    tokens[asked_from + i] = key, labels[asked_from + i] = latest(key);
   }
 }
 
@@ -161,8 +176,20 @@ double chance(const Params &settings) {
 void check_texts(const Params &settings) {
   const std::string &task = settings.text("task");
   const int V = settings.integer("vocabulary"), n = settings.integer("elements");
-  if ((task == "mqar" || task == "bigrams") && settings.integer("pairs") > V / 2)
-    usage_error("train: " + task + " has vocabulary / 2 keys, too few for its pairs");
+  const bool mqar = task == "mqar", any = mqar && settings.text("key_tokens") == "any";
+  const std::string repeats = mqar ? settings.text("repeats") : "values", of = settings.text("values");
+  const int keys = any ? V - 1 : V / 2, values = of == "upper" ? V - 1 - V / 2 : of == "lower" ? V / 2 : V - 1;
+  if ((mqar || task == "bigrams") && repeats != "all" && settings.integer("pairs") > keys)
+    usage_error("train: " + task + " has " + std::to_string(keys) + " keys, too few for its pairs");
+  if (mqar && repeats == "none" && settings.integer("pairs") > values)
+    usage_error("train: mqar has " + std::to_string(values) + " values, too few for pairs without repeats");
+  if (mqar && repeats == "none" && settings.text("map") == "fixed")
+    usage_error("train: a fixed map draws every key's value alone, so that values repeat; take repeats=values");
+  if (repeats == "all" && settings.text("filler") == "pairs" && settings.integer("length"))
+    usage_error(
+        "train: filler=pairs would write a repeated key's older value last; take another filler, or repeats=values");
+  if (any && settings.text("held_out_keys") == "unseen")
+    usage_error("train: with key_tokens=any no key is unseen; take key_tokens=lower");
   if (task == "mqar" && text_length(settings) < 3 * settings.integer("pairs") + 1)
     usage_error("train: length must leave room for the pairs, the separator and the keys asked, 3 n + 1 tokens");
   if (task == "mqar" && settings.text("held_out_keys") == "unseen" && settings.integer("pairs") > V - 1 - V / 2)

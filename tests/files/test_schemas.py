@@ -47,14 +47,14 @@ class Schemas(unittest.TestCase):
     def test_version_3_has_no_digest(self):
         self.says("1 ok", "run", "--variants", "linear", "--tasks", "recall", "--seeds", "1", "-o", self.one)
         with h5py.File(self.one, "a") as f:
-            self.assertEqual(int(f.attrs["schema_version"]), 4)
+            self.assertEqual(int(f.attrs["schema_version"]), 5)
             f.attrs["schema_version"] = np.int32(3)
             del f.attrs["digest"]
         self.says("nothing", "info", self.one)
 
-    def test_version_4_has_one_and_later_ones_are_refused(self):
+    def test_version_4_has_one_and_versions_after_5_are_refused(self):
         self.says("1 ok", "run", "--variants", "linear", "--tasks", "recall", "--seeds", "1", "-o", self.one)
-        for version, message in ((4, "damaged"), (5, "reads up to 4"), (0, "no results file")):
+        for version, message in ((4, "damaged"), (5, "damaged"), (6, "reads up to 5"), (0, "no results file")):
             with h5py.File(self.one, "a") as f:
                 f.attrs["digest"] = np.uint64(1)
                 f.attrs["schema_version"] = np.int32(version)

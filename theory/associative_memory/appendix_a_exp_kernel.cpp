@@ -206,15 +206,22 @@ std::vector<Point> spread_of_probes(const Protocol &protocol) {
 
 Claim snr_exp_median() {
   return explained(
-      at_parameters(running(refuted_row("snr-exp-median", Scope::boundary, "000 App A, concentration",
-                                        "|k_i|^2 concentrates sharply about d_k for large d_k, so that replacing it by "
-                                        "d_k is harmless, read of the exponent of the exp kernel too.",
-                                        "The log of a probe's noise over the printed form has mean 0 and variance 2 d "
-                                        "a^2 = 8 (1 - 1/sqrt d)^2 -> 8: 5 to 95% of the probes spread over factors "
-                                        "exp(-4.65) to exp(4.65).",
-                                        spread_of_probes),
-                            {"exp_unnormalized"}),
-                    {width}),
+      at_parameters(
+          running(refuted_row("snr-exp-median",
+                              stricter("Appendix A, linear kernel: |k_i|^2 'concentrates sharply around this value "
+                                       "when d_k is large, we replace it by its expectation'.",
+                                       "d_k is large; said of the linear kernel's denominator",
+                                       "The exponential kernel is treated on its own, and d_k + O(sqrt d_k) is written "
+                                       "in its exponent: the text does not call the replacement harmless there."),
+                              "000 App A, concentration",
+                              "|k_i|^2 concentrates sharply about d_k for large d_k, so that replacing it by "
+                              "d_k is harmless, read of the exponent of the exp kernel too.",
+                              "The log of a probe's noise over the printed form has mean 0 and variance 2 d "
+                              "a^2 = 8 (1 - 1/sqrt d)^2 -> 8: 5 to 95% of the probes spread over factors "
+                              "exp(-4.65) to exp(4.65).",
+                              spread_of_probes),
+                  {"exp_unnormalized"}),
+          {width}),
       "Stricter than the text, which says sharp of the linear kernel's sum and writes d_k + O(sqrt d_k) in "
       "the exponent. Harmless for the median probe and for keys of one norm.");
 }
@@ -242,13 +249,20 @@ std::vector<Point> misplaced_bracket(const Protocol &protocol) {
 
 Claim snr_exp_typo() {
   return explained(
-      at_parameters(running(refuted_row("snr-exp-typo", Scope::typo, "000 App A, after the moment generating function",
-                                        "N exp(2/tau^2 - 2/tau) |k_i|^2 = N exp(2 (1-tau)/tau^2 |k_i|^2): on the left "
-                                        "the norm stands outside the exponential.",
-                                        "It belongs inside, as on the right.", misplaced_bracket),
-                            {"exp_unnormalized", "solu"}),
-                    {integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
-                     real_param("square", 16, 1.5, 1000, "|k_i|^2 of the probe")}),
+      at_parameters(
+          running(refuted_row(
+                      "snr-exp-typo",
+                      slip("Appendix A, display after the moment generating function: N exp(2/tau^2 - 2/tau) |k_i|^2 = "
+                           "N exp(2 (1-tau)/tau^2 |k_i|^2).",
+                           "given the probe",
+                           "The right-hand side of the same line, from which the text goes on, has the norm inside."),
+                      "000 App A, after the moment generating function",
+                      "N exp(2/tau^2 - 2/tau) |k_i|^2 = N exp(2 (1-tau)/tau^2 |k_i|^2): on the left "
+                      "the norm stands outside the exponential.",
+                      "It belongs inside, as on the right.", misplaced_bracket),
+                  {"exp_unnormalized", "solu"}),
+          {integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
+           real_param("square", 16, 1.5, 1000, "|k_i|^2 of the probe")}),
       "A misplaced bracket; the derivation goes on with the right form.");
 }
 

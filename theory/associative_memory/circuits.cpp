@@ -84,7 +84,15 @@ Params of_size(int n) { return labels({{"n", num(n)}}); }
 
 Claim neighbourhood() {
   Claim claim = refuted_row(
-      "tc0-neighbourhood", Scope::paper, "000 §2.2.1, TC0 vs. NC1",
+      "tc0-neighbourhood",
+      asserted("§2.2.1, TC0 vs. NC1: 'A key limitation of TC0 is its constant depth: each output can only depend on "
+               "information within a constant-sized neighborhood of the input, making arbitrary-length element swaps "
+               "impossible.'",
+               "constant depth", "The next sentence contrasts NC1's logarithmic depth; it leaves this one as it is.",
+               "The two examples are introduced as intuition. Our conclusion, that swaps are beyond TC0, follows from "
+               "the completeness of S_5 for NC1 and from TC0 being believed smaller; we should have said so, and kept "
+               "the neighbourhood for NC0."),
+      "000 §2.2.1, TC0 vs. NC1",
       "TC0 has constant depth, so that each output can only depend on a constant-sized neighbourhood of the input, "
       "which makes swaps in sequences of arbitrary length impossible.",
       "That is true of NC0, with bounded fan-in: depth D sees at most 2^D inputs. One threshold gate of depth 1 "

@@ -87,7 +87,12 @@ double mean_exp(double r, int d) {
 
 Claim eq94_is_another_model() {
   Claim claim = refuted_row(
-      "eq94-differs-from-eq37", Scope::boundary, "000 D.2 Eq 94, §2.2.1",
+      "eq94-differs-from-eq37",
+      stricter("§2.2.1 after Eq 37: the normaliser 'is omitted here without affecting the derivation', 'in practice it "
+               "is still retained'; D.2: Eq 94 'integrates' the delta rule with softmax attention.",
+               "t sufficiently large (footnote 9)",
+               "Footnote 9 claims independence of the derivation, not equality of the two models."),
+      "000 D.2 Eq 94, §2.2.1",
       "Read more strictly than the text says it: the model in use, whose kappa_1 keeps the normaliser of Eq 94, "
       "writes the u_t of Eq 39 up to a factor of its own step.",
       "Eq 94 scales the erasure and not v_t. Its weights sum to exactly 1 where those of Eq 39 sum to about t, so "
@@ -133,7 +138,10 @@ Dense divide_rows(const Dense &m, const std::vector<double> &by) {
 
 Claim indices_of_z() {
   Claim claim = refuted_row(
-      "eq94-z-typo", Scope::typo, "000 after Eq 94 and after Eq 95",
+      "eq94-z-typo",
+      slip("After Eq 94 and Eq 95: Z1_t = sum exp(k_i . k_i), Z2_t = sum exp(k_i . q_i).", "none",
+           "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."),
+      "000 after Eq 94 and after Eq 95",
       "Z1_t = sum_{i<t} exp(k_i . k_i) and Z2_t = sum_{i<=t} exp(k_i . q_i) normalise the weights.",
       "Z1_t = sum_{i<t} exp(k_i . k_t) and Z2_t = sum_{i<=t} exp(k_i . q_t), as Listing 1 has them (with 1/sqrt d).",
       [](const Protocol &protocol) {
@@ -169,8 +177,10 @@ Claim indices_of_z() {
             as_statement(exact_point(row_sum(printed2, 1), 1, 4), second, "row sum over Z2 as printed"),
             as_obligation(exact_point(reads, (mended2 * solve_unit_lower(mended1, v)).data, units), params,
                           "reads of DeltaFormer with softmax kernels"),
-            rival_law(exact_point(reads, (mended2 * solve_unit_lower(printed1, v)).data, units), params, "Z1 as printed"),
-            rival_law(exact_point(reads, (printed2 * solve_unit_lower(mended1, v)).data, units), params, "Z2 as printed"),
+            rival_law(exact_point(reads, (mended2 * solve_unit_lower(printed1, v)).data, units), params,
+                      "Z1 as printed"),
+            rival_law(exact_point(reads, (printed2 * solve_unit_lower(mended1, v)).data, units), params,
+                      "Z2 as printed"),
             rival_law(exact_point(reads, (mended2 * solve_unit_lower(A1, v)).data, units), params, "no Z1")};
       });
   claim.explanation =

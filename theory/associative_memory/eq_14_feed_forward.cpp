@@ -78,6 +78,65 @@ Claim ffn_relu_memory() {
       "The paper has d_v = d; nothing needs it. ReLU(x.y) has no feature map (relu_kernel_psd).");
 }
 
+/// Columns [first, first + count).
+Dense columns(const Dense &m, int first, int count) {
+  Dense part(m.rows, count);
+  for (int i = 0; i < m.rows; ++i)
+    for (int j = 0; j < count; ++j) part(i, j) = m(i, first + j);
+  return part;
+}
+
+/// Two heads: x, the keys and the values in halves, each half a network, and W_O on the two outputs side by side. As one
+/// network it has a neuron a row and head, whose key is zero outside its half and whose value W_O has turned already.
+Claim ffn_multihead() {
+  const std::vector<ParamSpec> params{integer_param("m", 16, 2, 64, "rows of the weights"),
+                                      integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")};
+  const auto measure = [params](const Protocol &protocol) {
+    const Params p = point_of(protocol, params);
+    const int m = p.integer("m"), half = p.integer("half"), d = 2 * half;
+    const Params whole = labels({{"m", num(m)}, {"d", num(d)}, {"dv", num(d)}});
+    const Network n = draw(whole, protocol.seed);
+    const Dense WO = normal_matrix(d, d, protocol.seed, "network/output");
+    const auto side_by_side = [&](int heads) { // the first `heads` heads, projected
+      Dense out(m, d);
+      for (int h = 0; h < heads; ++h) {
+        const Network head{
+            columns(n.WK, h * half, half), columns(n.WV, h * half, half), {}, columns(n.x, h * half, half)};
+        out = out + outputs("ffn_relu", head) * transpose(columns(WO, h * half, half));
+      }
+      return out;
+    };
+    Network one{Dense(2 * m, d), Dense(2 * m, d), {}, Dense(2 * m, d)};
+    for (int h = 0; h < 2; ++h) {
+      const Dense turned = columns(n.WV, h * half, half) * transpose(columns(WO, h * half, half));
+      for (int i = 0; i < m; ++i)
+        for (int j = 0; j < d; ++j) {
+          const bool mine = j / half == h;
+          one.WK(h * m + i, j) = mine ? n.WK(i, j) : 0;
+          one.WV(h * m + i, j) = turned(i, j), one.x(h * m + i, j) = n.x(i, j);
+        }
+    }
+    const Vector all = outputs("ffn_relu", one).data, right(all.begin(), all.begin() + m * d);
+    const double units = 16 * d * (1 + max_abs(WO.data)) * units_of(n);
+    const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
+    return std::vector<Point>{
+        as_statement(against(side_by_side(2)), p, "two heads = one network of 2 m neurons"),
+        rival_system(against(side_by_side(1)), p, "one head left out"),
+        rival_system(against(outputs("ffn_relu", n) * transpose(WO)), p, "not sliced: m neurons")};
+  };
+  return explained(
+      at_parameters(
+          running(ledger_row("ffn-multihead-sum", "000 §2.1.2, Multihead",
+                             "Slicing x, W_K and W_V of Eq 14 into heads gives a multi-head feed-forward "
+                             "network, an associative memory as well.",
+                             "Identity: the sum over heads and rows, n_h m neurons whose keys are zero outside "
+                             "their head, values W_O v.",
+                             measure),
+                  {"ffn_relu"}),
+          params),
+      "So it is a wider network with sparse keys; whether that helps is left to training.");
+}
+
 Claim ffn_swiglu() {
   const std::vector<ParamSpec> params = network_params();
   const auto measure = [params](const Protocol &protocol) {
@@ -170,6 +229,6 @@ Claim ffn_moe() {
 
 } // namespace
 
-std::vector<Claim> eq_14_feed_forward() { return {ffn_relu_memory(), ffn_swiglu(), ffn_moe()}; }
+std::vector<Claim> eq_14_feed_forward() { return {ffn_relu_memory(), ffn_multihead(), ffn_swiglu(), ffn_moe()}; }
 
 } // namespace recollect::theory

@@ -78,14 +78,24 @@ std::vector<Point> equation_17_points(const Protocol &protocol) {
 
 Claim snr_solu_eq17() {
   return explained(
-      at_parameters(running(refuted_row("snr-solu-eq17", Scope::paper, "000 Eq 17",
-                                        "At tau = sqrt(d_k) the inverse SNR of SoLU is about 5 N / (d_k exp(2 sqrt "
-                                        "d_k)).",
-                                        "The line before it gives 5 N / (d exp(2 sqrt(d) - 2)): larger by e^2 = 7.389 "
-                                        "at every d, for the paper's own probe of |k_i|^2 = d.",
-                                        equation_17_points),
-                            {"solu", "exp_unnormalized"}),
-                    width),
+      at_parameters(
+          running(
+              refuted_row("snr-solu-eq17",
+                          asserted("Eq 17 and the last line of Appendix A, SoLU: N (1 + 4)/d exp(-2 (sqrt d - 1)) 'is "
+                                   "about' 5 N / (d exp(2 sqrt d)).",
+                                   "tau = sqrt(d_k); large width; d for |k_i|^2",
+                                   "The next sentence reads off that SoLU is more precise than ReLU, which is true.",
+                                   "The sign is 'about', and is meant of the order of the exponential, as in the other "
+                                   "estimates: d - sqrt d and d are of one order there. A constant e^2 changes neither "
+                                   "the order nor the comparison with ReLU."),
+                          "000 Eq 17",
+                          "At tau = sqrt(d_k) the inverse SNR of SoLU is about 5 N / (d_k exp(2 sqrt "
+                          "d_k)).",
+                          "The line before it gives 5 N / (d exp(2 sqrt(d) - 2)): larger by e^2 = 7.389 "
+                          "at every d, for the paper's own probe of |k_i|^2 = d.",
+                          equation_17_points),
+              {"solu", "exp_unnormalized"}),
+          width),
       "Read Eq 17 as 5 e^2 N / (d exp(2 sqrt d)). The exponential order is right. Averaged over Gaussian "
       "probes the constant tends to e^6, which the paper does not claim to give.");
 }

@@ -164,7 +164,15 @@ Claim symmetric_is_not_necessary() {
     return points;
   };
   return at_parameters(
-      explained(refuted_row("eq63-symmetric-necessary", Scope::paper, "000 Eq 63",
+      explained(refuted_row("eq63-symmetric-necessary",
+                            asserted("B.1 after Eq 63: 'This condition requires A_t and B_t to be symmetric matrices.'",
+                                     "<X, A Y B> = <A X B, Y> for arbitrary X, Y",
+                                     "The next sentence weakens it to 'if they are not symmetric, generally there does "
+                                     "not exist a scalar potential function', which leaves 'requires' standing.",
+                                     "'Generally' in the next sentence is what we mean: for matrices in general "
+                                     "position a potential needs symmetry. Two antisymmetric matrices are an exception "
+                                     "that none of our models uses, and Eq 36 is derived for symmetric ones alone."),
+                            "000 Eq 63",
                             "For the gradient field to be self-adjoint, <X, A_t Y B_t> = <A_t X B_t, Y> for all X and "
                             "Y, A_t and B_t are required to be symmetric.",
                             "The condition is A^T S B^T = A S B for every S: both symmetric, or both antisymmetric (or "
@@ -208,7 +216,10 @@ Claim misplaced_diagonal() {
     return points;
   };
   return at_parameters(
-      explained(refuted_row("eq69-typo", Scope::typo, "000 Eq 69, second line; Eq 81",
+      explained(refuted_row("eq69-typo",
+                            slip("Eq 69, second line, and Eq 81: 1/2 diag(1 - lambda) |S|_F^2.", "none",
+                                 "The first line of Eq 69 and Table 2 have the diagonal inside the norm."),
+                            "000 Eq 69, second line; Eq 81",
                             "The gate diag(lambda) adds the term 1/2 diag(1-lambda) ||S||_F^2 to the objective.",
                             "A matrix times a number: 1/2 ||diag(sqrt(1-lambda)) S||_F^2 is meant, as Table 2 has it.",
                             measure),

@@ -149,8 +149,14 @@ Claim equation_48() {
   return at_parameters(
       explained(
           refuted_row(
-              "sstar-eq48", Scope::paper, "000 Eq 48",
-              "With multiple heads Wk and Wv have low rank, and S* = Wv E[xx^T] Wk^+ Wk E[xx^T]^-1 Wk^+.",
+              "sstar-eq48",
+              asserted("§2.2.2, multi-head DeltaNet: 'Eq. 46 is thus simplified to' Eq 48.", "W_k and W_v of low rank",
+                       "The next sentences conclude that E[xx^T] cannot be eliminated and that S* depends on the data; "
+                       "they do not restrict the formula.",
+                       "What we use of Eq 48 is that E[xx^T] does not cancel, so that S* depends on the data; Eq 46 "
+                       "shows it as well. The simplification holds where the data are isotropic on the heads' "
+                       "subspaces, and we should have kept Eq 46."),
+              "000 Eq 48", "With multiple heads Wk and Wv have low rank, and S* = Wv E[xx^T] Wk^+ Wk E[xx^T]^-1 Wk^+.",
               "Keep Eq 46. Eq 48 equals it only where E[xx^T] commutes with the projector Wk^+ Wk (isotropic data) "
               "or Wk is invertible. Smallest counter-example: E[xx^T] ~ [[1,1],[1,2]], k = v = x_1: 2 for 1.",
               measure),

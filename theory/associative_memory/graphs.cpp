@@ -130,7 +130,13 @@ Claim printed_sign() {
   const std::vector<ParamSpec> params{integer_param("n", 16, 6, 40, "nodes of the random graph"),
                                       real_param("p", 0.3, 0.2, 1, "probability of an edge")};
   Claim claim = refuted_row(
-      "dag-deltaformer-sign", Scope::boundary, "000 §3.3 with Eq 97",
+      "dag-deltaformer-sign",
+      stricter("§3.3: '(I - A)^{-1} can be seen as an approximation of I + A + ... + A^n'; the calculation of u 'can "
+               "be rewritten by matrix inverse' (Eq 97).",
+               "an adjacency matrix A; trees in the experiment",
+               "The text argues with (I - A)^{-1}; Eq 97 is named as the place of the inverse, and beta in Eq 41 may "
+               "turn the sign."),
+      "000 §3.3 with Eq 97",
       "Read more strictly than the text says it: the inverse of Eq 97 itself, (I + A)^{-1}, shows by positive "
       "entries which nodes are reached.",
       "It counts paths with the sign of their length, and cancels where odd and even paths are equal in number. On "

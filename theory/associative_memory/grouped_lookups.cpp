@@ -84,8 +84,12 @@ Claim no_neighbourhood() {
                                       integer_param("n", 5, 3, 12, "orthonormal keys"),
                                       integer_param("swaps", 16, 6, 24, "exchanges")};
   Claim claim = refuted_row(
-      "gqa-fit-assumption2", Scope::paper, "000 E.2",
-      "So grouped attention with four shared heads can express an f that fulfils Assumption 2.",
+      "gqa-fit-assumption2",
+      limited("E.2: 'a group query attention with four shared heads can express an f that fulfills Assumption 2'.",
+              "G = 4; f fits the four points -1, 0, 1, 2",
+              "The next sentence limits it: 'then we can find that we can track at least S_d', which needs the four "
+              "points alone."),
+      "000 E.2", "So grouped attention with four shared heads can express an f that fulfils Assumption 2.",
       "At eps = 0 only: the fit meets its four points with a slope, f(x + h) = x + h f'(x) + ... It tracks "
       "orthonormal keys (S_d, as the text goes on to say), in the order t2 < t1, for f(-2) is not -2.",
       [params](const Protocol &protocol) {

@@ -100,7 +100,11 @@ Claim equivalence() {
 
 Claim tail() {
   Claim claim = refuted_row(
-      "listing1-tail", Scope::boundary, "000 Listing 1 (chunk_nums = T // C)",
+      "listing1-tail",
+      outside("Listing 1: chunk_nums = T // C, called at T = 1024, C = 32.",
+              "N equally sized chunks of length C = floor(T / N) (D.3)",
+              "The listing is 'a simple implementation, serving as pseudo-code'."),
+      "000 Listing 1 (chunk_nums = T // C)",
       "Read more strictly than the text says it: the chunked program gives what the naive one gives at a T that is "
       "not a multiple of C.",
       "The last T mod C rows of u are left zero; a ragged last chunk mends it.", [](const Protocol &protocol) {
@@ -180,7 +184,10 @@ Claim parallel_blocks() {
 
 Claim comment_iteration() {
   Claim claim = refuted_row(
-      "listing1-comment-iteration", Scope::typo, "000 Listing 1, comment at the inverse",
+      "listing1-comment-iteration",
+      slip("Listing 1, comment at the inverse: a_{i+1}, b_{i+1} = a_i b_i + b_i b_i.", "none",
+           "Eq 100, on the next page, has the iteration right."),
+      "000 Listing 1, comment at the inverse",
       "From a_1, b_1 = I - A, A^2 the iteration a_{i+1}, b_{i+1} = a_i b_i + b_i b_i gives (I + A)^{-1} after log2 C "
       "- 1 steps.",
       "a_{i+1} = a_i + a_i b_i and b_{i+1} = b_i b_i, as in Eq 100.", [](const Protocol &protocol) {

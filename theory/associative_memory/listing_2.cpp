@@ -89,7 +89,12 @@ double weight_of_past(const Dense &A, int t) {
 
 Claim softmax_mask() {
   Claim claim = refuted_row(
-      "listing2-softmax-mask", Scope::boundary, "000 Listing 2, kernel_1 = 'softmax'",
+      "listing2-softmax-mask",
+      stricter(
+          "Listing 2, branch kernel_1 == 'softmax': entries at and above the diagonal are set to 0 before the softmax.",
+          "the branch is not among the pairs that the listing runs",
+          "The listing is 'a reference code'; it does not say that the branch is Eq 94."),
+      "000 Listing 2, kernel_1 = 'softmax'",
       "Read more strictly than the text says it: this branch, which none of the two pairs it runs takes, is the "
       "normalisation of Eq 94.",
       "Masked logits are 0 and not -inf: each adds e^0 to the row's mass. The weight at the second step is e^x / "

@@ -94,7 +94,10 @@ Claim first_order() {
 Claim strict() {
   const std::vector<ParamSpec> params{real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")};
   Claim claim = refuted_row(
-      "eq51-strict-lower", Scope::boundary, "000 §3.2, Eq 51",
+      "eq51-strict-lower",
+      limited("Eq 51: |(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|.",
+              "small perturbations", "The sign before the bound is 'about': it is meant to first order."),
+      "000 §3.2, Eq 51",
       "Read more strictly than the text says it: |(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V| as it "
       "stands, for the triangular matrices in use.",
       "Violated by A1 = V = I, dA = -a below the diagonal of 3 x 3: the square of dA adds an entry, and the change "

@@ -166,7 +166,12 @@ Claim gaussian_keys() {
       at_parameters(
           explained(
               refuted_row(
-                  "deltanet-converges-gaussian", Scope::boundary, "000 §2.2.2, with the keys of §2.1",
+                  "deltanet-converges-gaussian",
+                  stricter("§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory S converges to "
+                           "the fixed value S*'.",
+                           "k = W_k x, v = W_v x; the law of x is not named",
+                           "'Ideally' stands before it; Gaussian keys are those of §2.1."),
+                  "000 §2.2.2, with the keys of §2.1",
                   "Stricter reading: at step 1, as in Table 2, S converges to S* also on standard Gaussian keys, v = "
                   "S* k.",
                   "The mean square grows by 1 - 2 beta + beta^2 (d+2) a step, d + 1 at beta = 1: stable for beta < "

@@ -65,7 +65,13 @@ Claim noise_floor() {
       at_parameters(
           explained(
               refuted_row(
-                  "deltanet-noise-floor", Scope::boundary, "000 §2.2.2",
+                  "deltanet-noise-floor",
+                  outside(
+                      "§2.2.2: 'When the memory is no longer updated, no new information is written into the memory'.",
+                      "v = W_v x with invertible W_k, so that S* reproduces every value",
+                      "The multi-head paragraph that follows drops the invertibility and calls S* dependent on the "
+                      "data."),
+                  "000 §2.2.2",
                   "Stricter reading: once at S* the memory is no longer updated also where S* cannot reproduce the "
                   "values (v = S* k + e).",
                   "A constant step moves for ever: E|S - S*|^2 tends to beta sigma^2 dv d / (2 - beta) for unit keys, "
@@ -121,8 +127,10 @@ Claim normalised_keys() {
   return running(
       at_parameters(
           explained(refuted_row(
-                        "sstar-normalised-keys", Scope::boundary, "000 Eq 47 with L2-normalised keys",
-                        "Extension: S* = Wv Wk^-1 also for k = Wk x / |Wk x|.",
+                        "sstar-normalised-keys",
+                        outside("Eq 47: S* = W_v W_k^{-1}.", "k = W_k x, not normalised",
+                                "The text does not normalise the keys."),
+                        "000 Eq 47 with L2-normalised keys", "Extension: S* = Wv Wk^-1 also for k = Wk x / |Wk x|.",
                         "S* = E|Wk x| Wv Wk^-1 for isotropic Wk x, E|Wk x| = sqrt 2 Gamma((d+1)/2) / Gamma(d/2) for a "
                         "Gaussian one (2.350 at d = 6), with a residual that keeps the memory moving.",
                         measure),

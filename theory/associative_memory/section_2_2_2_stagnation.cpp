@@ -166,7 +166,7 @@ Claim convolutions() {
       append(points,
              {as_statement(sampled_point(measured(tap, tap, wanted), law), at,
                            "equal taps of k and v: mean of |S_T - S_{T-1}|^2 / |S*|^2 against that of unequal ones"),
-              as_limit(differs, at, "taps (1, 0) and (sqrt(1-tap^2), tap): the same against its recursion"),
+              as_condition(differs, at, "taps (1, 0) and (sqrt(1-tap^2), tap): the same against its recursion"),
               rival_system(sampled_point(measured(0, 0, rough), law), at, "no convolution"),
               rival_law(differs, "as without convolution", convolved_law(0, beta, d, T)),
               rival_law(differs, "the memory at rest: beta^2 b^2 / d", beta * beta * tap * tap / d),
@@ -178,13 +178,14 @@ Claim convolutions() {
   return running(
       at_parameters(
           explained(
-              asymptotic(ledger_row("conv-prevents-stagnation", "000 §2.2.2 Summary",
-                                    "Short convolutions on keys and values can effectively prevent memory updates "
-                                    "from stagnating.",
-                                    "Only where the taps of k and v differ, so that v is no function of k. Keys x_t, "
-                                    "values S* (a x_t + b x_{t-1}) on isotropic unit inputs: E|S_t - S_{t-1}|^2 stays "
-                                    "at 2 beta^2 b^2 |S*|^2 / (d (2 - beta)).",
-                                    measure)),
+              under("the taps of keys and values differ",
+                    ledger_row("conv-prevents-stagnation", "000 §2.2.2 Summary",
+                               "Short convolutions on keys and values can effectively prevent memory updates "
+                               "from stagnating.",
+                               "Only where the taps of k and v differ, so that v is no function of k. Keys x_t, "
+                               "values S* (a x_t + b x_{t-1}) on isotropic unit inputs: E|S_t - S_{t-1}|^2 stays "
+                               "at 2 beta^2 b^2 |S*|^2 / (d (2 - beta)).",
+                               measure)),
               "With equal taps v is still S* k, and the updates die out as they do without convolution. Trained taps "
               "differ, so that the sentence is fair of practice."),
           {real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),

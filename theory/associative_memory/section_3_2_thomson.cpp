@@ -66,7 +66,11 @@ Claim thomson() {
         rival_law(exact_point(energy(charges), octahedron, 1e4), "every pair at a right angle", 15 / std::sqrt(2.0))};
   };
   return explained(
-      refuted_row("thompson-problem", Scope::typo, "000 §3.2",
+      refuted_row("thompson-problem",
+                  slip("§3.2: 'the famous Thompson problem, which is how to place as many orthogonal vectors as "
+                       "possible on the d-dimensional unit sphere'.",
+                       "none", "The next sentence is about superposition; only the name is wrong."),
+                  "000 §3.2",
                   "Placing as many orthogonal vectors as possible on the d-dimensional unit sphere is the famous "
                   "Thompson problem.",
                   "Thomson's problem is that of least electrostatic energy. Meant is almost orthogonal packing "

@@ -153,7 +153,9 @@ Claim momentum_as_printed() {
   return running(
       at_parameters(
           explained(
-              refuted_row("eq76-momentum", Scope::typo, "000 Eq 76",
+              refuted_row("eq76-momentum",
+                          slip("Eq 76: <S k_t, v_t> inside a sum over i.", "none", "Table 2 has <S k_i, v_i>."),
+                          "000 Eq 76",
                           "With momentum the objective is 1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) <S "
                           "k_t, v_t>.",
                           "The pair in the sum is i, <S k_i, v_i>, as Table 2 has it. As printed it generates C_t = "

@@ -166,8 +166,10 @@ Claim queries() {
 
 Claim typo() {
   Claim claim = refuted_row(
-      "theorem1-typo-fkiki", Scope::typo, "000 Theorem 1, before the construction",
-      "For i <= n, f(k_i . k_i) = 0 and therefore u_i = v_i.",
+      "theorem1-typo-fkiki",
+      slip("Theorem 1: 'since f(k_i . k_i) = 0, we have u_i = v_i'.", "i <= n",
+           "The conclusion u_i = v_i is right, and Lemma 1 uses f(1) = 1."),
+      "000 Theorem 1, before the construction", "For i <= n, f(k_i . k_i) = 0 and therefore u_i = v_i.",
       "f(k_i . k_j) = 0 for i != j, while f(k_i . k_i) = f(1) = 1; u_i = v_i holds.", [](const Protocol &protocol) {
         const KeySet set = protocol.point ? keys_of(*protocol.point) : leaning;
         const Dense keys = keys_at(describe(set), set, protocol.seed);

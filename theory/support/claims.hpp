@@ -18,10 +18,11 @@ inline Claim ledger_row(const std::string &row, const std::string &source, const
 }
 
 /// One that is expected to be refuted.
-inline Claim refuted_row(const std::string &row, Scope scope, const std::string &source, const std::string &statement,
-                         const std::string &exact, Measure measure) {
+/// The scope follows from what was read (core/reading.hpp).
+inline Claim refuted_row(const std::string &row, Reading reading, const std::string &source,
+                         const std::string &statement, const std::string &exact, Measure measure) {
   Claim c = ledger_row(row, source, statement, exact, std::move(measure));
-  c.expected = Verdict::refuted, c.scope = scope;
+  c.expected = Verdict::refuted, c.scope = scope_of(reading), c.reading = std::move(reading);
   return c;
 }
 
@@ -36,6 +37,11 @@ inline Claim untested_row(const std::string &row, Reason reason, const std::stri
 /// The same claim, expected to hold in its limit only.
 inline Claim asymptotic(Claim claim) {
   claim.expected = Verdict::holds_asymptotically;
+  return claim;
+}
+/// The same claim, expected to hold under a condition only: "if " + condition reads as a clause.
+inline Claim under(const std::string &condition, Claim claim) {
+  claim.expected = Verdict::holds_under, claim.condition = condition;
   return claim;
 }
 /// The same claim, naming the variants that it runs.

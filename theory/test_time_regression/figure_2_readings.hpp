@@ -69,9 +69,10 @@ const double worst_by = std::log(40);
 
 /// Of equicorrelated noise the share c (and 1 / Dk of the rest) lies along one direction. Where that is most of it, keys
 /// are next to one-dimensional: sharper weights gain what slopes do, and readings cannot be told apart by fixed margins.
-inline void refuse_one_direction(const Protocol &p) {
-  if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > 0.5)
-    usage_error("equicorrelated noise of correlation <= 0.5 only: above, one direction carries most of it");
+inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
+  if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
+    usage_error("equicorrelated noise of correlation <= " + number(most) +
+                " only: above, one direction carries most of it");
 }
 
 struct Losses {

@@ -57,7 +57,10 @@ std::vector<Point> look_back(const Protocol &p) {
 Claim shortconv_w0_typo() {
   return at_parameters(
       explained(
-          refuted_row("shortconv-w0-typo", Scope::typo, "003 after Eq 56",
+          refuted_row("shortconv-w0-typo",
+                      slip("After Eq 56: 'Setting w_0 = i and w_j = 0 for j != 0'.", "none",
+                           "The construction in the same section sets w_0 = 0, w_1 = 1."),
+                      "003 after Eq 56",
                       "Setting w_0 = i and w_j = 0 for j != 0 in the short convolution looks back at the token of i "
                       "steps ago.",
                       "That multiplies the current token by i; w_i = 1 and w_j = 0 for j != i gives k_t = W x_{t-i}.",
@@ -105,6 +108,43 @@ Claim mqar_orthonormal_construction() {
       construction);
 }
 
+std::vector<Point> token_before_the_first(const Protocol &p) {
+  const Params at = point_of(p, construction);
+  const int P = at.integer("P"), d = at.integer("d"), T = at.integer("T");
+  if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
+  const Texts texts(1, P, d, T, {}, p.seed);
+  Texts preceded = texts; // x_0 is a token: the cue of the first pair, which comes again later
+  Sequence &s = preceded.problem.sequence;
+  std::copy_n(s.v.begin(), d, s.k.begin());
+  const double units = text_units(T, d);
+  const auto reads = [&](const Texts &x) {
+    return exact_point(x.asked_rows(x.read_by("linear").o), texts.counted_responses(), units);
+  };
+  return {as_statement(reads(preceded), at, "pairs (x_{t-1}, x_t) from t = 1 on, x_0 a token: y = n_j v_j"),
+          as_obligation(reads(texts), at, "from t = 2 on, or x_0 = 0: y = n_j v_j"),
+          rival_law(exact_point(texts.asked_rows(texts.read_by("linear").o), texts.counted_responses(1), units), at,
+                    "(n_j + 1) v_j")};
+}
+
+Claim mqar_indices_typo() {
+  return at_parameters(
+      on_mqar(
+          explained(
+              refuted_row(
+                  "mqar-indices-typo",
+                  slip("§6: the memory holds {(x_{t-1}, x_t)} for t = 1 to T + 1; the cue 'has previously "
+                       "appeared as the i_j th bigram'.",
+                       "tokens x_1 to x_{T+1}",
+                       "Eq 58 sums from t = 1 as well; the argument uses the pairs of tokens that exist."),
+                  "003 §6, before Eq 57, Eq 58", "The memory's pairs (x_{t-1}, x_t) start at t = 1.",
+                  "At t = 2, or with x_0 = 0: no token x_0 exists. And u_{i_j} appears in the j-th pair, not as the "
+                  "i_j-th bigram.",
+                  token_before_the_first),
+              "Two indices; the construction does not depend on them."),
+          {"linear"}),
+      construction);
+}
+
 // ---- d = P = 64 ----------------------------------------------------------------------------------------------------------
 
 const std::vector<ParamSpec> as_many{integer_param("d", 64, 8, 256, "width, and number of pairs"),
@@ -126,7 +166,7 @@ std::vector<Point> as_many_pairs_as_dimensions(const Protocol &p) {
   return {as_statement(read(d, {}), at, "all bigrams, P = d: y = n_j v_j"),
           as_statement(accuracy({{"responses", "shifted"}}), at, "all bigrams, responses = the next cue: accuracy"),
           as_statement(accuracy({{"embedding", "unit"}}), at, "all bigrams, random unit tokens: accuracy"),
-          as_limit(read(d, cues), at, "cue to response alone, P = d: y = n_j v_j"),
+          as_condition(read(d, cues), at, "cue to response alone, P = d: y = n_j v_j"),
           rival_system(read(d + 1, cues), at, "cue to response alone, P = d + 1"),
           as_obligation(read(d / 2, {}), at, "all bigrams, P = d / 2: y = n_j v_j"),
           rival_system(read(d / 2 + 1, {}), at, "all bigrams, P = d / 2 + 1")};
@@ -134,23 +174,26 @@ std::vector<Point> as_many_pairs_as_dimensions(const Protocol &p) {
 
 Claim mqar_p64_d64() {
   return at_parameters(
-      on_mqar(explained(
-                  asymptotic(ledger_row(
+      on_mqar(
+          explained(
+              under(
+                  "only cue to response is stored, under orthonormal cues",
+                  ledger_row(
                       "mqar-p64-d64", "003 §6, d_model = P = 64 (untrained)",
                       "At d_model = P = 64 linear attention solves MQAR perfectly, as the construction predicts.",
                       "The construction does not reach P = d: all bigrams put 2 P keys into d dimensions. Exact where "
                       "only cue to response is stored under orthonormal cues, and for all bigrams up to P = d / 2.",
                       as_many_pairs_as_dimensions)),
-                  "The paper's own number is of a trained model (row mqar-fig3-setup) and is not doubted here: trained "
-                  "weights can separate cues from responses, which orthonormal embeddings at P = d cannot."),
-              {"linear"}),
+              "The paper's own number is of a trained model (row mqar-fig3-setup) and is not doubted here: trained "
+              "weights can separate cues from responses, which orthonormal embeddings at P = d cannot."),
+          {"linear"}),
       as_many);
 }
 
 } // namespace
 
 std::vector<Claim> section_6_construction() {
-  return {shortconv_w0_typo(), mqar_orthonormal_construction(), mqar_p64_d64()};
+  return {mqar_indices_typo(), shortconv_w0_typo(), mqar_orthonormal_construction(), mqar_p64_d64()};
 }
 
 } // namespace recollect::theory

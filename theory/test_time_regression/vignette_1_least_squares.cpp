@@ -115,7 +115,10 @@ std::vector<Point> rank_deficient(const Protocol &protocol) {
 Claim rank_claim() {
   return explained(
       at_parameters(
-          refuted_row("ls-eq11-rank-deficient", Scope::boundary, "003 Eq 11 (\"e.g. t < Dk\")",
+          refuted_row("ls-eq11-rank-deficient",
+                      limited("Eq 11: 'underdetermined, e.g. t < D_k'.", "'e.g.'",
+                              "The next sentence: 'the underdetermined case corresponds to K_t having rank t'."),
+                      "003 Eq 11 (\"e.g. t < Dk\")",
                       "t < Dk alone makes the second form usable (a reading of \"underdetermined, e.g. t < Dk\" "
                       "without the condition on the rank).",
                       "The rows must be independent. With a repeated key K K^T is singular, and only V^T (K^+)^T "
@@ -208,6 +211,11 @@ std::vector<Point> feature_mapped(const Protocol &protocol) {
     };
     points.push_back(as_statement(optimal(M), p, "1 + ELU: the solution is stationary"));
     const Dense eq3 = memory(run("linear", mapped.sequence()), mapped.sequence().shape);
+    const auto loss = [&](const Dense &memory) {
+      return std::pow(frobenius_norm(mapped.V - mapped.K * transpose(memory)), 2);
+    };
+    points.push_back(as_statement(at_least_point(loss(eq3), loss(M), 0), p, "Eq 3: loss above the solution's"));
+    points.push_back(rival_system(at_least_point(loss(0.9 * M), loss(eq3), 0), p, "the solution, scaled by .9"));
     points.push_back(rival_system(optimal(eq3), p, "Eq 3: the features' covariance dropped"));
     points.push_back(rival_system(optimal(mapped.cross() * inverse(x.gram())), p, "the covariance of the raw keys"));
     points.push_back(rival_system(optimal(x.best()), p, "least squares on the raw keys"));

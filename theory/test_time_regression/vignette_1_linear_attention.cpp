@@ -83,7 +83,14 @@ std::vector<Point> only_orthonormal(const Protocol &protocol) {
 Claim only_if_claim() {
   return explained(
       at_parameters(
-          running(refuted_row("linattn-optimal-only-if", Scope::paper, "003 text after Eq 12",
+          running(refuted_row("linattn-optimal-only-if",
+                              asserted("Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when t "
+                                       "<= D_k and the keys are orthonormal'.",
+                                       "the objective of Eq 10", "The next paragraph turns to stability.",
+                                       "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every "
+                                       "pair, whatever the values. For that orthonormal keys are necessary, and 'only' "
+                                       "is right. Tight frames minimise the loss without retrieving."),
+                              "003 text after Eq 12",
                               "Linear attention is an optimal linear memory only when t <= Dk and the keys are "
                               "orthonormal.",
                               "Optimal for every V exactly when K K^T K = K, all non-zero singular values 1: for "

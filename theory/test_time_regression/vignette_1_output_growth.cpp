@@ -68,9 +68,9 @@ std::vector<Point> growth(const Protocol &protocol) {
     const double wanted = wanted_sensitivity(protocol);
     const Mean free = slope("linear", Data::independent, wanted), tied = slope("linear", Data::equal, wanted),
                noise = slope("rls", Data::independent, wanted);
-    const Point grows = as_limit(sampled_point(tied, one), p, "v = k: slope 1 but for the law's own (D+1)/t"),
-                diffuses = as_limit(sampled_point(free, half), p, "independent values: slope 1/2"),
-                falls = as_limit(sampled_point(noise, falling, 1e-6), p, "least squares on noise: slope -1/2");
+    const Point grows = as_condition(sampled_point(tied, one), p, "v = k: slope 1 but for the law's own (D+1)/t"),
+                diffuses = as_condition(sampled_point(free, half), p, "independent values: slope 1/2"),
+                falls = as_condition(sampled_point(noise, falling, 1e-6), p, "least squares on noise: slope -1/2");
     append(points, {as_statement(sampled_point(free, 1), p, "independent values: linear in t"), grows, diffuses, falls,
                     as_statement(sampled_point(tied, 1), p, "v = k: linear in t")});
     append(points, {rival_law(grows, "slope 1/2", half), rival_law(diffuses, "slope 1", one),
@@ -82,27 +82,31 @@ std::vector<Point> growth(const Protocol &protocol) {
       return exact_point(M.data, expected.data, solved_units(x.K, M));
     };
     points.push_back(
-        as_limit(reads(exact.best(), Dense::identity(width)), p, "least squares on v = k: the map itself"));
+        as_condition(reads(exact.best(), Dense::identity(width)), p, "least squares on v = k: the map itself"));
     points.push_back(rival_system(reads(exact.cross(), Dense::identity(width)), p, "linear attention on v = k"));
   }
   return points;
 }
 
 Claim growth_claim() {
-  return asymptotic(explained(
-      at_parameters(
-          running(ledger_row("linattn-output-grows", "003 text after Eq 13, footnote 2",
-                             "Without the inverse covariance the denominator of Eq 13 disappears, and the output of "
-                             "linear attention can grow arbitrarily large with the sequence length (footnote 2: it "
-                             "scales linearly with it), where least squares keeps it bounded.",
-                             "The output grows as t where E[v k^T] is not 0 and as sqrt(t) where it is; by least "
-                             "squares it stays constant, or falls as 1/sqrt(t) on values that are noise.",
-                             growth),
-                  {"linear", "rls", "gated_linear"}),
-          {integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
-           integer_param("T", 192, 80, 4096, "pairs at the second end")}),
-      "That the output can grow without bound is right. Whether it grows linearly depends on the data: on values that "
-      "correlate with their keys it does, on independent ones it diffuses."));
+  return under(
+      "E v k^T is not 0",
+      explained(at_parameters(
+                    running(ledger_row(
+                                "linattn-output-grows", "003 text after Eq 13, footnote 2",
+                                "Without the inverse covariance the denominator of Eq 13 disappears, and the output of "
+                                "linear attention can grow arbitrarily large with the sequence length (footnote 2: it "
+                                "scales linearly with it), where least squares keeps it bounded.",
+                                "The output grows as t where E[v k^T] is not 0 and as sqrt(t) where it is; by least "
+                                "squares it stays constant, or falls as 1/sqrt(t) on values that are noise.",
+                                growth),
+                            {"linear", "rls", "gated_linear"}),
+                    {integer_param("t", 24, width + 8, 1024,
+                                   "pairs at the first end; fourth moments are finite from there on"),
+                     integer_param("T", 192, 80, 4096, "pairs at the second end")}),
+                "That the output can grow without bound is right. Whether it grows linearly depends on the data: on "
+                "values that "
+                "correlate with their keys it does, on independent ones it diffuses."));
 }
 
 // ---- Output normalisation -------------------------------------------------------------------------------------------
@@ -180,7 +184,7 @@ std::vector<Point> normalised(const Protocol &protocol) {
     const Mean near = sample_mean(wanted_sensitivity(protocol, isotropic, {1, squared}), pilot_size(protocol),
                                   1'000'000, in_blocks(cached_block(6 * size_t(round.t)), draw));
     const Point limit =
-        as_limit(sampled_point(near, isotropic), Params(p).set("kappa", 1), "isotropic keys: tends to 1");
+        as_condition(sampled_point(near, isotropic), Params(p).set("kappa", 1), "isotropic keys: tends to 1");
     points.push_back(limit);
     points.push_back(rival_law(limit, "1 at once", 1));
     points.push_back(rival_law(limit, "t/(t+1), the mean of its square", squared));
@@ -204,9 +208,12 @@ std::vector<Point> normalised(const Protocol &protocol) {
 }
 
 Claim normalised_claim() {
-  return asymptotic(explained(
-      at_parameters(
-          running(ledger_row("output-norm-restores", "003 text after Eq 13, App A",
+  return under(
+      "the keys' covariance is a multiple of I, and the text is long",
+      explained(
+          at_parameters(
+              running(
+                  ledger_row("output-norm-restores", "003 text after Eq 13, App A",
                              "Output normalisation stabilises training by approximately restoring the self-normalising "
                              "property of Eq 11 that linear attention loses.",
                              "It restores the size, sqrt(Dv) at every t. The direction is that of B Sigma q, not of B "
@@ -214,9 +221,9 @@ Claim normalised_claim() {
                              "diagonal. Equal to least squares up to scale only for Sigma = c I, t large.",
                              normalised),
                   {"linear_rms", "linear", "delta_net"}),
-          {real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")}),
-      "Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "
-      "besides, turning the output, a scalar norm cannot do."));
+              {real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")}),
+          "Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "
+          "besides, turning the output, a scalar norm cannot do."));
 }
 
 } // namespace

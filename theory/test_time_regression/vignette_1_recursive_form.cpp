@@ -50,13 +50,17 @@ std::vector<Point> printed_update(const Protocol &protocol) {
 
 Claim printed_claim() {
   return explained(
-      at_parameters(running(refuted_row("rls-eq-typo-ktm1kt", Scope::typo, "003 Vignette 1, Efficient computation",
-                                        "(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}.",
-                                        "(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k), P the "
-                                        "inverse before.",
-                                        printed_update),
-                            {"rls", "weighted_rls"}),
-                    {integer_param("t", 9, 2, 256, "pairs"), integer_param("Dk", 5, 1, 32, "key width")}),
+      at_parameters(
+          running(refuted_row("rls-eq-typo-ktm1kt",
+                              slip("Efficient computation: (K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}.",
+                                   "none", "The Woodbury recursion that follows is the one of K_{t-1}^T K_{t-1}."),
+                              "003 Vignette 1, Efficient computation",
+                              "(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}.",
+                              "(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k), P the "
+                              "inverse before.",
+                              printed_update),
+                  {"rls", "weighted_rls"}),
+          {integer_param("t", 9, 2, 256, "pairs"), integer_param("Dk", 5, 1, 32, "key width")}),
       "A slip in an index. The printed product has t - 1 columns on one side and t rows on the other, so that only its "
       "nearest mends can be measured: with K_t for both, the newest pair would count twice; with K_{t-1} it is right.");
 }

@@ -80,7 +80,8 @@ std::vector<Point> weighted_over(const Protocol &protocol) {
   std::vector<Point> points;
   for (const Params &p : points_of(protocol, {pair_point(14, 5, 3)})) {
     const Pairs x = unit_pairs(p, protocol.seed);
-    if (x.K.rows < x.K.columns) usage_error("the first form of Eq 15 needs t >= Dk");
+    if (x.K.rows <= x.K.columns)
+      usage_error("the first form of Eq 15 needs t >= Dk, and at t = Dk the weights drop out: take t > Dk");
     const std::vector<double> gamma = gates(x.K.rows, protocol.seed), w = weights(gamma);
     const Dense M = scaled(x, w).best();
     const double units = solved_units(scaled(x, w).K, M) + solved_units(x.K, M);
@@ -178,11 +179,16 @@ std::vector<Point> zero_weight(const Protocol &protocol) {
 Claim zero_claim() {
   return explained(
       at_parameters(
-          refuted_row("wls-weights-irrelevant-gamma-zero", Scope::boundary, "003 Eq 15 with gamma in [0, 1]",
-                      "The underdetermined solution is the same for every admissible gamma in [0, 1].",
-                      "gamma_i > 0 and independent keys are needed: a gate of 0 drops every pair before it from the "
-                      "solution, and a repeated key reads the weighted mean of its values.",
-                      zero_weight),
+          refuted_row(
+              "wls-weights-irrelevant-gamma-zero",
+              stricter("Eq 15 and the sentence after it: the weights are 'irrelevant' in the underdetermined case.",
+                       "gamma_i in [0, 1]; rank t",
+                       "The reason given, interpolation of all points, presumes that all points count."),
+              "003 Eq 15 with gamma in [0, 1]",
+              "The underdetermined solution is the same for every admissible gamma in [0, 1].",
+              "gamma_i > 0 and independent keys are needed: a gate of 0 drops every pair before it from the "
+              "solution, and a repeated key reads the weighted mean of its values.",
+              zero_weight),
           pair_params({1, 1, 3, 7, 2})),
       "The stated range includes 0. The text means weights that count.");
 }

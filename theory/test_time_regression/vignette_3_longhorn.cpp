@@ -106,7 +106,9 @@ std::vector<Point> factor_two(const Protocol &protocol) {
 Claim factor_claim() {
   return explained(
       at_parameters(
-          running(refuted_row("longhorn-ell-factor2", Scope::typo, "003 text under Eq 30",
+          running(refuted_row("longhorn-ell-factor2",
+                              slip("After Eq 30: l_t = delta |v - M k|^2.", "none", "Eq 30 and 31 have delta / 2."),
+                              "003 text under Eq 30",
                               "Eq 30 corresponds to d = |M - M_{t-1}|_F^2 / 2 and l = delta |v - M k|^2 in Eq 7.",
                               "l = (delta/2) |v - M k|^2. The printed l gives the step 2 delta / (1 + 2 delta |k|^2); "
                               "Eq 30 and 31 are right.",

@@ -71,7 +71,10 @@ std::vector<Point> norms(const Protocol &protocol) {
 Claim norms_claim() {
   return explained(
       at_parameters(
-          running(refuted_row("leaky-lms-norm-notation", Scope::typo, "003 Eq 34",
+          running(refuted_row("leaky-lms-norm-notation",
+                              slip("Eq 34: (lambda/2) |M|_2^2.", "'L2 regularizing'",
+                                   "Eq 35 to 37 are those of the Frobenius norm."),
+                              "003 Eq 34",
                               "The penalty (lambda/2) |M|_2^2 (the subscript 2 of a matrix norm, which Appendix A "
                               "defines as the spectral norm) has the gradient lambda M used in Eq 35.",
                               "That needs the Frobenius norm; the spectral norm's gradient is sigma_1 u_1 v_1^T.",
@@ -229,7 +232,10 @@ std::vector<Point> ranges(const Protocol &protocol) {
 Claim ranges_claim() {
   return explained(
       running(refuted_row(
-                  "gated-deltanet-map-ranges", Scope::boundary, "003 Eq 34 (lambda in [0, 1]) with Eq 41",
+                  "gated-deltanet-map-ranges",
+                  stricter("After Eq 41: 'the invertible mapping' and its inverse.", "lambda in [0, 1] (Eq 34)",
+                           "The inverse is given without its range."),
+                  "003 Eq 34 (lambda in [0, 1]) with Eq 41",
                   "The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, beta and lambda "
                   "in [0, 1] on the other.",
                   "lambda <= 1 exactly where alpha >= 1 / (1 + eta), a share 1 - ln 2 = 0.307 of the square; eta <= 1 "

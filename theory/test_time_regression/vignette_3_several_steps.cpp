@@ -147,12 +147,18 @@ std::vector<Point> same_pair(const Protocol &protocol) {
 Claim same_pair_claim() {
   return explained(
       at_parameters(
-          running(refuted_row("deltaproduct-same-pair", Scope::boundary, "003 after Eq 29 (DeltaProduct)",
-                              "Several gradient steps on the same pair (k_t, v_t) give a state transition of their "
-                              "own, as DeltaProduct does (a reading of \"multiple gradient steps per example\").",
-                              "They collapse to one step of DeltaNet with strength (1 - (1 - beta |k|^2)^I) / |k|^2: "
-                              "nothing that Eq 29 could not do.",
-                              same_pair),
+          running(refuted_row(
+                      "deltaproduct-same-pair",
+                      stricter("After Eq 29: 'multiple gradient steps per example (k_t, v_t), which was recently "
+                               "explored by DeltaProduct'.",
+                               "none",
+                               "It cites DeltaProduct, whose steps have keys of their own; no transition is claimed."),
+                      "003 after Eq 29 (DeltaProduct)",
+                      "Several gradient steps on the same pair (k_t, v_t) give a state transition of their "
+                      "own, as DeltaProduct does (a reading of \"multiple gradient steps per example\").",
+                      "They collapse to one step of DeltaNet with strength (1 - (1 - beta |k|^2)^I) / |k|^2: "
+                      "nothing that Eq 29 could not do.",
+                      same_pair),
                   {"delta_product", "delta_net"}),
           with(one_head_params(point_P), integer_param("steps", 2, 2, 16, "gradient steps a token, I"))),
       "DeltaProduct itself takes its steps at different keys, which does add something (deltaproduct_sequence).");

@@ -89,7 +89,7 @@ std::vector<Point> recency(const Protocol &protocol) {
     };
     const Mean kept = mean("delta_net", wanted_sensitivity(protocol, law, predictions));
     const Point forgets =
-        as_limit(sampled_point(kept, law), p, "random keys keep (1 - (2 beta - beta^2)/D)^t of |M_0|^2");
+        as_condition(sampled_point(kept, law), p, "random keys keep (1 - (2 beta - beta^2)/D)^t of |M_0|^2");
     points.push_back(forgets);
     points.push_back(rival_system(sampled_point(mean("linear", 0.1), law), p, "linear attention: uniform weights"));
     for (const auto &[name, predicted] : rivals) points.push_back(rival_law(forgets, name, predicted));
@@ -128,9 +128,12 @@ std::vector<Point> recency(const Protocol &protocol) {
 }
 
 Claim recency_claim() {
-  return asymptotic(explained(
-      at_parameters(
-          running(ledger_row("sgd-recency", "003 after Eq 29",
+  return under(
+      "later keys come back to the same directions, as isotropic keys do",
+      explained(
+          at_parameters(
+              running(
+                  ledger_row("sgd-recency", "003 after Eq 29",
                              "Stochastic gradient descent has the advantage that m_t focuses more on recent pairs, "
                              "where unweighted RLS and unweighted linear attention weigh all time steps uniformly.",
                              "Among isotropic unit keys E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t. Exactly "
@@ -138,10 +141,10 @@ Claim recency_claim() {
                              "again.",
                              recency),
                   {"delta_net", "linear", "rls"}),
-          {integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
-           integer_param("t", 8, 2, 500, "later pairs")}),
-      "Recent pairs weigh more where keys come back. Along directions that are never visited again the oldest pair "
-      "counts as much as the newest."));
+              {integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
+               integer_param("t", 8, 2, 500, "later pairs")}),
+          "Recent pairs weigh more where keys come back. Along directions that are never visited again the oldest pair "
+          "counts as much as the newest."));
 }
 
 } // namespace

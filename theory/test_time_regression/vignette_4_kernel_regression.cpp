@@ -179,8 +179,11 @@ std::vector<Point> no_inverse(const Protocol &p) {
 Claim kernel_regression_overdetermined() {
   return at_parameters(
       explained(
-          refuted_row("kernel-regression-overdetermined", Scope::boundary, "003 Eq 43",
-                      "Eq 43 holds for any feature map, a finite one included.",
+          refuted_row("kernel-regression-overdetermined",
+                      stricter("Eq 43: V^T k(K, K)^{-1} k(K, q).", "a possibly infinite-dimensional feature map",
+                               "It is 'the standard kernel regression prediction equation'; singular Gram matrices are "
+                               "not discussed."),
+                      "003 Eq 43", "Eq 43 holds for any feature map, a finite one included.",
                       "With more pairs than features, or a repeated key, k(K,K) has no inverse; with its "
                       "pseudo-inverse the formula gives the least-squares memory. Measured for (1 + x.y)^2.",
                       no_inverse),
@@ -233,15 +236,20 @@ std::vector<Point> identity_approximation(const Protocol &p) {
 Claim kernel_approx_identity() {
   return at_parameters(
       running(
-          explained(refuted_row("kernel-approx-identity-eq44-47", Scope::boundary, "003 Eq 44-47",
-                                "Under the crude approximation (the text's word) k(K,K) ~ I, kernel regression with "
-                                "the kernel exp(x.y/sqrt Dk) is unnormalised softmax attention.",
-                                "Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: "
-                                "orthonormal keys give (e^(1/sqrt D) - 1) I + 1 1^T, never I.",
-                                identity_approximation),
-                    "The text calls the approximation crude and moves on to the normalised form; the refutation is of "
-                    "reading it as an approximation that becomes good for some keys. Its error is the off-diagonal "
-                    "mass, which no key set removes."),
+          explained(
+              refuted_row(
+                  "kernel-approx-identity-eq44-47",
+                  stricter("Before Eq 44: 'make the crude approximation k(K, K) ~ I'.", "none",
+                           "'Thus we do not stop our derivations here': the text does not claim that it becomes good."),
+                  "003 Eq 44-47",
+                  "Under the crude approximation (the text's word) k(K,K) ~ I, kernel regression with "
+                  "the kernel exp(x.y/sqrt Dk) is unnormalised softmax attention.",
+                  "Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: "
+                  "orthonormal keys give (e^(1/sqrt D) - 1) I + 1 1^T, never I.",
+                  identity_approximation),
+              "The text calls the approximation crude and moves on to the normalised form; the refutation is of "
+              "reading it as an approximation that becomes good for some keys. Its error is the off-diagonal "
+              "mass, which no key set removes."),
           {"exp_unnormalized", "softmax"}),
       width);
 }

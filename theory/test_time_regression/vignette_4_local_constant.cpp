@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 4, p = 0: softmax attention as a locally constant fit (Eq 50-51), and what query-key normalisation has to
 // do with it.
+#include "harness/core/error.hpp"
 #include "theory/test_time_regression/local_weights.hpp"
 
 namespace recollect::theory {
@@ -58,6 +59,26 @@ Claim nadaraya_watson_eq50() {
                      "loss itself.",
                      nadaraya_watson),
           {"softmax_qknorm", "exp_unnormalized"}),
+      one_head);
+}
+
+std::vector<Point> width_of_constant(const Protocol &p) {
+  const Params at = point_of(p, one_head);
+  const Sequence s = random_sequence(shape_of(at), p.seed);
+  if (s.shape.Dk == s.shape.Dv) usage_error("eq50_width_typo needs Dk and Dv that differ");
+  const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / s.shape.T;
+  return {as_statement(exact_point(width, s.shape.Dk, 0), at, "numbers of M^[0]: Dk"),
+          as_obligation(exact_point(width, s.shape.Dv, 0), at, "numbers of M^[0]: Dv"),
+          rival_law(exact_point(width, s.shape.Dk + s.shape.Dv, 0), at, "Dk + Dv")};
+}
+
+Claim eq50_width_typo() {
+  return at_parameters(
+      running(refuted_row("eq50-width-typo",
+                          slip("Eq 50: the minimum over M^[0] in R^{D_k}.", "none",
+                               "After Eq 53 M^[0] is in R^{D_v}, as the values that it averages are."),
+                          "003 Eq 50", "The constant M^[0] of p = 0 is in R^Dk.", "It is in R^Dv.", width_of_constant),
+              {"softmax_qknorm"}),
       one_head);
 }
 
@@ -141,24 +162,35 @@ std::vector<Point> what_must_be_normalised(const Protocol &p) {
 Claim qknorm_necessity() {
   return at_parameters(
       running(
-          explained(refuted_row("qknorm-necessity", Scope::paper,
-                                "003 §1 (the abstract says justification, §4 shows "
-                                "that it suffices)",
-                                "Query-key normalisation is mathematically necessary for softmax attention to be a "
-                                "proper local constant regressor.",
-                                "Only equal lengths of the keys are needed: the query's length cancels in the "
-                                "normaliser. Keys of unequal lengths give the same regressor with weights "
-                                "exp(|k_i|^2 / (2 sqrt Dk)) more.",
-                                what_must_be_normalised),
-                    "Eq 51 shows that unit queries and keys suffice, which is what the paper's explanation of QKNorm "
-                    "rests on. Normalising the keys matters, since raw lengths weigh the pairs; normalising the query "
-                    "changes the bandwidth but not whether it is a local constant fit."),
+          explained(
+              refuted_row(
+                  "qknorm-necessity",
+                  asserted(
+                      "§1: query-key normalisation 'is mathematically necessary to ensure that softmax self-attention "
+                      "is a proper local constant regressor'.",
+                      "none", "The abstract has 'a mathematical justification', §4 derives that it suffices.",
+                      "We show in §4 that with both norms fixed the exponential of the inner product is a function of "
+                      "the distance, which a local regressor needs. Normalising the query is not needed for the "
+                      "weights, that is true, but the usual layer normalises both; 'necessary' is said of the pair."),
+                  "003 §1 (the abstract says justification, §4 shows "
+                  "that it suffices)",
+                  "Query-key normalisation is mathematically necessary for softmax attention to be a "
+                  "proper local constant regressor.",
+                  "Only equal lengths of the keys are needed: the query's length cancels in the "
+                  "normaliser. Keys of unequal lengths give the same regressor with weights "
+                  "exp(|k_i|^2 / (2 sqrt Dk)) more.",
+                  what_must_be_normalised),
+              "Eq 51 shows that unit queries and keys suffice, which is what the paper's explanation of QKNorm "
+              "rests on. Normalising the keys matters, since raw lengths weigh the pairs; normalising the query "
+              "changes the bandwidth but not whether it is a local constant fit."),
           {"softmax"}),
       one_head);
 }
 
 } // namespace
 
-std::vector<Claim> vignette_4_local_constant() { return {nadaraya_watson_eq50(), qknorm_eq51(), qknorm_necessity()}; }
+std::vector<Claim> vignette_4_local_constant() {
+  return {eq50_width_typo(), nadaraya_watson_eq50(), qknorm_eq51(), qknorm_necessity()};
+}
 
 } // namespace recollect::theory

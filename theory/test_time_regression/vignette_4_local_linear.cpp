@@ -217,8 +217,10 @@ std::vector<Point> too_few_pairs(const Protocol &p) {
 Claim local_linear_underdetermined() {
   return at_parameters(
       running(
-          explained(refuted_row("local-linear-underdetermined", Scope::boundary, "003 Eq 52, t < Dk + 1",
-                                "Eq 52 predicts from every prefix.",
+          explained(refuted_row("local-linear-underdetermined",
+                                stricter("Eq 52 and 53.", "D_k = 64, every step of Fig 2 is plotted",
+                                         "What stands for the inverse at t < D_k + 1 is not said."),
+                                "003 Eq 52, t < Dk + 1", "Eq 52 predicts from every prefix.",
                                 "The first Dk prefixes have no inverse. Eq 54 still holds for the pseudo-inverse and "
                                 "for a ridge on the slopes alone, not where the constant is penalised too.",
                                 too_few_pairs),

@@ -67,7 +67,11 @@ std::vector<Point> mask(const Protocol &protocol) {
 Claim mask_claim() {
   return explained(
       at_parameters(
-          running(refuted_row("blog-mask", Scope::typo, "002 §2, first display",
+          running(refuted_row("blog-mask",
+                              slip("§2, first display: softmax(Q K^T (.) M) V.",
+                                   "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
+                                   "The causal sum on the next line is what is meant."),
+                              "002 §2, first display",
                               "O = softmax(Q K^T (.) M) V, M the causal mask matrix, is row by row the causal sum of "
                               "exp(q_t . k_j) v_j over j <= t, divided by the sum of its weights.",
                               "softmax(Q K^T + M) with M = 0 on and below the diagonal and -infinity above.", mask),

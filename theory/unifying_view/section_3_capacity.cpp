@@ -177,7 +177,10 @@ Claim decoding_claim() {
   Claim c = explained(
       at_parameters(
           running(
-              refuted_row("blog-capacity-argmax", Scope::boundary, "002 §3, boxed; a stricter reading",
+              refuted_row("blog-capacity-argmax",
+                          stricter("§3, boxed: n <~ d_k for reliable recall.", "reliable; no criterion",
+                                   "The text compares cross-talk with the signal, which the squared error does."),
+                          "002 §3, boxed; a stricter reading",
                           "n <~ d_k for reliable recall, read as decoding among the stored values.",
                           "Choosing the stored value with the largest product with the read reaches n of about d_k d_v "
                           "/ (2 ln n): at n = 8 d_k, where the squared error is 8, nearly all is right for wide "

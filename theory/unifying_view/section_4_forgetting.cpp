@@ -142,7 +142,12 @@ Claim random_claim() {
   return explained(
       at_parameters(
           running(
-              refuted_row("blog-forgets-random-keys", Scope::boundary, "002 §4-5, a stricter reading",
+              refuted_row("blog-forgets-random-keys",
+                          stricter("§4: a stale write 'stays in S at full magnitude forever, unless we happen to write "
+                                   "near k_old again'.",
+                                   "directions orthogonal to later keys",
+                                   "'DeltaNet never forgets': said of orthogonal directions."),
+                          "002 §4-5, a stricter reading",
                           "A stale write survives random later keys, none of which is near its own.",
                           "The mean retention after m keys drawn uniformly from the sphere is (1 - beta/d)^m: a time "
                           "constant of d / beta writes. More than d - 1 later keys cannot all be orthogonal to the old "

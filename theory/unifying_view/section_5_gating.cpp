@@ -104,7 +104,10 @@ Claim doubles_claim() {
   return explained(
       at_parameters(
           running(
-              refuted_row("blog-mamba2-doubles", Scope::boundary, "002 §5, Mamba2",
+              refuted_row("blog-mamba2-doubles",
+                          stricter("§5: 'seeing the same (k, v) twice still doubles the value'.", "alpha_t in (0, 1)",
+                                   "'while gaining no information': the point is the accumulation, not the number."),
+                          "002 §5, Mamba2",
                           "Under the gate, seeing the same (k, v) twice still doubles the value (the word read as the "
                           "number 2).",
                           "It adds up to 1 + alpha times the value, to 2 only at alpha = 1; repeated for ever, to 1 / "
@@ -140,8 +143,8 @@ std::vector<Point> bounds(const Protocol &protocol) {
        points_of(protocol, {labels({{"bar", num(0.5)}}), labels({{"bar", num(0.9)}}), labels({{"bar", num(0.99)}})})) {
     const double bar = p.real("bar"), bound = 1 / (1 - bar), slack = 8 * bound * bound * epsilon_of(Real::f64);
     const int steps = int(40 / (1 - bar)); // bar^steps < e^-40
-    const Point held = as_limit(exact_point(norm(steps, [=](int) { return bar; }), bound, 8 * bound * bound), p,
-                                "alpha = bar, one pair: |S| reaches max |v||k| / (1 - bar)");
+    const Point held = as_condition(exact_point(norm(steps, [=](int) { return bar; }), bound, 8 * bound * bound), p,
+                                    "alpha = bar, one pair: |S| reaches max |v||k| / (1 - bar)");
     points.push_back(held);
     // One pair of vectors again and again, the gates a little below the bar and all different.
     Sequence s = gated_steps({1, 1, steps, 8, 4}, protocol.seed);
@@ -150,8 +153,8 @@ std::vector<Point> bounds(const Protocol &protocol) {
     for (size_t i = 4; i < s.v.size(); ++i) s.v[i] = s.v[i - 4];
     const double pair = frobenius_norm(column(s.v, 0, 4)) * frobenius_norm(column(s.k, 0, 8));
     points.push_back(
-        as_limit(at_most_point(spectral_norm(memory(run("mamba2", s), s.shape)), pair * bound, slack * pair), p,
-                 "alpha_t in (0.95 bar, bar): |S| <= max |v||k| / (1 - bar)"));
+        as_condition(at_most_point(spectral_norm(memory(run("mamba2", s), s.shape)), pair * bound, slack * pair), p,
+                     "alpha_t in (0.95 bar, bar): |S| <= max |v||k| / (1 - bar)"));
     points.push_back(rival_law(held, "1 / (1 - bar^2)", 1 / (1 - bar * bar)));
     points.push_back(rival_law(held, "bar / (1 - bar)", bar / (1 - bar)));
     points.push_back(rival_system(at_most_point(norm(T, creeping), bound, slack), p, "alpha_t = 1 - 1/(t+1)^2"));
@@ -162,16 +165,20 @@ std::vector<Point> bounds(const Protocol &protocol) {
 }
 
 Claim bounds_claim() {
-  return asymptotic(explained(
-      at_parameters(
-          running(ledger_row("blog-gating-bounds", "002 §2", "Gating, alpha_t in (0, 1), bounds S.",
+  return under(
+      "alpha_t <= bar < 1 at every step",
+      explained(
+          at_parameters(
+              running(
+                  ledger_row("blog-gating-bounds", "002 §2", "Gating, alpha_t in (0, 1), bounds S.",
                              "|S_t| <= max |v||k| / (1 - bar) where alpha_t <= bar < 1 at every step; alpha in (0, 1) "
                              "alone does not bound it.",
                              bounds),
                   {"mamba2"}),
-          {real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")}),
-      "A learned sigmoid stays below some bar < 1 on bounded inputs, and there the promise holds. Gates that approach "
-      "1 like 1 - 1/(t+1)^2 let S grow as t."));
+              {real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")}),
+          "A learned sigmoid stays below some bar < 1 on bounded inputs, and there the promise holds. Gates that "
+          "approach "
+          "1 like 1 - 1/(t+1)^2 let S grow as t."));
 }
 
 } // namespace

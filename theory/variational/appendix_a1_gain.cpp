@@ -81,17 +81,27 @@ std::vector<Point> write_directions(const Protocol &p) {
 
 Claim vla_post_vs_pre_direction() {
   return at_parameters(
-      running(explained(
-                  refuted_row("vla-post-vs-pre-direction", Scope::paper, "004 Appendix A.1, Table 5",
-                              "Where u_t is aligned with k_t, computing the write direction from the post-update A_t "
-                              "rather than A_{t-1} prevents a double counting of the new direction.",
-                              "After normalisation A_t k and A_{t-1} k are the same direction when u is parallel to k, "
-                              "so the choice changes nothing there. In general A_t k = A_{t-1} k - "
-                              "z (u.A_{t-1} k) / delta, z = A_{t-1} u.",
-                              write_directions),
-                  "The choice does matter for penalty directions that are not along the key, which is the case that "
-                  "the text does not name."),
-              {"vla"}),
+      running(
+          explained(
+              refuted_row(
+                  "vla-post-vs-pre-direction",
+                  asserted(
+                      "Appendix A.1, 'Why post-update A_t': 'When u_t is aligned with k_t, the post-update A_t already "
+                      "accounts for the new direction's contribution, preventing double-counting.'",
+                      "u_t along k_t", "Table 5 repeats 'uses post-update A_t'.",
+                      "The choice is made for every u_t; for a learned u_t that is not along the key the two "
+                      "directions differ, as the general formula shows. The aligned case was meant as an illustration, "
+                      "and there the difference is in the length that the normalisation then removes."),
+                  "004 Appendix A.1, Table 5",
+                  "Where u_t is aligned with k_t, computing the write direction from the post-update A_t "
+                  "rather than A_{t-1} prevents a double counting of the new direction.",
+                  "After normalisation A_t k and A_{t-1} k are the same direction when u is parallel to k, "
+                  "so the choice changes nothing there. In general A_t k = A_{t-1} k - "
+                  "z (u.A_{t-1} k) / delta, z = A_{t-1} u.",
+                  write_directions),
+              "The choice does matter for penalty directions that are not along the key, which is the case that "
+              "the text does not name."),
+          {"vla"}),
       setting);
 }
 

@@ -250,7 +250,10 @@ std::vector<Point> climbed_chains(const Protocol &p) {
 Claim small_lambda() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-cor1-aligned-u-small-lambda", Scope::boundary, "004 Corollary 1",
+          running(refuted_row("vla-cor1-aligned-u-small-lambda",
+                              outside("Corollary 1.", "lambda0 = 0.1 (§3.2)",
+                                      "At the stated lambda0 it is true for u along k (vla_cor1_aligned_u_threshold)."),
+                              "004 Corollary 1",
                               "u_t = k_t makes the chain from step 1 non-expansive for every lambda0 > 0.",
                               "Not for small lambda0: three keys in R^3 are enough at 1e-3 (chain 1.22), four "
                               "reach 1.53; in the plane five are needed, at 1e-6. From lambda0 = 0.0902 on it "

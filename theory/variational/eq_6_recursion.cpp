@@ -95,7 +95,14 @@ std::vector<Point> recursion_against_eq5(const Protocol &p) {
 Claim rls_eq6_solves_eq5() {
   return at_parameters(
       running(explained(refuted_row(
-                            "rls-eq6-solves-eq5", Scope::paper, "004 Eq 5-6",
+                            "rls-eq6-solves-eq5",
+                            asserted("§2.4: 'The optimal update uses the Sherman-Morrison formula to maintain the "
+                                     "inverse covariance A_t = M_t^{-1} exactly' (Eq 5, 6).",
+                                     "none", "§3 instantiates it.",
+                                     "Eq 6 is textbook recursive least squares and is right; M_t in Eq 5 is meant as "
+                                     "the regulariser whose inverse the recursion carries. With a constant lambda0 I "
+                                     "in the trace term the two agree."),
+                            "004 Eq 5-6",
                             "The recursion of Eq 6 maintains the minimiser of Eq 5, sum |v_s - S k_s|^2 + "
                             "tr(S M_t S^T), with A_t = M_t^{-1} exactly.",
                             "With u = k it minimises the ridge loss with the constant penalty lambda0. Eq 5's Hessian "

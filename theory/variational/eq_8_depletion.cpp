@@ -125,13 +125,22 @@ std::vector<Point> suppression(const Protocol &p) {
 Claim suppression_by_a() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-suppression-by-a", Scope::paper, "004 §3.2, §4.4, §7.1, §7.4, Algorithm 1",
-                              "Where k_t lies in directions seen before, A_t k_t is small and the update of S is "
-                              "suppressed; a new direction is written at full magnitude.",
-                              "a_t = A_t k_t / |A_t k_t|, so that |e_t a_t^T|_F = |e_t| whatever |A_t k_t| is: "
-                              "only the direction of A_t k_t matters, and A -> c A changes nothing.",
-                              suppression),
-                  {"vla", "vla_unnormalized"}),
+          running(
+              refuted_row(
+                  "vla-suppression-by-a",
+                  asserted("§7.1: 'if k_t lies in the span of previously seen keys, A_t k_t is small and the S update "
+                           "is suppressed; if it introduces a new direction, the update proceeds at full magnitude'.",
+                           "u_s = k_s", "§7.4 repeats that update magnitudes diminish.",
+                           "The suppression acts through e_t: a key that is stored already has a small residual, so "
+                           "that its write is small. And the direction of A_t k_t does avoid what was written before. "
+                           "The length of A_t k_t is divided out in VLAv3; the sentence describes VLAv2."),
+                  "004 §3.2, §4.4, §7.1, §7.4, Algorithm 1",
+                  "Where k_t lies in directions seen before, A_t k_t is small and the update of S is "
+                  "suppressed; a new direction is written at full magnitude.",
+                  "a_t = A_t k_t / |A_t k_t|, so that |e_t a_t^T|_F = |e_t| whatever |A_t k_t| is: "
+                  "only the direction of A_t k_t matters, and A -> c A changes nothing.",
+                  suppression),
+              {"vla", "vla_unnormalized"}),
           {integer_param("d", 8, 2, 64, "head width"), integer_param("dv", 3, 1, 32, "value width"),
            integer_param("repeats", 50, 2, 500, "of one key, with new values")}),
       "It describes the un-normalised form, and contradicts the normalisation that Proposition 2 asks for.");

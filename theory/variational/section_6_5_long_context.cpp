@@ -68,23 +68,71 @@ std::vector<Point> longer_contexts(const Protocol &p) {
 Claim long_context() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-longcontext-untrained", Scope::untrained, "004 §6.5, §7.4",
-                              "Eight pairs stay at recall 1.000 up to T = 512: no association is overwritten before "
-                              "its query appears; VLA is robust to padding and long-range noise.",
-                              "With genuine unit pairs after the eight the delta rule keeps (1 - 1/d)^m of the "
-                              "square, .467 and .169 after 24 and 56, and VLA with unit u = k reads the eight .85 "
-                              "at 64 pairs in all and .00 at 256. Flat only where filler does not write, or repeats "
-                              "the pairs.",
-                              longer_contexts),
-                  {"vla", "delta_net", "scalar_gated_delta"}),
+          running(
+              refuted_row("vla-longcontext-untrained",
+                          of_trained("§6.5, §7.4: 1.000 from T = 64 to 512.",
+                                     "a trained model; the filler is not described", "Fig 6 reports trained models."),
+                          "004 §6.5, §7.4",
+                          "Eight pairs stay at recall 1.000 up to T = 512: no association is overwritten before "
+                          "its query appears; VLA is robust to padding and long-range noise.",
+                          "With genuine unit pairs after the eight the delta rule keeps (1 - 1/d)^m of the "
+                          "square, .467 and .169 after 24 and 56, and VLA with unit u = k reads the eight .85 "
+                          "at 64 pairs in all and .00 at 256. Flat only where filler does not write, or repeats "
+                          "the pairs.",
+                          longer_contexts),
+              {"vla", "delta_net", "scalar_gated_delta"}),
           {integer_param("m", 24, 8, 128, "further keys of the delta rule")}),
       "The text does not say what fills the context. Filler that the layer has learned not to write would explain "
       "1.000 "
       "(vla_longcontext_trained).");
 }
 
+// ---- Eq 4's gate and the length --------------------------------------------------------------------------------------------
+
+const std::vector<ParamSpec> decaying{integer_param("m", 16, 2, 60, "later pairs, of keys orthogonal to the first"),
+                                      real_param("beta", 0.9, 0.5, 0.99, "Eq 4's gate")};
+
+std::vector<Point> forgetting_by_length(const Protocol &p) {
+  const Params at = point_of(p, decaying);
+  const int m = at.integer("m"), d = 64;
+  const double beta = at.real("beta");
+  const auto left = [&](const char *layer, int later) { // of the first of 1 + later orthonormal pairs
+    Sequence s;
+    s.shape = {1, 1, later + 1, d, 1};
+    for (int t = 0; t <= later; ++t) append_row(s.k, row(Dense::identity(d).data, t, d));
+    s.q.assign(s.k.size(), 0.0), s.q[size_t(later) * d] = 1, s.v.assign(size_t(later) + 1, 1.0);
+    s.beta.assign(size_t(later) + 1, std::string(layer) == "delta_net" ? 1 : beta);
+    return forward(find_variant(layer), s).o.back();
+  };
+  const double units = 16.0 * m, found = left("scalar_gated_delta", m);
+  return {as_statement(exact_point(left("scalar_gated_delta", 1), found, units), at,
+                       "as much is left after m as after one"),
+          as_obligation(exact_point(found, std::pow(beta, m), units), at, "beta^m is left"),
+          rival_law(exact_point(found, std::pow(beta, m - 1), units), at, "beta^(m-1)"),
+          rival_system(exact_point(left("delta_net", m), std::pow(beta, m), units), at, "no gate")};
+}
+
+Claim gate_forgets_by_length() {
+  return explained(
+      at_parameters(
+          running(
+              refuted_row("eq4-forgets-by-length",
+                          stricter("§6.5: 'DeltaNet's scalar gate decays older associations before the query section "
+                                   "arrives, so stored pairs are partially forgotten regardless of sequence length'.",
+                                   "a trained gate; n = 8; T = 64 to 512",
+                                   "'Regardless' may say that something is forgotten at every length, which is true; a "
+                                   "gate's decay compounds with the length."),
+                          "004 §6.5", "Stricter reading: what Eq 4's gate forgets does not depend on the length.",
+                          "beta^m after m later pairs: the same accuracy of .01 at T = 64 and 512 is not a decay.",
+                          forgetting_by_length),
+              {"scalar_gated_delta", "delta_net"}),
+          decaying),
+      "Flat numbers near 1/127 at every length are what a model gives whose state diverged: raw keys of Eq 4 make it "
+      "(deltanet_eq4_bounded).");
+}
+
 } // namespace
 
-std::vector<Claim> section_6_5_long_context() { return {long_context()}; }
+std::vector<Claim> section_6_5_long_context() { return {long_context(), gate_forgets_by_length()}; }
 
 } // namespace recollect::theory

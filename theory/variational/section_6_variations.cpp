@@ -80,7 +80,10 @@ std::vector<Point> without_norm(const Protocol &) {
 
 Claim nan() {
   return explained(
-      reduced(refuted_row("vla-nan-reduced", Scope::boundary, "004 §4.2, §6.6, Table 4, reduced",
+      reduced(refuted_row("vla-nan-reduced",
+                          stricter("§6.6, Table 4: 'NaN losses for d >= 96'.", "VLAv2; the paper's widths",
+                                   "'for d >= 96' is what was observed; smaller widths are not called safe."),
+                          "004 §4.2, §6.6, Table 4, reduced",
                           "Stricter reading: VLA without its normalisations (VLAv2, Table 2) trains to NaN "
                           "from d = 96 on, and not below.",
                           "On elu features, u of length 1 / sqrt(d_h) and the output divided as VLA's, "
@@ -111,7 +114,11 @@ std::vector<Point> fixed_inverse(const Protocol &) {
 Claim ablation() {
   return explained(
       reduced(
-          refuted_row("vla-ablation-reduced", Scope::boundary, "004 §6.6, Table 4, Remark 1, reduced",
+          refuted_row("vla-ablation-reduced",
+                      limited("§6.6: fixing A_t 'reduces accuracy to match standard linear attention'.",
+                              "n = 16, d = 128, H = 4",
+                              "The table's note limits it: 'predicted from Remark 1 (not independently run)'."),
+                      "004 §6.6, Table 4, Remark 1, reduced",
                       "With A fixed (predicted in the table, not run) VLA falls to where linear attention is, so that "
                       "the penalty is the source of its recall.",
                       "With A fixed it is the delta rule with step 1 on elu features, and recalls: 6 pairs, 1000 "
@@ -149,11 +156,15 @@ std::vector<Point> filled(const Protocol &) {
 Claim long_context() {
   return explained(
       reduced(
-          refuted_row("vla-longcontext-reduced", Scope::boundary, "004 §6.5, Fig 6, reduced",
-                      "Stricter reading: VLA recalls as well in longer texts, whatever fills them.",
-                      "4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token "
-                      "fills the rest; with random tokens no, where softmax does.",
-                      filled),
+          refuted_row(
+              "vla-longcontext-reduced",
+              stricter("§6.5 and §7.4: flat to T = 512; 'robust to padding, repetition, and long-range noise'.",
+                       "n = 8; the filler is not described",
+                       "§7.4 bounds the claim by 'up to d_h independent associations', which random filler exceeds."),
+              "004 §6.5, Fig 6, reduced", "Stricter reading: VLA recalls as well in longer texts, whatever fills them.",
+              "4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token "
+              "fills the rest; with random tokens no, where softmax does.",
+              filled),
           {"vla", "softmax"}),
       "Every token of the filler writes; what repeats one key writes over itself, others fill the state. Three seeds: "
       "1.00, "
@@ -168,30 +179,29 @@ std::vector<Point> unseen_keys(const Protocol &) {
       {"mixer", "softmax"}, {"convolution", "2"}, {"vocabulary", "64"}, {"pairs", "4"}, {"steps", "400"}};
   const Assignments unseen = changed(seen, {{"held_out_keys", "unseen"}});
   const Mean found = trained(unseen);
-  std::vector<Point> points{as_statement(at_least_point(found, most), place_of(unseen), "keys of the upper half"),
-                            as_obligation(at_most_point(found, 0.9), place_of(unseen), "keys of the upper half"),
-                            as_obligation(at_least(seen, most), place_of(seen), "keys as in training")};
+  std::vector<Point> points{as_statement(at_most_point(found, 0.9), place_of(unseen), "keys of the upper half"),
+                            as_statement(at_least(seen, most), place_of(seen), "keys as in training"),
+                            rival_system(at_most(seen, 0.9), place_of(seen), "keys as in training")};
   append(points, broken(seen, most));
   return points;
 }
 
 Claim out_of_distribution() {
-  return explained(
-      reduced(
-          refuted_row("vla-ood-reduced", Scope::boundary, "004 Table 13, Fig 9, reduced",
-                      "Stricter reading (the paper says otherwise): softmax attention loses nothing on keys that were "
-                      "none in training.",
-                      "Behind two taps, where it recalls, it does: 4 pairs of 64 tokens, 400 steps, above .95 on keys "
-                      "of training and below .9 on others.",
-                      unseen_keys),
-          {"softmax"}),
-      "As Fig 9 says, baselines at the guess have nothing to lose. Three seeds: 1.00 and .59 to .79.");
+  return explained(reduced(ledger_row("vla-ood-reduced", "004 Table 13's note, Fig 9, reduced",
+                                      "The baselines lose nothing on keys that were none in training because they sit "
+                                      "at the guess, not because they "
+                                      "generalise better.",
+                                      "Where softmax attention recalls, behind two taps, it does lose: 4 pairs of 64 "
+                                      "tokens, 400 steps, above .95 "
+                                      "on keys of training and below .9 on others.",
+                                      unseen_keys),
+                           {"softmax"}),
+                   "As the note to Table 13 says. Three seeds: 1.00 and .59 to .79.");
 }
 
 // ---- Past a head's capacity --------------------------------------------------------------------------------------------
 
 std::vector<Point> crowded(const Protocol &) {
-  const int pairs = 8, values = 7;
   const double most = 0.9;
   const Assignments vla{{"mixer", "vla"}, {"keys", "unit"}, {"convolution", "2"},
                         {"heads", "8"},   {"pairs", "8"},   {"steps", "300"}};
@@ -199,8 +209,7 @@ std::vector<Point> crowded(const Protocol &) {
                     one = changed(vla, {{"heads", "1"}, {"width", "4"}});
   const Mean found = trained(vla);
   std::vector<Point> points{
-      as_statement(at_most_point(found, frequent_law(pairs, values)), place_of(vla), "falls to the guess"),
-      as_obligation(at_least_point(found, most), place_of(vla), "eight heads of 4 channels, 8 pairs"),
+      as_statement(at_least_point(found, most), place_of(vla), "eight heads of 4 channels, 8 pairs"),
       as_obligation(at_least(delta, most), place_of(delta), "eight heads of 4 channels, 8 pairs"),
       rival_system(at_least(one, most), place_of(one), "one head of 4 channels")};
   append(points, broken(vla, most));
@@ -208,16 +217,16 @@ std::vector<Point> crowded(const Protocol &) {
 }
 
 Claim overload() {
-  return explained(
-      reduced(refuted_row("vla-overload-reduced", Scope::boundary, "004 §6.6, Fig 8, Table 11, reduced",
-                          "Past d_h pairs a model with VLA falls to the guess, for the bound on a head is tight.",
-                          "The heads' bounds add up: eight heads of 4 channels recall 8 pairs, behind two taps, in 300 "
-                          "steps; so does the delta rule on unit keys. One head of 4 channels does not.",
-                          crowded),
-              {"vla", "delta_net"}),
-      "Proposition 3 is about one head. The paper's four heads have 128 channels together, where it sees .62 at 32 "
-      "pairs and "
-      ".04 at 48. Three seeds: .95 to 1.00.");
+  return explained(reduced(ledger_row("vla-overload-reduced", "004 §8, Dimension-limited associative capacity, reduced",
+                                      "Increasing the number of heads raises capacity.",
+                                      "The heads' bounds add up: eight heads of 4 channels recall 8 pairs, behind two "
+                                      "taps, in 300 steps; so does "
+                                      "the delta rule on unit keys. One head of 4 channels does not.",
+                                      crowded),
+                           {"vla", "delta_net"}),
+                   "Proposition 3 is about one head. The paper's four heads have 128 channels together, where it sees "
+                   ".62 at 32 pairs and .04 at "
+                   "48. Three seeds: .95 to 1.00.");
 }
 
 } // namespace

@@ -29,7 +29,10 @@ std::vector<Point> whitening_index(const Protocol &p) {
 Claim vla_7_1_whitening_index() {
   return at_parameters(
       running(explained(
-                  refuted_row("vla-7.1-whitening-index", Scope::typo, "004 §7.1, after Eq 15",
+                  refuted_row("vla-7.1-whitening-index",
+                              slip("§7.1 after Eq 15: A_t ~ (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}.", "u_s = k_s",
+                                   "Eq 15 includes u_t."),
+                              "004 §7.1, after Eq 15",
                               "With u_s = k_s, A_t approximates the whitening (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}.",
                               "With index t it is exact: A_t = (K_t K_t^T + lambda0 I)^{-1}; as printed it is A_{t-1}.",
                               whitening_index),
@@ -58,18 +61,20 @@ std::vector<Point> two_key_whitening(const Protocol &p) {
     memory.step({rho, side}, {0, 0}, {1});
     const double w = rho - memory.a[0] / memory.a[1] * side, law = rho * s * s / (lambda0 + s * s),
                  units = 64 * (1 + s * s / lambda0);
-    const auto rival = [&](double coefficient, const char *name) {
-      return rival_law(exact_point(w, coefficient, units), at, name);
+    if (rho - law < 1e3 * units * epsilon_of(Real::f64))
+      usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
+    const auto told_apart = [&](double coefficient, const char *name) { // a rival that lies within rounding is none
+      if (std::fabs(coefficient - law) > 1e3 * units * epsilon_of(Real::f64))
+        points.push_back(rival_law(exact_point(w, coefficient, units), at, name));
     };
     const double remaining = (rho - law) / std::hypot(rho - law, side);
     append(points, {as_statement(exact_point(w, rho, units), at, "A_1 k_2 is along k_2 - rho k_1"),
                     as_limit(exact_point(w, law, units), at, "along k_2 - rho s^2/(lambda0 + s^2) k_1"),
                     as_obligation(exact_point(memory.a[0], remaining, units), at, "cosine left with k_1"),
                     rival_law(exact_point(memory.a[0], -remaining, units), at, "the overlap turned")});
-    if (std::fabs(s - 1) > 0.01) points.push_back(rival(rho * s / (lambda0 + s), "s for s^2"));
-    if (lambda0 < 1e-3) continue; // below, these two come too near
-    points.push_back(rival(rho / (1 + 2 * lambda0 / (s * s)), "rho / (1 + 2 lambda0 / s^2)"));
-    points.push_back(rival(rho * (1 - lambda0 / (s * s)), "rho (1 - lambda0 / s^2)"));
+    told_apart(rho * s / (lambda0 + s), "s for s^2");
+    told_apart(rho / (1 + 2 * lambda0 / (s * s)), "rho / (1 + 2 lambda0 / s^2)");
+    told_apart(rho * (1 - lambda0 / (s * s)), "rho (1 - lambda0 / s^2)");
   }
   return points;
 }

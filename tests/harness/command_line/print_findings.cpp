@@ -53,6 +53,16 @@ BOOST_AUTO_TEST_CASE(what_was_found_comes_first_by_scope) {
   BOOST_TEST(text.find("\n6 passed, 1 failed\n") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_condition_is_named) {
+  Claim claim = expecting(Verdict::holds_under);
+  claim.condition = "keys are unit";
+  std::vector<Point> points = measured_one(2);
+  points.push_back(as_condition(exact_point(1, 1, 4), {}, "unit keys"));
+  const std::string text = printed({conclude(claim, points)});
+  BOOST_TEST(text.substr(0, text.find('\n')) == "1 holds under a condition");
+  BOOST_TEST(text.find("if keys are unit") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(the_point_nearest_to_its_tolerance_stands_for_a_claim) {
   const Claim claim = expecting(Verdict::holds);
   const Point loose = bracketed_point(31, 31.5, 1), tight = bracketed_point(32, 32.09, 0.1),

@@ -15,10 +15,11 @@ template <class Enum> std::vector<std::string> names(int count) {
 
 BOOST_AUTO_TEST_CASE(names_as_files_and_people_read_them) {
   using Names = std::vector<std::string>;
-  BOOST_TEST((names<Verdict>(5) == Names{"holds", "holds_asymptotically", "refuted", "not_tested", "inconclusive"}));
+  BOOST_TEST((names<Verdict>(6) ==
+              Names{"holds", "holds_asymptotically", "refuted", "not_tested", "inconclusive", "holds_under"}));
   BOOST_TEST((names<Scope>(5) == Names{"", "paper", "boundary", "typo", "untrained"}));
   BOOST_TEST((names<Reason>(5) == Names{"", "under_specified", "not_numeric", "needs_training", "needs_gpu"}));
-  BOOST_TEST((names<Role>(4) == Names{"statement", "limit", "obligation", "rival"}));
+  BOOST_TEST((names<Role>(5) == Names{"statement", "limit", "obligation", "rival", "condition"}));
   BOOST_TEST((names<RivalKind>(3) == Names{"", "law", "system"}));
   BOOST_TEST((names<Point::Relation>(3) == Names{"equal", "at_most", "at_least"}));
 }
@@ -32,6 +33,9 @@ BOOST_AUTO_TEST_CASE(what_a_claim_says_of_itself) {
   BOOST_TEST(std::string(system_of(c)) == "layer");
   c.scope = Scope::none, c.reason = Reason::needs_training;
   BOOST_TEST(qualifier(c) == "needs_training");
+  c.reason = Reason::none, c.expected = Verdict::holds_under, c.condition = "the keys are of unit length";
+  BOOST_TEST(qualified(c.expected, c) == "holds_under (the keys are of unit length)");
+  BOOST_TEST(qualified(Verdict::refuted, c) == "refuted");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -93,6 +93,7 @@ BOOST_AUTO_TEST_CASE(descriptors_are_complete) {
     BOOST_TEST(ids.insert(c.id).second); // unique
     BOOST_TEST((c.reason == Reason::none) == bool(c.measure));
     BOOST_TEST((c.expected == Verdict::refuted) == (c.scope != Scope::none));
+    BOOST_TEST((c.expected == Verdict::holds_under) == !c.condition.empty());
     BOOST_TEST((c.expected == Verdict::not_tested) == (c.reason != Reason::none));
   }
 }

@@ -57,6 +57,13 @@ BOOST_AUTO_TEST_CASE(a_claim_is_decided_by_its_statement) {
   BOOST_TEST((with_rival({said_wrongly, good}) == Verdict::refuted));
   BOOST_TEST((with_rival({said_wrongly, as_limit(good, {})}) == Verdict::holds_asymptotically));
   BOOST_TEST((with_rival({said_wrongly, as_limit(bad, {})}) == Verdict::refuted));
+  const Point if_so = as_condition(good, {});
+  BOOST_TEST((with_rival({said_wrongly, if_so}) == Verdict::holds_under));
+  BOOST_TEST((with_rival({said_wrongly, as_limit(good, {}), if_so}) == Verdict::holds_under));
+  BOOST_TEST((with_rival({said_wrongly, as_limit(bad, {}), if_so}) == Verdict::refuted));
+  BOOST_TEST((with_rival({said_wrongly, as_condition(bad, {})}) == Verdict::refuted));
+  BOOST_TEST((with_rival({said, as_condition(bad, {})}) == Verdict::holds)); // the claim fails by its point
+  BOOST_TEST((with_rival({as_condition(bad, {})}) == Verdict::refuted));     // no statement: the condition decides
   BOOST_TEST((with_rival({good, sampled_point({1, INFINITY}, 1)}) == Verdict::inconclusive));
 }
 

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(files_say_which_version_they_are_of) { // readers of other 
   const Folder folder;
   OutputFile(folder / "r.h5").publish(filled().image());
   const Hdf5File file(folder / "r.h5");
-  BOOST_TEST((file.schema() == "recollect results" && file.schema_version() == 4));
+  BOOST_TEST((file.schema() == "recollect results" && file.schema_version() == 5));
 }
 
 BOOST_AUTO_TEST_CASE(findings_come_back_whole) {

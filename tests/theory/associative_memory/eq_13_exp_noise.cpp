@@ -38,6 +38,11 @@ BOOST_AUTO_TEST_CASE(points_at_which_a_statement_does_not_apply) {
   BOOST_CHECK_THROW(check_claim_at("snr_exp", {{"d", "256"}, {"tau", "1.05"}}), Error); // exp leaves float64's range
 }
 
+BOOST_AUTO_TEST_CASE(temperatures_next_to_the_optimum_are_refused) {
+  refuse_point("snr_temperature", {{"tau", "1.99999"}});
+  check_claim_at("snr_temperature", {{"tau", "1.95"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

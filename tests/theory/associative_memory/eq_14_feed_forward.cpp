@@ -19,6 +19,11 @@ BOOST_AUTO_TEST_CASE(experts_that_do_not_partition_the_rows) {
   BOOST_CHECK_THROW(check_claim_at("ffn_moe", {{"m", "12"}, {"block", "6"}, {"topk", "2"}}), Error);
 }
 
+BOOST_AUTO_TEST_CASE(heads_are_rows_of_one_network) {
+  check_claims({"ffn_multihead_sum"});
+  check_claim_at("ffn_multihead_sum", {{"m", "9"}, {"half", "4"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

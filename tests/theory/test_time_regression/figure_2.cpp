@@ -22,6 +22,10 @@ BOOST_AUTO_TEST_CASE(without_learnable_parameters_the_figure_is_not_told) {
   BOOST_TEST((table.reason == Reason::under_specified));
 }
 
+BOOST_AUTO_TEST_CASE(one_direction_of_noise_is_refused) {
+  refuse_point("fig2_softmax_adapts", {{"noise", "equicorrelated"}, {"correlation", "0.95"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -38,6 +38,12 @@ BOOST_AUTO_TEST_CASE(the_output_norm_fixes_the_loss) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_first_quarter_is_harder) {
+  check_claims({"fig2_first_quarter"});
+  check_claim_at("fig2_first_quarter", {{"noise", "chain"}, {"correlation", "0.9"}});
+  refuse_point("fig2_naive_never_beaten", {{"noise", "equicorrelated"}, {"correlation", "0.95"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

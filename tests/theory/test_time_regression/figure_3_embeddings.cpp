@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
 BOOST_AUTO_TEST_CASE(three_unit_vectors_in_the_plane) {
   // At 120 degrees: |cosine| 1/2 = sqrt((3 - 2) / (2 * 2)), the least possible.
   const double h = std::sqrt(0.75);
-  BOOST_TEST(std::fabs(coherence({1, 0, -0.5, h, -0.5, -h}, 3, 2) - 0.5) < 1e-15);
+  BOOST_TEST(std::fabs(recollect::coherence({1, 0, -0.5, h, -0.5, -h}, 3, 2) - 0.5) < 1e-15);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,6 +28,11 @@ BOOST_AUTO_TEST_CASE(a_cue_written_twice_reads_twice_its_response) {
               0); // step 3 asks for r1, which u1 followed once
 }
 
+BOOST_AUTO_TEST_CASE(there_is_no_token_before_the_first) {
+  check_claims({"mqar_indices_typo"});
+  check_claim_at("mqar_indices_typo", {{"P", "10"}, {"d", "40"}, {"T", "100"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -18,6 +18,10 @@ BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   refuse_point("wls_weights_irrelevant_gamma_zero", {{"t", "7"}});
 }
 
+BOOST_AUTO_TEST_CASE(as_many_pairs_as_dimensions_are_refused) {
+  refuse_point("wls_eq15_over", {{"t", "5"}, {"Dk", "5"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

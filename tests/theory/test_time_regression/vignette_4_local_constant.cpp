@@ -24,6 +24,11 @@ BOOST_AUTO_TEST_CASE(softmax_is_the_gaussian_mean_of_equal_keys) {
   BOOST_TEST(std::fabs(forward(find_variant("softmax"), s).o[1] - expected) < 1e-15);
 }
 
+BOOST_AUTO_TEST_CASE(the_constant_has_the_width_of_the_values) {
+  check_claims({"eq50_width_typo"});
+  refuse_point("eq50_width_typo", {{"Dk", "4"}, {"Dv", "4"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

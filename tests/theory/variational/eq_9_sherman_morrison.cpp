@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
 
 BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   check_claim_at("sherman_morrison_exact", {{"T", "300"}, {"d", "10"}, {"lambda0", "0.5"}});
-  check_claim_at("sherman_morrison_refresh_bias", {{"d", "24"}, {"period", "10"}, {"eta", "0.002"}});
+  check_claim_at("sherman_morrison_refresh_bias", {{"T", "300"}, {"d", "24"}, {"period", "10"}, {"eta", "0.002"}});
   check_claim_at("sm_delta_ge_1", {{"T", "400"}, {"d", "12"}, {"lambda0", "0.2"}});
   check_claim_at("sm_delta_f32_repeated_u", {{"d", "24"}});
 }

@@ -22,6 +22,11 @@ BOOST_AUTO_TEST_CASE(one_step_of_algorithm_1_by_hand) {
   check_close(forward(vla, one_head(1, {1}, {1}, {3})).o, {1.5}, 1e-15);
 }
 
+BOOST_AUTO_TEST_CASE(elu_is_another_similarity) {
+  check_claims({"elu_approximates_exp"});
+  check_claim_at("elu_approximates_exp", {{"d", "7"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

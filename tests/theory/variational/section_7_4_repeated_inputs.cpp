@@ -15,6 +15,11 @@ BOOST_AUTO_TEST_CASE(statements_refuse_points_where_they_do_not_apply) {
   refuse_point("vla_redundant_inputs", {{"d", "8"}, {"n", "5"}}); // too many keys for their Gram matrix
 }
 
+BOOST_AUTO_TEST_CASE(no_window_has_an_edge) {
+  check_claims({"vla_most_recent_window"});
+  check_claim_at("vla_most_recent_window", {{"d", "6"}, {"m", "5"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

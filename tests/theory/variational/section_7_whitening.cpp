@@ -16,6 +16,11 @@ BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   refuse_point("vla_7.2_projection", {{"n", "9"}, {"d", "9"}});
 }
 
+BOOST_AUTO_TEST_CASE(penalties_that_rounding_hides_are_refused) {
+  refuse_point("vla_whitening_direction", {{"s", "10"}, {"lambda0", "1e-6"}});
+  check_claim_at("vla_whitening_direction", {{"s", "1.005"}, {"lambda0", "0.3"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
