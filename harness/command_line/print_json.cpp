@@ -174,6 +174,7 @@ std::string findings_json(const std::vector<Finding> &findings) {
         points.push_back(point_json(p));
     json entry = claim_json(*f.claim);
     entry["verdict"] = name_of(f.verdict);
+    entry["outcome"] = outcome_name(f);
     entry["tested"] = f.tested();
     entry["passed"] = f.passed;
     entry["points"] = points;
@@ -199,7 +200,8 @@ std::string findings_junit(const std::vector<Finding> &findings) {
       suite.passed(f.claim->id, f.seconds);
     else
       suite.failed(f.claim->id, f.seconds,
-                   std::string("verdict ") + name_of(f.verdict) + ", expected " + name_of(f.claim->expected),
+                   std::string("verdict ") + name_of(f.verdict) + ", expected " + name_of(f.claim->expected) +
+                       (qualifier(*f.claim).empty() ? "" : " (" + qualifier(*f.claim) + ")"),
                    f.claim->statement + "\n" + said);
   }
   return suite.text();
