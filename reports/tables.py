@@ -61,7 +61,7 @@ def markdown(results):
 
 
 def parameters_of(cell):
-    """{"task.n": 16, "layer.beta": 0.2}: what a cell ran with, the tuned values among it; automatic where the layer decides."""
+    """{"task.n": 16, "layer.beta": 0.2}: what a cell ran with, tuned values among it; automatic where a layer decides."""
     found = {}
     for owner, mine in cells_.ran_with(cell).items():
         of = "task" if owner == cell["task"] else "layer"
