@@ -69,12 +69,14 @@ def publish(new, folder):
 
 
 def layers_in_order(results):
-    """Every layer of the files, those of the fewest first: what is drawn beside few others gets the plainest looks."""
+    """Every layer of the files, those of the fewest first: what is drawn beside few others gets the plainest looks. Among
+    all, those of a family, which share a panel, follow one another."""
+    family = {c["variant"]: c["family"] for c in results["cells"]}
     trained = {t["mixer"] for t in results["trainings"]}
     swept = {c["variant"] for c in results["cells"] if c["experiment"] not in ("", "matrix")}
     timed = {b["variant"] for b in results["bench"]}
-    every = {c["variant"] for c in results["cells"]}
-    return [layer for _, layers in sorted((len(found), sorted(found)) for found in (trained, swept, timed, every)) for layer in layers]
+    sets = sorted((trained, swept, timed, set(family)), key=len)
+    return [layer for layers in sets for layer in sorted(layers, key=lambda v: (family.get(v, ""), v))]
 
 
 def load(paths):
