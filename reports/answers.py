@@ -7,15 +7,7 @@ import matrix as matrices
 from style import number
 
 ASKED_FIRST = ("recall", "mqar", "needle", "swap", "online_regression")
-FIXED = "persistent memory"  # the family whose weights are fixed: it cannot be written to, and is named apart
 MOST = 3  # layers named of a front, the best
-
-
-def beats_chance(cell):
-    """Better than a guess by more than two standard errors; one seed has none, and shows nothing."""
-    if math.isnan(cell["error"]):
-        return False
-    return math.isnan(cell["chance"]) or cell["direction"] * (cell["mean"] - cell["chance"]) > 2 * cell["error"]
 
 
 def named(mine):
@@ -33,8 +25,8 @@ def answer(cells, settings):
         return False, "not answered from untuned defaults: recollect run --tune gives each layer its best"
     if all(math.isnan(c["error"]) for c in cells):
         return False, "one seed a layer: without a standard error nothing is told from a guess"
-    good = [c for c in cells if beats_chance(c)]
-    written, fixed = ([c for c in good if (c["family"] == FIXED) == apart] for apart in (False, True))
+    good = [c for c in cells if cells_.beats_chance(c)]
+    written, fixed = ([c for c in good if cells_.is_fixed(c) == apart] for apart in (False, True))
     said = [named(written)] if written else ["no layer that is written to is two standard errors better than a guess"]
     if fixed:
         said.append(f"fixed weights, which are not written to: {named(fixed)}")

@@ -144,6 +144,18 @@ def counts(cells):
     return found
 
 
+def beats_chance(cell):
+    """Better than a guess by more than two standard errors; one seed has none, and shows nothing."""
+    if math.isnan(cell["error"]):
+        return False
+    return math.isnan(cell["chance"]) or cell["direction"] * (cell["mean"] - cell["chance"]) > 2 * cell["error"]
+
+
+def is_fixed(cell):
+    """Whether the layer's weights are fixed: it cannot be written to, and is compared apart from those that can."""
+    return cell["family"] == "persistent memory"
+
+
 def pareto(points, direction):
     """Indices of (cost, value) that no other point beats in both: cheaper, and better."""
     order = sorted(range(len(points)), key=lambda i: (points[i][0], -direction * points[i][1]))

@@ -100,6 +100,12 @@ FIGURES = {
 }
 
 
+COST = (
+    "Every layer's headline against what it costs; bars: 95% interval over seeds. Named: layers that beat a guess and that "
+    "nothing beats at less cost. Hollow: fixed weights, which are not written to and not named."
+)
+
+
 def draw_one(job):
     """Draws and saves one figure, or none where the data do not allow it."""
     name, make, of, _, _, folder, png = job
@@ -115,8 +121,7 @@ def jobs_of(results, folder):
     for task in results["matrix"]["tasks"] if results["matrix"] else ():
         mine = matrix.ranked(results["matrix"], task)
         untuned = " At untuned defaults." if any(c["setting"] == "untuned" for c in mine) else ""
-        caption = "Every layer's headline against what it costs; bars: 95% interval over seeds. Layers that nothing beats at less cost are named."
-        jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption + untuned, f"{task}: accuracy against cost", folder, True))
+        jobs.append((f"cost_{task}", run_figures.against_cost, mine, COST + untuned, f"{task}: accuracy against cost", folder, True))
         swept = [c for c in results["cells"] if c["task"] == task and not c["experiment"]]
         caption = "The headline over what was swept, a line a layer; bars: one standard error over seeds."
         jobs.append((f"sweep_{task}", run_figures.experiment, swept, caption, f"{task} over what was swept", folder, True))

@@ -92,7 +92,8 @@ def by_load(cells):
 
 
 def against_cost(cells):
-    """The headline against state bytes a head and against flops a token, the Pareto front drawn and named."""
+    """The headline against state bytes a head and against flops a token. The Pareto front of the layers that are written to
+    and beat a guess is drawn and named; fixed weights are hollow."""
     mine = [c for c in ok(cells) if c["direction"] and c["state_bytes"] > 0 and c["flops"] > 0]
     if len(mine) < 4:
         return None
@@ -100,15 +101,18 @@ def against_cost(cells):
     direction, headline = mine[0]["direction"], mine[0]["headline"]
     for ax, cost, label in zip(axes, ("state_bytes", "flops"), ("state, bytes a head", "flops a token and head")):
         points = [(c[cost], c["mean"]) for c in mine]
-        ax.errorbar([x for x, _ in points], [y for _, y in points], yerr=[interval(c) for c in mine], fmt="o",
-                    color=CYCLE[0], alpha=0.55, markersize=4, elinewidth=0.8)  # fmt: skip
-        front = cells_.pareto(points, direction)
-        ax.plot([points[i][0] for i in front], [points[i][1] for i in front], color=CYCLE[1], drawstyle="steps-post",
+        for fixed in (False, True):
+            some = [c for c in mine if cells_.is_fixed(c) == fixed]
+            ax.errorbar([c[cost] for c in some], [c["mean"] for c in some], yerr=[interval(c) for c in some], fmt="o", color=CYCLE[0],
+                        markerfacecolor="none" if fixed else CYCLE[0], alpha=0.55, markersize=4, elinewidth=0.8)  # fmt: skip
+        good = [c for c in mine if cells_.beats_chance(c) and not cells_.is_fixed(c)]
+        front = [good[i] for i in cells_.pareto([(c[cost], c["mean"]) for c in good], direction)]
+        ax.plot([c[cost] for c in front], [c["mean"] for c in front], color=CYCLE[1], drawstyle="steps-post",
                 linewidth=1.3, label="Pareto front")  # fmt: skip
-        for number, i in enumerate(front, 1):  # named below the axis, where names have room
-            ax.annotate(str(number), points[i], textcoords="offset points", xytext=(-3, 4 * direction), fontsize=7.5,
+        for number, c in enumerate(front, 1):  # named below the axis, where names have room
+            ax.annotate(str(number), (c[cost], c["mean"]), textcoords="offset points", xytext=(-3, 4 * direction), fontsize=7.5,
                         color=CYCLE[1], ha="right", va="bottom" if direction > 0 else "top")  # fmt: skip
-        named = textwrap.fill(",  ".join(f"{n} {mine[i]['variant']}" for n, i in enumerate(front, 1)), 56)
+        named = textwrap.fill(",  ".join(f"{n} {c['variant']}" for n, c in enumerate(front, 1)), 56)
         share = mine[0]["ceiling"] == 1  # of right answers: from 0 to 1
         positive = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
         logarithmic = positive and not share

@@ -4,7 +4,9 @@ import unittest
 
 from pages import ReportCase  # noqa: I001: finds the modules below
 import answers
+import matrix
 import report
+import run_figures
 import synthetic
 from synthetic import seeded
 
@@ -98,6 +100,17 @@ class Answers(ReportCase):
                 "ffn_relu 0.91 at 1\u202f024 bytes",
             ),
         )
+
+    def test_a_front_names_what_the_answer_may_name(self):
+        cases = [
+            *seeded([0.10, 0.12], variant="hgrn", state_bytes=8.0, flops=8.0),  # a guess has 0.1
+            *seeded([0.7, 0.72], variant="ffn_relu", family="persistent memory", state_bytes=16.0, flops=16.0),
+            *seeded([0.5, 0.52], variant="linear", state_bytes=32.0, flops=32.0),
+            *seeded([0.9, 0.92], variant="softmax", state_bytes=64.0, flops=64.0),
+        ]
+        synthetic.write_cases(self.runs, cases)
+        for ax in run_figures.against_cost(matrix.ranked(report.load([self.runs])["matrix"], "recall")).axes:
+            self.assertEqual(ax.get_xlabel().split("\n")[1], "1 linear,  2 softmax")
 
     def test_untuned_layers_and_single_seeds_answer_nothing(self):
         two = [c for layer in ("linear", "softmax") for c in seeded([0.5, 0.6], variant=layer, setting="untuned")]
