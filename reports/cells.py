@@ -43,7 +43,7 @@ def cell_of(cases):
     keep = ("experiment", "task", "variant", "family", "form", "real", "chance", "ceiling", "params", "setting")
     return {
         **{name: first[name] for name in keep},
-        **dict(chosen=good[0]["chosen"] if good else {}, headline=headline, direction=DIRECTIONS.get(first["better"], 0)),
+        **dict(file=first.get("file", 0), chosen=good[0]["chosen"] if good else {}, headline=headline, direction=DIRECTIONS.get(first["better"], 0)),
         **dict(status=status, reason=speaks["reason"], count=len(cases), seeds=[c["seed"] for c in cases]),
         **dict(metrics=metrics, mean=mean, error=error, values=values),
         **dict(state_bytes=speaks["state_bytes"], flops=speaks["flops"]),
@@ -57,11 +57,46 @@ def cells(results):
     for case in results["cases"]:
         if case["setting"] != "trial":
             groups.setdefault(planned(case), []).append(case)
-    return [cell_of(cases) for cases in groups.values()]
+    found = [cell_of(cases) for cases in groups.values()]
+    tell_apart(found)
+    return found
+
+
+def tell_apart(cells):
+    """Gives every cell as `told` the settings that tell it from others: of its task from all cells of that task and
+    experiment, of a layer from the layer's other cells there. What was chosen by tuning is no setting."""
+    values = {}
+
+    def place(cell, owner, name):
+        return (cell["experiment"].replace("matrix", ""), cell["task"], owner, name)  # a task's page shows both in one table
+
+    for cell in cells:
+        for owner, mine in cell["params"].items():
+            for name, value in mine.items():
+                values.setdefault(place(cell, owner, name), set()).add(str(value))
+    for cell in cells:
+        apart = {
+            owner: {n: v for n, v in mine.items() if len(values[place(cell, owner, n)]) > 1 and (owner, n) not in cell["chosen"]}
+            for owner, mine in cell["params"].items()
+        }
+        cell["told"] = settings(dict(cell, params=apart))
+
+
+def task_setting(cell):
+    """What the task was run at: cells are compared only where this is the same."""
+    return str(sorted(cell["params"].get(cell["task"], {}).items()))
+
+
+def ran_with(cell):
+    """{owner: {name: value}}: the parameters that a cell ran with, what tuning chose over what was planned."""
+    params = {owner: dict(mine) for owner, mine in cell["params"].items()}
+    for (owner, name), value in cell["chosen"].items():
+        params.setdefault(owner, {})[name] = value
+    return params
 
 
 def settings(cell):
-    """{name: value} of both owners; the variant's own are called owner.name where the task has the name too."""
+    """{name: value} of both owners, as planned; the variant's own are called owner.name where the task has the name too."""
     task = dict(cell["params"].get(cell["task"], {}))
     for name, value in cell["params"].get(cell["variant"], {}).items():
         task[f"{cell['variant']}.{name}" if name in task else name] = value
@@ -99,6 +134,26 @@ def coincidences(group):
             same.setdefault(signature(cell), []).append(cell["variant"])
     shared = [variants for variants in same.values() if len(variants) > 1]
     return {v: (chr(ord("a") + i) if i < 26 else f"a{i}") for i, variants in enumerate(shared) for v in variants}
+
+
+def counts(cells):
+    """{status: cells}: a layer on a task at one setting is a cell, however many settings were swept."""
+    found = {}
+    for cell in cells:
+        found[cell["status"]] = found.get(cell["status"], 0) + 1
+    return found
+
+
+def beats_chance(cell):
+    """Better than a guess by more than two standard errors; one seed has none, and shows nothing."""
+    if math.isnan(cell["error"]):
+        return False
+    return math.isnan(cell["chance"]) or cell["direction"] * (cell["mean"] - cell["chance"]) > 2 * cell["error"]
+
+
+def is_fixed(cell):
+    """Whether the layer's weights are fixed: it cannot be written to, and is compared apart from those that can."""
+    return cell["family"] == "persistent memory"
 
 
 def pareto(points, direction):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plot of one claim, from its points alone: curves where a parameter sweeps, one row a point elsewhere."""
+import re
+
 import rows
 import style
 from findings import outcome, strain
 from style import INK, MARKERS, MUTED, ROLES, number
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
-FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis
+FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis, where the law is one in several
 NAMING = ("quantity", "case")  # parameters that say what a point measures
 
 
@@ -27,7 +29,28 @@ def name_of(role, label, params, leave_out=()):
     return f"{role}: {text}" if text else role
 
 
-def sweep(points):
+def is_law_in(points, x):
+    """True where along every line of points one x has one prediction: the exact form is a function of x there."""
+    for _, mine in lines_of([p for p in points if x in p["params"]], x):
+        seen = {}
+        for p in mine:
+            first = seen.setdefault(p["params"][x], p["predicted"])
+            if abs(p["predicted"] - first) > 1e-9 * max(abs(first), abs(p["predicted"])):
+                return False
+    return True
+
+
+def best_axis(names, points, exact):
+    """Of these parameters the one that the exact form is a law in; of several one that its text names."""
+    def rank(name):
+        named = re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", exact)
+        choice = FIRST_CHOICE.index(name) if name in FIRST_CHOICE else len(FIRST_CHOICE)
+        return (not is_law_in(points, name), not named, choice, -len({p["params"].get(name) for p in points}), name)
+
+    return min(names, key=rank, default=None)
+
+
+def sweep(points, exact=""):
     """(x, the points along it): a number that takes at least 4 values among points of one quantity, else (None, [])."""
     best = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
@@ -38,7 +61,7 @@ def sweep(points):
                 if style.finite(value):
                     values.setdefault(name, set()).add(value)
         long_ = [n for n in sorted(values) if len(values[n]) >= 4]
-        x = next((n for n in FIRST_CHOICE if n in long_), max(long_, key=lambda n: len(values[n]), default=None))
+        x = best_axis(long_, mine, exact)
         along = [p for p in mine if x in p["params"]]
         if x and (any(p["role"] == "statement" for p in along), len(along)) > (
             any(p["role"] == "statement" for p in best[1]),
@@ -141,7 +164,7 @@ def claim_figure(claim):
         return None
     if outcome(claim) == "failed":
         return one_row_a_point(points + rivals, by_failure)
-    x, along = sweep(points)
+    x, along = sweep(points, claim.get("exact", ""))
     decides = any(p["role"] == "statement" for p in along) or all(p["role"] != "statement" for p in points)
     return swept(along, x) if decides and len(along) >= 4 else one_row_a_point(points + rivals, by_role)
 

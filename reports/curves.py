@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of curves over steps, the variants in small multiples by family."""
+import matrix
 import numpy as np
-
 import style
 from style import INK, below
 
@@ -31,10 +31,11 @@ def curves(cases, name, logarithmic):
 
 def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, most=7):
     """Small multiples by family, at most `most` variants a panel, on the median and middle 80% of all variants."""
+    comparable = {c["variant"] for c in matrix.ranked(results["matrix"], task)}
     cases = [
         c
         for c in results["cases"]
-        if c["task"] == task and c["status"] == "ok" and c["setting"] != "trial" and c["experiment"] in ("", "matrix")
+        if c["task"] == task and c["status"] == "ok" and c["setting"] != "trial" and c["experiment"] in ("", "matrix") and c["variant"] in comparable
     ]
     found = next((f for f in (curves(cases, s, logarithmic) for s in series) if f), None)
     if not found:

@@ -7,6 +7,7 @@ import claim_figures
 import curves
 import equivalence
 import figures
+import matrix
 import run_figures
 import speed_figures
 import style
@@ -39,7 +40,7 @@ FIGURES = {
         ),
         (
             "capacity",
-            lambda results: run_figures.capacities(results["matrix_cells"]),
+            lambda results: run_figures.capacities(matrix.ranked(results["matrix"], "capacity")),
             "How many pairs each layer still recalls with 99% accuracy.",
         ),
     ],
@@ -99,6 +100,12 @@ FIGURES = {
 }
 
 
+COST = (
+    "Every layer's headline against what it costs; bars: 95% interval over seeds. Named: layers that beat a guess and that "
+    "nothing beats at less cost. Hollow: fixed weights, which are not written to and not named."
+)
+
+
 def draw_one(job):
     """Draws and saves one figure, or none where the data do not allow it."""
     name, make, of, _, _, folder, png = job
@@ -111,10 +118,13 @@ def jobs_of(results, folder):
     jobs = [
         (name, make, results, caption, caption, folder, True) for page in FIGURES.values() for name, make, caption in page
     ]
-    for task in sorted({c["task"] for c in results["matrix_cells"]}):
-        mine = [c for c in results["matrix_cells"] if c["task"] == task]
-        caption = "Every layer's headline against what it costs; bars: 95% interval over seeds. Layers that nothing beats at less cost are named."
-        jobs.append((f"cost_{task}", run_figures.against_cost, mine, caption, f"{task}: accuracy against cost", folder, True))
+    for task in results["matrix"]["tasks"] if results["matrix"] else ():
+        mine = matrix.ranked(results["matrix"], task)
+        untuned = " At untuned defaults." if any(c["setting"] == "untuned" for c in mine) else ""
+        jobs.append((f"cost_{task}", run_figures.against_cost, mine, COST + untuned, f"{task}: accuracy against cost", folder, True))
+        swept = [c for c in results["cells"] if c["task"] == task and not c["experiment"]]
+        caption = "The headline over what was swept, a line a layer; bars: one standard error over seeds."
+        jobs.append((f"sweep_{task}", run_figures.experiment, swept, caption, f"{task} over what was swept", folder, True))
     for name, described in results["experiments"].items():
         mine = [c for c in results["cells"] if c["experiment"] == name]  # of a training there are none
         jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))

@@ -35,7 +35,7 @@ def search_key(claim):
     """All that a reader may search a claim by, its layers and its paper's name among it."""
     paper = PAPERS.get(findings.paper_of(claim), {})
     id = claim["id"]
-    texts = [id, id.replace("_", "-"), claim["source"], claim["statement"], claim["exact"], claim["scope"], claim["reason"]]
+    texts = [id, findings.verdict_text(claim), id.replace("_", "-"), claim["source"], claim["statement"], claim["exact"], claim["scope"], claim["reason"]]
     texts += [paper.get("title", ""), paper.get("authors", ""), *claim["covers"], *claim["variants"]]
     return " ".join(texts).lower()
 
@@ -56,6 +56,7 @@ FILTERS = {
     "settings": params_text,
     "tuning": tuning,
     "outcome": findings.outcome,
+    "verdict": findings.verdict_text,
     "decisive": findings.decisive,
     "distance": findings.distance,
     "paper": findings.paper_of,

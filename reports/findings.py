@@ -29,18 +29,32 @@ FOUND = {
     "boundary": ("refuted at a boundary of our choosing", "refuted at a boundary of our choosing"),
     "typo": ("typo", "typos"),
     "untrained": ("effect of training absent without training", "effects of training absent without training"),
+    "trained_holds": ("holds of trained models", "hold of trained models"),
+    "trained_in_part": ("refuted in part by trained models", "refuted in part by trained models"),
+    "trained_refuted": ("refuted by trained models", "refuted by trained models"),
+    "trained_undecided": ("undecided by trained models", "undecided by trained models"),
     "not_tested": ("not tested", "not tested"),
     "failed": ("failed", "failed"),
 }
 
 
 def outcome(claim):
-    """What came of a claim, a key of FOUND: a refutation by its scope; failed where our own check did not pass."""
+    """What came of a claim, a key of FOUND: a refutation by its scope; failed where our own check did not pass; where it
+    asks for training, what trained models say of its row."""
     if claim["reason"]:
-        return "not_tested"
+        return claim["trained"]["outcome"] if claim.get("trained") else "not_tested"
     if not claim["passed"]:
         return "failed"
     return claim["scope"] if claim["scope"] in FOUND else claim["verdict"]
+
+
+def verdict_text(claim):
+    """The verdict as it is said everywhere: with its scope, or its reason; of trained models theirs."""
+    found = outcome(claim)
+    if found.startswith("trained_"):
+        return FOUND[found][0]
+    beside = claim["scope"] or claim["reason"]
+    return claim["verdict"].replace("_", " ") + (f" ({beside.replace('_', ' ')})" if beside else "")
 
 
 def counts(claims):
@@ -51,7 +65,7 @@ def counts(claims):
 
 def paper_of(claim):
     """The paper a claim's source begins with: "000" of "000 Eq 7, Appendix A"."""
-    return claim["source"].split(" ")[0].rstrip(",;:") or "other"
+    return claim["source"].split(" ")[0].rstrip(",;:") or "unknown"
 
 
 def needs_explaining(claim):

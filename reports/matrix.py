@@ -16,8 +16,17 @@ def pick(group):
     return named[-1] if len(named) == 1 else group[0] if len(group) == 1 else None
 
 
+def settings_of(all_cells):
+    """{task: how many settings of it were run}: a column of the matrix compares layers at one."""
+    found = {}
+    for cell in all_cells:
+        found.setdefault(cell["task"], set()).add(cells_.task_setting(cell))
+    return {task: len(settings) for task, settings in found.items()}
+
+
 def build(all_cells):
-    """{tasks, variants: [(family, variant)], cell: {(variant, task): cell}, same: {task: {variant: letter}}}, or None."""
+    """{tasks, variants: [(family, variant)], cell: {(variant, task): cell}, same: {task: {variant: letter}}, settings: {task:
+    how many it was run at}}, or None."""
     if not all_cells:
         return None
     tasks = sorted({c["task"] for c in all_cells})
@@ -25,14 +34,22 @@ def build(all_cells):
     pairs = {}
     for cell in all_cells:
         pairs.setdefault((cell["variant"], cell["task"]), []).append(cell)
-    shown = {}
+    shown, settings = {}, settings_of(all_cells)
     for _, variant in variants:
         for task in tasks:
             group = pairs.get((variant, task), [])
             cell = pick(group) if group else dict(status="not planned", reason="this pair was not in the plan of any file")
-            shown[variant, task] = cell or dict(status="swept", reason=f"{len(group)} settings: see the task's page")
+            if group and settings[task] > 1:
+                cell = dict(status="swept", reason=f"the task was run at {settings[task]} settings: see its page")
+            shown[variant, task] = cell or dict(status="swept", reason=f"{len(group)} settings of the layer: see the task's page")
     same = {t: cells_.coincidences([shown[v, t] for _, v in variants if shown[v, t]["status"] == "ok"]) for t in tasks}
-    return dict(tasks=tasks, variants=variants, cell=shown, same=same)
+    return dict(tasks=tasks, variants=variants, cell=shown, same=same, settings=settings)
+
+
+def ranked(matrix, task):
+    """The cells of a task that can be compared: every layer's one, all at the same setting of the task."""
+    mine = [matrix["cell"][v, task] for _, v in matrix["variants"]] if matrix and task in matrix["tasks"] else []
+    return [c for c in mine if c["status"] == "ok" and math.isfinite(c["mean"])]
 
 
 def shade(matrix, task):
@@ -60,8 +77,5 @@ def colours(fraction):
 
 
 def counts(matrix):
-    """{status: cells} over the whole matrix."""
-    found = {}
-    for cell in matrix["cell"].values():
-        found[cell["status"]] = found.get(cell["status"], 0) + 1
-    return found
+    """{status: pairs} over the whole matrix."""
+    return cells_.counts(matrix["cell"].values())

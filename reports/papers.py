@@ -29,13 +29,13 @@ def short_name(paper):
     return PAPERS[paper]["title"].split(":")[0] if paper in PAPERS else paper
 
 
-def bibtex(claim, meta):
-    """How to cite one finding: the version, commit and seed that made it."""
+def bibtex(claim, verdict, meta):
+    """How to cite one finding, its verdict in words: the version, commit and seed that made it."""
     commit = meta.get("git_commit", "")[:12]
     dirty = " with uncommitted changes" if meta.get("git_dirty") == "true" else ""
     key = "recollect_" + "".join(c if c.isalnum() else "_" for c in claim["id"])
     return (
-        f"@misc{{{key},\n  title = {{{{{claim['id']}}}: {claim['source']}, {claim['verdict'].replace('_', ' ')}}},\n"
+        f"@misc{{{key},\n  title = {{{{{claim['id']}}}: {claim['source']}, {verdict}}},\n"
         f"  author = {{{{The recollect developers}}}},\n"
         f"  howpublished = {{recollect {meta.get('version', '?')}, commit {commit}{dirty}, seed {meta.get('seed', '?')}}},\n"
         f"  year = {{{meta.get('start_utc', '?')[:4]}}}\n}}"

@@ -74,7 +74,7 @@ def read_cases(file):
     for row in rows_of(file, "parameters"):
         cases[row["case"]]["params"].setdefault(row["owner"], {})[row["name"]] = value_of(row)
     for row in rows_of(file, "choices"):  # of a tuned case: what its trials chose, over what was planned
-        cases[row["case"]]["chosen"][row["owner"], row["name"]] = row["value"]
+        cases[row["case"]]["chosen"][row["owner"], row["name"]] = value_of({"text": "", **row})
     for row in rows_of(file, "records"):
         cases[row["case"]].update(row)
     for row in rows_of(file, "metrics"):
@@ -101,7 +101,8 @@ def point_of(row):
 def read_claims(file):
     """The findings of one file, the points apart from the rivals; {claim: finding}. What version 1 did not record is
     empty. A claim is found once in versions 1 and 2, later once for each of the points that were asked for."""
-    absent = dict(explanation="", reason="", condition="", paragraph="", conditions="", next="", answer="", system="", variants="", verdict="inconclusive", expected="", passed=0)
+    texts = ("source", "statement", "exact", "explanation", "scope", "reason", "condition", "paragraph", "conditions", "next", "answer", "system", "covers", "variants", "expected")  # fmt: skip
+    absent = {**dict.fromkeys(texts, ""), "verdict": "inconclusive", "passed": 0}
     findings, points = {}, {}
 
     def key(row):
@@ -109,6 +110,8 @@ def read_claims(file):
 
     for row in rows_of(file, "claim_texts"):
         row = {**absent, **row}
+        if row["verdict"] == "not_tested" and not row["reason"]:
+            row["reason"] = "reason_not_in_the_file"  # a baseline keeps verdicts alone
         lists = {name: row[name].split() for name in ("covers", "variants")}
         findings[key(row)] = dict(row, **lists, id=file_name(row["claim"]), passed=bool(row["passed"]), points=[], rivals=[])
     for row in rows_of(file, "claim_plan"):  # of what the file found, how hard it looked
@@ -178,11 +181,14 @@ def read_file(path):
 
 
 def read(paths):
-    """All files as one: cases side by side; of a claim measured twice, the last file's finding."""
+    """All files as one: cases side by side; of a claim measured twice, the last file's finding. A baseline, which keeps
+    verdicts alone, never replaces a finding with its points."""
     files = [read_file(path) for path in paths]
     claims = {}
     for file in files:
         for id, claim in file["claims"].items():
+            if id in claims and claims[id]["source"] and not claim["source"]:
+                continue
             claims.pop(id, None)  # the order is that of the last measurement
             claims[id] = dict(claim, path=file["path"])
     experiments = {name: e for f in files for name, e in f["experiments"].items()}

@@ -68,14 +68,31 @@ def publish(new, folder):
         os.replace(os.path.join(new, name), os.path.join(folder, name))
 
 
+def layers_in_order(results):
+    """Every layer of the files, those of the fewest first: what is drawn beside few others gets the plainest looks. Among
+    all, those of a family, which share a panel, follow one another."""
+    family = {c["variant"]: c["family"] for c in results["cells"]}
+    trained = {t["mixer"] for t in results["trainings"]}
+    swept = {c["variant"] for c in results["cells"] if c["experiment"] not in ("", "matrix")}
+    timed = {b["variant"] for b in results["bench"]}
+    sets = sorted((trained, swept, timed, set(family)), key=len)
+    return [layer for layers in sets for layer in sorted(layers, key=lambda v: (family.get(v, ""), v))]
+
+
 def load(paths):
     """The results of all files, with their cells."""
     results = read.read(paths)
     import cells
+    import matrix
+    import style
+    import trained_rows
 
+    trained_rows.attach(results)
     results["cells"] = cells.cells(results)
-    named = [c for c in results["cells"] if c["experiment"] in ("", "matrix")]
-    results["matrix_cells"] = named or results["cells"]
+    named, unnamed = ([c for c in results["cells"] if c["experiment"] == name] for name in ("matrix", ""))
+    results["matrix_cells"] = named or unnamed or results["cells"]
+    results["matrix"] = matrix.build(results["matrix_cells"])
+    style.assign_looks(layers_in_order(results))
     return results
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import style
 from style import CYCLE, INK, MUTED
 
+MOST_PANELS, MOST_LINES = 12, 12  # of a figure, of a panel
 T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t, two-sided, 1 ... 9 degrees
 
 
@@ -44,22 +45,35 @@ def linear_memory_accuracy(n, d, dv):
     return float(np.sum(weight * below ** (n - 1)) / np.sum(weight))
 
 
+def lines_of(variant, points):
+    """{name: [(x, cell)] along x} of one layer: a line each setting of its own."""
+    mine = [c for _, c in points if c["variant"] == variant]
+    varying = cells_.varying([dict(c, params={variant: c["params"].get(variant, {})}) for c in mine])
+    lines = {}
+    for x, c in points:
+        if c["variant"] == variant:
+            own = {n: v for n, v in c["params"].get(variant, {}).items() if n in varying and (variant, n) not in c["chosen"]}
+            lines.setdefault(" ".join([variant, style.params_text(own)]).strip(), []).append((x, c))
+    return {name: sorted(line, key=lambda p: p[0]) for name, line in lines.items()}
+
+
 def by_load(cells):
     """Accuracy against n / d, a line a layer, the theory of the linear memory and chance over them; None without a sweep."""
     mine = [c for c in ok(cells) if c["task"] == "recall" and {"n", "d", "dv"} <= set(c["params"].get("recall", {}))]
     groups = {}
     for c in mine:
         p = c["params"]["recall"]
-        groups.setdefault((p["d"], p["dv"]), []).append((p["n"] / p["d"], c))
+        groups.setdefault((c["experiment"], c["file"], p["d"], p["dv"]), []).append((p["n"] / p["d"], c))
     groups = {k: v for k, v in groups.items() if len({x for x, _ in v}) > 2}
     if not groups:
         return None
-    figure, axes = style.panels(len(groups), 2, height=3.2, between=0.9)
-    for ax, ((d, dv), points) in zip(axes, sorted(groups.items())):
+    figure, axes = style.panels(len(groups), 2, height=3.2, between=1.6 if len(groups) > 1 else 0.9)
+    for ax, ((experiment, _, d, dv), points) in zip(axes, sorted(groups.items())):
         for variant in sorted({c["variant"] for _, c in points}):
-            line = sorted((x, c) for x, c in points if c["variant"] == variant)
-            ax.errorbar([x for x, _ in line], [c["mean"] for _, c in line], yerr=bars(line),
-                        capsize=2, label=variant, **style.look(variant))  # fmt: skip
+            lines = lines_of(variant, points)
+            for i, (name, line) in enumerate(sorted(lines.items())):
+                ax.errorbar([x for x, _ in line], [c["mean"] for _, c in line], yerr=bars(line),
+                            capsize=2, label=style.label(name), **style.look(variant, i))  # fmt: skip
         loads = np.geomspace(min(x for x, _ in points), max(x for x, _ in points), 60)
         ax.plot(loads, [linear_memory_accuracy(x * d, d, dv) for x in loads], color=INK, linestyle=(0, (5, 2)),
                 linewidth=1.2, label="theory: linear memory")  # fmt: skip
@@ -70,13 +84,16 @@ def by_load(cells):
         ax.xaxis.set_major_formatter("{x:g}")
         ax.set_xlabel("stored pairs a key channel, n / d")
         ax.set_ylabel("accuracy of the last read")
-        ax.set_title(f"d = {d}, dv = {dv}; {said([c for _, c in points])}, ± 1 s.e.")
-        style.beside(ax)
+        untuned = ", untuned" if any(c["setting"] == "untuned" for _, c in points) else ""
+        title = f"{style.words(experiment)}: " if experiment else ""
+        ax.set_title(style.wrapped(f"{title}d = {d}, dv = {dv}; {said([c for _, c in points])}, ± 1 s.e.{untuned}", 60))
+        style.below(ax, ncol=2) if len(groups) > 1 else style.beside(ax)
     return figure
 
 
 def against_cost(cells):
-    """The headline against state bytes a head and against flops a token, the Pareto front drawn and named."""
+    """The headline against state bytes a head and against flops a token. The Pareto front of the layers that are written to
+    and beat a guess is drawn and named; fixed weights are hollow."""
     mine = [c for c in ok(cells) if c["direction"] and c["state_bytes"] > 0 and c["flops"] > 0]
     if len(mine) < 4:
         return None
@@ -84,15 +101,18 @@ def against_cost(cells):
     direction, headline = mine[0]["direction"], mine[0]["headline"]
     for ax, cost, label in zip(axes, ("state_bytes", "flops"), ("state, bytes a head", "flops a token and head")):
         points = [(c[cost], c["mean"]) for c in mine]
-        ax.errorbar([x for x, _ in points], [y for _, y in points], yerr=[interval(c) for c in mine], fmt="o",
-                    color=CYCLE[0], alpha=0.55, markersize=4, elinewidth=0.8)  # fmt: skip
-        front = cells_.pareto(points, direction)
-        ax.plot([points[i][0] for i in front], [points[i][1] for i in front], color=CYCLE[1], drawstyle="steps-post",
+        for fixed in (False, True):
+            some = [c for c in mine if cells_.is_fixed(c) == fixed]
+            ax.errorbar([c[cost] for c in some], [c["mean"] for c in some], yerr=[interval(c) for c in some], fmt="o", color=CYCLE[0],
+                        markerfacecolor="none" if fixed else CYCLE[0], alpha=0.55, markersize=4, elinewidth=0.8)  # fmt: skip
+        good = [c for c in mine if cells_.beats_chance(c) and not cells_.is_fixed(c)]
+        front = [good[i] for i in cells_.pareto([(c[cost], c["mean"]) for c in good], direction)]
+        ax.plot([c[cost] for c in front], [c["mean"] for c in front], color=CYCLE[1], drawstyle="steps-post",
                 linewidth=1.3, label="Pareto front")  # fmt: skip
-        for number, i in enumerate(front, 1):  # named below the axis, where names have room
-            ax.annotate(str(number), points[i], textcoords="offset points", xytext=(-3, 4 * direction), fontsize=7.5,
+        for number, c in enumerate(front, 1):  # named below the axis, where names have room
+            ax.annotate(str(number), (c[cost], c["mean"]), textcoords="offset points", xytext=(-3, 4 * direction), fontsize=7.5,
                         color=CYCLE[1], ha="right", va="bottom" if direction > 0 else "top")  # fmt: skip
-        named = textwrap.fill(",  ".join(f"{n} {mine[i]['variant']}" for n, i in enumerate(front, 1)), 56)
+        named = textwrap.fill(",  ".join(f"{n} {c['variant']}" for n, c in enumerate(front, 1)), 56)
         share = mine[0]["ceiling"] == 1  # of right answers: from 0 to 1
         positive = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
         logarithmic = positive and not share
@@ -133,41 +153,61 @@ def capacities(cells):
     return figure
 
 
+def panels_of(cells, across, within):
+    """[(title, [((variant, name), cells)])]: a panel for each task and value of `across`, with at most MOST_LINES lines."""
+    panels = {}
+    for c in cells:
+        s = c["told"]
+        key = (c["task"], *(str(s.get(n, "")) for n in across))
+        name = " ".join([c["variant"], *(f"{n.split('.')[-1]}={s[n]}" for n in within if n in s)])
+        panels.setdefault(key, {}).setdefault((c["variant"], name), []).append(c)
+    found = []
+    for (task, *values), lines in sorted(panels.items()):
+        title = ", ".join([task, *(f"{n.split('.')[-1]} = {v}" for n, v in zip(across, values))])
+        ordered, parts = sorted(lines.items()), -(-len(lines) // MOST_LINES)
+        for i in range(parts):
+            said = f"{title} ({i + 1} of {parts})" if parts > 1 else title
+            found.append((said, ordered[i * MOST_LINES : (i + 1) * MOST_LINES]))
+    return found
+
+
 def experiment(cells):
     """One experiment that sweeps: its longest numeric parameter along x, panels over the next two, a line a layer (and
     whatever else varies). None where nothing numeric varies."""
-    mine = ok(cells)
-    axes_of = cells_.varying(mine)
-    numeric = [n for n, v in axes_of.items() if all(isinstance(x, (int, float)) for x in v) and len(v) > 1]
-    if not mine or not numeric:
+    axes_of = {}
+    for c in ok(cells):
+        for name, value in c["told"].items():
+            axes_of.setdefault(name, []).append(value)
+    numeric = [n for n, values in axes_of.items() if style.finite(*values) and len(set(values)) > 1]
+    if not numeric:
         return None
-    x = max(numeric, key=lambda n: len(axes_of[n]))
-    rest = sorted((n for n in axes_of if n != x), key=lambda n: len(axes_of[n]))
-    across, within = rest[:2], rest[2:]
-    panels = {}
-    for c in mine:
-        s = cells_.settings(c)
-        panels.setdefault((c["task"], *(str(s.get(n, "")) for n in across)), []).append((s, c))
-    panels = dict(list(sorted(panels.items()))[:12])
-    figure, axes = style.panels(len(panels), 3, height=2.4, between=1.5)
-    for ax, (key, points) in zip(axes, panels.items()):
-        lines = {}
-        for s, c in points:
-            name = " ".join([c["variant"], *(f"{n.split('.')[-1]}={s[n]}" for n in within if n in s)])
-            lines.setdefault(name, []).append((s.get(x, math.nan), c))
-        for name, line in sorted(lines.items())[:8]:
-            line.sort(key=lambda p: p[0])
-            ax.errorbar([p for p, _ in line], [c["mean"] for _, c in line], yerr=bars(line),
-                        capsize=2, label=style.label(name), **style.look(name))  # fmt: skip
-        values = [c["mean"] for _, c in points]
+    x = max(numeric, key=lambda n: (len(axes_of[n]), len(set(axes_of[n]))))  # of a layer's own sweep the others know nothing
+    mine = [c for c in ok(cells) if x in c["told"]]
+    rest = sorted((n for n in axes_of if n != x), key=lambda n: len(set(map(str, axes_of[n]))))
+    every = panels_of(mine, rest[:2], rest[2:])
+    names = {}
+    for _, lines in every:
+        for variant, name in (key for key, _ in lines):
+            names.setdefault(variant, []).append(name)
+    shown = every[:MOST_PANELS]
+    figure, axes = style.panels(len(shown), 3, height=2.4, between=1.5)
+    for ax, (title, lines) in zip(axes, shown):
+        for (variant, name), line in lines:
+            points = sorted(((c["told"][x], c) for c in line), key=lambda p: p[0])
+            look = style.look(variant, sorted(set(names[variant])).index(name))
+            ax.errorbar([p for p, _ in points], [c["mean"] for _, c in points], yerr=bars(points), capsize=2,
+                        label=style.label(name), **look)  # fmt: skip
+        some = lines[0][1][0]
         if style.spread_log([p for p in axes_of[x]]):
             ax.set_xscale("log", base=2)
             ax.xaxis.set_major_formatter("{x:g}")
-        if style.spread_log(values) and points[0][1]["direction"] <= 0:
+        if style.spread_log([c["mean"] for _, line in lines for c in line]) and some["direction"] <= 0:
             ax.set_yscale("log")
-        title = ", ".join([key[0], *(f"{n.split('.')[-1]} = {v}" for n, v in zip(across, key[1:]))])
         ax.set_title(style.label(style.wrapped(title, 34)))
         ax.set_xlabel(x)
-        ax.set_ylabel(style.words(points[0][1]["headline"]))
+        ax.set_ylabel(style.words(some["headline"]))
         style.below(ax, ncol=2)
+    if len(every) > len(shown):
+        said = f"{len(every) - len(shown)} more panels are not drawn: their cells are in the table."
+        figure.text(0.02, -0.02, said, fontsize=7.5, color=MUTED, va="top")
     return figure

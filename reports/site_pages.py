@@ -3,6 +3,7 @@
 import math
 import os
 
+import answers
 import cells as cells_
 import explain
 import filters
@@ -11,13 +12,14 @@ import jinja2
 import matrix as matrices
 import papers
 import speed_figures
+import trained_rows
 import trainings
 from draw import FIGURES
 from findings import FOUND, outcome, paper_of, strain
 from style import number, params_text, words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MARKS = dict(holds="●", holds_under="◑", holds_asymptotically="◐", refuted="○", boundary="◌", typo="¶", untrained="△", not_tested="–", failed="✗")  # fmt: skip
+MARKS = dict(holds="●", holds_under="◑", holds_asymptotically="◐", refuted="○", boundary="◌", typo="¶", untrained="△", trained_holds="●", trained_in_part="◒", trained_refuted="○", trained_undecided="·", not_tested="–", failed="✗")  # fmt: skip
 MENU = [
     ("ledger.html", "Ledger"), ("layers.html", "Layers"), ("tasks.html", "Tasks"), ("noise.html", "Noise"),
     ("explorer.html", "Explorer"), ("training.html", "Training"), ("speed.html", "Speed"), ("provenance.html", "Provenance"),
@@ -77,25 +79,12 @@ class Site:
         self.layers = {v["name"]: {**v, **layer_texts(v), **parameters(v)} for v in catalogue.get("variants", [])}
         self.tasks = {t["name"]: {**t, **parameters(t)} for t in catalogue.get("tasks", [])}
         self.cells = results["cells"]
-        for cell in self.cells:
-            free = {name for _, name in cell["chosen"]}
-            cell["shown"] = params_text({k: v for k, v in self.told(cell).items() if k.split(".")[-1] not in free})
         families = {c["variant"]: c["family"] for c in self.cells}
         self.families = {**families, **{n: v["family"] for n, v in self.layers.items()}}
         self.known_tasks = sorted({c["task"] for c in self.cells} | set(self.tasks))
-        self.matrix = matrices.build(results["matrix_cells"])
+        self.matrix = results["matrix"]
         self.env = environment()
         self.footer = self.origin()
-
-    def told(self, cell):
-        """The settings of a cell that its neighbours of the same task and experiment do not share."""
-        if not hasattr(self, "_varying"):
-            groups, self._varying = {}, {}
-            for c in self.cells:
-                groups.setdefault((c["experiment"], c["task"]), []).append(c)
-            for key, group in groups.items():
-                self._varying[key] = set(cells_.varying(group)) & set.intersection(*(set(cells_.settings(c)) for c in group))
-        return {k: v for k, v in cells_.settings(cell).items() if k in self._varying[cell["experiment"], cell["task"]]}
 
     def origin(self):
         """Where the numbers come from, in one line."""
@@ -125,10 +114,12 @@ class Site:
         yield "speed.html", self.render("speed.html", "figures.html", title="Speed", ratios=speed_figures.ratios(self.results), sections=[
             self.section("Time against length, and the roofline", "speed", "No file holds timings over at least three lengths.", "recollect bench --sweep T=1024:16384:*2 -o bench.h5"),
         ])  # fmt: skip
-        trained = [dict(e, picture=self.pictures.get(f"training_{i}"), told=trainings.told(self.results["files"][e["file"]]["meta"]))
+        judged = trained_rows.judged(self.results)
+        stated = [s for row in judged.values() for s in row["statements"]]
+        trained = [dict(e, statements=[s for s in stated if (s["file"], s["experiment"]) == (e["file"], e["name"])], picture=self.pictures.get(f"training_{i}"), told=trainings.told(self.results["files"][e["file"]]["meta"]))
                    for i, e in enumerate(trainings.experiments(self.results))]  # fmt: skip
         diverged = any("diverged" in row["others"] for e in trained for row in e["rows"])
-        yield "training.html", self.render("training.html", "training.html", experiments=trained, diverged=diverged, claim_ids={c["id"] for c in self.claims})
+        yield "training.html", self.render("training.html", "training.html", experiments=trained, diverged=diverged, claim_ids={c["id"] for c in self.claims}, judged=judged)
         yield "provenance.html", self.render("provenance.html", "provenance.html", files=self.results["files"])
         for claim in self.claims:
             yield f"claims/{claim['id']}.html", self.claim_page(claim)
@@ -139,7 +130,8 @@ class Site:
 
     def render(self, here, template, **given):
         root = "../" * here.count("/")
-        fixed = dict(here=here, root=root, menu=MENU, footer=self.footer, marks=MARKS, found=FOUND, layers=self.families)
+        fixed = dict(here=here, root=root, menu=MENU, footer=self.footer, marks=MARKS, found=FOUND, layers=self.families,
+                     settings={c["setting"] for c in self.results["matrix_cells"]})  # fmt: skip
         return self.env.get_template(template).render(**fixed, **given)
 
     def section(self, heading, page, what, command):
@@ -149,7 +141,7 @@ class Site:
         ids = sorted({paper_of(c) for c in self.claims})
         return [
             dict(papers.PAPERS.get(p, dict(title=p, authors="", year="", link="")), id=p, short=papers.short_name(p),
-                 count=sum(paper_of(c) == p for c in self.claims))
+                 count=sum(paper_of(c) == p for c in self.claims), found=findings.counts([c for c in self.claims if paper_of(c) == p]))
             for p in ids
         ]  # fmt: skip
 
@@ -169,29 +161,19 @@ class Site:
                 chosen.append((c, point))
         return chosen
 
-    def best(self):
-        """[(task, names)]: the front of headline against state bytes, for the first tasks that a reader asks for."""
-        found = []
-        for task in ("recall", "mqar", "needle", "swap", "online_regression"):
-            mine = [c for c in self.results["matrix_cells"] if c["task"] == task and c["status"] == "ok" and c["direction"] and c["state_bytes"] > 0]  # fmt: skip
-            if len(mine) > 3:
-                front = cells_.pareto([(c["state_bytes"], c["mean"]) for c in mine], mine[0]["direction"])
-                found.append((task, ", ".join(f"{mine[i]['variant']} {number(mine[i]['mean'], 2)} at {number(mine[i]['state_bytes'])} bytes" for i in front[-3:])))  # fmt: skip
-        return found
-
     def index(self):
         tested = [c for c in self.claims if not c["reason"]]
-        untested = [c["reason"] for c in self.claims if c["reason"]]
+        untested = [c["reason"] for c in self.claims if outcome(c) == "not_tested"]
         tally = ", ".join(f"{untested.count(r)} {words(r)}" for r in sorted(set(untested), key=lambda r: (-untested.count(r), r)))
-        counted = matrices.counts(self.matrix) if self.matrix else None
+        ran = cells_.counts(self.cells)
         return self.render(
             "index.html", "index.html", claims=self.claims, tested=tested, untested=untested, untested_tally=tally,
+            trained=sum(outcome(c).startswith("trained_") for c in self.claims),
             passed=sum(c["passed"] for c in tested), rivals=number(sum(len(c["rivals"]) for c in self.claims)),
-            counts=findings.counts(self.claims), papers=self.paper_list(), news=self.news(), best=self.best(),
-            tuned=any(c["setting"] == "tuned" for c in self.results["matrix_cells"]),
+            counts=findings.counts(self.claims), papers=self.paper_list(), news=self.news(), answers=answers.answers(self.matrix),
             failed=[c for c in self.claims if outcome(c) == "failed"],
             failed_runs=[c for c in self.cells if c["status"] == "failed"],
-            runs=counted and dict(ok=counted.get("ok", 0), failed=counted.get("failed", 0), all=sum(counted.values())),
+            runs=ran and dict(ran, all=sum(ran.values())),
         )  # fmt: skip
 
     def claim_page(self, c):
@@ -201,12 +183,24 @@ class Site:
         return self.render(
             f"claims/{c['id']}.html", "claim.html", claim=c, paper=dict(paper, short=papers.short_name(paper_of(c))),
             whys=explain.why_failed(c) if outcome(c) == "failed" else [], explained=explain.explain(c),
-            command=f"recollect verify {c['id']}{effort} --seed {meta.get('seed', 1)} --points",
-            trained=[s for s in self.results["trained_statements"] if s["row"].replace("-", "_") == c["id"]],
+            commands=self.trained_by(c["trained"]) if c["reason"] else [f"recollect verify {c['id']}{effort} --seed {meta.get('seed', 1)} --points"],
+            printed=self.printed(c["trained"]),
             picture=self.pictures.get("claim_" + c["id"]), points=sorted(c["points"], key=strain, reverse=True),
             rivals=sorted(c["rivals"], key=lambda p: (p["verdict"] == "refuted", findings.distance(p))),
-            told=sum(p["verdict"] == "refuted" for p in c["rivals"]), most=MOST_POINTS, bibtex=papers.bibtex(c, meta),
+            told=sum(p["verdict"] == "refuted" for p in c["rivals"]), most=MOST_POINTS, bibtex=papers.bibtex(c, findings.verdict_text(c), meta),
         )  # fmt: skip
+
+    def trained_by(self, trained):
+        """The commands that trained a row's models, the paper's size first."""
+        files = [self.results["files"][s["file"]] for s in trained["statements"]] if trained else []
+        return list(dict.fromkeys(f["meta"].get("command_line", "") for f in files))
+
+    def printed(self, trained):
+        """What the paper prints of a row's experiments: [(numbers, title of the experiment)], the paper's size first."""
+        found = {}
+        for s in trained["statements"] if trained else ():
+            found.setdefault(s["printed"], s["title"])
+        return [(numbers, title) for numbers, title in found.items() if numbers]
 
     def layers_page(self):
         if not self.matrix:
@@ -220,15 +214,9 @@ class Site:
             some = c or dict(headline="no metric", direction=0, chance=math.nan, ceiling=math.nan)
             heads.append(dict(task=t, headline=some["headline"], arrow={1: " ↑", -1: " ↓", 0: ""}[some["direction"]],
                               ends=math.isfinite(some["chance"]), chance=some["chance"], ceiling=some["ceiling"]))  # fmt: skip
-        settings = {c["setting"] for c in self.results["matrix_cells"]}
-        tuned = (
-            "Each layer stands at the best of a small grid over what is free in it, chosen on seeds of its own."
-            if "tuned" in settings
-            else "Layers stand at their untuned defaults: `recollect run --tune` gives each its best." if "untuned" in settings else ""
-        )
         return self.render(
             "layers.html", "layers.html", matrix=m, rows=rows, heads=heads, notes=[dict(status=s, task=t, reason=r, variants=v) for (s, t, r), v in notes.items()],
-            status_counts=matrices.counts(m), tuned_text=tuned, catalogue_layers=list(self.layers.values()),
+            status_counts=matrices.counts(m), catalogue_layers=list(self.layers.values()),
             pictures=[self.pictures[n] for n, _, _ in FIGURES["layers"] if n in self.pictures],
         )  # fmt: skip
 
@@ -290,15 +278,14 @@ class Site:
         return self.render("tasks.html", "tasks.html", tasks=known, experiments=experiments, pictures=pictures)
 
     def task_page(self, name):
-        mine = [dict(c, same="") for c in self.cells if c["task"] == name and c["experiment"] in ("", "matrix")]
-        same = self.matrix["same"].get(name, {}) if self.matrix else {}
-        for c in mine:
-            c["same"] = same.get(c["variant"], "")
+        same, shown = (self.matrix["same"].get(name, {}), self.matrix["cell"]) if self.matrix else ({}, {})
+        mine = [dict(c, same=same.get(c["variant"], "") if c is shown.get((c["variant"], name)) else "")
+                for c in self.cells if c["task"] == name and c["experiment"] in ("", "matrix")]  # fmt: skip
         ok = [c for c in mine if c["status"] == "ok"]
         ok.sort(key=lambda c: -(c["direction"] or 1) * c["mean"] if c["mean"] == c["mean"] else math.inf)
         task = self.tasks.get(name, dict(name=name, summary="", source="", parameters=[]))
-        return self.render(f"tasks/{name}.html", "task.html", task=task, ends=ok[0] if ok else None,
-                           picture=self.pictures.get("cost_" + name), cells=ok + [c for c in mine if c["status"] != "ok"])  # fmt: skip
+        return self.render(f"tasks/{name}.html", "task.html", task=task, ends=ok[0] if len({str(c["chance"]) for c in ok}) == 1 else None, headline=ok[0]["headline"] if ok else "",
+                           pictures=[self.pictures[n] for n in ("sweep_" + name, "cost_" + name) if n in self.pictures], cells=ok + [c for c in mine if c["status"] != "ok"])  # fmt: skip
 
     def noise_points(self):
         """Measured inverse SNRs of the noise family, for the explorer."""

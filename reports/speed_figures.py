@@ -4,6 +4,8 @@ import numpy as np
 import style
 from style import INK, MUTED
 
+FILLS = ("full", "none", "left", "right", "top", "bottom")  # of a layer's mark
+
 
 def timed(results):
     return [b for b in results["bench"] if b["status"] == "ok" and b["median_seconds"] > 0]
@@ -46,14 +48,16 @@ def time_against_length(results):
         return None
     figure = style.new_figure(9, 4.2)
     ax = figure.subplots()
+    seen = {}
     for (source, variant, form, *_, timed_kind), rows in sorted(lines.items()):
+        seen[variant] = seen.get(variant, -1) + 1
         said = ", ".join(filter(None, ["" if source == "recollect" else source, words_of(timed_kind)]))
         name = f"{variant} {form}" + (f" ({said})" if said else "")
         slope, error = exponent(rows)
         median = np.array([b["median_seconds"] for b in rows])
         bars = [median - [b["low_seconds"] for b in rows], [b["high_seconds"] for b in rows] - median]
         ax.errorbar([b["T"] for b in rows], 1e3 * median, yerr=1e3 * np.maximum(0, bars), capsize=2,
-                    label=f"{name}: T^({slope:.2f} ± {error:.2f})", **style.look(name))  # fmt: skip
+                    label=f"{name}: T^({slope:.2f} ± {error:.2f})", **style.look(variant, seen[variant]))  # fmt: skip
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.xaxis.set_major_formatter("{x:.0f}")
@@ -73,12 +77,14 @@ def roofline(results):
     x = np.geomspace(min(ratio.min(), 0.5), max(ratio.max(), 200), 100)
     peak, memory = rows[-1]["flops_ceiling"], rows[-1]["bytes_ceiling"]
     ax.plot(x, np.minimum(peak, memory * x) / 1e9, color=INK, linewidth=1.2, label="ceilings measured on this machine")
-    seen = set()
+    names = {}
     for b in rows:
         name = f"{b['variant']} {b['form']}" + ("" if b["source"] == "recollect" else f" ({b['source']})")
-        look = dict(style.look(name), linestyle="none")
-        ax.plot(b["flops"] / b["bytes"], b["flops"] / b["median_seconds"] / 1e9, label=None if name in seen else name, **look)
-        seen.add(name)
+        alike = names.setdefault(b["variant"], {})  # a layer's forms and sources differ in how its mark is filled
+        label = None if name in alike else name
+        fill = FILLS[alike.setdefault(name, len(alike)) % len(FILLS)]
+        look = dict(style.look(b["variant"]), linestyle="none", fillstyle=fill)
+        ax.plot(b["flops"] / b["bytes"], b["flops"] / b["median_seconds"] / 1e9, label=label, **look)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("operations of the definition a byte read or written once")

@@ -5,7 +5,6 @@ import math
 import os
 import re
 import textwrap
-import zlib
 from html import escape
 
 import matplotlib
@@ -17,6 +16,7 @@ from matplotlib.transforms import Bbox, TransformedBbox
 INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
 CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69F00", "#3B3B8F"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+DASHES = ["-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (6, 1.5, 1.5, 1.5)), (0, (10, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (3, 1)), (0, (9, 1.5, 3, 1.5))]
 OUTCOMES = {
     "holds": "#0072B2",
     "holds_under": "#56B4E9",
@@ -25,6 +25,10 @@ OUTCOMES = {
     "boundary": "#D9B44A",
     "typo": "#CC79A7",
     "untrained": "#8C6BB1",
+    "trained_holds": "#56B4E9",
+    "trained_in_part": "#E0A458",
+    "trained_refuted": "#8A6D1F",
+    "trained_undecided": "#C3C9CF",
     "not_tested": "#9aa2ab",
     "failed": "#C4320A",
 }
@@ -85,11 +89,23 @@ def panels(count, columns, height=2.5, between=0.75, **subplots):
     return figure, axes[:count]
 
 
-def look(name):
-    """Colour, marker and dash of a layer: the same in every panel, figure and report."""
-    code = zlib.crc32(name.encode())
-    colour, marker = CYCLE[code % len(CYCLE)], MARKERS[code // 8 % len(MARKERS)]
-    return dict(color=colour, marker=marker, linestyle=("-", (0, (4, 1.5)), (0, (1.5, 1)))[code // 64 % 3], markersize=4)
+_places = {}  # layer -> its place in the order of looks
+
+
+def look(layer, variation=0):
+    """Colour, marker and dash of a layer: the same in every panel and figure of a report. Of 64 layers no two share colour
+    and dash, of the first eight no two a colour. Variations of a layer on one figure differ in their dash."""
+    place = _places.setdefault(layer, len(_places))
+    row, column = divmod(place, len(CYCLE))
+    return dict(color=CYCLE[column], marker=MARKERS[(row + column) % len(MARKERS)], linestyle=DASHES[(row + variation) % len(DASHES)],
+                markersize=4)  # fmt: skip
+
+
+def assign_looks(layers):
+    """Gives these layers, in this order, the first looks. Before processes fork, so that all of them draw alike."""
+    _places.clear()
+    for layer in layers:
+        look(layer)
 
 
 def wrapped(text, width):

@@ -19,25 +19,98 @@ def table(head, rows):
     return lines + ["| " + " | ".join(map(cell, row)) + " |" for row in rows]
 
 
+def claims_table(claims):
+    rows = []
+    for c in sorted(claims, key=lambda c: (outcome(c) != "failed", c["id"])):
+        p = findings.decisive(c)
+        value = f"{number(p['measured'])} against {predicted(p)}" if p else "–"
+        rows.append((c["id"], c["source"], findings.verdict_text(c), "FAILED" if outcome(c) == "failed" else "", value))
+    return table(("claim", "source", "verdict", "", "measured"), rows)
+
+
+def cells_table(cells):
+    rows = [
+        (
+            c["task"],
+            c["variant"],
+            c["experiment"],
+            words(c["headline"] or ""),
+            number(c["mean"], 3) if c["status"] == "ok" else c["status"],
+            number(c["error"], 2) if c["error"] == c["error"] else "–",
+            c["count"],
+            number(c["chance"], 2),
+            params_text(c["told"]),
+            cells_.tuning(c),
+        )
+        for c in cells
+    ]
+    return table(
+        ("task", "layer", "experiment", "headline", "mean", "s.e.", "seeds", "chance", "settings", "free"), rows
+    )
+
+
 def markdown(results):
     lines = ["# recollect: theory against measurement", ""]
-    claims = sorted(results["claims"], key=lambda c: (outcome(c) != "failed", c["id"]))
-    if claims:
-        lines += [", ".join(f"{n} {FOUND[o][n != 1]}" for o, n in findings.counts(claims).items()) + ".", ""]
-        rows = []
-        for c in claims:
-            p = findings.decisive(c)
-            value = f"{number(p['measured'])} against {predicted(p)}" if p else "–"
-            rows.append((c["id"], c["source"], words(c["verdict"]), "FAILED" if outcome(c) == "failed" else "", value))
-        lines += table(("claim", "source", "verdict", "", "measured"), rows) + [""]
+    if results["claims"]:
+        lines += [", ".join(f"{n} {FOUND[o][n != 1]}" for o, n in findings.counts(results["claims"]).items()) + ".", ""]
+        lines += claims_table(results["claims"]) + [""]
     if results["cells"]:
-        rows = [
-            (c["task"], c["variant"], c["experiment"], words(c["headline"] or ""), number(c["mean"], 3) if c["status"] == "ok" else c["status"],
-             number(c["error"], 2) if c["error"] == c["error"] else "–", c["count"], number(c["chance"], 2), cells_.tuning(c))
-            for c in results["cells"]
-        ]  # fmt: skip
-        lines += table(("task", "layer", "experiment", "headline", "mean", "s.e.", "seeds", "chance", "free"), rows)
+        untuned = any(c["setting"] == "untuned" for c in results["cells"])
+        lines += [f"## Layers on tasks{', untuned' if untuned else ''}", ""] + cells_table(results["cells"])
     return "\n".join(lines) + "\n"
+
+
+def parameters_of(cell):
+    """{"task.n": 16, "layer.beta": 0.2}: what a cell ran with, tuned values among it; automatic where a layer decides."""
+    found = {}
+    for owner, mine in cells_.ran_with(cell).items():
+        of = "task" if owner == cell["task"] else "layer"
+        found.update({f"{of}.{name}": "automatic" if value != value else value for name, value in mine.items()})
+    return found
+
+
+def cells_csv(cells):
+    """(columns, rows): a row a cell and metric, a column a parameter."""
+    ran = [parameters_of(c) for c in cells]
+    names = sorted({name for mine in ran for name in mine})
+    fixed = ("experiment", "task", "variant", "family", "form", "real", "setting")
+    columns = [
+        *fixed,
+        "chosen",
+        "status",
+        "reason",
+        "metric",
+        "mean",
+        "standard_error",
+        "seeds",
+        "chance",
+        "ceiling",
+        "state_bytes",
+        "flops",
+        *names,
+    ]
+    rows = []
+    for c, mine in zip(cells, ran):
+        for metric, (mean, error, values) in (c["metrics"] or {"": ("", "", [])}).items():
+            ends = (c["chance"], c["ceiling"]) if metric == c["headline"] else ("", "")
+            chosen = " ".join(name for _, name in c["chosen"])
+            rows.append(
+                [
+                    *(c[k] for k in fixed),
+                    chosen,
+                    c["status"],
+                    c["reason"],
+                    metric,
+                    mean,
+                    error,
+                    len(values),
+                    *ends,
+                    c["state_bytes"],
+                    c["flops"],
+                    *(mine.get(name, "") for name in names),
+                ]
+            )
+    return columns, rows
 
 
 def csv_tables(results):
@@ -45,15 +118,20 @@ def csv_tables(results):
     keep = ("id", "source", "verdict", "expected", "scope", "reason", "condition", "system", "statement", "exact", "explanation", "paragraph", "conditions", "next", "answer")
     points = ("role", "rival", "label", "measured", "predicted", "standard_error", "tolerance", "relation", "verdict")
     return {
-        "claims.csv": ([*keep, "passed", "variants"], [[*(c[k] for k in keep), int(c["passed"]), " ".join(c["variants"])] for c in results["claims"]]),
-        "points.csv": (["claim", *points, "parameters"], [[c["id"], *(p[k] for k in points), params_text(p["params"])] for c in results["claims"] for p in c["points"] + c["rivals"]]),
-        "cells.csv": (
-            ["experiment", "task", "variant", "family", "form", "setting", "free", "parameters", "status", "metric", "mean", "standard_error", "seeds", "chance", "ceiling", "state_bytes", "flops"],
-            [[c["experiment"], c["task"], c["variant"], c["family"], c["form"], c["setting"], cells_.tuning(c), params_text(cells_.settings(c)), c["status"], name, mean, error, len(values),
-              c["chance"] if name == c["headline"] else "", c["ceiling"] if name == c["headline"] else "", c["state_bytes"], c["flops"]]
-             for c in results["cells"] for name, (mean, error, values) in (c["metrics"] or {"": ("", "", [])}).items()],
+        "claims.csv": (
+            ["outcome", *keep, "passed", "variants"],
+            [[outcome(c), *(c[k] for k in keep), int(c["passed"]), " ".join(c["variants"])] for c in results["claims"]],
         ),
-    }  # fmt: skip
+        "points.csv": (
+            ["claim", *points, "parameters"],
+            [
+                [c["id"], *(p[k] for k in points), params_text(p["params"])]
+                for c in results["claims"]
+                for p in c["points"] + c["rivals"]
+            ],
+        ),
+        "cells.csv": cells_csv(results["cells"]),
+    }
 
 
 def write(results, folder, as_markdown, as_csv):

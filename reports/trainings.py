@@ -52,7 +52,7 @@ def row_of(runs, varying):
 
 
 def experiments(results):
-    """[{name, title, printed, rows, statements}] in the order of the files."""
+    """[{name, file, title, printed, rows}] in the order of the files."""
     groups = {}
     for run in results["trainings"]:
         groups.setdefault((run["file"], run["experiment"]), []).append(run)
@@ -69,7 +69,7 @@ def experiments(results):
         told = results["experiments"].get(name, {})
         found.append(dict(name=name or "trained", file=file, title=told.get("title") or name or "Trained models",
                           printed=told.get("printed", ""),
-                          statements=[s for s in results["trained_statements"] if (s["file"], s["experiment"]) == (file, name)], rows=[row_of(r, varying) for r in alike.values()]))  # fmt: skip
+                          rows=[row_of(r, varying) for r in alike.values()]))  # fmt: skip
     return found
 
 

@@ -29,8 +29,8 @@ void explain_claims(std::ostream &out, const Variant &variant);
 
 /// One line a case: what ran, its metrics, its time.
 void print_record(std::ostream &out, const Case &c, const Record &record);
-/// Every cell over its seeds: the headline's mean and standard error, beside chance and ceiling; nothing where every cell
-/// has one seed.
+/// Every cell over its seeds: the headline's mean and standard error, beside chance and ceiling; a table of untuned
+/// layers says so. Nothing where every cell has one seed.
 void print_cells(std::ostream &out, const Results &results);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
@@ -41,9 +41,12 @@ void print_ceilings(std::ostream &out, const Ceilings &ceilings);
 void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 
 /// id, measured, predicted, standard error, verdict, expected; one row a claim (its decisive point), or one a point;
-/// failing points always; last line "N passed, M failed".
+/// failing points always, the worst in the claim's own row; last line "N passed, M failed".
 /// `quiet`: nothing but what failed, and that line.
 void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet = false);
+/// What came of a finding: "holds", "holds_asymptotically", "not_tested" or "failed"; of a refutation "refuted" (as the paper
+/// asserts it), "boundary", "typo" or "untrained". The same names as on the pages of the report.
+std::string outcome_name(const Finding &finding);
 std::string findings_json(const std::vector<Finding> &findings);
 std::string findings_junit(const std::vector<Finding> &findings);
 

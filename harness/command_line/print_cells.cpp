@@ -129,20 +129,26 @@ void print_cells(std::ostream &out, const Results &results) {
   const std::vector<Line> all = lines(results);
   const Said said(all);
   std::vector<std::string> headings;
+  std::set<std::string> untuned; // headings
   std::map<std::string, Rows> tables;
   for (const Line &line : all) {
     if (line.values.size() < 2) continue;
     const std::string over = heading(line, said);
     if (!tables.count(over))
       headings.push_back(over), tables[over] = {{"  variant", "form", "mean", "s.e.", "setting"}};
+    if (line.setting == name_of(Setting::untuned)) untuned.insert(over);
     const Mean mean = mean_of(line.values);
     tables[over].push_back(
         {"  " + line.variant, line.form, brief(mean.mean), brief(mean.standard_error), setting(line, said)});
   }
   for (const std::string &over : headings) {
-    out << folded(over) << '\n';
+    out << folded(over + (untuned.count(over) ? ", untuned" : "")) << '\n';
     print_table(out, tables[over]);
   }
+  if (!untuned.empty())
+    out << folded(
+               "untuned: layers stand at their defaults and do not compare; --tune gives each the best of a small grid")
+        << '\n';
 }
 
 } // namespace recollect

@@ -8,21 +8,25 @@
 #include <map>
 #include <ostream>
 #include <sstream>
+#include <tuple>
 
 namespace recollect {
 namespace {
 
-/// The point a reader wants first: the paper's statement, else the one nearest to or furthest beyond its tolerance.
-const Point &decisive(const Finding &f) {
-  const auto strain = [](const Point &p) {
-    const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
-    return (p.verdict == Verdict::holds ? 0.0 : 1e300) + (std::isnan(ratio) ? 0.0 : std::min(ratio, 1e200)) +
-           (p.role == Role::statement ? 1e250
-            : p.role == Role::rival   ? -1e301
-                                      : 0.0);
-  };
-  return *std::max_element(f.points.begin(), f.points.end(),
-                           [&](const Point &a, const Point &b) { return strain(a) < strain(b); });
+/// How much a reader wants a point: rivals last; what fails first, and of that the paper's statement; then by how near its
+/// tolerance it is, or how far beyond.
+std::tuple<bool, bool, bool, double> strain(const Point &p) {
+  const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
+  return {p.role != Role::rival, p.verdict != Verdict::holds, p.role == Role::statement,
+          std::isnan(ratio) ? 0.0 : ratio};
+}
+
+/// The point of those admitted that a reader wants first; null where there is none.
+template <class Admits> const Point *first_of(const Finding &f, const Admits &admits) {
+  const Point *found = nullptr;
+  for (const Point &p : f.points)
+    if (admits(p) && (!found || strain(*found) < strain(p))) found = &p;
+  return found;
 }
 
 /// A point whose verdict fails its claim, or would if its statement were held against it.
@@ -52,14 +56,28 @@ std::string point_note(const Point &p) {
   return join(words, " ");
 }
 
+/// "refuted (boundary)"
+std::string verdict_text(const Finding &f) {
+  const std::string beside =
+      f.claim->condition.empty() ? qualifier(*f.claim) : ""; // a condition stands in its own column
+  return name_of(f.verdict) + (beside.empty() ? "" : " (" + beside + ")");
+}
+
+/// The point that stands for a claim: of one that failed the worst of those that fail it, if any; else the decisive one.
+const Point &decisive(const Finding &f) {
+  const Point *const broken = f.passed ? nullptr : first_of(f, unexpected);
+  return broken ? *broken : *first_of(f, [](const Point &) { return true; });
+}
+
 void add_rows(Rows &rows, const Finding &f, bool every_point) {
   const auto beside = [&](const std::string &note) {
-    rows.push_back({f.claim->id, "", "", "", name_of(f.verdict), name_of(f.claim->expected), note});
+    rows.push_back({f.claim->id, "", "", "", verdict_text(f), name_of(f.claim->expected), note});
   };
-  if (!f.tested()) return beside(qualifier(*f.claim));
-  const std::string mark = !f.passed ? "FAILED" : f.claim->condition.empty() ? "" : "if " + f.claim->condition;
-  if (f.points.empty()) return beside(mark + " (no points)");
-  rows.push_back(point_row(f, decisive(f), name_of(f.verdict), mark));
+  if (!f.tested()) return beside("");
+  if (f.points.empty()) return beside("FAILED (no points)");
+  const Point &shown = decisive(f);
+  const std::string condition = f.claim->condition.empty() ? "" : "if " + f.claim->condition;
+  rows.push_back(point_row(f, shown, verdict_text(f), f.passed ? condition : "FAILED: " + point_note(shown)));
   for (const Point &p : f.points)
     if (every_point || (!f.passed && unexpected(p))) {
       rows.push_back(point_row(f, p, name_of(p.verdict), point_note(p)));
@@ -71,7 +89,7 @@ void add_rows(Rows &rows, const Finding &f, bool every_point) {
 }
 
 /// What can come of a claim, in the order in which a reader is told.
-enum Outcome {
+enum Outcome : size_t {
   holds,
   under_a_condition,
   in_a_limit,
@@ -83,6 +101,8 @@ enum Outcome {
   not_tested,
   failed
 };
+const char *const outcome_names[] = {"holds",     "holds_under", "holds_asymptotically", "refuted", "boundary", "typo",
+                                     "untrained", "refuted",     "not_tested",           "failed"};
 const char *const outcome_texts[][2] = {
     {"statement holds", "statements hold"},
     {"holds under a condition", "hold under a condition"},
@@ -138,6 +158,8 @@ void print_found(std::ostream &out, const std::vector<Finding> &findings) {
 }
 
 } // namespace
+
+std::string outcome_name(const Finding &finding) { return outcome_names[outcome_of(finding)]; }
 
 void print_findings(std::ostream &terminal, const std::vector<Finding> &findings, bool every_point, bool quiet) {
   std::ostringstream out;

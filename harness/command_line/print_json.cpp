@@ -180,6 +180,7 @@ std::string findings_json(const std::vector<Finding> &findings) {
         points.push_back(point_json(p));
     json entry = claim_json(*f.claim);
     entry["verdict"] = name_of(f.verdict);
+    entry["outcome"] = outcome_name(f);
     entry["tested"] = f.tested();
     entry["passed"] = f.passed;
     entry["points"] = points;

@@ -17,7 +17,7 @@ TEXT = (ROOT / "README.md").read_text()
 SMALL = "recollect run --variants linear,delta_net --tasks recall -o r.h5"
 # What takes too long whole: the same command for fewer cases, or as far as it goes in seconds.
 IN_PART = {
-    "recollect run --variants all --tasks all -o r.h5": [SMALL],  # all of it: ci/verify.sh
+    "recollect run --variants all --tasks all --tune -o r.h5": [SMALL + " --tune"],  # all of it: ci/verify.sh
     "recollect verify -o v.h5": ["recollect verify --shard 1/8 -o v.h5"],  # all of it: ci/verify.sh
     "recollect run --suite ci/suites/quick.toml -o q.h5": ["recollect run --suite ci/suites/quick.toml -o q.h5 --shard 1/200"],
     "recollect bench --variants delta_net --shape 1,2,1024,64,64 -o bench.h5":
@@ -127,6 +127,10 @@ class Readme(unittest.TestCase):
         gate = (ROOT / "ci" / "verify.sh").read_text()
         self.assertIn(whole, gate)
         self.assertIn("verify --suite quick -o", gate)
+        (published,) = re.findall(r'build/recollect report (.*) -o', gate)
+        self.assertIn('run --suite ci/suites/gate.toml -o "$out/results.h5"', gate)  # tuned: what the page shows
+        self.assertTrue("$out/results.h5" in published and "coverage" not in published, published)
+        self.assertIn("tune = true", (ROOT / "ci" / "suites" / "gate.toml").read_text())
 
     def test_every_flag_and_path_is_there(self):
         helped = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout

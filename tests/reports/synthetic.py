@@ -62,6 +62,44 @@ def header(file, command, version=2):
 
 SMALL = {"additive": 2, "persistent memory": 1}
 
+CASE = dict(
+    variant="linear", family="additive", form="recurrent", task="recall", real="f64", chunk=64, seed=1, headline="accuracy",
+    better="larger", chance=0.1, ceiling=1.0, setting="tuned", experiment="", params={}, chosen={}, status="ok", reason="",
+    metrics={"accuracy": 0.5}, state_bytes=1024.0, flops=64.0,
+)  # fmt: skip
+TEXT = 48  # characters that a text of a case may have; of a reason five times as many
+
+
+def write_cases(path, cases, experiments=(), version=3):
+    """A file of runs: each case says where it differs from CASE; one of status "not run" is planned and has no record."""
+    cases = [{**CASE, **case} for case in cases]
+    shape = ("case", *(name for name in CASE if name not in ("params", "chosen", "status", "reason", "metrics", "state_bytes", "flops")))
+    kinds = dict(case="i8", chunk="i8", seed="u8", chance="f8", ceiling="f8")
+    owned = [("case", "i8"), ("owner", TEXT), ("name", TEXT), ("value", "f8")]
+    ran = [(i, c) for i, c in enumerate(cases) if c["status"] != "not run"]
+
+    def values(i, owners):
+        return [(i, owner, name, value) for owner, mine in owners.items() for name, value in mine.items()]
+
+    with h5py.File(path, "w") as file:
+        header(file, "recollect run -o r.h5", version)
+        table(file, "plan", [(n, kinds.get(n, TEXT)) for n in shape], [(i, *(c[n] for n in shape[1:])) for i, c in enumerate(cases)])
+        rows = [row for i, c in enumerate(cases) for row in values(i, c["params"])]
+        table(file, "parameters", [*owned, ("text", TEXT)], [(*row, "") if not isinstance(row[3], str) else (*row[:3], 0.0, row[3]) for row in rows])
+        table(file, "choices", owned, [(i, owner, name, x) for i, c in ran for (owner, name), x in c["chosen"].items()])
+        numbers = [(i, 1, 1, 64, 8, 8, c["status"], c["reason"], c["state_bytes"], c["flops"]) for i, c in ran]
+        sizes = [(n, "i8") for n in ("case", "B", "H", "T", "Dk", "Dv")]
+        table(file, "records", [*sizes, ("status", TEXT), ("reason", 5 * TEXT), ("state_bytes", "f8"), ("flops", "f8")], numbers)
+        table(file, "metrics", [("case", "i8"), ("metric", TEXT), ("value", "f8")], [(i, n, x) for i, c in ran if c["status"] == "ok" for n, x in c["metrics"].items()])
+        table(file, "samples", [("case", "i8"), ("repetition", "i8"), ("seconds", "f8")], [(i, 0, 0.01) for i, _ in ran])
+        table(file, "experiments", [("experiment", TEXT), ("title", 2 * TEXT), ("printed", 2 * TEXT)], list(experiments))
+
+
+def seeded(values, **case):
+    """A case for each of these values of its headline, a seed each."""
+    headline = case.get("headline", CASE["headline"])
+    return [dict(case, seed=i + 1, metrics={headline: x}) for i, x in enumerate(values)]
+
 
 def write_runs(path, seed=0, steps=400, families=FAMILIES):
     """Every family's variants on every task, with meaningless, failed and not-run cells among them."""

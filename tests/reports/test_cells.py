@@ -71,15 +71,27 @@ class Cells(ReportCase):
 
     def test_a_sweep_of_one_seed_is_drawn_without_bars(self):
         def cell(n, errors, seeds=1):
-            base = dict(experiment="e", task="recall", variant="linear", status="ok", headline="accuracy", direction=1, setting="fixed")
+            base = dict(experiment="e", file=0, task="recall", variant="linear", status="ok", headline="accuracy", direction=1, setting="fixed")
             return dict(base, mean=1 / n, error=errors, count=seeds, chosen={}, params={"recall": {"n": n, "d": 16, "dv": 16}, "linear": {}})  # fmt: skip
 
         for errors, seeds in ((float("nan"), 1), (0.1, 5)):
             sweep = [cell(n, errors, seeds) for n in (4, 8, 16, 32)]
+            cells.tell_apart(sweep)
             for figure in (run_figures.experiment(sweep), run_figures.by_load(sweep)):
                 (bars,) = figure.axes[0].containers
                 self.assertEqual([round(float(y), 3) for y in bars[0].get_ydata()], [0.25, 0.125, 0.062, 0.031])
-        self.assertIsNone(run_figures.experiment([cell(4, 0.1)]))  # nothing varies
+        alone = [cell(4, 0.1)]
+        cells.tell_apart(alone)
+        self.assertIsNone(run_figures.experiment(alone))  # nothing varies
+
+    def test_settings_that_tell_cells_apart(self):
+        """Of a task from every cell of it; of a layer from its own others, for layers have other defaults; chosen ones never."""
+        cases = [c for n in (4, 8) for scale in (1.0, 2.0) for c in synthetic.seeded(
+            [0.5], variant="softmax", params={"recall": {"n": n, "d": 16, "beta": float(n)}, "softmax": {"scale": scale}}, chosen={("recall", "beta"): 0.5})]
+        cases += synthetic.seeded([0.5], variant="linear", params={"recall": {"n": 4, "d": 16, "beta": 1.0}, "linear": {"scale": 9.0}})  # fmt: skip
+        synthetic.write_cases(self.runs, cases)
+        told = [c["told"] for c in report.load([self.runs])["cells"]]
+        self.assertEqual(told, [{"n": n, "scale": s} for n in (4, 8) for s in (1, 2)] + [{"n": 4, "beta": 1}])
 
     def test_the_front_is_what_nothing_beats_at_less_cost(self):
         self.assertEqual(cells.pareto([(1, 0.2), (2, 0.1), (3, 0.9), (2, 0.5), (9, 0.9)], 1), [0, 3, 2])

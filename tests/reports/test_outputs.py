@@ -41,6 +41,20 @@ class Outputs(ReportCase):
         self.assertEqual({r["task"] for r in rows}, set(synthetic.TASKS))
         self.assertTrue(all(float(r["mean"]) >= 0 for r in rows if r["status"] == "ok"))
 
+    def test_csv_has_a_column_a_parameter_with_the_tuned_value(self):
+        planned = {"recall": {"n": 16, "beta": 1.0}, "softmax": {"scale": float("nan"), "norm": "rms"}}
+        cases = synthetic.seeded([0.5, 0.7], variant="softmax", params=planned, chosen={("softmax", "scale"): 8.0, ("recall", "beta"): 0.2})
+        cases += synthetic.seeded([0.1, 0.3], variant="linear", params={"recall": {"n": 16, "beta": 1.0}}, setting="untuned")
+        synthetic.write_cases(self.runs, [*cases, dict(variant="rls", status="failed", reason="why, \"so\"")])
+        self.assertEqual(run(self.runs, "-o", self.out, "--csv").returncode, 0)
+        with open(os.path.join(self.out, "cells.csv"), encoding="utf-8", newline="") as f:
+            softmax, linear, rls = csv.DictReader(f)
+        told = ("task.n", "task.beta", "layer.scale", "layer.norm", "setting", "chosen", "mean", "seeds")
+        self.assertEqual([softmax[c] for c in told], ["16", "0.2", "8", "rms", "tuned", "scale beta", "0.6", "2"])
+        self.assertEqual([linear[c] for c in told], ["16", "1", "", "", "untuned", "", "0.2", "2"])
+        self.assertEqual((rls["status"], rls["reason"], rls["mean"]), ("failed", 'why, "so"', ""))
+        self.assertFalse({"free", "parameters"} & set(linear))
+
     def test_refusals(self):
         missing, text, foreign, cut, later, broken = (
             os.path.join(self.folder, n) for n in ("no.h5", "t.h5", "f.h5", "c.h5", "l.h5", "b.h5")

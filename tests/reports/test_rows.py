@@ -68,6 +68,19 @@ class Rows(unittest.TestCase):
                   dict(plain, relation="at_least")]  # fmt: skip
         self.assertEqual(len({marks(p) for p in [plain, *others]}), 5)
 
+    def test_a_plot_runs_along_the_parameter_of_its_law(self):
+        """A law in c at four widths d: not along d, where one width has several predictions."""
+        def claim(exact, law):
+            at = [(2, 0.0), (2, -1.0), (5, -0.5), (5, 0.3), (32, 0.9), (3, 1.0)]
+            points = [point(law(d, c), law(d, c), params={"d": d, "c": c}) for d, c in at]
+            return claim_figures.sweep(points, exact)[0]
+
+        self.assertEqual(claim("(1 + sqrt(5 - 4c)) / 2", lambda d, c: 1.5 - c), "c")
+        self.assertEqual(claim("1 / d", lambda d, c: 1 / d), "d")
+        along = [point(1 / d, 1 / d, params={"d": d, "c": d / 64}) for d in (2, 4, 8, 16)]  # a law in both
+        self.assertEqual(claim_figures.sweep(along, "")[0], "d")
+        self.assertEqual(claim_figures.sweep(along, "sqrt(1 - c^2)")[0], "c")  # the text names one
+
     def test_a_claim_of_many_points_says_how_many_are_not_shown(self):
         points = [point(1.0 + i, 2.0, label=f"case {i}", params={}) for i in range(13)]
         claim = dict(points=points, rivals=[], reason="", passed=True, scope="", verdict="holds")

@@ -5,6 +5,7 @@ import unittest
 
 from pages import ReportCase  # noqa: I001: finds the modules below
 import findings
+import pages
 import read
 import site_pages
 import style
@@ -39,7 +40,7 @@ class Site(ReportCase):
         self.says(pages["claims/claim_7.html"], "Statement 7 holds for all x < y & every <key>.")
         self.says(pages["claims/claim_7.html"], "Because of 7.")
         self.says(pages["claims/claim_9.html"], "2 of 2 rivals refuted")
-        self.says(pages["claims/claim_7.html"], "recollect verify claim_7 --seed 1 --points")
+        self.says(pages["claims/claim_9.html"], "recollect verify claim_9 --seed 1 --points")
         self.says(pages["claims/claim_7.html"], "@misc{recollect_claim_7")
         self.says(index, "with uncommitted changes")
         self.assertEqual([w in index.text for w in ("Expected", "Found", "New: where the text")], [True] * 3)
@@ -97,6 +98,40 @@ class Site(ReportCase):
         self.says(self.page("layers.html"), "No file holds runs. recollect run --tune -o r.h5")
         self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "capacity.png")))
         self.assertFalse(os.path.exists(os.path.join(self.out, "tasks", "recall.html")))
+
+    def test_a_baseline_has_verdicts_without_texts(self):
+        """ci/baseline.h5 keeps the verdicts alone; beside a file that measured the same claim it says nothing new."""
+        baseline = os.path.join(pages.HERE, "..", "..", "ci", "baseline.h5")
+        index = self.written(baseline)
+        kept = read.read([baseline])["claims"]
+        tested = [c for c in kept if not c["reason"]]
+        self.says(index, f"{len(tested)} / {len(tested)} as expected.")
+        self.assertEqual({c["reason"] for c in kept}, {"", "reason_not_in_the_file"})
+        self.assertGreater(len(kept) - len(tested), 10)
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=9)
+        ours = [c for c in read.read([self.verdicts, baseline])["claims"] if c["source"]]
+        self.assertEqual(ours, read.read([baseline, self.verdicts])["claims"][-9:])
+        self.assertIn("snr_linear", [c["id"] for c in ours])  # which the baseline has as well
+
+    def test_a_scope_stands_beside_every_verdict(self):
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=42, failing=0, kernels=[])
+        claims = {c["id"]: c for c in read.read([self.verdicts])["claims"]}
+        told = {id: findings.verdict_text(c) for id, c in claims.items() if c["scope"] or c["reason"]}
+        self.assertEqual(sorted(set(told.values())), ["not tested (needs training)", "not tested (not numeric)", "refuted (boundary)",
+                                                      "refuted (paper)", "refuted (typo)", "refuted (untrained)"])  # fmt: skip
+        index = self.written(self.verdicts)
+        ledger = self.page("ledger.html")
+        for id, text in told.items():
+            self.says(self.page(f"claims/{id}.html"), text)
+            self.says(ledger, text)
+        # One answer to "how many of a paper are refuted?": by scope, and the parts add up.
+        for paper in ("000", "002", "003", "004"):
+            mine = [c for c in claims.values() if c["source"].startswith(paper)]
+            parts = ", ".join(f"{n} {findings.FOUND[o][n != 1]}" for o, n in findings.counts(mine).items())
+            self.says(index, f"{len(mine)} claims: {parts}")
+            self.assertEqual(sum(findings.counts(mine).values()), len(mine))
+            rows = [r["data-outcome"] for r in ledger.rows if r["data-paper"] == paper]
+            self.assertEqual({o: rows.count(o) for o in rows}, findings.counts(mine))
 
     def test_first_edition(self):
         """Files of schema version 1 keep their verdicts; tiers become roles, and the control a rival."""

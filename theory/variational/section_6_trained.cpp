@@ -118,8 +118,10 @@ Claim capacity_curve() {
       "vla-mqar-capacity-curve", "004 §6.4, Fig 2c, 5, Tables 9, 12",
       "Three seeds, 2000 steps. n = 4: VLA 1.000, DeltaNet .97, softmax .26, linear .27; DeltaNet .73, .10, .010 at "
       "8, 12, 24; VLA 1.000 throughout; linear and softmax .08 to .15. Table 9, n = 24, seeds 42/123/999: softmax "
-      ".083/.079/.081, linear .074/.077/.072, DeltaNet .011/.009/.012, VLA 1.000 each.",
-      "VLA at n = 24: .994 after 1000 steps, 1.000 after 2000.",
+      ".083/.079/.081, linear .074/.077/.072, DeltaNet .011/.009/.012, VLA 1.000 each. VLA at n = 24: .994 after 1000 "
+      "steps, 1.000 after 2000.",
+      "Five seeds at the rate printed and at each layer's best, beside the guess that ignores the key "
+      "(mqar_key_blind_guess).",
       "Trained at this size, five seeds (ci/suites/trained_vla_capacity.toml, "
       "reports/results/trained_vla_capacity.h5), without positions and convolution: at n = 4 as printed but for Eq 4, "
       "VLA .987, softmax .276, linear .277, Eq 4 on raw keys .015, which diverges from 8 pairs on; at n = 8, 12 and 24 "

@@ -9,9 +9,9 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(print_tables_of_cells)
 
-std::string printed(int seeds, const Assignments &settings = {}) {
+std::string printed(int seeds, const Assignments &settings = {}, const std::string &variant = "linear") {
   RunRequest request;
-  request.variants = {"linear"}, request.tasks = {"recall"}, request.seeds = seeds, request.settings = settings;
+  request.variants = {variant}, request.tasks = {"recall"}, request.seeds = seeds, request.settings = settings;
   const std::vector<Case> plan = make_plan(request);
   Results results = Results::planned(plan, {});
   for (const Case &c : plan) {
@@ -37,6 +37,14 @@ BOOST_AUTO_TEST_CASE(what_a_sweep_varies_is_told) {
                            "fixed scale=2\n"})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
   BOOST_TEST(text.find("d=") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_untuned_table_says_so_and_names_the_flag) {
+  const std::string untuned = printed(2, {}, "softmax"), fixed = printed(2, {{"linear.scale", "1"}}),
+                    chosen = printed(2, {{"softmax.scale", "8"}}, "softmax");
+  BOOST_TEST(untuned.find(", untuned\n") != std::string::npos);
+  BOOST_TEST(untuned.find("--tune") != std::string::npos);
+  for (const std::string &text : {fixed, chosen}) BOOST_TEST(text.find("tune") == std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_CASE(one_seed_is_no_sample) { BOOST_TEST(printed(1).empty()); }

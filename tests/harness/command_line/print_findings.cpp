@@ -82,6 +82,43 @@ BOOST_AUTO_TEST_CASE(the_point_nearest_to_its_tolerance_stands_for_a_claim) {
   BOOST_TEST(shown({tight, said}) == "34");          // the paper's own words before the rest
 }
 
+std::string row_of_x(const std::string &text) {
+  const size_t start = text.find("\nx ") + 1;
+  return text.substr(start, text.find('\n', start) - start);
+}
+
+BOOST_AUTO_TEST_CASE(a_claim_that_fails_says_where_in_its_own_row) {
+  const Claim holds = expecting(Verdict::holds), refuted = expecting(Verdict::refuted, Scope::paper);
+  const auto at = [](const char *variant, double chunk) {
+    return Params().set("variant", variant).set("form", "chunked").set("C", chunk);
+  };
+  const Point good = exact_point(1, 1, 4), bad = exact_point(1, 2, 4), worse = exact_point(1, 5, 4);
+  const Point rival = rival_law(good, "three", 3);
+  // An obligation fails: the worst place of several, with its own numbers, also where the statement is refuted as expected.
+  const std::vector<Point> broken{as_statement(exact_point(1, 9, 4), at("linear", 8), "as printed"),
+                                  as_obligation(good, at("linear", 16)), as_obligation(bad, at("rls", 32)),
+                                  as_obligation(worse, at("delta_net", 64)), rival};
+  const std::string row = row_of_x(printed({conclude(refuted, broken)}));
+  for (const char *part : {"FAILED: obligation", "variant=delta_net", "form=chunked", "C=64", " 5 "})
+    BOOST_TEST(row.find(part) != std::string::npos, part << " in " << row);
+  // The statement itself is not as expected.
+  const std::string stated = row_of_x(
+      printed({conclude(holds, {as_statement(bad, at("vla", 4), "as printed"), as_obligation(good, {}), rival})}));
+  for (const char *part : {"FAILED: statement as printed", "variant=vla", "C=4"})
+    BOOST_TEST(stated.find(part) != std::string::npos, part << " in " << stated);
+  BOOST_TEST(row_of_x(printed({conclude(holds, measured_one(1))})).find("FAILED") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_scope_stands_beside_its_verdict) {
+  const Claim boundary = expecting(Verdict::refuted, Scope::boundary),
+              untested = expecting(Verdict::not_tested, Scope::none, Reason::needs_training);
+  BOOST_TEST(row_of_x(printed({conclude(boundary, measured_one(2))})).find("refuted (boundary)") != std::string::npos);
+  BOOST_TEST(row_of_x(printed({conclude(untested, {})})).find("not_tested (needs_training)") != std::string::npos);
+  BOOST_TEST(outcome_name(conclude(boundary, measured_one(2))) == "boundary");
+  BOOST_TEST(outcome_name(conclude(boundary, measured_one(1))) == "failed");
+  BOOST_TEST(outcome_name(conclude(untested, {})) == "not_tested");
+}
+
 BOOST_AUTO_TEST_CASE(a_rival_that_is_not_refuted_is_named) {
   const Claim claim = expecting(Verdict::holds);
   std::vector<Point> points = measured_one(1);

@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_CASE(findings_keep_points_and_rivals_apart) {
       conclude(c, {as_statement(held, {}, "as printed"), as_obligation(bound, {}), rival_law(held, "n for n - 1", 2),
                    rival_system(exact_point(3, 1, 4), {}, "no erase")});
   const json claim = json::parse(findings_json({f})).at("claims").at(0);
-  BOOST_TEST((claim.at("verdict") == "holds" && claim.at("passed") == true && claim.at("explanation") == "why"));
+  BOOST_TEST((claim.at("verdict") == "holds" && claim.at("outcome") == "holds" && claim.at("passed") == true &&
+              claim.at("explanation") == "why"));
   BOOST_TEST((claim.at("paper") == "000" && claim.at("equation") == "Eq 7, App A"));
   BOOST_TEST((claim.at("points").size() == 2u && claim.at("rivals").size() == 2u));
   BOOST_TEST(

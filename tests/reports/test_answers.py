@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which layer? What the first page recommends, and where it recommends nothing."""
+import unittest
+
+from pages import ReportCase  # noqa: I001: finds the modules below
+import answers
+import matrix
+import report
+import run_figures
+import synthetic
+from synthetic import seeded
+
+NAN = float("nan")
+
+
+class Answers(ReportCase):
+    def answered(self, cases, task="recall"):
+        synthetic.write_cases(self.runs, cases)
+        found = {t: (good, text) for t, good, text in answers.answers(report.load([self.runs])["matrix"])}
+        return found.get(task)
+
+    def sweep(self):
+        """Two layers over n = 2, 4, 8: at n = 2 everything recalls everything."""
+        at = {2: (1.0, 1.0), 4: (0.9, 1.0), 8: (0.3, 0.95)}
+        return [
+            case
+            for n, means in at.items()
+            for layer, mean, size in (("linear", means[0], 512.0), ("softmax", means[1], 4096.0))
+            for case in seeded(
+                [mean, mean], variant=layer, params={"recall": {"n": n}}, chance=1 / n, state_bytes=size * n
+            )
+        ]
+
+    def test_a_sweep_ran_and_is_no_answer(self):
+        good, text = self.answered(self.sweep())
+        self.assertFalse(good)
+        self.assertIn("3 settings", text)
+        index = self.written(self.runs)
+        self.says(index, "6 of 6 cells (a layer on a task at one setting) ran.")
+        self.assertNotIn("512 bytes", index.text)
+        self.assertNotIn("cost_recall", self.page("tasks/recall.html").source)  # which would rank n = 2 above n = 8
+        self.assertIn("sweep_recall", self.page("tasks/recall.html").source)
+
+    def test_a_sweep_does_not_hide_the_matrix(self):
+        matrix = [
+            dict(c, experiment="matrix", params={"recall": {"n": 32}})
+            for layer, x in (("linear", 0.5), ("softmax", 0.9))
+            for c in seeded([x, x + 0.02], variant=layer, state_bytes=1024.0 * (1 + (layer == "softmax")))
+        ]
+        good, text = self.answered(matrix + self.sweep())
+        self.assertEqual((good, text), (True, "linear 0.51 at 1\u202f024 bytes, softmax 0.91 at 2\u202f048 bytes"))
+
+    def test_layers_at_different_settings_are_not_compared(self):
+        cases = [
+            c
+            for layer, n in (("linear", 4), ("softmax", 8))
+            for c in seeded([0.5, 0.6], variant=layer, params={"recall": {"n": n}})
+        ]
+        good, text = self.answered(cases)
+        self.assertEqual((good, "2 settings" in text), (False, True))
+
+    def test_what_a_guess_reaches_is_not_recommended(self):
+        """hgrn 0.047 on recall where a guess has 0.031, two standard errors; 1.1 on regression where a guess has 1."""
+        cases = seeded(
+            [0.04, 0.05, 0.052, 0.03], variant="hgrn", chance=0.031, state_bytes=64.0
+        )  # 0.043, s.e. 0.005: 2.4 from it
+        near = seeded([0.02, 0.05, 0.052, 0.03], variant="lru", chance=0.031, state_bytes=32.0)  # 0.038, s.e. 0.008
+        none = seeded([0.031, 0.031, 0.031, 0.031], variant="mamba", chance=0.031, state_bytes=16.0)
+        self.assertEqual(self.answered(cases + near + none), (True, "hgrn 0.043 at 64 bytes"))
+        self.assertEqual(
+            self.answered(near + none),
+            (False, "no layer that is written to is two standard errors better than a guess"),
+        )
+        worse = [
+            dict(
+                c,
+                task="online_regression",
+                headline="loss_late",
+                better="smaller",
+                chance=1.0,
+                ceiling=0.0,
+                metrics={"loss_late": 1.1 + c["seed"] / 1e4},
+            )
+            for c in cases
+        ]
+        better = [
+            dict(c, variant="delta_net", state_bytes=128.0, metrics={"loss_late": 0.5 + c["seed"] / 1e4}) for c in worse
+        ]
+        self.assertEqual(self.answered(worse + better, "online_regression"), (True, "delta_net 0.5 at 128 bytes"))
+
+    def test_persistent_memories_stand_apart(self):
+        written = seeded([0.5, 0.52], variant="linear", state_bytes=2048.0)
+        fixed = seeded([0.9, 0.92], variant="ffn_relu", family="persistent memory", state_bytes=1024.0)
+        good, text = self.answered(written + fixed)
+        self.assertEqual(
+            (good, text),
+            (
+                True,
+                "linear 0.51 at 2\u202f048 bytes; fixed weights, which are not written to: "
+                "ffn_relu 0.91 at 1\u202f024 bytes",
+            ),
+        )
+
+    def test_a_front_names_what_the_answer_may_name(self):
+        cases = [
+            *seeded([0.10, 0.12], variant="hgrn", state_bytes=8.0, flops=8.0),  # a guess has 0.1
+            *seeded([0.7, 0.72], variant="ffn_relu", family="persistent memory", state_bytes=16.0, flops=16.0),
+            *seeded([0.5, 0.52], variant="linear", state_bytes=32.0, flops=32.0),
+            *seeded([0.9, 0.92], variant="softmax", state_bytes=64.0, flops=64.0),
+        ]
+        synthetic.write_cases(self.runs, cases)
+        for ax in run_figures.against_cost(matrix.ranked(report.load([self.runs])["matrix"], "recall")).axes:
+            self.assertEqual(ax.get_xlabel().split("\n")[1], "1 linear,  2 softmax")
+
+    def test_untuned_layers_and_single_seeds_answer_nothing(self):
+        two = [c for layer in ("linear", "softmax") for c in seeded([0.5, 0.6], variant=layer, setting="untuned")]
+        good, text = self.answered(two)
+        self.assertEqual((good, "--tune" in text), (False, True))
+        self.assertFalse(self.answered([dict(c, setting="tuned") for c in two if c["seed"] == 1])[0])
+        self.assertTrue(self.answered([dict(c, setting="tuned") for c in two])[0])
+
+    def test_an_untuned_matrix_says_so_in_its_titles(self):
+        for setting in ("untuned", "tuned"):
+            synthetic.write_cases(
+                self.runs,
+                [c for layer in ("linear", "softmax") for c in seeded([0.5, 0.6], variant=layer, setting=setting)],
+            )
+            self.written(self.runs)
+            for page, title in (("layers.html", "Layers on tasks, untuned"), ("tasks/recall.html", "Layers, untuned")):
+                self.assertEqual(title in self.page(page).text, setting == "untuned", (page, setting))
+
+
+if __name__ == "__main__":
+    unittest.main()

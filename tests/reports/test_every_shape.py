@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What terminal, site, Markdown, CSV and JSON say of result files of every shape (shapes.py) is what the tables of the
+files hold, by a reader of their own (own_reader.py) that shares no code with the report."""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import own_reader as own
+from held_claims import SAID
+from held_tables import HeldTables
+from own_reader import shows
+from pages import run
+from shapes import SHAPES
+
+PROGRAM = os.environ.get("RECOLLECT_PROGRAM", "")
+
+
+class Shapes(HeldTables):
+    def test_pages_and_tables_say_what_the_file_holds(self):
+        for name, write in SHAPES.items():
+            with self.subTest(shape=name):
+                path = os.path.join(self.folder, name + ".h5")
+                write(path)
+                found = own.tables(path)
+                self.out = os.path.join(self.folder, name)
+                self.written(path)
+                self.hold_cells(found)
+                self.hold_claims(found)
+                self.hold_trainings(found)
+                self.out += ".tables"
+                self.assertEqual(run(path, "-o", self.out, "--csv", "--format", "md").returncode, 0)
+                self.hold_csv(found)
+                self.hold_markdown(found)
+
+    def test_every_shape_is_there(self):
+        """What the shapes are to be, by the tables that they have."""
+        found = {}
+        for name, write in SHAPES.items():
+            path = os.path.join(self.folder, name + ".h5")
+            write(path)
+            found[name] = own.tables(path)
+        statuses = {r["status"] for tables in found.values() for r in tables.get("records", [])}
+        self.assertEqual(statuses, {"ok", "failed", "skipped", "meaningless"})
+        self.assertLess(len(found["unfinished"]["records"]), len(found["unfinished"]["plan"]))
+        self.assertEqual(
+            {r["setting"] for tables in found.values() for r in tables.get("plan", [])},
+            {"tuned", "untuned", "fixed", "trial"},
+        )
+        self.assertTrue(any(r["status"] == "diverged" for r in found["diverged"]["trained"]))
+        outcomes = {c.outcome for tables in found.values() for c in own.claims(tables)}
+        self.assertEqual(outcomes, set(SAID))
+
+
+@unittest.skipUnless(PROGRAM, "needs the program")
+class OnTheTerminal(unittest.TestCase):
+    """What run and verify print of a file that they wrote."""
+
+    def setUp(self):
+        self.case = HeldTables("same")
+        self.case.setUp()
+        self.addCleanup(self.case.doCleanups)
+        self.path = os.path.join(self.case.folder, "r.h5")
+
+    def said(self, *words, program=PROGRAM, status=0):
+        done = subprocess.run(
+            [program, *words, "-o", self.path],
+            capture_output=True,
+            text=True,
+            env={k: v for k, v in os.environ.items() if k != "COLUMNS"},
+        )
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout
+
+    def test_run(self):
+        for words in (
+            ("--variants", "linear,softmax,ffn_relu", "--tasks", "recall,swap", "--seeds", "2", "--set", "n=4,8"),
+            ("--variants", "softmax,delta_net", "--tasks", "recall", "--seeds", "3", "--tune"),
+            ("--variants", "linear", "--tasks", "recall", "--seeds", "1"),
+        ):
+            text = self.said("run", *words)
+            found = own.tables(self.path)
+            counts = {s: sum(r["status"] == s for r in found["records"]) for s in ("ok", "meaningless", "failed")}
+            self.assertEqual(text.splitlines()[-1], ", ".join(f"{n} {s}" for s, n in counts.items()))
+            cells = [c for c in own.cells(found) if c.status == "ok" and c.seeds > 1]
+            rows = re.findall(r"^  (\w+) +(\w+) +(\S+) +(\S+) +(tuned|untuned|fixed)", text, re.M)
+            self.assertEqual(len(rows), len(cells), text)
+            for variant, form, mean, error, setting in rows:
+                self.assertTrue(
+                    any(
+                        (c.plan["variant"], c.plan["form"], c.plan["setting"]) == (variant, form, setting)
+                        and shows(mean, c.mean())
+                        and shows(error, c.error())
+                        for c in cells
+                    ),
+                    (variant, mean),
+                )
+            self.assertEqual("--tune" in text, any(c.plan["setting"] == "untuned" for c in cells))
+            self.case.written(self.path)
+            self.case.hold_cells(found)
+            os.remove(self.path)
+
+    def test_verify(self):
+        wrong = os.path.join(os.path.dirname(PROGRAM), "recollect_wrong")  # a sign of one layer is flipped
+        for program, words, status in (
+            (PROGRAM, ("snr_*", "vla-copy-task", "vla_prop2*", "table2_softmax_norm"), 0),
+            (wrong, ("chunk_equals_recurrent",), 1),
+        ):
+            written = os.path.join(self.case.folder, "v.json")
+            text = self.said("verify", *words, "--json", written, program=program, status=status)
+            found = own.tables(self.path)
+            claims = own.claims(found)
+            tested = [c for c in claims if c.outcome != "not_tested"]
+            self.assertEqual(
+                text.splitlines()[-1],
+                f"{sum(c.passed for c in tested)} passed, {sum(not c.passed for c in tested)} failed",
+            )
+            for c in claims:
+                (row,) = re.findall(rf"^{c.id} .*$", text, re.M)
+                self.assertIn(c.verdict + (f" ({c.scope or c.reason})" if c.scope or c.reason else ""), row)
+                if c.outcome == "failed":
+                    broken = [p for p in c.points if p["verdict"] != "holds"]
+                    self.assertTrue(
+                        any(
+                            all(
+                                part in row
+                                for part in ("FAILED", *re.findall(r"(?:variant|form|C)=[^,]+", p["parameters"]))
+                            )
+                            for p in broken
+                        ),
+                        row,
+                    )
+                elif c.points:
+                    self.assertTrue(any(shows(row.split()[1], p["measured"]) for p in c.points), row)
+            with open(written, encoding="utf-8") as f:
+                told = {c["id"]: c for c in json.load(f)["claims"]}
+            self.assertEqual(sorted(told), sorted(c.id for c in claims))
+            for c in claims:
+                entry = told[c.id]
+                self.assertEqual(
+                    [entry[k] for k in ("verdict", "outcome", "scope", "expected", "passed")],
+                    [c.verdict, c.outcome, c.scope, c.expected, c.passed],
+                )
+                for listed, points in ((entry["points"], c.points), (entry["rivals"], c.rivals)):
+                    self.assertEqual(
+                        [(float(p["measured"]), float(p["predicted"]), p["verdict"]) for p in listed],
+                        [(p["measured"], p["predicted"], p["verdict"]) for p in points],
+                    )
+            self.case.written(self.path)
+            self.case.hold_claims(found)
+            os.remove(self.path)
+
+
+if __name__ == "__main__":
+    unittest.main()

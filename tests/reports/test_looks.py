@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One look a layer in every figure of a report, and no two alike."""
+import glob
+import os
+import unittest
+
+import h5py
+from pages import ReportCase  # noqa: I001: finds the modules below
+import curves
+import report
+import run_figures
+import style
+import synthetic
+import trainings
+from test_trainings import experiment, run
+
+VARIANTS = os.path.join(os.path.dirname(__file__), "..", "..", "variants", "*.cpp")
+NAMES = sorted(os.path.basename(path)[:-4] for path in glob.glob(VARIANTS))
+
+
+def drawn(figure):
+    """{label: (colour, dash, marker)} of the lines of every panel."""
+    found = {}
+    for ax in figure.axes:
+        lines = {c.get_label(): c[0] for c in ax.containers} or {line.get_label(): line for line in ax.get_lines()}
+        for label, line in lines.items():
+            look = (line.get_color(), str(line._dash_pattern[1]), line.get_marker())
+            assert found.setdefault(label, look) == look, f"{label} has two looks"
+    return found
+
+
+class Looks(ReportCase):
+    def test_no_two_layers_share_colour_and_dash(self):
+        style.assign_looks(NAMES)
+        looks = [style.look(name) for name in NAMES]
+        self.assertGreater(len(NAMES), 50)
+        self.assertEqual(len({(look["color"], look["linestyle"]) for look in looks}), len(NAMES))
+        self.assertEqual(len({look["color"] for look in looks[:8]}), 8)
+        for i, one in enumerate(
+            looks[:12]
+        ):  # beside colour and dash the marker differs as well, or the colour alone does
+            for other in looks[:i]:
+                self.assertNotEqual((one["color"], one["linestyle"]), (other["color"], other["linestyle"]))
+                self.assertNotEqual((one["color"], one["marker"]), (other["color"], other["marker"]))
+
+    def test_variations_of_a_layer_differ_from_one_another_and_from_others(self):
+        style.assign_looks(NAMES)
+        looks = [style.look(name, i) for name in NAMES for i in range(4)]
+        self.assertEqual(len({tuple(map(str, look.values())) for look in looks}), len(looks))
+
+    def test_a_layer_looks_alike_in_every_figure(self):
+        layers = NAMES[:12]
+        cases = [
+            c
+            for n in (4, 8, 16, 32)
+            for layer in layers
+            for c in synthetic.seeded([1 / n, 1.1 / n], variant=layer, params={"recall": {"n": n, "d": 16, "dv": 16}})
+        ]
+        synthetic.write_cases(self.runs, cases)
+        results = report.load([self.runs])
+        trained = experiment([run(layer, 0.01, seed, 0.5) for layer in layers for seed in (1, 2)])
+        figures = [
+            run_figures.by_load(results["cells"]),
+            run_figures.experiment(results["cells"]),
+            trainings.curves(trained),
+        ]
+        looks = [
+            {name.split(" at ")[0]: look for name, look in drawn(f).items() if name.split(" at ")[0] in layers}
+            for f in figures
+        ]
+        self.assertEqual([sorted(found) for found in looks], [layers] * 3)  # none is left out
+        self.assertEqual(looks[0], looks[1])
+        self.assertEqual(looks[0], looks[2])
+        self.assertEqual(len({look[:2] for look in looks[0].values()}), 12)
+
+    def test_what_a_panel_has_no_room_for_is_on_another(self):
+        cases = [
+            c
+            for n in (4, 8)
+            for layer in NAMES[:30]
+            for c in synthetic.seeded([0.5, 0.6], variant=layer, params={"recall": {"n": n}})
+        ]
+        synthetic.write_cases(self.runs, cases)
+        self.assertEqual(sorted(drawn(run_figures.experiment(report.load([self.runs])["cells"]))), NAMES[:30])
+
+    def test_curves_are_those_of_comparable_cells(self):
+        """The means over steps of cells at several settings of a task are no curve of a layer."""
+        synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
+        self.assertIsNotNone(curves.swap_accuracy(report.load([self.runs])))
+        with h5py.File(self.runs, "a") as file:
+            rows = file["parameters"][()]
+            rows["value"][(rows["owner"] == b"swap") & (rows["name"] == b"n") & (rows["case"] % 2 == 0)] = 99
+            file["parameters"][...] = rows
+        self.assertIsNone(curves.swap_accuracy(report.load([self.runs])))
+
+
+if __name__ == "__main__":
+    unittest.main()

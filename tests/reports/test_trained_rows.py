@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A row of the ledger that asks for training has one verdict wherever it stands: that of the widest models."""
+import glob
+import os
+import unittest
+
+import pages  # noqa: I001: finds the modules below
+import findings
+import report
+import trained_rows
+
+RESULTS = sorted(glob.glob(os.path.join(pages.HERE, "..", "..", "reports", "results", "*.h5")))
+BASELINE = os.path.join(pages.HERE, "..", "..", "ci", "baseline.h5")
+
+
+def results_of(*stated):
+    """Results with a statement each: (row, experiment, verdict); experiments are (name, printed, width)."""
+    sizes = dict(small=("Table 1", 32), large=("Table 1", 128), control=("", 128), wide_control=("", 256))
+    statements = [dict(row=row, experiment=e, file=0, verdict=verdict, says="", paper="") for row, e, verdict in stated]
+    return dict(
+        trained_statements=statements,
+        trainings=[
+            dict(file=0, experiment=e, settings=dict(width=w, layers=2, task="mqar")) for e, (_, w) in sizes.items()
+        ],
+        experiments={e: dict(title=e, printed=printed) for e, (printed, _) in sizes.items()},
+    )
+
+
+class Rows(unittest.TestCase):
+    def test_the_widest_models_of_what_is_printed_decide(self):
+        for stated, outcome in (
+            ([("small", "holds"), ("large", "refuted")], "trained_refuted"),
+            ([("small", "refuted"), ("large", "holds")], "trained_holds"),
+            ([("large", "holds"), ("large", "refuted")], "trained_in_part"),
+            ([("large", "holds"), ("large", "undecided")], "trained_undecided"),
+            ([("large", "holds"), ("control", "refuted"), ("wide_control", "refuted")], "trained_holds"),
+            ([("control", "refuted")], "trained_refuted"),  # nothing printed
+            ([("large", "not run")], "trained_undecided"),
+        ):
+            found = trained_rows.judged(results_of(*(("a-row", e, v) for e, v in stated)))["a-row"]
+            self.assertEqual(found["outcome"], outcome, stated)
+        order = [
+            s["experiment"]
+            for s in trained_rows.judged(results_of(*(("a-row", e, "holds") for e in ("small", "control", "large"))))[
+                "a-row"
+            ]["statements"]
+        ]
+        self.assertEqual(order, ["large", "control", "small"])
+
+    def test_reduced_models_are_never_counted_as_the_paper_s_size(self):
+        found = trained_rows.judged(results_of(("a-row", "small", "holds"), ("a-row", "large", "refuted")))["a-row"]
+        self.assertEqual(found["said"], "1 statement by models of width = 128, layers = 2: 1 refuted")
+
+
+class Pages(pages.ReportCase):
+    def test_one_verdict_a_row_everywhere(self):
+        kept = [path for path in RESULTS if "vla_capacity" in path or "trained_data" in path]
+        index = self.written(BASELINE, *kept)
+        results = report.load([BASELINE, *kept])
+        rows = trained_rows.judged(results)
+        claims = {c["id"]: c for c in results["claims"]}
+        self.assertIn("vla-mqar-capacity-curve", rows)
+        shown = {
+            "trained_holds": "holds of trained models",
+            "trained_in_part": "refuted in part by trained models",
+            "trained_refuted": "refuted by trained models",
+            "trained_undecided": "undecided by trained models",
+        }
+        outcomes = {row["id"]: row["data-outcome"] for row in self.page("ledger.html").rows}
+        for row, found in rows.items():
+            id = trained_rows.claim_of(row)
+            page = self.page(f"claims/{id}.html")
+            self.says(page, f"{shown[found['outcome']]} {found['said']}")
+            self.says(self.page("training.html"), f"{shown[found['outcome']]} {row} {found['said']}")
+            self.assertEqual(outcomes["claim-" + id], found["outcome"])
+            self.assertEqual(findings.outcome(claims[id]), found["outcome"])
+            self.assertFalse("not tested" in page.text or "Exact form" in page.text, row)
+        self.says(index, f"{len(rows)} more are held against trained models")
+        capacity = self.page("claims/vla_mqar_capacity_curve.html")
+        self.says(capacity, "Printed004 Table 9: softmax .081, linear .074, DeltaNet .011, VLA 1.000 (24 pairs")
+        self.says(capacity, "Reproducerecollect train --suite ci/suites/trained_vla_capacity.toml")
+        titles = [s["title"] for s in rows["vla-mqar-capacity-curve"]["statements"]]
+        self.assertLess(
+            titles.index("24 pairs without positions and convolution, by learning rate"),
+            titles.index("6 pairs, every text its own"),
+        )
+        self.assertLess(capacity.text.index("width = 128"), capacity.text.index("width = 32"))
+
+
+if __name__ == "__main__":
+    unittest.main()
