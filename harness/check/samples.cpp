@@ -175,7 +175,9 @@ double largest_norm(const std::vector<double> &rows, size_t width) {
 }
 
 bool stable(const Variant &variant, const Sequence &s, const Params &params, double largest) {
-  const Sequence text = slice_heads(s, 0, size_t(s.shape.H)), probe = slice_steps(text, 0, std::min(256, s.shape.T));
+  constexpr size_t many = 64; // heads
+  const Sequence texts = s.shape.heads() <= many ? s : slice_heads(s, 0, size_t(s.shape.H));
+  const Sequence probe = slice_steps(texts, 0, std::min(256, s.shape.T));
   const size_t Dk = size_t(s.shape.Dk);
   const double limit = std::min(largest, 1e3 * max_abs(s.v) * (1 + largest_norm(s.q, Dk) * largest_norm(s.k, Dk)));
   const Output found = forward(variant, probe, {"recurrent", Real::f64, 1, params});
@@ -208,10 +210,10 @@ const std::vector<ToneDown> &tone_downs() {
 
 Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
                   std::uint64_t seed, double largest) {
-  Drawn drawn{draw(variant, shape, recipe, seed), ""};
+  Drawn drawn{draw(variant, shape, recipe, seed), "", true};
   const auto tried = [&](const Recipe &other, const std::string &what) {
-    drawn = {draw(variant, shape, other, seed), what};
-    return stable(variant, drawn.inputs, params, largest);
+    drawn = {draw(variant, shape, other, seed), what, false};
+    return drawn.stable = stable(variant, drawn.inputs, params, largest);
   };
   if (stable(variant, drawn.inputs, params, largest)) return drawn;
   for (const ToneDown &one : tone_downs()) {

@@ -33,9 +33,10 @@ Sequence draw(const Variant &variant, const Shape &shape, const Recipe &recipe, 
 struct Drawn {
   Sequence inputs;
   std::string toned_down; // what of the recipe the layer cannot take, "" if nothing
+  bool stable;            // false: not even so
 };
 /// The same, toned down where the layer is not stable: where outputs or state of the float64 definition exceed `largest`,
-/// or a thousand times the largest value times 1 + |q| |k|, in the first 256 steps of the first text. In this order beta
+/// or a thousand times the largest value times 1 + |q| |k|, in the first 256 steps. In this order beta
 /// stays below 1, no key has norm 1e3, w is unit, keys are, gates are gentle: one of these, else the first two, three ...
 Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
                   std::uint64_t seed, double largest = 1e30);

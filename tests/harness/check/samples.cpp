@@ -116,14 +116,14 @@ BOOST_AUTO_TEST_CASE(a_layer_that_erases_stays_stable) {
     }
 }
 
-/// scalar_gated_delta decays by beta itself: 2^t.
+/// delta_momentum has no step size that could be made smaller: (1 - |k|^2)^t.
 BOOST_AUTO_TEST_CASE(what_a_layer_cannot_take_is_toned_down_and_said) {
   Recipe recipe;
-  recipe.beta_ends = true;
-  const Variant &v = find_variant("scalar_gated_delta");
+  recipe.keys = Recipe::gaussian;
+  const Variant &v = find_variant("delta_momentum");
   const Drawn drawn = draw_stable(v, {1, 2, 128, 8, 4}, variant_params(v), recipe, 3);
-  BOOST_TEST(drawn.toned_down == "beta stays below 1");
-  BOOST_TEST(max_abs(drawn.inputs.beta) < 1);
+  BOOST_TEST((drawn.stable && drawn.toned_down == "keys are unit"), drawn.toned_down);
+  BOOST_TEST(std::fabs(norm_of_row(drawn.inputs.k, 7) - 1) < 1e-12);
   const Variant &stable = find_variant("delta_net");
   BOOST_TEST(draw_stable(stable, {1, 2, 128, 8, 4}, variant_params(stable), recipe, 3).toned_down == "");
 }

@@ -32,13 +32,13 @@ BOOST_AUTO_TEST_CASE(every_exact_form_is_held_in_both_types_with_gradients) {
 /// A layer whose fast form computes another layer in float32.
 BOOST_AUTO_TEST_CASE(a_wrong_form_fails) {
   Variant wrong = find_variant("linear");
-  wrong.forms[1].f32 = find_variant("linear_rms").forms[0].f32;
+  wrong.forms[1].f32 = find_variant("nlms").forms[0].f32;
   int failed = 0;
   SelfOptions options;
   options.quick = true;
   check_forms(wrong, options, [&](const SelfCase &one) {
     const bool is_wrong = one.form == "chunked" && one.real == Real::f32;
-    BOOST_TEST((one.checked.judgement == Judgement::wrong) == is_wrong, one.title());
+    BOOST_TEST(((one.checked.judgement == Judgement::wrong) == is_wrong), one.title());
     failed += is_wrong;
   });
   BOOST_TEST(failed > 0);
