@@ -110,8 +110,8 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
 
 /// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
 /// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Those of q_t
-/// and k_t also have that of the score's gradient do_t v_t times k_t or q_t. Kernels sum the gradients of decays and of w,
-/// a rotation in some layers, over the later steps of the chunk.
+/// and k_t also have that of the score's gradient do_t v_t times k_t or q_t. Kernels sum the gradients of decays' logarithms and of
+/// w, a rotation in some layers, over the later steps of the chunk.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
@@ -126,6 +126,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
     });
     if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
+    const bool in_factors = decay && !problem.log_gates; // no kernel divides by a decay
     const double width = width_of(tensor, n);
     const Numbers own = row_squares(problem.given[tensor], size_t(width));
     double sum = 0;
@@ -133,8 +134,8 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
       const size_t t = row % T;
       const bool ends_a_chunk = t + 1 == T || (t + 1) % size_t(chunk) == 0;
       sum = outputs[row] + (summed && !ends_a_chunk ? sum : 0);
-      const double square = decay && problem.log_gates ? width : own[row]; // d/d(log x) = x d/dx
-      if (square > 0) part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
+      const double square = decay ? width : own[row];
+      if (square > 0 && !in_factors) part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
       if (tensor == Tensor::q || tensor == Tensor::k)
         part->rows[row] += square_unit * scores[row] * (tensor == Tensor::q ? k : q)[row];
     }

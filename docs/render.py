@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Renders the tables of docs/*.md from the data files in docs/data.
+
+    docs/render.py            # rewrites the documents
+    docs/render.py --check    # exit 1 where a document is not what its data say
+
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. A data file is CSV; its first lines, which begin with #,
+give the command, the commit and the device that made it."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import glob
+import os
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+Row = dict[str, str]
+
+
+def read(name: str) -> tuple[list[str], list[Row]]:
+    """(the lines about its origin, rows)"""
+    with open(os.path.join(HERE, "data", name), encoding="utf-8", newline="") as file:
+        lines = file.read().splitlines()
+    origin = [line[1:].strip() for line in lines if line.startswith("#")]
+    return origin, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def table(columns: list[str], rows: list[list[str]]) -> list[str]:
+    return ["| " + " | ".join(row) + " |" for row in [columns, ["---"] * len(columns), *rows]]
+
+
+def number(x: float) -> str:
+    return f"{x:.2g}" if x < 100 else f"{x:.0f}"
+
+
+def origin_of(name: str) -> list[str]:
+    return ["", *(f"*{line}*  " for line in read(name)[0])]
+
+
+def right_kernels(name: str) -> list[str]:
+    """Errors of right kernels in units of rounding noise: a row a type and kind of array."""
+    groups: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
+    for row in read(name)[1]:
+        kind = row["part"] if row["part"] in ("o", "state") else "gradients"
+        groups[row["type"], kind].append(row)
+    rows = []
+    for (kind_of_number, part), mine in sorted(groups.items()):
+        cells = [kind_of_number, part, str(len(mine))]
+        for which in ("row", "head"):
+            ratios = sorted(float(row[which]) for row in mine)
+            cells += [number(statistics.median(ratios)), number(ratios[int(0.99 * (len(ratios) - 1))]), number(ratios[-1])]
+            cells.append(max((row[which + "_limit"] for row in mine), key=float) if which == "row" else "")
+        verdicts = collections.Counter(row["verdict"] for row in mine)
+        cells[-1] = " / ".join(str(verdicts[v]) for v in ("right", "wrong", "undecided"))
+        rows.append(cells)
+    columns = ["type", "array", "arrays", "row: median", "99%", "largest", "limit", "head: median", "99%", "largest"]
+    return [*table([*columns, "right / wrong / undecided"], rows), *origin_of(name)]
+
+
+def criteria() -> list[str]:
+    """Who refuses how many planted mistakes, and how many right kernels."""
+    _, data = read("check-planted.csv")
+    names = [name for name in data[0] if name not in ("type", "mistake", "planted", "named")]
+    rows = []
+    for row in data:
+        if row["mistake"] in ("all mistakes", "right kernels"):
+            named = row["named"] if row["mistake"] == "all mistakes" else ""
+            rows.append([row["type"], row["mistake"], row["planted"], *(row[name] for name in names), named])
+    return [*table(["type", "", "cases", *names, "named"], rows), *origin_of("check-planted.csv")]
+
+
+def mistakes() -> list[str]:
+    """For each mistake, all types together: the share that each criterion refuses."""
+    _, data = read("check-planted.csv")
+    names = [name for name in data[0] if name not in ("type", "mistake", "planted", "named")]
+    sums: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    for row in data:
+        if row["mistake"] not in ("all mistakes", "right kernels"):
+            for name in ("planted", "named", *names):
+                sums[row["mistake"]][name] += int(row[name])
+    rows = []
+    for mistake, counts in sorted(sums.items()):
+        share = [f"{100 * counts[name] / counts['planted']:.0f}" for name in (*names, "named")]
+        rows.append([f"`{mistake}`", str(counts["planted"]), *share])
+    return table(["mistake", "cases", *(name + " %" for name in names), "named %"], rows)
+
+
+TABLES = {
+    "fla": lambda: right_kernels("check-right-fla.csv"),
+    "own": lambda: right_kernels("check-right-own.csv"),
+    "criteria": criteria,
+    "mistakes": mistakes,
+}
+
+
+def rendered(text: str) -> str:
+    out, skipping = [], False
+    for line in text.splitlines():
+        if line == "<!-- end -->":
+            skipping = False
+        if not skipping:
+            out.append(line)
+        if line.startswith("<!-- table: "):
+            out += TABLES[line.split()[2]]()
+            skipping = True
+    return "\n".join(out) + "\n"
+
+
+def main() -> int:
+    stale = []
+    for path in sorted(glob.glob(os.path.join(HERE, "*.md"))):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        new = rendered(text)
+        if new == text:
+            continue
+        stale.append(path)
+        if "--check" not in sys.argv:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(new)
+    if "--check" in sys.argv and stale:
+        print("not what docs/data say: " + ", ".join(map(os.path.basename, stale)) + "; run docs/render.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
