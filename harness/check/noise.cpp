@@ -110,8 +110,8 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
 
 /// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
 /// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Those of q_t
-/// and k_t also have that of the score's gradient do_t v_t times k_t or q_t. Kernels sum the gradients of decays' logarithms and of
-/// w, a rotation in some layers, over the later steps of the chunk.
+/// and k_t also have that of the score's gradient do_t v_t times k_t or q_t. Kernels sum the gradients of decays'
+/// logarithms and of w, a rotation in some layers, over the later steps of the chunk.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
