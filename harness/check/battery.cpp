@@ -48,7 +48,7 @@ const char *meaning_of(Recipe::Gates gates) {
   case Recipe::strong:
     return "gates whose logarithms sum to less than -88 in a chunk";
   case Recipe::rates:
-    return "decay rates from 0 to 16, one a head";
+    return "strong decay, a rate of its own in each head";
   default:
     return "gates in the whole of (0, 1)";
   }
@@ -60,7 +60,7 @@ const char *meaning_of(Recipe::Keys keys) {
   case Recipe::repeated:
     return "repeated keys";
   case Recipe::norms:
-    return "keys of norm 0, 1e-3 and 1e3";
+    return "keys of odd norms, 0 and 1e-3 to 1e3";
   default:
     return "unit keys";
   }
@@ -127,7 +127,8 @@ private:
     Asked a;
     a.shape = {heads[row.heads][0], heads[row.heads][1], lengths[row.steps][turn % 2], widths[row.widths][0],
                widths[row.widths][1]};
-    a.recipe = {key_kinds[row.keys], gate_kinds[row.gates], row.beta == 1, row.w == 1};
+    a.recipe.keys = key_kinds[row.keys], a.recipe.gates = gate_kinds[row.gates];
+    a.recipe.beta_ends = row.beta == 1, a.recipe.w_norms = row.w == 1;
     a.state = row.state == 1;
     return a;
   }
@@ -144,6 +145,7 @@ private:
 
   /// What of the recipe concerns the layer.
   Asked relevant(Asked a) const {
+    a.recipe.spread = std::max(0.01, 64 * half_spacing(1, precision_)); // rounding leaves the keys apart
     if (!has_gates(variant_)) a.recipe.gates = Recipe::whole_range;
     if (!takes(variant_, Tensor::beta)) a.recipe.beta_ends = false;
     if (!takes(variant_, Tensor::w)) a.recipe.w_norms = false;

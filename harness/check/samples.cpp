@@ -18,19 +18,15 @@ struct Place {
   int step, steps;
 };
 
-/// One step in eight has each of the odd norms, one in four where there are fewer.
-double key_norm(const Place &at, double most) {
-  const int every = at.steps < 8 ? 4 : 8;
-  switch ((at.step + int(at.head)) % every) {
-  case 1:
-    return 0;
-  case 2:
-    return 1e-3;
-  case 3:
-    return at.head % 2 ? most : 1;
-  default:
-    return 1;
-  }
+constexpr int few = 8; // steps: extremes that leave nothing to see of so few are milder
+
+/// One step in eight has each of the odd norms; of few steps every second has one, by head.
+double key_norm(const Place &at, bool large) {
+  const double most = !large ? 1 : at.steps < few ? 30 : at.head % 2 ? 1e3 : 1;
+  const double odd[] = {1e-3, most, 0};
+  if (at.steps < few) return (size_t(at.step) + at.head) % 2 ? odd[at.head % 3] : 1;
+  const size_t turn = (size_t(at.step) + at.head) % 8;
+  return turn < 3 ? odd[turn] : 1;
 }
 
 double slow(double u) { return 1 - std::pow(10, -1 - 3 * u); }
@@ -46,9 +42,10 @@ double strong_gate(const Place &at, double u) {
   return at.step / 8 % 4 == 1 ? std::exp(-12 - u) : slow(u);
 }
 
-double rate_of_head(const Place &at) {
+double rate_gate(const Place &at, double u) {
+  if (at.step / 4 % 4 == 1) return slow(u); // so that not all gradients of gates drown in rounding, as those of 1e-7 do
   const double place = at.heads < 2 ? 1 : double(at.head) / double(at.heads - 1);
-  return 16 * place * place;
+  return std::exp(-(at.steps < few ? 2 : 16) * place * place * (0.5 + u / 2));
 }
 
 double gate(Recipe::Gates kind, const Place &at, double which, double u) {
@@ -60,7 +57,7 @@ double gate(Recipe::Gates kind, const Place &at, double which, double u) {
   case Recipe::strong:
     return strong_gate(at, u);
   case Recipe::rates:
-    return std::exp(-rate_of_head(at) * (0.5 + u / 2));
+    return rate_gate(at, u);
   case Recipe::tiny:
     return at.step % 4 == 0 ? std::pow(10, -6 * u) : slow(u);
   case Recipe::gentle:
@@ -83,7 +80,7 @@ public:
       const Tensor tensor = input.tensor();
       s_[tensor] = tensor == Tensor::beta ? betas() : tensor == Tensor::w ? erase_keys() : gates(input);
     }
-    if (!s_.beta.empty()) limit_steps();
+    if (!s_.beta.empty() && s_.shape.T >= few) limit_steps();
     return std::move(s_);
   }
 
@@ -104,12 +101,11 @@ private:
     const size_t Dk = size_t(s_.shape.Dk);
     if (recipe_.keys == Recipe::gaussian) return;
     if (recipe_.keys == Recipe::repeated)
-      for (size_t i = Dk; i < s_.k.size(); ++i) s_.k[i] = s_.k[i % Dk] + 0.01 * s_.k[i];
+      for (size_t i = Dk; i < s_.k.size(); ++i) s_.k[i] = s_.k[i % Dk] + recipe_.spread * s_.k[i];
     normalise_rows(s_.q, Dk);
     normalise_rows(s_.k, Dk);
     if (recipe_.keys == Recipe::norms || recipe_.keys == Recipe::small_norms)
-      for (size_t i = 0; i < s_.k.size(); ++i)
-        s_.k[i] *= key_norm(place(i / Dk), recipe_.keys == Recipe::norms ? 1e3 : 1);
+      for (size_t i = 0; i < s_.k.size(); ++i) s_.k[i] *= key_norm(place(i / Dk), recipe_.keys == Recipe::norms);
   }
 
   std::vector<double> gates(const Input &input) const {

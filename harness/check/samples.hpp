@@ -10,24 +10,25 @@ struct Recipe {
   enum Keys {
     unit,       // uniform on the unit sphere
     gaussian,   // N(0,1) in every channel, queries too: what attention is given
-    repeated,   // one unit key at every step plus 1% noise: the ill-conditioned end
-    norms,      // of norm 1 mostly, and 0, 1e-3 and (in every second head) 1e3
+    repeated,   // one unit key at every step plus `spread` noise: the ill-conditioned end
+    norms,      // of norm 1 mostly, and 0, 1e-3 and (in every second head) 1e3, or 30 in fewer than 8 steps
     small_norms // the same without 1e3
   } keys = unit;
   enum Gates {
     whole_range, // three of four in (0.9, 1), the rest in (0, 1): 1 - 10^-4u, u even
     exact,       // half of them 1, some 0, the rest as above; at a step beside a multiple of 64 all are 0
     strong,      // the logarithms of any 64 sum to less than -88: evenly, and in every second head within eight steps
-    rates,       // decay rates (-log alpha a step) from 0 to 16, one a head
-    tiny,        // 10^-u, u even in (0, 6), at every fourth step, the rest in (0.9, 1)
-    gentle       // in (0.9, 1): 1 - 10^-u, u even in (1, 4)
+    rates, // decay rates (-log alpha a step) from 0 to 16, or 2 in fewer than 8 steps, one a head; four steps of 16 in (0.9, 1)
+    tiny,  // 10^-u, u even in (0, 6), at every fourth step, the rest in (0.9, 1)
+    gentle // in (0.9, 1): 1 - 10^-u, u even in (1, 4)
   } gates = whole_range;
   bool beta_ends = false; // beta 0 and 2 at a quarter of the steps each; else in (0, 1)
+  double spread = 0.01;   // of repeated keys
   bool w_norms = false;   // w of norms from 1/4 to 1.4; else unit
 };
 
-/// Only what the variant takes, w and gates among it; no initial state. Where the layer erases with steps beta, they are
-/// at most 2 / |key|^2, so that it stays stable.
+/// Only what the variant takes, w and gates among it; no initial state. In 8 steps or more beta
+/// is at most 2 / |key|^2: layers that erase stay stable.
 Sequence draw(const Variant &variant, const Shape &shape, const Recipe &recipe, std::uint64_t seed);
 
 struct Drawn {

@@ -4,6 +4,7 @@
 #include "harness/core/text.hpp"
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <ostream>
 #include <sstream>
 
@@ -11,6 +12,13 @@ namespace recollect {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+/// Three digits: enough to compare with a limit.
+std::string rough(double x) {
+  std::ostringstream text;
+  text << std::setprecision(3) << x;
+  return text.str();
+}
 
 json finite_or_null(double x) { return std::isfinite(x) ? json(x) : json(nullptr); }
 
@@ -24,9 +32,9 @@ std::string place(const std::vector<long> &index) {
 
 void print_part(std::ostream &out, const Part &part, const Judged &found, const Limits &limits) {
   std::ostringstream line;
-  line << part.name << ": " << verdict_of(found.judgement) << "; worst row " << brief(found.row) << " (limit "
-       << brief(limits.row) << "), worst head " << brief(found.head) << " (limit " << brief(limits.head_of(part.rows))
-       << "); largest error " << brief(found.worst) << ", RMS " << brief(found.rms);
+  line << part.name << ": " << verdict_of(found.judgement) << "; worst row " << rough(found.row) << " (limit "
+       << rough(limits.row) << "), worst head " << rough(found.head) << " (limit " << rough(limits.head_of(part.rows))
+       << "); largest error " << rough(found.worst) << ", RMS " << rough(found.rms);
   if (!found.finite) line << "; not finite";
   if (!found.first_bad.empty()) line << "; first wrong at " << axes_of(part) << " " << place(found.first_bad);
   if (!found.bad_heads.empty()) line << "; " << found.bad_heads.size() << " of " << part.heads << " heads";
@@ -70,7 +78,7 @@ std::string in_short(const Checked &checked) {
 std::string ratios_of(const Checked &checked) {
   double row = 0, head = 0;
   for (const Judged &part : checked.parts) row = std::max(row, part.row), head = std::max(head, part.head);
-  return "worst row " + brief(row) + ", head " + brief(head);
+  return "worst row " + rough(row) + ", head " + rough(head);
 }
 
 void print_checked(std::ostream &out, const CheckReport &report) {
@@ -82,7 +90,7 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   for (const Judged &part : c.parts)
     print_part(out, *find_part(report.reference.results(), part.name), part, limits_of(report.precision));
   for (const auto &[first, last, worst] : c.by_step)
-    out << "  steps " << first << " to " << last - 1 << ": largest error " << brief(worst) << '\n';
+    out << "  steps " << first << " to " << last - 1 << ": largest error " << rough(worst) << '\n';
   if (!c.not_checked.empty()) out << folded("not checked: " + join(c.not_checked, ", ")) << '\n';
   if (!c.inexact.empty())
     out << folded("note: " + std::string(name_of(storage_of(report.precision))) + " cannot represent the given " +

@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(rates_of_decay_go_from_0_to_16) {
   double last = -1;
   for (size_t head = 0; head < 6; ++head) {
     double mean = 0;
-    for (size_t t = 0; t < 50; ++t) mean -= std::log(s.alpha[head * 50 + t]) / 50;
+    for (size_t t = 0; t < 50; ++t)
+      if (t / 4 % 4 != 1) mean -= std::log(s.alpha[head * 50 + t]) / 38; // the others are slow
     const double rate = 16 * std::pow(double(head) / 5, 2);
     BOOST_TEST(std::fabs(mean - 0.75 * rate) <= 0.25 * rate);
     BOOST_TEST(mean > last);
