@@ -18,7 +18,7 @@ struct Recipe {
     whole_range, // three of four in (0.9, 1), the rest in (0, 1): 1 - 10^-4u, u even
     exact,       // half of them 1, some 0, the rest as above; at a step beside a multiple of 64 all are 0
     strong,      // the logarithms of any 64 sum to less than -88: evenly, and in every second head within eight steps
-    rates, // decay rates (-log alpha a step) from 0 to 16, or 2 in fewer than 8 steps, one a head; four steps of 16 in (0.9, 1)
+    rates, // twelve steps of 16 decay at a rate (-log alpha) of the head's, from 0 to 16, or 2 in fewer than 8 steps
     tiny,  // 10^-u, u even in (0, 6), at every fourth step, the rest in (0.9, 1)
     gentle // in (0.9, 1): 1 - 10^-u, u even in (1, 4)
   } gates = whole_range;
@@ -27,8 +27,8 @@ struct Recipe {
   bool w_norms = false;   // w of norms from 1/4 to 1.4; else unit
 };
 
-/// Only what the variant takes, w and gates among it; no initial state. In 8 steps or more beta
-/// is at most 2 / |key|^2: layers that erase stay stable.
+/// Only what the variant takes, w and gates among it; no initial state. In 8 steps or more beta is at most 2 / |key|^2:
+/// layers that erase stay stable.
 Sequence draw(const Variant &variant, const Shape &shape, const Recipe &recipe, std::uint64_t seed);
 
 struct Drawn {
