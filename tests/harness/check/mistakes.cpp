@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(gates_and_order_by_hand) {
   is("mask_off_by_one", "the mask is off by 1", {right.q[0] * S[1], right.q[1] * S[1]});
   is("mask_row_divided", "o_t sees steps up to t / 2", {right.q[0] * S[0], right.q[1] * S[0]});
   is("first_token_only", "", {right.q[0] * S[0], right.q[1] * S[0]});
-  is("tail_not_written", "the last row of o are zero", {right.q[0] * S[0], 0});
+  is("tail_not_written", "o is zero in the last row", {right.q[0] * S[0], 0});
 }
 
 BOOST_AUTO_TEST_CASE(the_erase_by_hand) {
