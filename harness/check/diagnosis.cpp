@@ -307,6 +307,7 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
 
 std::vector<std::string> diagnose(const Reference &reference, const PartList &candidate,
                                   const std::vector<Judged> &judged, Precision precision) {
+  if (all_right(judged)) return {};
   std::vector<std::string> said;
   for (const Explanation &one : Suspects(reference).explain(candidate, judged, precision)) {
     std::string names;

@@ -30,10 +30,10 @@ bool fits(const Pattern &pattern, const std::vector<Row> &rows) {
   return bad > 0 && bad_within >= enough * bad && good_within <= (1 - enough) * good;
 }
 
-std::string list_of(const std::string &noun, const std::set<size_t> &numbers) {
+std::string list_of(const char *one, const char *several, const std::set<size_t> &numbers) {
   std::vector<std::string> texts;
   for (size_t number : numbers) texts.push_back(std::to_string(number));
-  return noun + (texts.size() > 1 ? "s " : " ") + join(texts, ", ");
+  return (texts.size() > 1 ? several : one) + std::string(" ") + join(texts, ", ");
 }
 
 std::string steps_from(size_t begin, size_t end) { return std::to_string(begin) + " to " + std::to_string(end - 1); }
@@ -46,33 +46,15 @@ std::vector<Row> rows_of(const Part &part, const Judged &judged, const Limits &l
   return rows;
 }
 
-/// The simplest set of heads that holds the bad rows, and of the good rows' heads few; none where all heads do.
-std::optional<Pattern> heads_pattern(const std::vector<Row> &rows, size_t heads, size_t H) {
-  const auto chosen = [&](const std::function<size_t(size_t)> &group, size_t groups) {
-    std::set<size_t> found;
-    for (const Row &row : rows)
-      if (row.bad) found.insert(group(row.head));
-    return found.size() < groups ? found : std::set<size_t>{};
-  };
-  struct Grouping {
-    const char *noun;
-    std::function<size_t(size_t)> group;
-    size_t groups;
-  };
-  const Grouping groupings[] = {{"batch entr", [H](size_t head) { return head / H; }, heads / H},
-                                {"head", [H](size_t head) { return head % H; }, H},
-                                {"head b H + h =", [](size_t head) { return head; }, heads}};
-  for (const Grouping &g : groupings) {
-    const std::set<size_t> found = chosen(g.group, g.groups);
-    if (found.empty()) continue;
-    std::string said = list_of(g.noun, found);
-    if (g.noun == std::string("batch entr"))
-      said = (found.size() > 1 ? "batch entries" : "batch entry") + said.substr(said.find(' '));
-    if (g.noun == std::string("head b H + h ="))
-      said = "[b H + h]" + said.substr(said.find('=') + 1 + (found.size() > 1));
-    return Pattern{said, [found, group = g.group](const Row &row) { return found.count(group(row.head)) > 0; }};
-  }
-  return std::nullopt;
+/// Batch entries, or heads, that hold all bad rows; none where all do.
+std::optional<Pattern> group_pattern(const std::vector<Row> &rows, const char *one, const char *several, size_t groups,
+                                     const std::function<size_t(size_t head)> &group) {
+  std::set<size_t> found;
+  for (const Row &row : rows)
+    if (row.bad) found.insert(group(row.head));
+  if (found.empty() || found.size() == groups) return std::nullopt;
+  return Pattern{list_of(one, several, found),
+                 [found, group](const Row &row) { return found.count(group(row.head)) > 0; }};
 }
 
 /// Steps: one, from or up to one, those of one residue.
@@ -171,11 +153,15 @@ std::string describe(const Reference &reference, const Part &part, const Part &c
   std::vector<std::string> said;
   std::vector<Row> rows = rows_of(part, judged, limits_of(noise.precision));
   const std::string columns = columns_of(part, candidate.values, noise, rows);
-  if (const auto heads = heads_pattern(rows, part.heads, reference.heads_per_text())) {
-    said.push_back(heads->said);
-    rows.erase(std::remove_if(rows.begin(), rows.end(), [&](const Row &row) { return !heads->holds(row); }),
+  const size_t H = reference.heads_per_text();
+  const auto keep = [&](const std::optional<Pattern> &pattern) {
+    if (!pattern) return;
+    said.push_back(pattern->said);
+    rows.erase(std::remove_if(rows.begin(), rows.end(), [&](const Row &row) { return !pattern->holds(row); }),
                rows.end());
-  }
+  };
+  keep(group_pattern(rows, "batch entry", "batch entries", part.heads / H, [H](size_t head) { return head / H; }));
+  keep(group_pattern(rows, "head", "heads", H, [H](size_t head) { return head % H; }));
   const bool all_bad = fits({"", [](const Row &) { return true; }}, rows) &&
                        double(std::count_if(rows.begin(), rows.end(), [](const Row &r) { return r.bad; })) >=
                            enough * double(rows.size());

@@ -20,8 +20,8 @@ Mistake gradient_tail_not_written() {
     const auto add = [&](int begin, const std::string &rows) {
       for (double value : {0.0, std::nan("")})
         for (const auto &parts : {over_steps, keys})
-          all.push_back({rows + (parts == keys ? " of dk and dv are " : " of the gradients are ") +
-                             (value == 0 ? "zero" : "NaN: not written"),
+          all.push_back({std::string(parts == keys ? "dk and dv are " : "the gradients are ") +
+                             (value == 0 ? "zero in " : "NaN, not written, in ") + rows,
                          nullptr, [&right, begin, value, T, parts] {
                            return changed(right, parts,
                                           [&](Part &part) { fill_rows(part, size_t(begin), size_t(T), value); });

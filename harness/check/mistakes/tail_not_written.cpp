@@ -15,7 +15,7 @@ Mistake tail_not_written() {
     const int T = problem.given.shape.T;
     const auto add = [&](int begin, const std::string &rows) {
       for (double value : {0.0, std::nan("")})
-        all.push_back({rows + (value == 0 ? " of o are zero" : " of o are NaN: not written"),
+        all.push_back({(value == 0 ? "o is zero in " : "o is NaN, not written, in ") + rows,
                        [&right, begin, value, T] {
                          return changed(right, {"o"}, [&](Part &o) { fill_rows(o, size_t(begin), size_t(T), value); });
                        },

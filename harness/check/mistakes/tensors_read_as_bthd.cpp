@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // every array [B,H,T,D] taken for [B,T,H,D], the outputs written likewise
 #include "harness/check/remake.hpp"
-#include <utility>
 
 namespace recollect::mistakes {
 namespace {
 
 CheckCase relaid(const CheckCase &problem) {
-  const Shape &n = problem.given.shape;
   CheckCase other = problem;
   other.weights = {};
-  std::swap(other.given.shape.H, other.given.shape.T);
-  // the bytes stay: [B,H,T,D] are now [B,T',H',D], which the definition wants as [B,H',T',D]
-  for (Tensor tensor : all_tensors) other.given[tensor] = from_bthd(problem.given[tensor], n, width_of(tensor, n));
-  other.given.state.clear();
+  for (Tensor tensor : all_tensors)
+    other.given[tensor] = as_bthd(problem.given[tensor], problem.given.shape, width_of(tensor, problem.given.shape));
   return other;
 }
 
@@ -32,7 +28,7 @@ Mistake tensors_read_as_bthd() {
     };
     const auto read = [&problem, &right, &n] {
       const Numbers o = outputs_of(relaid(problem)).o;
-      return changed(right, {"o"}, [&](Part &part) { part.values = as_bthd(o, n, n.Dv); });
+      return changed(right, {"o"}, [&](Part &part) { part.values = from_bthd(o, n, n.Dv); });
     };
     return {{"the output is laid out [B,T,H,D]", written, nullptr}, {"arrays are taken for [B,T,H,D]", read, nullptr}};
   };

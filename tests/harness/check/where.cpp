@@ -44,9 +44,9 @@ BOOST_AUTO_TEST_CASE(steps) {
 BOOST_AUTO_TEST_CASE(heads_and_channels) {
   BOOST_TEST(where("o", [](size_t b, size_t, size_t, size_t) { return b == 1; }) == "o: batch entry 1");
   BOOST_TEST(where("o", [](size_t, size_t h, size_t, size_t) { return h % 2; }) == "o: heads 1, 3");
-  BOOST_TEST(where("o", [](size_t b, size_t h, size_t, size_t) { return b && h == 2; }) == "o: [b H + h] 6");
+  BOOST_TEST(where("o", [](size_t b, size_t h, size_t, size_t) { return b && h == 2; }) == "o: batch entry 1, head 2");
   BOOST_TEST(where("o", [](size_t, size_t h, size_t t, size_t) { return h == 1 && t >= 96; }) ==
-             "o: head 1, from step 96 on, a boundary of chunks of 32");
+             "o: head 1, from step 96 on, the last partial chunk of 32");
   BOOST_TEST(where("o", [](size_t, size_t, size_t, size_t j) { return j >= 16; }) == "o: channels 16 to 19");
   BOOST_TEST(where("state", [](size_t, size_t, size_t i, size_t) { return i < 4; }) == "state: rows 0 to 3");
   BOOST_TEST(where("state", [](size_t, size_t, size_t, size_t j) { return j == 5; }) == "state: column 5");
