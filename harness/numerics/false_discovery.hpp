@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many tests at once: p-values adjusted so that of those called significant at a level at most that share is expected to be
-// false (Benjamini and Hochberg 1995).
+// Many tests at once: p-values adjusted so that of those called significant at a level at most that share
+// is expected to be false (Benjamini and Hochberg 1995).
 #pragma once
 #include <vector>
 

@@ -54,7 +54,7 @@ struct Experiment {
 /// One [[statement]] (harness/train/statements.hpp).
 struct Statement {
   std::string row, paper, experiment, measure = "accuracy";
-  std::string undecided; // in what the models differ from the paper's, so that they cannot decide it; or ""
+  std::string undecided;            // in what the models differ from the paper's, so that they cannot decide it; or ""
   Assignments where, first, second; // first: above, or of; second: below
   bool compares = false;            // the two; else numbers decide
   double least = -HUGE_VAL, most = HUGE_VAL;

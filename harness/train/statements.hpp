@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a paper asserts of trained models, judged on those that were trained.
 //
-// A comparison takes each side at its best learning rate, by its mean over seeds, and both sides have the same rates to
-// choose from. It is decided by the exact permutation test over seeds (numerics/permutation.hpp), whose every split chooses
-// its rates anew, adjusted for the number of a suite's comparisons (numerics/false_discovery.hpp): of what a suite says is
-// shown at most one in twenty is expected to be false. Where the 90 % interval of the difference of accuracies lies within
-// +-.01 it is "no difference that matters". A number is decided by the 95 % interval of the mean over seeds (Student's t),
-// every seed at the rate that is best for the other seeds, so that choosing favours nobody. A run that diverged decides
-// nothing, unless divergence is what is stated.
+// A comparison takes each side at its best learning rate, by its mean over seeds, and both sides have the same
+// rates to choose from. It is decided by the exact permutation test over seeds (numerics/permutation.hpp), whose
+// every split chooses its rates anew, adjusted for the number of a suite's comparisons
+// (numerics/false_discovery.hpp): of what a suite says is shown at most one in twenty is expected to be false. Where
+// the 90 % interval of the difference of accuracies lies within +-.01 it is "no difference that matters". A number
+// is decided by the 95 % interval of the mean over seeds (Student's t), every seed at the rate that is best for the
+// other seeds, so that choosing favours nobody. A run that diverged decides nothing, unless divergence is what is
+// stated.
 #pragma once
 #include "harness/train/training_record.hpp"
 

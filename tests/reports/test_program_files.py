@@ -64,6 +64,19 @@ class ProgramFiles(ReportCase):
         for name in ("time_against_length", "roofline", "cost_recall"):
             self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
 
+    def test_what_was_read_and_on_what_condition(self):
+        program, claims = os.environ["RECOLLECT_PROGRAM"], ("linattn_optimal_only_if", "vla_prop3_orthogonal_keys", "blog_mask")
+        subprocess.run([program, "verify", *claims, "-o", self.verdicts], capture_output=True, check=True)
+        subprocess.run([program, "report", self.verdicts, "--quiet", "-o", self.out], capture_output=True, check=True)
+        refuted, under, typo = (self.page(f"claims/{claim}.html") for claim in claims)
+        for part in ("Read in the paper", "What the authors could answer", "Conditions stated there", "What follows it"):
+            self.says(refuted, part)
+        self.says(under, "Holds if")
+        self.says(under, "holds under")
+        self.assertNotIn("Holds if", refuted.source)
+        self.assertNotIn("What the authors could answer", typo.source)  # for what was refuted as asserted
+        self.assertIn("Read in the paper", typo.source)
+
     def test_trained_models(self):
         suite, trained = os.path.join(self.folder, "s.toml"), os.path.join(self.folder, "t.h5")
         with open(suite, "w", encoding="utf-8") as f:

@@ -40,7 +40,8 @@ Mean guess(const Protocol &p, int n, int V, Vector Guesses::*kind) {
 std::vector<Point> key_blind(const Protocol &p) {
   std::vector<Point> points;
   std::vector<Params> own{place(8, 128), place(24, 128), place(48, 128), place(24, 8)}; // the last tells V from V - 1
-  if (p.full()) own = {place(24, 8), place(4, 128), place(8, 128), place(16, 128), place(24, 128), place(32, 128), place(48, 128)};
+  if (p.full())
+    own = {place(24, 8), place(4, 128), place(8, 128), place(16, 128), place(24, 128), place(32, 128), place(48, 128)};
   for (const Params &at : points_of(p, own)) {
     const int n = at.integer("n"), V = at.integer("V");
     const Mean random = guess(p, n, V, &Guesses::random), frequent = guess(p, n, V, &Guesses::frequent);
