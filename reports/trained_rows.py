@@ -3,9 +3,10 @@
 
 A row has statements on several experiments: some at the size of the paper, some reduced, some that the paper does not
 print. Those that decide are held against something printed, by the widest models of all."""
+import collections
+
 from style import params_text
 
-VERDICTS = ("holds", "refuted", "undecided", "not run")
 SIZE = ("width", "layers", "steps")  # settings that say how large a model is, and how long it was trained
 
 
@@ -49,7 +50,7 @@ def verdict(counts):
     """The verdict of a row by {verdict: statements}: one that is refuted here and holds there is refuted in part."""
     if counts["refuted"]:
         return "trained_in_part" if counts["holds"] else "trained_refuted"
-    return "trained_holds" if counts["holds"] and not counts["undecided"] + counts["not run"] else "trained_undecided"
+    return "trained_holds" if counts["holds"] == sum(counts.values()) else "trained_undecided"
 
 
 def judged(results):
@@ -61,7 +62,8 @@ def judged(results):
     for row, mine in rows.items():
         mine = described(mine, results)
         decide = deciding(mine)
-        counts = {v: sum(s["verdict"] == v for s in decide) for v in VERDICTS}
+        counts = collections.Counter(holds=0, refuted=0)
+        counts.update(s["verdict"] for s in decide)
         tally = ", ".join(f"{n} {'hold' if v == 'holds' and n != 1 else v}" for v, n in counts.items() if n)
         size = params_text({n: v for n, v in decide[0]["size"].items() if n != "steps"})
         said = (

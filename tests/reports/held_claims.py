@@ -10,6 +10,7 @@ from own_reader import shows
 
 SAID = {  # outcome: what the first page calls one of it, and many
     "holds": ("statement holds", "statements hold"),
+    "holds_under": ("holds under a condition", "hold under a condition"),
     "holds_asymptotically": ("holds in a limit", "hold in a limit"),
     "refuted": ("refuted as asserted",) * 2,
     "boundary": ("refuted at a boundary of our choosing",) * 2,
@@ -154,5 +155,6 @@ class HeldClaims(HeldCells):
                 and shows(row[4].split(" ")[0], s["mean"], 3)
             )
             self.assertIn(f"{s['seeds']} seed", row[4])
+            self.same(row[6], s.get("adjusted", s["p"]), 2, row)
         for row_id in {s["row"] for s in stated}:
             self.says(self.page("training.html"), row_id)

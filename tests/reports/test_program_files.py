@@ -99,7 +99,7 @@ class ProgramFiles(ReportCase):
         self.says(page, "Printed. 1.000")
         self.says(page, "accuracy of linear above none, convolution=2")
         self.says(page, "T <1>")
-        (stated,) = experiment["statements"]
+        (stated,) = report.load([trained])["trained_statements"]
         self.assertEqual((stated["row"], stated["verdict"]), ("a-row", "undecided"))  # two seeds show nothing
         for side, mixer in (("mean", "linear"), ("other_mean", "none")):
             (row,) = [r for r in experiment["rows"] if (r["mixer"], r["shown"]) == (mixer, "convolution = 2")]

@@ -36,6 +36,8 @@ class Rows(unittest.TestCase):
             ([("large", "holds"), ("control", "refuted"), ("wide_control", "refuted")], "trained_holds"),
             ([("control", "refuted")], "trained_refuted"),  # nothing printed
             ([("large", "not run")], "trained_undecided"),
+            ([("large", "holds"), ("large", "undecided (texts)")], "trained_undecided"),
+            ([("large", "holds"), ("large", "no difference that matters")], "trained_undecided"),
         ):
             found = trained_rows.judged(results_of(*(("a-row", e, v) for e, v in stated)))["a-row"]
             self.assertEqual(found["outcome"], outcome, stated)
