@@ -56,8 +56,8 @@ const std::vector<SampleKind> &sample_kinds();
 /// By name; `ragged` is the old name of odd-length. Usage error that suggests the nearest.
 const SampleKind &find_sample_kind(const std::string &name);
 
-/// Inputs of that kind, without an initial state, toned down where the layer is not stable. odd-length takes a step away where T is a multiple of 8, long has
-/// sixteen times as many.
+/// Inputs of that kind, without an initial state, toned down where the layer is not stable. odd-length takes a step away
+/// where T is a multiple of 8, long has sixteen times as many.
 Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed);
 
 } // namespace recollect
