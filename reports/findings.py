@@ -49,12 +49,12 @@ def outcome(claim):
 
 
 def verdict_text(claim):
-    """The verdict as it is said everywhere: with its scope, or its reason; of trained models theirs."""
+    """The verdict as it is said everywhere: with its scope, its reason or its condition; of trained models theirs."""
     found = outcome(claim)
     if found.startswith("trained_"):
         return FOUND[found][0]
-    beside = claim["scope"] or claim["reason"]
-    return claim["verdict"].replace("_", " ") + (f" ({beside.replace('_', ' ')})" if beside else "")
+    beside = (claim["scope"] or claim["reason"]).replace("_", " ") or claim.get("condition", "")
+    return claim["verdict"].replace("_", " ") + (f" ({beside})" if beside else "")
 
 
 def counts(claims):

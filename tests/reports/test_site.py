@@ -119,6 +119,8 @@ class Site(ReportCase):
         told = {id: findings.verdict_text(c) for id, c in claims.items() if c["scope"] or c["reason"]}
         self.assertEqual(sorted(set(told.values())), ["not tested (needs training)", "not tested (not numeric)", "refuted (boundary)",
                                                       "refuted (paper)", "refuted (typo)", "refuted (untrained)"])  # fmt: skip
+        under = dict(claims["claim_8"], verdict="holds_under", scope="", reason="", condition="|k| < 2")
+        self.assertEqual(findings.verdict_text(under), "holds under (|k| < 2)")
         index = self.written(self.verdicts)
         ledger = self.page("ledger.html")
         for id, text in told.items():
