@@ -14,9 +14,12 @@
 namespace recollect::variants {
 namespace {
 
+/// Flat at 0, in every form.
+template <class Real> KOKKOS_FUNCTION Real relu(Real x) { return x > 0 ? x : Real(0); }
+
 template <class Real> Features<Real> features(const Call<Real> &call) {
   return map_features(
-      call, call.shape.Dk, KOKKOS_LAMBDA(Real x) { return math::fmax(x, Real(0)); });
+      call, call.shape.Dk, KOKKOS_LAMBDA(Real x) { return relu(x); });
 }
 
 template <class Real> Real theta(const Call<Real> &call) { return std::acos(-1.0) / (2 * call.params.real("length")); }
@@ -27,8 +30,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
       "cosformer::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, Real v, Real *s)->Real {
         Real read = 0;
         for (int j = 0; j < h.Dk; ++j)
-          read +=
-              math::fmax(h.q(t)[j], Real(0)) * rotate_and_write(s, j, h.Dk, turn, v * math::fmax(h.k(t)[j], Real(0)));
+          read += relu(h.q(t)[j]) * rotate_and_write(s, j, h.Dk, turn, v * relu(h.k(t)[j]));
         return read;
       });
 }

@@ -11,11 +11,14 @@
 namespace recollect::variants {
 namespace {
 
+/// Flat at 0, in every form.
+template <class Real> KOKKOS_FUNCTION Real relu(Real x) { return x > 0 ? x : Real(0); }
+
 template <class Real> Features<Real> features(const Call<Real> &call) {
   const int nu = call.params.integer("nu");
   return map_features(
       call, 2 * call.shape.Dk * nu, KOKKOS_LAMBDA(const Real *x, int D, Real *phi) {
-        const auto r = [=](int i) { return math::fmax(i < D ? x[i] : -x[i - D], Real(0)); };
+        const auto r = [=](int i) { return relu(i < D ? x[i] : -x[i - D]); };
         for (int shift = 1; shift <= nu; ++shift)
           for (int i = 0; i < 2 * D; ++i) *phi++ = r(i) * r((i + shift) % (2 * D));
       });
@@ -29,7 +32,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const int nu = back.call.params.integer("nu");
   feature_backward(
       "dpfp::backward", back, features(back.call), KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
-        const auto r = [=](int i) { return math::fmax(i < D ? x[i] : -x[i - D], Real(0)); };
+        const auto r = [=](int i) { return relu(i < D ? x[i] : -x[i - D]); };
         const auto add = [=](int i, Real d) {
           if (r(i) > 0) d_x[i % D] += i < D ? d : -d;
         };

@@ -13,7 +13,7 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  normal_equations_recurrent("intention::recurrent", call, false);
+  normal_equations_recurrent("intention::recurrent", call, false, false);
 }
 template <class Real> void chunked(const Call<Real> &call) {
   normal_equations_chunked("intention::chunked", call, false);
@@ -36,6 +36,7 @@ Variant intention() {
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = true;
   v.layout = "V^T K [Dv,Dk], K^T K [Dk,Dk]";
+  v.symmetric = "K^T K";
   v.state_shape = stacked_state;
   solves_with(v, [](const Params &p) { return Gram{p.real("ridge"), false, false}; });
   v.traits.zero_key_keeps = true;

@@ -4,78 +4,95 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T d_t / (1 + d_t |k_t|^2),   d_t = delta beta_t
 //   o_t = S_t q_t
 //
-// d -> infinity is NLMS. With x = k / |k| and g = d |k|^2 it is S_t = S_{t-1} + (v_t / |k_t| - S_{t-1} x_t) x_t^T g / (1 +
-// g), and so it is computed: no length of k_t under- or overflows. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal;
-// this is 003's. State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix
-// products.
+// d -> infinity is NLMS. It is computed with x = k / m and g = d m^2 / (1 + d |k|^2), m the largest |k_j| or 1, as
+//
+//   S_t = S_{t-1} + (v_t / m - S_{t-1} x_t) x_t^T g_t,   g_t = d_t / (1 / m^2 + d_t |x_t|^2)
+//
+// so that no length of k_t overflows, and one whose square underflows is small beside 1 / d. m has no effect on the
+// result; no root and no division by |k| is taken, because the layer is smooth at k = 0 and d = 0.
+// The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's. State: Dv x
+// Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+#include "harness/device/each_index.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/rows.hpp"
-#include "variants/kernels/unit_rows.hpp"
 #include "variants/kernels/wy_vjp.hpp"
 
 namespace recollect::variants {
 namespace {
 
-template <class Real> struct Gains {
-  Array<Real> erase, write; // [B,H,T] g / (1 + g) and that over |k|
+template <class Real> struct Scaled {
+  Array<Real> rows;               // [B,H,T,Dk] x = k / m
+  Array<Real> size, erase, write; // [B,H,T] m, g and g / m
 };
 
-/// With a = sqrt(d) |k|, so that g = a^2: erase = a / (a + 1/a), write = sqrt(d) / (a + 1/a).
-template <class Real> Array<Real> gain(const Call<Real> &call, const Array<Real> &length, bool erases) {
+/// What a step takes from its key's size m and from |x|^2.
+template <class Real> struct Gain {
+  Real share, erase; // 1 / m^2 over 1 / m^2 + d |x|^2, and d over it
+  KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {
+    const Real one = 1 / size / size, sum = one + d * square;
+    share = sum > 0 ? one / sum : Real(0), erase = sum > 0 ? d / sum : Real(0); // 0 where d = 0 and 1 / m^2 underflows
+  }
+};
+
+template <class Real> Scaled<Real> scaled(const Call<Real> &call) {
+  const Scaled<Real> out{allocate(call, call.k.extent(0)), allocate(call, call.steps()), allocate(call, call.steps()),
+                         allocate(call, call.steps())};
   const Real delta = call.params.real("delta");
-  return per_step(
-      "longhorn::gain", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real {
-        const Real root = math::sqrt(delta * h.beta[t]), a = root * length(h.index * h.T + t);
-        return a > 0 ? (erases ? a : root) / (a + 1 / a) : Real(0);
+  const Array<Real> k = call.k, beta = call.beta;
+  const int width = call.shape.Dk;
+  each_row(
+      "longhorn::scaled", int(call.steps()), width, KOKKOS_LAMBDA(int t, int first, int side) {
+        const Real *const key = k.data() + size_t(t) * width;
+        Real *const x = out.rows.data() + size_t(t) * width, size = 1, square = 0;
+        for (int j = first; j < width; j += side) size = math::fmax(size, math::fabs(key[j]));
+        size = across_row(size, [](Real a, Real b) { return math::fmax(a, b); });
+        for (int j = first; j < width; j += side) x[j] = key[j] / size, square += x[j] * x[j];
+        square = across_row(square, [](Real a, Real b) { return a + b; });
+        if (first) return;
+        out.size(t) = size;
+        out.erase(t) = Gain<Real>(delta * beta(t), size, square).erase;
+        out.write(t) = out.erase(t) / size;
       });
-}
-template <class Real> Gains<Real> gains(const Call<Real> &call, const Array<Real> &length) {
-  return {gain(call, length, true), gain(call, length, false)};
+  return out;
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk);
-  const Gains<Real> gain = gains(call, unit.length);
+  const Scaled<Real> key = scaled(call);
   recurrent_rows(
       "longhorn::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         const size_t step = h.index * h.T + t;
-        const Real *x = unit.rows.data() + step * h.Dk;
-        const Real change = gain.write(step) * h.v(t)[i] - gain.erase(step) * dot(s, x, h.Dk);
+        const Real *x = key.rows.data() + step * h.Dk;
+        const Real change = key.write(step) * h.v(t)[i] - key.erase(step) * dot(s, x, h.Dk);
         for (int j = 0; j < h.Dk; ++j) s[j] += change * x[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
 
-template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const UnitRows<Real> &unit) {
-  const Gains<Real> gain = gains(call, unit.length);
-  return {1, unit.rows, unit.rows, gain.erase, gain.write, {}, {}};
+template <class Real> DeltaRule<Real> as_rule(const Scaled<Real> &key) {
+  return {1, key.rows, key.rows, key.erase, key.write, {}, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) {
-  delta_rule("longhorn::chunked", call, as_rule(call, unit_rows(call, call.k, call.shape.Dk)));
+  delta_rule("longhorn::chunked", call, as_rule(scaled(call)));
 }
 
-/// With r = 1 / (1 + a^2): d erase / d a = 2 a r^2, d write / d a = sqrt(d) (r^2 - (a r)^2), d write / d sqrt(d) = a r.
+/// With m fixed, because nothing depends on it: dg / dd = (1 / m^2)^2 / (1 / m^2 + d |x|^2)^2 m^2, dg / d|x|^2 = - g^2,
+/// dk = dx / m.
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
-  const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk),
-                       d{allocate(call, call.k.extent(0)), allocate(call, call.steps())};
-  const Gains<Real> d_gain{allocate(call, call.steps()), allocate(call, call.steps())};
-  delta_rule_vjp("longhorn::backward", back, as_rule(call, unit), {back.d.q, d.rows, d_gain.erase, d_gain.write});
+  const Scaled<Real> key = scaled(call), d{back.d.k, {}, allocate(call, call.steps()), allocate(call, call.steps())};
+  delta_rule_vjp("longhorn::backward", back, as_rule(key), {back.d.q, d.rows, d.erase, d.write});
   const Array<Real> beta = call.beta, d_beta = back.d.beta;
   const Real delta = call.params.real("delta");
-  Kokkos::parallel_for(
-      "longhorn::gains", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
-        const Real root = math::sqrt(delta * beta(t)), length = unit.length(t), a = root * length;
-        if (!(a > 0)) {
-          d.length(t) = d_beta(t) = 0;
-          return;
-        }
-        const Real ar = 1 / (a + 1 / a), r = ar / a;
-        const Real slope = 2 * ar * r * d_gain.erase(t) + root * (r * r - ar * ar) * d_gain.write(t); // in a
-        d.length(t) = root * slope;
-        d_beta(t) = (length * slope + ar * d_gain.write(t)) * (delta / (2 * root));
+  const int width = call.shape.Dk;
+  each_row(
+      "longhorn::gains", int(call.steps()), width, KOKKOS_LAMBDA(int t, int first, int side) {
+        const Real *const x = key.rows.data() + size_t(t) * width, size = key.size(t), gain = key.erase(t);
+        Real *const dx = d.rows.data() + size_t(t) * width;
+        const Real square = row_dot(x, x, width, first, side), slope = d.erase(t) + d.write(t) / size; // in g
+        const Real share = Gain<Real>(delta * beta(t), size, square).share * size;
+        for (int j = first; j < width; j += side) dx[j] = (dx[j] - 2 * (gain * x[j]) * (gain * slope)) / size;
+        if (first == 0) d_beta(t) = delta * (share * slope * share);
       });
-  unit_rows_vjp(unit, d, back.d.k);
 }
 
 } // namespace

@@ -16,7 +16,7 @@
 namespace recollect::variants {
 namespace {
 
-/// A pair of weight beta is the pair (sqrt(beta) k, sqrt(beta) v) of weight 1.
+/// What the chunked forms take: a pair of weight beta is the pair (sqrt(beta) k, sqrt(beta) v) of weight 1.
 template <class Real> Array<Real> weighed(const Call<Real> &call, const Array<Real> &rows, int width) {
   if (!call.has("beta")) return rows;
   const Array<Real> out = allocate(call, rows.extent(0)), beta = call.beta;
@@ -31,7 +31,7 @@ template <class Real> Call<Real> weighed(Call<Real> call) {
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  normal_equations_recurrent("mesa::recurrent", weighed(call), true);
+  normal_equations_recurrent("mesa::recurrent", call, true, true);
 }
 template <class Real> void chunked(const Call<Real> &call) {
   normal_equations_chunked("mesa::chunked", weighed(call), true);
@@ -64,6 +64,7 @@ Variant mesa() {
              {"conjugate_gradients", iterative<float>, iterative<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};
   v.layout = "B [Dv,Dk], H [Dk,Dk]";
+  v.symmetric = "H";
   v.state_shape = stacked_state;
   solves_with(v, [](const Params &p) { return Gram{p.real("ridge"), true, false, true}; });
   v.traits.zero_step_keeps = true;

@@ -7,20 +7,25 @@
 //
 // Stabilised: with M_t = max(f_t M_{t-1}, |i_t|), the exponential of the paper's m_t, the state holds C_t / M_t and n_t
 // / M_t, so that both its gates f_t M_{t-1} / M_t and i_t / M_t are <= 1 and the 1 of the divisor becomes 1 / M_t. M is
-// kept as the factor and not as its logarithm, whose differences lose digits. State: (Dv + 2) x Dk: C over n over (M,
-// 0, ...); M = 0 is the empty memory. Cost a token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+// kept as the factor and not as its logarithm, whose differences lose digits. While M = 0, before anything was written,
+// the unit is 1, so that C has its derivative in the gates. State: (Dv + 2) x Dk: C over n over (M, 0, ...); M = 0 is the
+// empty memory. Cost a token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/normalised.hpp"
 
 namespace recollect::variants {
 namespace {
 
+/// What the state is kept in units of: M, or 1 where M is 0 or so small that 1 / M overflows.
+template <class Real> KOKKOS_FUNCTION Real unit_of(Real M) {
+  return M < std::numeric_limits<Real>::min() ? Real(1) : M;
+}
 template <class Real> struct Gates {
-  Real keep, add, stabiliser; // f M_{t-1} / M_t, i / M_t, M_t
+  Real keep, add, stabiliser; // f u_{t-1} / u_t and i / u_t in units u_t of M_t; M_t
 };
 template <class Real> KOKKOS_FUNCTION Gates<Real> stabilised(Real f, Real i, Real before) {
-  const Real M = math::fmax(f * before, math::fabs(i));
-  return M > 0 ? Gates<Real>{f * before / M, i / M, M} : Gates<Real>{0, 0, 0};
+  const Real M = math::fmax(f * before, math::fabs(i)), unit = unit_of(M);
+  return {f * unit_of(before) / unit, i / unit, M};
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
@@ -37,63 +42,68 @@ template <class Real> void recurrent(const Call<Real> &call) {
             read[i] = scale * dot(s, h.q(t), h.Dk);
           });
           team.barrier();
-          each(team, h.Dv,
-               [=](int i) { h.o(t)[i] = read[i] / math::fmax(math::fabs(read[h.Dv]), 1 / gate.stabiliser); });
+          const Real least = 1 / unit_of(gate.stabiliser);
+          each(team, h.Dv, [=](int i) { h.o(t)[i] = read[i] / math::fmax(math::fabs(read[h.Dv]), least); });
           each(team, 1, [=](int) { *M = gate.stabiliser; });
           team.barrier();
         }
       });
 }
 
-/// Gates and floors of all steps; the state's M becomes the last one unless it is kept.
+/// Gates, floors and M of all steps; the state's M becomes the last one unless it is kept.
 template <class Real> struct Stabilise {
   bool keeps;
-  Array<Real> keep, add, floor;
+  Array<Real> keep, add, floor, stabiliser;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     once(team, [=, *this] {
       Real *const end = h.state + size_t(h.Dv + 1) * h.Dk, M = *end;
       for (int t = 0; t < h.T; ++t) {
         const Gates<Real> gate = stabilised(h.alpha[t], h.beta[t], M);
         const size_t at = h.index * h.T + t;
-        keep(at) = gate.keep, add(at) = gate.add, floor(at) = 1 / gate.stabiliser;
-        M = gate.stabiliser;
+        keep(at) = gate.keep, add(at) = gate.add, floor(at) = 1 / unit_of(gate.stabiliser);
+        M = stabiliser(at) = gate.stabiliser;
       }
       if (!keeps) *end = M;
     });
   }
 };
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call, bool keeps) {
-  const Stabilise<Real> gates{keeps, allocate(call, call.steps()), allocate(call, call.steps()),
-                              allocate(call, call.steps())};
+template <class Real> Stabilise<Real> stabilise(const Call<Real> &call, bool keeps) {
+  const size_t steps = call.steps();
+  const Stabilise<Real> gates{keeps, allocate(call, steps), allocate(call, steps), allocate(call, steps),
+                              allocate(call, steps)};
   each_head("mlstm::stabilise", call, 0, gates);
+  return gates;
+}
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call, const Stabilise<Real> &gates) {
   return {call.shape.Dk, call.q,    call.k,     gates.keep, {}, Real(call.params.real("scale")), {},
           true,          gates.add, gates.floor};
 }
 
-template <class Real> void chunked(const Call<Real> &call) { decayed_sum("mlstm::chunked", call, as_sum(call, false)); }
+template <class Real> void chunked(const Call<Real> &call) {
+  decayed_sum("mlstm::chunked", call, as_sum(call, stabilise(call, false)));
+}
 
-/// From the gradients of keep, add and 1 / M to those of f and i. With f M_{t-1} the larger, keep is 1 and add i / M; with
-/// |i|, keep is f M_{t-1} / |i| and add a sign.
+/// From the gradients of keep = f u_{t-1} / u, add = i / u and the floor 1 / u to those of f and i, u the unit of M =
+/// max(f M_{t-1}, |i|). A fixed unit has no gradient; at a tie M is f M_{t-1} (taped.hpp).
 template <class Real> struct StabiliseBack {
-  Array<Real> keep, add, floor, d_keep, d_add, d_floor, d_alpha, d_beta, d_state;
+  Stabilise<Real> of;
+  Array<Real> d_keep, d_add, d_floor, d_alpha, d_beta, d_state;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     once(team, [=, *this] {
       const size_t end = h.index * size_t(h.Dv + 2) * h.Dk + size_t(h.Dv + 1) * h.Dk;
       const Real start = h.state[size_t(h.Dv + 1) * h.Dk];
+      const auto in_M = [](Real M, Real in_unit) { return unit_of(M) == M ? in_unit : Real(0); };
       Real slope = d_state(end); // in M_t
       for (int t = h.T - 1; t >= 0; --t) {
         const size_t at = h.index * h.T + t;
-        const Real f = h.alpha[t], i = h.beta[t], before = t > 0 ? 1 / floor(at - 1) : start, M = 1 / floor(at);
-        if (!(M > 0)) {
-          d_alpha(at) = d_beta(at) = slope = 0;
-          continue;
-        }
-        slope -= (keep(at) * d_keep(at) + add(at) * d_add(at) + d_floor(at) / M) / M;
+        const Real f = h.alpha[t], i = h.beta[t], before = t > 0 ? of.stabiliser(at - 1) : start, M = of.stabiliser(at),
+                   unit = unit_of(M);
+        slope -= in_M(M, (of.keep(at) * d_keep(at) + of.add(at) * d_add(at) + d_floor(at) / unit) / unit);
         const bool written = f * before < math::fabs(i);
-        const Real kept = d_keep(at) / M + (written ? Real(0) : slope); // in f M_{t-1}
-        d_beta(at) = d_add(at) / M + (written ? (i < 0 ? -slope : slope) : Real(0));
-        d_alpha(at) = kept * before;
-        slope = kept * f;
+        const Real passed = written ? Real(0) : slope, kept = d_keep(at) / unit; // in f M_{t-1}, and in f u_{t-1}
+        d_beta(at) = d_add(at) / unit + (written ? (i < 0 ? -slope : slope) : Real(0));
+        d_alpha(at) = kept * unit_of(before) + passed * before;
+        slope = f * (passed + in_M(before, kept));
       }
       d_state(end) = slope;
     });
@@ -101,14 +111,13 @@ template <class Real> struct StabiliseBack {
 };
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
-  const DecayedSum<Real> sum = as_sum(call, true);
+  const Stabilise<Real> gates = stabilise(call, true);
   DecayedSumGradient<Real> d{back.d.q, back.d.k};
   d.alpha = allocate(call, call.steps()), d.strength = allocate(call, call.steps()),
   d.floor = allocate(call, call.steps());
-  decayed_sum_vjp("mlstm::backward", back, sum, d);
+  decayed_sum_vjp("mlstm::backward", back, as_sum(call, gates), d);
   each_head("mlstm::gates", call, 0,
-            StabiliseBack<Real>{sum.alpha, sum.strength, sum.floor, d.alpha, d.strength, d.floor, back.d.alpha,
-                                back.d.beta, back.d.state});
+            StabiliseBack<Real>{gates, d.alpha, d.strength, d.floor, back.d.alpha, back.d.beta, back.d.state});
 }
 
 } // namespace

@@ -34,6 +34,7 @@ Variant rls() {
   v.forms.back().work = on_one_thread(4 * cost::Dk * cost::Dk + 150 * cost::Dk + 20 * cost::Dv + 670);
   v.traits.order_invariant = true;
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
+  v.symmetric = "P";
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
   solves_with(v, [](const Params &p) { return Gram{p.real("ridge"), false, false}; });

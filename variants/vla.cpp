@@ -40,6 +40,7 @@ Variant vla() {
   v.forms.back().work =
       on_one_thread(0.92 * cost::Dv * cost::Dk + 7.3 * cost::Dk * cost::Dk + 42 * cost::Dk + 28 * cost::Dv);
   v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
+  v.symmetric = "A";
   v.state_shape = variational_state;
   v.initial_state = variational_start;
   return v;

@@ -44,6 +44,7 @@ Variant vla_unnormalized() {
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(5.2 * cost::Dk * cost::Dk + 61 * cost::Dk + 33 * cost::Dv + 1050);
   v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
+  v.symmetric = "A";
   v.state_shape = variational_state;
   v.initial_state = variational_start;
   return v;

@@ -46,6 +46,7 @@ Variant weighted_rls() {
   v.forms.back().work = on_one_thread(6.3 * cost::Dk * cost::Dk + 120 * cost::Dk + 5 * cost::Dv + 1850);
   v.traits.stable = false; // wind-up: nothing bounds the rounding in P along directions that are forgotten
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
+  v.symmetric = "P";
   v.state_shape = stacked_state;
   v.initial_state = [](const Shape &s, const Params &p) { return inverse_ridge_state(s, p.real("ridge")); };
   solves_with(v, [](const Params &p) { return Gram{p.real("ridge"), true, true}; });

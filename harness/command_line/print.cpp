@@ -107,6 +107,9 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "differs", v.differs);
   line(out, "state", state_text(v) + " a head at Dk = Dv = 64");
   line(out, "layout", v.layout);
+  if (!v.symmetric.empty())
+    line(out, "gradient",
+         "of the symmetric " + v.symmetric + ": d_ij = d_ji, each half of the derivative in their common value");
   line(out, "cost", v.cost.str() + " a token");
   line(out, "forms", forms_text(v));
   line(out, "traits", traits_text(v.traits));

@@ -2,6 +2,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include <algorithm>
 
 namespace recollect {
 
@@ -16,7 +17,11 @@ const char *name_of(Metric::Better better) {
 }
 
 const Form &find_form(const Variant &variant, std::string_view form) {
-  if (form == "fast") return variant.forms.size() > 1 ? variant.forms[1] : variant.forms[0];
+  if (form == "fast") {
+    const auto exact =
+        std::find_if(variant.forms.begin() + 1, variant.forms.end(), [](const Form &f) { return f.exact; });
+    return exact == variant.forms.end() ? variant.forms[0] : *exact;
+  }
   if (const Form *found = variant.find_form(form)) return *found;
   std::vector<std::string> known;
   for (const Form &f : variant.forms) known.push_back(f.name);

@@ -24,8 +24,8 @@ std::vector<const Variant *> select_variants(const std::vector<std::string> &pat
 std::vector<const Task *> select_tasks(const std::vector<std::string> &patterns);
 std::vector<const Claim *> select_claims(const std::vector<std::string> &patterns);
 
-/// The form named, or for "fast" the first that is not recurrent (recurrent where there is no other);
-/// usage error otherwise.
+/// The form named, or for "fast" the first exact one that is not recurrent (recurrent where there is no other): an
+/// approximation is run by its name alone. Usage error otherwise.
 const Form &find_form(const Variant &variant, std::string_view form);
 /// The same of a forward pass at this shape: for "fast" the definition where it is the faster one (Form::work).
 const Form &find_form(const Variant &variant, std::string_view form, const Shape &shape, const Params &params);

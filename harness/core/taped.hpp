@@ -97,6 +97,9 @@ struct Taped {
   friend bool operator!=(Taped a, Taped b) { return a.value != b.value; }
 };
 
+/// Where a function has no derivative the tape takes one of its one-sided slopes: of fmax and fmin at a tie that of the
+/// first operand, of fabs at 0 that from above. A choice x > 0 ? x : 0 is its second branch at 0: ReLU is flat there.
+/// Backward passes take the same (tests/variants/zeros_and_ties.cpp).
 namespace math {
 inline Taped cos(Taped x) { return {std::cos(x.value), x, -std::sin(x.value)}; }
 inline Taped sin(Taped x) { return {std::sin(x.value), x, std::cos(x.value)}; }
@@ -117,7 +120,8 @@ inline Taped sqrt(Taped x) {
 }
 inline Taped pow(Taped x, Taped y) {
   const double z = std::pow(x.value, y.value);
-  return {z, x, y.value * std::pow(x.value, y.value - 1), y, x.value > 0 ? z * std::log(x.value) : 0};
+  const double by_x = y.value == 0 ? 0 : y.value * std::pow(x.value, y.value - 1); // x^0 is 1 at x = 0 too
+  return {z, x, by_x, y, x.value > 0 ? z * std::log(x.value) : 0};
 }
 inline Taped fabs(Taped x) { return x.value < 0 ? -x : x; }
 inline Taped fmax(Taped x, Taped y) { return x.value < y.value ? y : x; }

@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/core/cost.hpp"
 #include "harness/core/counted.hpp"
+#include "harness/core/quad.hpp"
 #include "harness/core/taped.hpp"
 #include "harness/core/types.hpp"
 #include <functional>
@@ -28,9 +29,10 @@ struct Form {
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps (see Traits::stable)
   bool causal = true; // false: approximates from the whole sequence, later steps included
-  /// Of the definition, where kernels run on the host: on numbers that count, and on numbers that remember.
+  /// The definition, where kernels run on the host: on numbers that count operations, that record them, and of 113 bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
+  std::function<void(const Call<Quad> &)> quad = nullptr;
   Vjp vjp = {}; // none: gradients come from `taped`
   /// What a token takes on one thread, in the time of the definition's operations: where widths are small, products and
   /// pairs take longer than the definition, which is then the fast form. 0: they never do.
@@ -81,6 +83,7 @@ struct Variant {
   std::string source;               // paper and equation
   Cost cost;                        // of a token
   std::string layout = "S [Dv,Dk]"; // of the state, from its first row down; "" where none is finite
+  std::string symmetric;            // name of the symmetric [Dk,Dk] matrix below the state's first Dv rows; "" if none
   std::string differs;              // what it leaves out of its source, or does otherwise
   std::vector<ParamSpec> params;
   std::vector<Input> inputs;             // beside q, k, v
@@ -111,5 +114,20 @@ struct Variant {
     return nullptr;
   }
 };
+
+/// A gradient of states, [B,H,rows,columns], in the one convention for symmetric matrices (Variant::symmetric). The two
+/// stored numbers P_ij and P_ji are one variable, whose derivative is the sum of both entries; each gets half of it.
+/// However a gradient splits the sum between them, the result is the same. Other numbers stay as they are.
+inline std::vector<double> symmetrised(const Variant &variant, const Shape &shape, std::vector<double> d_state) {
+  if (variant.symmetric.empty()) return d_state;
+  const size_t n = size_t(shape.Dk), before = size_t(shape.Dv) * n;
+  const size_t stride = d_state.size() / shape.heads(); // 0 where there is no gradient
+  for (size_t head = 0; stride > 0 && head < shape.heads(); ++head) {
+    double *const d = d_state.data() + head * stride + before;
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = i + 1; j < n; ++j) d[i * n + j] = d[j * n + i] = d[i * n + j] / 2 + d[j * n + i] / 2;
+  }
+  return d_state;
+}
 
 } // namespace recollect

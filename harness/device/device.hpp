@@ -90,7 +90,7 @@ template <class Real> struct HeadArrays {
 /// The form `recurrent` of a generic function of a call: definition([](const auto &call) { recurrent(call); }).
 template <class F> Form definition(const F &recurrent) {
   Form form{"recurrent", recurrent, recurrent};
-  if constexpr (on_host) form.counted = recurrent, form.taped = recurrent;
+  if constexpr (on_host) form.counted = recurrent, form.taped = recurrent, form.quad = recurrent;
   return form;
 }
 

@@ -3,6 +3,7 @@
 // nothing else here depends on the version.
 #pragma once
 #include "harness/core/counted.hpp"
+#include "harness/core/quad.hpp"
 #include "harness/core/taped.hpp"
 #include "harness/device/exp_host.hpp"
 #include <Kokkos_Core.hpp>
@@ -56,6 +57,9 @@ template <class Real> KOKKOS_FUNCTION Real round_half_even(Real x) {
 
 template <> struct Kokkos::reduction_identity<recollect::Counted> {
   static recollect::Counted max() { return reduction_identity<double>::max(); }
+};
+template <> struct Kokkos::reduction_identity<recollect::Quad> {
+  static recollect::Quad max() { return reduction_identity<double>::max(); }
 };
 template <> struct Kokkos::reduction_identity<recollect::Taped> {
   static recollect::Taped max() { return reduction_identity<double>::max(); }

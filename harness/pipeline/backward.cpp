@@ -45,7 +45,7 @@ Sequence fetched(const Variant &variant, const Sequence &shape, bool own_state, 
     else if (!shape[tensor].empty())
       found[tensor] = values;
   }
-  if (own_state) found.state = download(d.state);
+  if (own_state) found.state = symmetrised(variant, shape.shape, download(d.state));
   return found;
 }
 
@@ -101,7 +101,11 @@ BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Ru
 }
 
 Sequence gradient_by(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {
-  if (find_form(variant, run.form).vjp) {
+  const Form &form = find_form(variant, run.form);
+  if (!form.exact && !form.vjp)
+    usage_error("form '" + form.name + "' of " + variant.name +
+                " approximates it and has no backward pass; name another form, or none");
+  if (form.vjp) {
     const Sequence found = backward(variant, s, run, weights);
     bool finite = all_finite(found.state);
     for (Tensor tensor : all_tensors) finite = finite && all_finite(found[tensor]);

@@ -12,7 +12,8 @@ std::string backward_form(const Variant &variant);
 /// As gradient(), in run.real. Usage error where the form has no backward pass.
 Sequence backward(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
-/// By the form's backward pass where it has one and all that comes of it is finite, by gradient() elsewhere.
+/// By the form's backward pass where it has one and all of its gradients are finite, by gradient() elsewhere. Usage error
+/// for an approximate form without a backward pass: the definition's gradients are not those of its outputs.
 Sequence gradient_by(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
 /// A prepared backward pass, as Job is a forward one.

@@ -66,7 +66,7 @@ bool go_back(const Variant &variant, const Sequence &s, const Params &params, co
   tape.go_back(adjoint);
   result.shape = s.shape;
   for (Tensor tensor : given) result[tensor] = recorded[int(tensor)].of(adjoint);
-  result.state = state.of(adjoint);
+  result.state = symmetrised(variant, s.shape, state.of(adjoint));
   return true;
 }
 

@@ -20,9 +20,9 @@ bool takes_gradients();
 
 /// Derivatives of sum(weights.o * o) + sum(weights.state * state) in every input: q, k, v, those of beta, alpha, lambda
 /// and w that the sequence gives (a w that is not given is the key, and counts there), and the initial state, of a layer
-/// that has one. A layer with a state goes through the sequence in stretches, last to first, from the states at their
-/// starts, so that memory grows with the states and one stretch's operations; one without keeps every
-/// operation. Selections (the largest score, a rounding) count as they fell: they have no slope.
+/// that has one, symmetrised (variant.hpp). A layer with a state goes through the sequence in segments, last to first,
+/// from the states at their starts, so that memory grows with the states and one segment's operations; one without keeps
+/// every operation. Selections (the largest score, a rounding) count as they fell: they have no slope.
 /// Input error where the weights do not match the outputs, where the operations do not fit --memory, or where kernels do
 /// not run on the host.
 Sequence gradient(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);

@@ -254,6 +254,26 @@ class Forward(unittest.TestCase):
             np.testing.assert_allclose(found[name].swapaxes(1, 2), plain[name], rtol=1e-6, atol=1e-5)
         np.testing.assert_allclose(found["dalpha"].swapaxes(1, 2), plain["dalpha"] * d["alpha"], rtol=1e-6, atol=1e-5)
 
+    def test_approximations_are_run_by_name_alone(self):
+        """Without a form named, `sample`, `forward` and `check` of one layer agree, and gradients are of the form that ran."""
+        sample = os.path.join(self.folder.name, "sample.h5")
+        program = lambda *words: subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+        for layer in "ttt_linear", "ttt_mlp", "titans":
+            done = program("sample", layer, "-o", sample, "--shape", "1,1,40,6,4")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = program("forward", layer, "-i", sample, "-o", self.output, "--dtype", "f32")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = program("check", layer, "-i", sample, "-c", self.output)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            os.remove(self.output)
+        d = tensors(12)
+        d = {name: d[name] for name in ("q", "k", "v", "beta")}
+        d["do"] = np.random.default_rng(13).normal(size=(B, H, T, DV))
+        self.gradient("ttt_linear", d)
+        os.remove(self.output)
+        self.refused("ttt_linear", "form 'minibatch' of ttt_linear approximates it and has no backward pass",
+                     "--form", "minibatch", "--gradient", status=2)
+
     def test_weights_that_are_refused(self):
         d = tensors()
         self.write(d)

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason) {
 
 BOOST_AUTO_TEST_CASE(an_approximate_form_reports_its_deviation) {
   RunRequest request;
-  request.variants = {"ttt_linear"}, request.tasks = {"recall"};
+  request.variants = {"ttt_linear"}, request.tasks = {"recall"}, request.form = "minibatch";
   Case c = make_plan(request).front();
   BOOST_TEST_REQUIRE(c.form->name == "minibatch");
   const auto reported = [&] { return run_case(c, 0, 1).score.metrics.back(); };

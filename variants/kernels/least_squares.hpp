@@ -31,6 +31,11 @@ template <class Real> struct LeastSquaresRecurrent {
       each(team, F, [=](int i) {
         for (int j = 0; j < F; ++j) P[size_t(i) * F + j] = (P[size_t(i) * F + j] - z[i] * z[j] / d) / alpha;
       });
+      team.barrier();
+      each(team, F,
+           [=](int i) { // the upper triangle is P: what is antisymmetric, in gradients too, would grow by 1 / alpha
+             for (int j = i + 1; j < F; ++j) P[size_t(j) * F + i] = P[size_t(i) * F + j];
+           });
     }
   }
 };

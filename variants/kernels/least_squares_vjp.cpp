@@ -43,39 +43,31 @@ template <class Real> struct LeastSquaresBlockBack {
   Real *N;            // [C,C]
   Real *dz;           // [C,F]
   Real *dd;           // [C]
-  Real *both;         // [F,F] dQ + dQ^T
   Real *added;        // [F,F] of a block, to dQ
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int Dv) {
     const size_t square = size_t(C) * C;
     block.place(s, C, F, Dv);
     for (Real **pairs : {&flipped, &read, &error, &N}) *pairs = s.take(square);
-    dz = s.take(size_t(C) * F), dd = s.take(C), D = s.take(C);
-    for (Real **square : {&both, &added}) *square = s.take(size_t(F) * F);
+    dz = s.take(size_t(C) * F), dd = s.take(C), D = s.take(C), added = s.take(size_t(F) * F);
   }
 
-  /// The gradient after the last block is at hand. No barrier.
-  KOKKOS_FUNCTION void begin(const Team &team, int F, const Real *dP) const {
-    Real *const both = this->both;
-    each_cell(team, F, F,
-              [=](int i, int j) { both[size_t(i) * F + j] = dP[size_t(i) * F + j] + dP[size_t(j) * F + i]; });
-  }
-
-  /// Of steps t0 ..., that ran from `start` to P_n: `d` is the gradient after them on entry, before them on return.
+  /// Of steps t0 ..., that ran from `start` to P_n: `d`, dP + dP^T in its P, is the gradient after them on entry, before
+  /// them on return.
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h, int t0, const Solution<Real> &start,
                                   const Real *P, const Solution<Real> &d, const StepGradients<Real> &out) const {
     const int n = block.updates.n, F = h.Dk, V = h.Dv;
     const std::ptrdiff_t ld = n, ldz = block.updates.ld, lde = block.lde;
     const Real *q = h.q(t0), *k = h.k(t0), *d_o = out.o + size_t(t0) * V, *L = block.updates.M, *E = block.E;
     const Real *z = block.updates.z, *gain = block.updates.gain;
-    Real *const both = this->both, *const added = this->added;
+    Real *const both = d.P, *const added = this->added;
     Real *dq = out.q + size_t(t0) * F, *dk = out.k + size_t(t0) * F, *dE = out.v + size_t(t0) * V;
     const Real end = D[n - 1];
     const Real at_end = -reduce(
                             team, F, Real(0), [=](int i) { return dot(both + size_t(i) * F, P + size_t(i) * F, F); },
                             [](Real a, Real b) { return a + b; }) /
                         (2 * end);
-    each_cell(team, F, F, [=](int i, int j) { d.P[size_t(i) * F + j] /= end, both[size_t(i) * F + j] /= end; });
+    each_cell(team, F, F, [=](int i, int j) { both[size_t(i) * F + j] /= end; });
     tile::gemm(team, n, V, F, Real(1), tile::rows(gain, ldz), tile::rows<Real>(d.ST, V), Real(0), dE, V);
     tile::flip(team, n, L, block.updates.ldm, flipped, ld);
     team.barrier();
@@ -105,10 +97,8 @@ template <class Real> struct LeastSquaresBlockBack {
     tile::gemm(team, F, V, n, Real(-1), tile::transposed(k, F), tile::rows<Real>(dE, V), Real(1), d.ST, V);
     const Real *const own = dd;
     each_cell(team, n, F, [=](int t, int j) { dk[size_t(t) * F + j] += own[t] * z[t * ldz + j]; });
-    each_cell(team, F, F, [=](int i, int j) {
-      const Real here = added[size_t(i) * F + j], mirrored = added[size_t(j) * F + i];
-      d.P[size_t(i) * F + j] += here, both[size_t(i) * F + j] += here + mirrored;
-    });
+    each_cell(team, F, F,
+              [=](int i, int j) { both[size_t(i) * F + j] += added[size_t(i) * F + j] + added[size_t(j) * F + i]; });
     if (out.alpha)
       once(team, [=, *this] {
         Real sum = at_end; // in D_t of this step and the later ones, by the chain of alphas
@@ -211,7 +201,7 @@ template <class Real> struct LeastSquaresBack {
     }
     d.load(team, d_state.data() + h.index * size);
     team.barrier();
-    back.begin(team, F, d.P);
+    symmetrise(team, F, Real(2), d.P, F);
     team.barrier();
     for (int c = chunks - 1; c >= 0; --c) {
       const int first = c * C, end = c + 1 < chunks ? first + C : h.T;
@@ -236,6 +226,8 @@ template <class Real> struct LeastSquaresBack {
         back(team, h, begin, within(b - 1), within(b).P, d, out);
       }
     }
+    symmetrise(team, F, Real(0.5), d.P, F);
+    team.barrier();
     d.store(team, d_state.data() + h.index * size);
   }
 

@@ -14,8 +14,8 @@
 //   dk_t = Q_0 dz_t - sum_{i<t} N_ti z_i + dd_t z_t - S_0^T de_t - sum_{i<t} (de_t . e_i) g_i
 //   dS_0 = dS_n + sum_t do_t q_t^T - de_t k_t^T,   dQ_0 = dQ_n + sum_t dz_t k_t^T
 //
-// dQ + dQ^T is carried beside dQ, not made of it: at the blocks' ends nothing but the division by D_n acts on what is
-// antisymmetric in dP, and it would grow until the sum of dQ and its transpose had no digits left.
+// Q is symmetric, so that dQ + dQ^T alone is carried (Variant::symmetric). What is antisymmetric in dQ has no effect, and
+// would grow by 1 / alpha a step until the sum of dQ and its transpose had no digits left.
 #pragma once
 #include "variants/kernels/least_squares.hpp"
 

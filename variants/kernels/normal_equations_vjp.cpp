@@ -69,24 +69,6 @@ template <class Real> struct TransposedTop {
     out(at) = state((head * (V + F) + i) * F + j);
   }
 };
-/// Of H, the definition solves with the upper triangle alone: what the solutions weigh on the lower one counts there.
-template <class Real> struct UpperTriangle {
-  int T, V, F;
-  Array<Real> alpha, last, d_state; // empty: 1; the gradient at the end, and at the start as if all of H were read
-  KOKKOS_FUNCTION void operator()(size_t head) const {
-    Real left = 1; // of what passes by the solutions
-    for (int t = 0; t < T && alpha.extent(0); ++t) left *= alpha(head * T + t);
-    for (int i = 0; i < F; ++i)
-      for (int j = i; j < F; ++j) {
-        const size_t upper = (head * (V + F) + V + i) * F + j, lower = (head * (V + F) + V + j) * F + i;
-        if (i < j) {
-          const Real passed = left * last(lower), solved = d_state(lower) - passed;
-          d_state(lower) = passed, d_state(upper) += solved;
-        }
-      }
-  }
-};
-
 template <class Real>
 void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, bool decays, const Array<Real> &weight,
                           const Array<Real> &d_weight, const Array<Real> &weighed_keys) {
@@ -116,8 +98,6 @@ void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, 
   both.d.v = allocate(call, steps * (V + F));
   Kokkos::parallel_for(label + "::values", all_steps, SideBySide<Real>{V, F, call.v, call.k, both.call.v, Real(1)});
   Kokkos::parallel_for(label + "::asked", all_steps, SideBySide<Real>{V, F, back.d.o, y, both.d.o, Real(-1)});
-  const Array<Real> last = allocate(call, back.d.state.extent(0));
-  copy(last, back.d.state);
   DecayedSum<Real> in{F, x, call.k, alpha, {}};
   in.strength = weight;
   DecayedSumGradient<Real> d{allocate(call, steps * F), back.d.k};
@@ -125,8 +105,6 @@ void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, 
   d.strength = d_weight;
   decayed_sum_vjp(label, both, in, d);
   Kokkos::parallel_for(label + "::k", all_steps, Apart<Real>{V, F, both.d.v, back.d.v, back.d.k});
-  Kokkos::parallel_for(label + "::state", over(heads),
-                       UpperTriangle<Real>{call.shape.T, V, F, alpha, last, back.d.state});
 }
 
 template void normal_equations_vjp(const std::string &, const Pullback<float> &, bool, const Array<float> &,

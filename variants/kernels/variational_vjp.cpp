@@ -76,15 +76,15 @@ template <class Real> struct InverseAdjoint {
   struct Room {
     VariationalBlock<Real> block; // a: A_0 hb
     std::ptrdiff_t ld, ldw;
-    Real *A, *end, *dA, *N;               // [F,F] A_0, A_n, dA, what the antisymmetric part is of
-    Real *db, *hu, *hb, *hy, *y, *du, *E; // [C,F]
-    Real *through, *turned, *back;        // [C,F] A_n u, (dA + dA^T) A_n u, and one in between
-    Real *Y, *P, *Q, *G;                  // [C,C] db_t . z_i / d_i, b_s . u_t, y_s . u_t, and one in between
-    Real *sum;                            // [F]
+    Real *A, *end, *dA;               // [F,F] A_0, A_n, dA
+    Real *db, *hu, *hb, *hy, *y, *du; // [C,F]
+    Real *through, *turned, *back;    // [C,F] A_n u, (dA + dA^T) A_n u, and one in between
+    Real *Y, *P, *Q;                  // [C,C] db_t . z_i / d_i, b_s . u_t, y_s . u_t
+    Real *sum;                        // [F]
     KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
-      for (Real **square : {&A, &end, &dA, &N}) *square = s.take(F * ld);
-      for (Real **rows : {&db, &hu, &hb, &hy, &y, &du, &E, &through, &turned, &back}) *rows = s.take(C * ld);
-      for (Real **pairs : {&Y, &P, &Q, &G}) *pairs = s.take(C * ldw);
+      for (Real **square : {&A, &end, &dA}) *square = s.take(F * ld);
+      for (Real **rows : {&db, &hu, &hb, &hy, &y, &du, &through, &turned, &back}) *rows = s.take(C * ld);
+      for (Real **pairs : {&Y, &P, &Q}) *pairs = s.take(C * ldw);
       sum = s.take(F);
     }
   };
@@ -104,7 +104,6 @@ template <class Real> struct InverseAdjoint {
                 *const starts = block_starts.data() + h.index * C * square;
     int *const ends = block_ends.data() + h.index * C;
     const int count = int(h.state[(size_t(h.Dv) + F + 1) * F]); // steps since the last refresh, at the start
-    tile::copy<Real>(team, F, F, given, F, x.N, ld);
     each_cell(team, F, F, [=](int i, int j) { x.dA[i * ld + j] = (given[i * F + j] + given[j * F + i]) / 2; });
     each(team, F, [=](int j) { x.sum[j] = given_sum[j]; });
     for (int c = chunks; c-- > 0;) {
@@ -130,8 +129,7 @@ template <class Real> struct InverseAdjoint {
       }
     }
     team.barrier();
-    each_cell(team, F, F,
-              [=](int i, int j) { given[i * F + j] = x.dA[i * ld + j] + (x.N[i * ld + j] - x.N[j * ld + i]) / 2; });
+    each_cell(team, F, F, [=](int i, int j) { given[i * F + j] = x.dA[i * ld + j]; });
     each(team, F, [=](int j) { given_sum[j] = x.sum[j]; });
     once(team, [=] { given_sum[F] = 0; }); // of a count; what stands beside it passes as it is
   }
@@ -160,8 +158,8 @@ private:
     team.barrier();
   }
 
-  /// The n steps from `row` on, which began with x.A and after which eta was added: dA, N and the sum go from after them
-  /// to before.
+  /// The n steps from `row` on, which began with x.A and after which eta was added: dA and the sum go from after them to
+  /// before.
   KOKKOS_FUNCTION void back(const Team &team, Room &x, size_t row, int n, Real eta) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld, ldw = x.ldw;
@@ -182,7 +180,7 @@ private:
     lower(team, n, F, Real(-1), Wx, ldw, x.hu, ld, x.hb, ld);
     lower(team, n, F, Real(-1), x.Y, ldw, x.hu, ld, x.hy, ld);
     team.barrier();
-    const auto A = tile::rows<Real>(x.A, ld), An = tile::rows<Real>(x.end, ld), hu = tile::rows<Real>(x.hu, ld);
+    const auto A = tile::rows<Real>(x.A, ld), An = tile::rows<Real>(x.end, ld);
     tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hb, ld), A, Real(0), b, ld);
     tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hy, ld), A, Real(0), x.y, ld);
     tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(u, ld), An, Real(0), x.through, ld);
@@ -193,27 +191,12 @@ private:
                        x.turned, ld);
     team.barrier();
     tile::called::gemm(team, n, F, F, Real(-1), tile::rows<Real>(x.turned, ld), An, Real(0), x.du, ld);
-    // E: H_0 du, then H_t du
-    tile::called::gemm(team, n, n, F, Real(1), tile::rows<Real>(x.turned, ld), tile::transposed<Real>(block.gain, ld),
-                       Real(0), x.G, ldw);
-    each_cell(team, n, F, [=](int t, int j) { x.E[t * ld + j] = -x.turned[t * ld + j]; });
-    team.barrier();
-    tile::called::gemm(team, n, F, n, Real(1), tile::rows<Real>(x.G, ldw), hu, Real(1), x.E, ld);
     team.barrier();
     const auto from_later = [&](const Real *pairs, const Real *rows, Real *out) {
       tile::called::gemm_lower_transposed(team, n, F, Real(-1), pairs, ldw, tile::rows(rows, ld), Real(1), out, ld);
       team.barrier();
     };
     from_later(x.P, x.y, x.du), from_later(x.Q, b, x.du);
-    from_later(x.P, x.hy, x.E), from_later(x.Q, x.hb, x.E);
-    pairs(team, n, F, x.du, u, ld, x.G, ldw);
-    lower(team, n, F, Real(1), x.G, ldw, u, ld, x.E, ld);
-    team.barrier();
-    tile::called::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.db, ld), tile::rows<Real>(key, ld), Real(1),
-                       x.N, ld);
-    team.barrier();
-    tile::called::gemm(team, F, F, n, Real(1), tile::transposed<Real>(x.E, ld), tile::rows<Real>(u, ld), Real(1), x.N,
-                       ld);
     carry(team, x, block, n);
     Real *const dx = this->dx.data() + row * F, *const du = this->du.data() + row * F,
                 *const dc = this->dc.data() + row * F;

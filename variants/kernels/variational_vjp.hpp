@@ -14,12 +14,8 @@
 //   du_t = - sum_{s>=t} [(b_s . u_t) y_s + (y_s . u_t) b_s] - A_n (dA + dA^T) A_n u_t
 //   dA_0 = M_n dA M_n^T + sum_s hy_s hb_s^T
 //
-// for symmetric changes of A. The recursion as it is written moves others too, A_{t-1} K u z^T + ... for an antisymmetric
-// K, whose gradient is the antisymmetric part of
-//
-//   sum_t db_t x_t^T + (H_t du_t) u_t^T
-//
-// and passes through everything unchanged. A is kept at the starts of chunks, and found anew at those of their blocks.
+// with dA symmetric, because A is (Variant::symmetric). A is kept at the starts of chunks, and found anew at those of
+// their blocks.
 #pragma once
 #include "variants/kernels/variational.hpp"
 

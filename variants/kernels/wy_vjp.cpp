@@ -28,6 +28,10 @@ void leave_starts(const std::string &label, const Call<Real> &call, const WyAlge
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d) {
+  if (in.steps != 1 || in.lambda.extent(0) || in.keys.extent(0))
+    throw std::logic_error(label +
+                           ": the delta rule's backward pass has no sub-steps, no decays by channel (lambda) and "
+                           "no keys of their own");
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();

@@ -23,7 +23,8 @@ template <class Real> struct DeltaRuleGradient {
   Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {};
 };
 
-/// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d.
+/// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d. Logic error where the rule has
+/// sub-steps, a lambda or keys of its own, whose gradients are not here.
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d);

@@ -24,6 +24,14 @@ BOOST_AUTO_TEST_CASE(names_select_and_describe) {
   BOOST_TEST(o.out.find("variant     gated_linear") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_symmetric_state_and_its_gradient_are_described) {
+  for (const Variant &v : all_variants()) {
+    const std::string text = run_program("list variants " + v.name).out;
+    BOOST_TEST((text.find("symmetric " + v.symmetric + ": d_ij = d_ji") != std::string::npos) == !v.symmetric.empty(),
+               v.name);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

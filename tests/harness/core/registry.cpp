@@ -66,9 +66,19 @@ BOOST_AUTO_TEST_CASE(fast_is_the_definition_where_that_takes_less_work) {
   BOOST_CHECK_THROW(find_form(v, "sideways", narrow, {}), Error);
 }
 
+BOOST_AUTO_TEST_CASE(an_approximation_is_run_by_its_name_alone) {
+  Variant v;
+  v.name = "two forms", v.forms = {{"recurrent", nullptr, nullptr}, {"minibatch", nullptr, nullptr, false}};
+  BOOST_TEST(find_form(v, "fast").name == "recurrent");
+  BOOST_TEST(find_form(v, "minibatch").name == "minibatch");
+  v.forms.push_back({"chunked", nullptr, nullptr});
+  BOOST_TEST(find_form(v, "fast").name == "chunked");
+  for (const Variant &each : all_variants()) BOOST_TEST(find_form(each, "fast").exact, each.name);
+}
+
 BOOST_AUTO_TEST_CASE(heads_of_64_are_never_too_narrow) {
   for (const Variant &v : all_variants()) {
-    if (v.forms.size() == 1) continue;
+    if (v.forms.size() == 1 || !v.forms[1].exact) continue;
     const Params params = variant_params(v);
     BOOST_TEST((&find_form(v, "fast", {1, 1, 64, 64, 64}, params) == &v.forms[1]), v.name);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "variants/kernels/wy_vjp.hpp"
 #include "tests/variants/kernels/gradients.hpp"
 
 namespace recollect {
@@ -27,6 +28,16 @@ BOOST_AUTO_TEST_CASE(a_value_overwritten_has_no_gradient) {
   Sequence s = one_head(3, {2, 2, 2}, {1, 1, 1}, {5, 7, 9});
   s.beta = {1, 1, 1};
   for (int C : {1, 2, 3}) check_close(gradients("delta_net", s, C, {0, 0, 1}).v, {0, 0, 2}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(rules_whose_gradients_are_not_here_are_refused) {
+  const Array<double> some("some", 4);
+  const auto refuse = [](const variants::DeltaRule<double> &rule) {
+    BOOST_CHECK_THROW(variants::delta_rule_vjp("rule", Pullback<double>(), rule, {}), std::logic_error);
+  };
+  variants::DeltaRule<double> twice, by_channel, own_keys;
+  twice.steps = 2, by_channel.lambda = some, own_keys.keys = some;
+  refuse(twice), refuse(by_channel), refuse(own_keys);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
