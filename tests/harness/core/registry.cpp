@@ -37,7 +37,9 @@ std::vector<std::string> sources(const std::string &folder) {
 BOOST_AUTO_TEST_CASE(every_source_has_its_test_at_the_same_place) {
   for (const char *folder : {"harness", "variants", "tasks", "theory"})
     for (const std::string &source : sources(folder))
-      BOOST_TEST(std::filesystem::exists(RECOLLECT_SOURCE_DIR "/tests/" + source), "tests/" << source << " is missing");
+      if (source.rfind("harness/check/mistakes/", 0) != 0) // tests/harness/check/mistakes.cpp holds the catalogue
+        BOOST_TEST(std::filesystem::exists(RECOLLECT_SOURCE_DIR "/tests/" + source),
+                   "tests/" << source << " is missing");
 }
 
 BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {

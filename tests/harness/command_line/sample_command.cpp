@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/files/test_check.py reads what the command writes; here its folders and refusals.
+#include "tests/program.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(sample_command)
+
+BOOST_AUTO_TEST_CASE(a_battery_is_a_folder_of_cases_and_its_definition_passes_it) {
+  const Folder folder;
+  BOOST_TEST(run_program("sample linear --battery '" + (folder / "in") + "' --dtype bf16").status == 0);
+  size_t cases = 0;
+  std::filesystem::create_directory(folder / "out");
+  for (const auto &entry : std::filesystem::directory_iterator(folder / "in")) {
+    const std::string in = entry.path().string(), out = folder / ("out/" + entry.path().filename().string());
+    BOOST_TEST_REQUIRE(run_program("forward linear -i '" + in + "' -o '" + out + "'").status == 0);
+    ++cases;
+  }
+  BOOST_TEST(cases >= 10u);
+  const std::string check =
+      "check linear --battery '" + (folder / "in") + "' -c '" + (folder / "out") + "' --dtype bf16";
+  const Outcome right = run_program(check);
+  BOOST_TEST(right.status == 0, right.out);
+  const std::string one = std::filesystem::directory_iterator(folder / "out")->path().string();
+  std::filesystem::remove(one);
+  const Outcome missing = run_program(check);
+  BOOST_TEST(missing.status != 0);
+  const std::string name = std::filesystem::path(one).filename().string();
+  BOOST_TEST((missing.out + missing.err).find(name) != std::string::npos, missing.out + missing.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_kind_that_nobody_knows_is_refused_with_the_nearest) {
+  const Folder folder;
+  const Outcome o = run_program("sample linear --shape 1,1,8,4,4 --kind tiny-gate -o '" + (folder / "in.npz") + "'");
+  BOOST_TEST(o.status == 2);
+  BOOST_TEST(o.err.find("tiny-gates") != std::string::npos, o.err);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect
