@@ -120,6 +120,8 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
                 scores = row_squares(problem.given.v, Dv, &problem.weights.o),
                 q = row_squares(problem.given.q, size_t(n.Dk)), k = row_squares(problem.given.k, size_t(n.Dk));
   const double unit = rounding(1, precision), square_unit = unit * unit;
+  const Numbers &beta = problem.given.beta; // a write's share of its score
+  const auto strength = [&](size_t row) { return beta.empty() ? 1 : beta[row] * beta[row]; };
   for (Tensor tensor : all_tensors) {
     const auto part = std::find_if(noise.begin(), noise.end(), [&](const PartNoise &one) {
       return one.name == std::string("d") + name_of(tensor);
@@ -135,9 +137,10 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
       const bool ends_a_chunk = t + 1 == T || (t + 1) % size_t(chunk) == 0;
       sum = outputs[row] + (summed && !ends_a_chunk ? sum : 0);
       const double square = decay ? width : own[row];
-      if (square > 0 && !in_factors) part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
+      if (square > 0 && !in_factors && tensor != Tensor::beta)
+        part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
       if (tensor == Tensor::q || tensor == Tensor::k)
-        part->rows[row] += square_unit * scores[row] * (tensor == Tensor::q ? k : q)[row];
+        part->rows[row] += square_unit * scores[row] * strength(row) * (tensor == Tensor::q ? k : q)[row];
     }
   }
 }

@@ -70,6 +70,23 @@ BOOST_AUTO_TEST_CASE(inputs_that_the_type_cannot_hold_are_named) {
   BOOST_TEST(check(rounded_reference, rounded_reference.results(), Precision::bf16).inexact.empty());
 }
 
+BOOST_AUTO_TEST_CASE(the_gradient_of_a_symmetric_state_may_stand_in_one_triangle) {
+  const Variant &v = find_variant("rls");
+  CheckCase problem{v, variant_params(v), random_sequence({1, 1, 6, 3, 2}, 1), {}, false};
+  for (Tensor tensor : {Tensor::beta, Tensor::alpha, Tensor::lambda, Tensor::w}) problem.given[tensor].clear();
+  problem.given.state = outputs_of(problem).state;
+  problem.weights = {Stream(1, "do").normals(12), Stream(1, "dstate").normals(problem.given.state.size())};
+  const Reference definition(problem);
+  PartList candidate = definition.results();
+  std::vector<double> &dstate = find_part(candidate, "dstate")->values;
+  double *const P = dstate.data() + 2 * 3; // below S [2,3]: P [3,3]
+  for (int i = 0; i < 3; ++i)
+    for (int j = i + 1; j < 3; ++j) P[i * 3 + j] += P[j * 3 + i], P[j * 3 + i] = 0;
+  BOOST_TEST(check(definition, candidate, Precision::f32).right());
+  P[1] *= 2;
+  BOOST_TEST((check(definition, candidate, Precision::f32).judgement == Judgement::wrong));
+}
+
 BOOST_AUTO_TEST_CASE(float32_forms_are_right_as_float32_and_rounded_operands_are_not) {
   const CheckCase problem = gated_case();
   Run run{"chunked", Real::f32, 16, problem.params};
