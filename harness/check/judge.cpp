@@ -63,7 +63,7 @@ std::vector<long> place_in(const Part &reference, const std::vector<double> &can
 } // namespace
 
 Limits limits_of(Precision precision) {
-  return precision == Precision::f64 || precision == Precision::f32 ? Limits{10, 3} : Limits{5, 2};
+  return precision == Precision::f64 || precision == Precision::f32 ? Limits{10, 3} : Limits{8, 2};
 }
 
 double Limits::head_of(size_t rows) const { return head + (row - head) / std::sqrt(double(rows)); }

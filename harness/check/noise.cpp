@@ -26,9 +26,12 @@ private:
   unsigned draw_;
 };
 
-/// Spacings that a number is moved by. A low precision rounds the operands of products, once each; in float32 and float64
-/// every intermediate result is rounded, some sixteen on the way of a number through a chunk: as a random walk, four.
-double passages(Precision precision) { return precision == Precision::f64 || precision == Precision::f32 ? 4 : 1; }
+/// In float32 and float64 every intermediate result is rounded, in a lower precision the operands of products are.
+bool rounds_every_step(Precision precision) { return precision == Precision::f64 || precision == Precision::f32; }
+
+/// Half spacings that a number is moved by: one for an operand of a product, two in TF32, to which hardware truncates.
+/// Some sixteen roundings lie on the way of a number through a chunk of float32: as a random walk, four.
+double passages(Precision precision) { return rounds_every_step(precision) ? 4 : precision == Precision::tf32 ? 2 : 1; }
 double rounding(double x, Precision precision) { return passages(precision) * half_spacing(x, precision); }
 
 /// Rounding leaves zeros as they are, and whole numbers of a state: counts of steps, which kernels keep exactly.
@@ -83,7 +86,7 @@ namespace {
 
 PartList disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
   // A low precision rounds the state where a chunk hands it over; float32 and float64 round it at every step.
-  const int steps = passages(precision) > 1 ? std::min(chunk, 8) : chunk;
+  const int steps = rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
   int handovers = 0;
   return in_segments(disturbed(problem, precision, draw, chunk), steps, [&](Numbers &numbers, const std::string &what) {
     move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)), precision, what == "state");
@@ -110,8 +113,8 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
 
 /// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
 /// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Those of q_t
-/// and k_t also have that of the score's gradient do_t v_t times k_t or q_t. Kernels sum the gradients of decays'
-/// logarithms and of w, a rotation in some layers, over the later steps of the chunk.
+/// and k_t also have that of the score's gradient, do_t v_t and do_t o_t, times the largest key seen, or q_t. Kernels sum
+/// the gradients of decays' logarithms and of w, a rotation in some layers, over the later steps of the chunk.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
@@ -122,6 +125,9 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
   const double unit = rounding(1, precision), square_unit = unit * unit;
   const Numbers &beta = problem.given.beta; // a write's share of its score
   const auto strength = [&](size_t row) { return beta.empty() ? 1 : beta[row] * beta[row]; };
+  Numbers reached(k.size()); // the largest key that step t sees
+  for (size_t row = 0; row < k.size(); ++row)
+    reached[row] = std::max(strength(row) * k[row], row % T == 0 ? 0.0 : reached[row - 1]);
   for (Tensor tensor : all_tensors) {
     const auto part = std::find_if(noise.begin(), noise.end(), [&](const PartNoise &one) {
       return one.name == std::string("d") + name_of(tensor);
@@ -139,8 +145,8 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
       const double square = decay ? width : own[row];
       if (square > 0 && !in_factors && tensor != Tensor::beta)
         part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
-      if (tensor == Tensor::q || tensor == Tensor::k)
-        part->rows[row] += square_unit * scores[row] * strength(row) * (tensor == Tensor::q ? k : q)[row];
+      if (tensor == Tensor::q) part->rows[row] += square_unit * (scores[row] + outputs[row]) * reached[row];
+      if (tensor == Tensor::k) part->rows[row] += square_unit * scores[row] * strength(row) * q[row];
     }
   }
 }
@@ -183,7 +189,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, Precision p
       }
     }
   }
-  if (passages(precision) > 1) // numbers of a gradient pass through the chunk twice, forth and back
+  if (rounds_every_step(precision)) // numbers of a gradient pass through the chunk twice, forth and back
     for (PartNoise &part : noise)
       if (part.name[0] == 'd')
         for (double &square : part.rows) square *= 4;
