@@ -85,8 +85,7 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   const Checked &c = report.checked;
   out << report.reference.problem().variant.name << ": " << alarmed(verdict_of(c.judgement)) << '\n';
   if (c.judgement == Judgement::undecided) out << folded("reason: " + c.reason) << '\n';
-  out << "errors of rows and heads are in units of the noise that rounding in " << name_of(report.precision)
-      << " makes there\n";
+  out << "errors of rows and heads in units of rounding noise in " << name_of(report.precision) << ":\n";
   for (const Judged &part : c.parts)
     print_part(out, *find_part(report.reference.results(), part.name), part, limits_of(report.precision));
   for (const auto &[first, last, worst] : c.by_step)

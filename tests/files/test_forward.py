@@ -266,6 +266,7 @@ class Forward(unittest.TestCase):
             done = program("check", layer, "-i", sample, "-c", self.output)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             os.remove(self.output)
+            os.remove(sample)
         d = tensors(12)
         d = {name: d[name] for name in ("q", "k", "v", "beta")}
         d["do"] = np.random.default_rng(13).normal(size=(B, H, T, DV))
