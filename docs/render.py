@@ -42,23 +42,24 @@ def origin_of(name: str) -> list[str]:
 
 
 def right_kernels(name: str) -> list[str]:
-    """Errors of right kernels in units of rounding noise: a row a type and kind of array."""
+    """Errors in units of rounding noise of kernels taken to be right: a row a type and part."""
     groups: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
     for row in read(name)[1]:
-        kind = row["part"] if row["part"] in ("o", "state") else "gradients"
-        groups[row["type"], kind].append(row)
+        groups[row["type"], row["part"]].append(row)
     rows = []
-    for (kind_of_number, part), mine in sorted(groups.items()):
-        cells = [kind_of_number, part, str(len(mine))]
-        for which in ("row", "head"):
-            ratios = sorted(float(row[which]) for row in mine)
-            cells += [number(statistics.median(ratios)), number(ratios[int(0.99 * (len(ratios) - 1))]), number(ratios[-1])]
-            cells.append(max((row[which + "_limit"] for row in mine), key=float) if which == "row" else "")
-        verdicts = collections.Counter(row["verdict"] for row in mine)
-        cells[-1] = " / ".join(str(verdicts[v]) for v in ("right", "wrong", "undecided"))
-        rows.append(cells)
-    columns = ["type", "array", "arrays", "row: median", "99%", "largest", "limit", "head: median", "99%", "largest"]
-    return [*table([*columns, "right / wrong / undecided"], rows), *origin_of(name)]
+    for (kind, part), mine in sorted(groups.items()):
+        judged = [row for row in mine if row["row_largest"]]
+        largest = max(judged, key=lambda row: float(row["row_largest"]))
+        rows.append([
+            kind, part, str(sum(int(row["arrays"]) for row in mine)),
+            number(statistics.median(float(row["row_median"]) for row in judged)), largest["row_largest"],
+            f"{largest['layer']}, {largest['form']}",
+            number(statistics.median(float(row["head_median"]) for row in judged)),
+            number(max(float(row["head_largest"]) for row in judged)),
+            *(str(sum(int(row[verdict]) for row in mine)) for verdict in ("right", "wrong", "undecided")),
+        ])  # fmt: skip
+    columns = ["type", "array", "cases", "row: median", "largest", "of", "head: median", "largest"]
+    return [*table([*columns, "right", "wrong", "undecided"], rows), *origin_of(name)]
 
 
 def criteria() -> list[str]:

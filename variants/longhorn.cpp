@@ -4,7 +4,7 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T d_t / (1 + d_t |k_t|^2),   d_t = delta beta_t
 //   o_t = S_t q_t
 //
-// d -> infinity is NLMS. It is computed with x = k / m and g = d m^2 / (1 + d |k|^2), m the largest |k_j| or 1, as
+// d -> infinity is NLMS. It is computed with x = k / m and g = d m^2 / (1 + d |k|^2), m a power of two, 1 or about the largest |k_j|, as
 //
 //   S_t = S_{t-1} + (v_t / m - S_{t-1} x_t) x_t^T g_t,   g_t = d_t / (1 / m^2 + d_t |x_t|^2)
 //
@@ -43,9 +43,10 @@ template <class Real> Scaled<Real> scaled(const Call<Real> &call) {
   each_row(
       "longhorn::scaled", int(call.steps()), width, KOKKOS_LAMBDA(int t, int first, int side) {
         const Real *const key = k.data() + size_t(t) * width;
-        Real *const x = out.rows.data() + size_t(t) * width, size = 1, square = 0;
-        for (int j = first; j < width; j += side) size = math::fmax(size, math::fabs(key[j]));
-        size = across_row(size, [](Real a, Real b) { return math::fmax(a, b); });
+        Real *const x = out.rows.data() + size_t(t) * width, largest = 0, square = 0, size = 1;
+        for (int j = first; j < width; j += side) largest = math::fmax(largest, math::fabs(key[j]));
+        largest = across_row(largest, [](Real a, Real b) { return math::fmax(a, b); });
+        while (size < largest / 2) size *= 2; // which rounds nothing
         for (int j = first; j < width; j += side) x[j] = key[j] / size, square += x[j] * x[j];
         square = across_row(square, [](Real a, Real b) { return a + b; });
         if (first) return;

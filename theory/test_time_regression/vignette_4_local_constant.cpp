@@ -69,6 +69,7 @@ std::vector<Point> width_of_constant(const Protocol &p) {
   const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / s.shape.T;
   return {as_statement(exact_point(width, s.shape.Dk, 0), at, "numbers of M^[0]: Dk"),
           as_obligation(exact_point(width, s.shape.Dv, 0), at, "numbers of M^[0]: Dv"),
+          rival_system(exact_point(double(s.k.size()) / s.shape.T, s.shape.Dv, 0), at, "a mean of the keys"),
           rival_law(exact_point(width, s.shape.Dk + s.shape.Dv, 0), at, "Dk + Dv")};
 }
 

@@ -113,9 +113,9 @@ std::vector<Point> refresh_bias(const Protocol &p) {
     const double found = bias(eta), slope = of_first_order(eta);
     append(points, {as_statement(bracketed_point(found, 0, rounding), at, "tr A_T / tr M_T^{-1} - 1: A_T = M_T^{-1}"),
                     as_obligation(held(slope, expected), at, "eta tr(M_T^{-1} (sum of M_j^2) M_T^{-1}) / tr M_T^{-1}"),
+                    rival_system(held(bias(0), expected), at, "no refresh"),
                     rival_law(held(slope, expected), "eta / 2", law(period, eta / 2)),
-                    rival_law(held(slope, expected), "a refresh one step later", law(period + 1, eta)),
-                    rival_system(held(bias(0), expected), at, "no refresh")});
+                    rival_law(held(slope, expected), "a refresh one step later", law(period + 1, eta))});
   }
   return points;
 }

@@ -65,7 +65,7 @@ Claim telescoped() {
 // ---- The plateau -------------------------------------------------------------------------------------------------------
 
 struct Stationary {
-  Vector error_squares, state_squares; // time series, head after head
+  Vector error_squares, state_squares, value_squares; // time series, head after head
 };
 /// Heads of VLA after `burn` steps of random unit keys, values of squared length v2 in R^2.
 Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int segments, std::uint64_t seed) {
@@ -93,15 +93,16 @@ Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int s
     for (int b = 0; b < heads; ++b) {
       for (int t = 1; t < steps; ++t) {
         const size_t now = (size_t(b) * steps + t) * dv;
-        const Vector e = combine(1, row(s.v, int(now / dv), dv), -1, row(out.o, int(now / dv) - 1, dv));
-        by_head[b].error_squares.push_back(inner(e, e));
+        const Vector v = row(s.v, int(now / dv), dv), e = combine(1, v, -1, row(out.o, int(now / dv) - 1, dv));
+        by_head[b].error_squares.push_back(inner(e, e)), by_head[b].value_squares.push_back(inner(v, v));
       }
       by_head[b].state_squares.push_back(inner(&state[b * size], &state[b * size], dv * d));
     }
   }
   Stationary all;
   for (const Stationary &x : by_head)
-    append_row(all.error_squares, x.error_squares), append_row(all.state_squares, x.state_squares);
+    append_row(all.error_squares, x.error_squares), append_row(all.state_squares, x.state_squares),
+        append_row(all.value_squares, x.value_squares);
   return all;
 }
 
@@ -125,10 +126,12 @@ std::vector<Point> residual_stays(const Protocol &p) {
   const double v2 = 3;
   return in_the_long_run(p, [=](const Params &at, int d, const Stationary &s, double off) {
     const Mean error = batch_mean(s.error_squares, 64);
-    return std::vector<Point>{as_statement(sampled_point(error, 0), at, "|e_t|^2 -> 0"),
-                              as_obligation(sampled_point(error, 2 * v2, v2 * off), at, "E|e|^2 = 2 E|v|^2"),
-                              rival_law(sampled_point(error, v2, v2 * off), at, "no error from the state: |v|^2"),
-                              rival_law(sampled_point(error, (2 - 2.0 / d) * v2, v2 * off), at, "2 - 2/d")};
+    return std::vector<Point>{
+        as_statement(sampled_point(error, 0), at, "|e_t|^2 -> 0"),
+        as_obligation(sampled_point(error, 2 * v2, v2 * off), at, "E|e|^2 = 2 E|v|^2"),
+        rival_system(sampled_point(batch_mean(s.value_squares, 64), 2 * v2, v2 * off), at, "a memory that stays empty"),
+        rival_law(sampled_point(error, v2, v2 * off), at, "no error from the state: |v|^2"),
+        rival_law(sampled_point(error, (2 - 2.0 / d) * v2, v2 * off), at, "2 - 2/d")};
   });
 }
 
@@ -166,6 +169,8 @@ std::vector<Point> norm_settles(const Protocol &p) {
     return std::vector<Point>{
         as_statement(sampled_point(batch_mean(spread, 64), 0), at, "|S_t|^2 comes to rest: its mean square deviation"),
         as_condition(sampled_point(state, d * v2, d * v2 * off / 2), at, "the mean: E|S|^2 = d E|v|^2"),
+        rival_system(sampled_point(batch_mean(s.value_squares, 64), d * v2, d * v2 * off / 2), at,
+                     "a memory of the last pair alone"),
         rival_law(sampled_point(state, (d - 1) * v2, d * v2 * off / 2), at, "d - 1")};
   });
 }

@@ -153,8 +153,8 @@ Claim redundant_inputs() {
 const std::vector<ParamSpec> recent{integer_param("d", 8, 4, 16, "head width"),
                                     integer_param("m", 7, 2, 24, "later pairs")};
 
-/// What the key of a pair of value 1 reads after m later pairs of value 0, each from an empty S, once A_t has settled.
-Vector left_after(int d, int m, int probes, std::uint64_t seed) {
+/// What the key of a pair of this value reads after m later pairs of value 0, each from an empty S, once A_t has settled.
+Vector left_after(int d, int m, int probes, std::uint64_t seed, double value = 1) {
   Vla memory(d, 1, 0.1);
   memory.follow_chain = false;
   const Stream keys(seed, "recent/keys", std::uint64_t(d));
@@ -164,7 +164,7 @@ Vector left_after(int d, int m, int probes, std::uint64_t seed) {
   for (int i = 0; i < probes; ++i) {
     const Vector rows = random_units(m + 1, d, keys, size_t(burn) + size_t(i) * size_t(m + 1));
     Vector values(size_t(m) + 1, 0.0);
-    values[0] = 1, memory.S = Dense(1, d);
+    values[0] = value, memory.S = Dense(1, d);
     memory.run(rows, rows, values);
     reads.push_back(times(memory.S, row(rows, 0, d))[0]);
   }
@@ -176,12 +176,14 @@ std::vector<Point> most_recent(const Protocol &p) {
   for (const Params &at :
        points_of(p, {labels({{"d", num(8)}, {"m", num(7)}}), labels({{"d", num(8)}, {"m", num(16)}})})) {
     const int d = at.integer("d"), m = at.integer("m");
-    const Mean found = mean_of(left_after(d, m, p.full() ? 20000 : 4000, p.seed));
+    const int probes = p.full() ? 20000 : 4000;
+    const Mean found = mean_of(left_after(d, m, probes, p.seed)), twice = mean_of(left_after(d, m, probes, p.seed, 2));
     const auto law = [&](double d) { return std::pow(1 - 1 / d, m); };
     const double off = 2.0 / 500; // 1 - a.k is about (d - 1) / (2 t) after t steps, here 500 d, at each of the m
     const auto held = [&](double value) { return sampled_point(found, value, (m + 1) * off * law(d) / 2); };
     append(points, {as_statement(held(m < d ? 1 : 0), at, "the d latest pairs are kept, older ones not"),
                     as_obligation(held(law(d)), at, "(1 - 1/d)^m is left"),
+                    rival_system(sampled_point(twice, law(d), (m + 1) * off * law(d) / 2), at, "a value of 2"),
                     rival_law(held(law(d)), "1 - 2/d", law(d / 2.0)), rival_law(held(law(d)), "all of it", 1)});
   }
   return points;
