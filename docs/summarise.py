@@ -15,12 +15,14 @@ import sys
 
 COLUMNS = ("layer", "form", "type", "part", "arrays", "row_median", "row_largest", "head_median", "head_largest")
 VERDICTS = ("right", "wrong", "undecided")
+SAID = {"WRONG": "wrong", "cannot decide": "undecided"}  # as `check` prints them
 
 
 def main() -> None:
     groups: dict[tuple[str, ...], list[dict[str, str]]] = collections.defaultdict(list)
     with open(sys.argv[1], encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
+            row["verdict"] = SAID.get(row["verdict"], row["verdict"])
             groups[tuple(row[key] for key in COLUMNS[:4])].append(row)
     for line in sys.argv[2:]:
         print("#", line.lstrip("# "))
