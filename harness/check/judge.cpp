@@ -51,6 +51,15 @@ bool has_power(const Part &reference, const PartNoise &noise, size_t head, const
   return errors.ratio() <= 4 * float64 || errors.beyond(limits, reference.rows, margin);
 }
 
+/// Heads of fewer than 32 numbers count together: one number may be near 0 by chance.
+std::vector<size_t> heads_without_power(const Part &reference, const PartNoise &noise, const Limits &limits) {
+  std::vector<size_t> found;
+  for (size_t head = 0; head < reference.heads; ++head)
+    if (!has_power(reference, noise, head, limits)) found.push_back(head);
+  const bool few_numbers = reference.rows * reference.columns < 32;
+  return few_numbers && found.size() < reference.heads ? std::vector<size_t>{} : found;
+}
+
 /// The element of the row that is farthest off, as b, h, row, column.
 std::vector<long> place_in(const Part &reference, const std::vector<double> &candidate, size_t row, size_t H) {
   size_t worst = row * reference.columns;
@@ -83,10 +92,10 @@ Judged judge(const Part &reference, const PartNoise &noise, const std::vector<do
   if (scale > 0) found.worst /= scale;
   found.rms = std::sqrt(whole > 0 ? squares / whole : squares);
 
+  found.without_power = heads_without_power(reference, noise, limits);
   size_t first = reference.rows, first_row = 0; // the earliest step beyond the limits, and where it is
   const auto error = [&](size_t i) { return gap(candidate[i], reference.values[i]); };
   for (size_t head = 0; head < reference.heads; ++head) {
-    if (!has_power(reference, noise, head, limits)) found.without_power.push_back(head);
     const HeadErrors errors =
         head_errors(reference, noise, head, error, [&](size_t row, double ratio) { found.ratios[row] = ratio; });
     found.row = std::max(found.row, errors.worst_row), found.head = std::max(found.head, errors.ratio());

@@ -7,7 +7,9 @@ namespace recollect {
 
 /// A binary128 number, with the operations that forms use. Memory of zero bits holds 0.
 struct Quad {
-#ifdef __SIZEOF_FLOAT128__
+#if defined(__CUDACC__) // nvcc takes no __float128 in device code; no form runs on Quad there
+  using Number = double;
+#elif defined(__SIZEOF_FLOAT128__)
   using Number = __float128;
 #else // long double is binary128
   static_assert(std::numeric_limits<long double>::digits >= 113, "no type of 113 bits on this platform");
