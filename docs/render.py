@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Renders the tables of docs/*.md from the data files in docs/data.
+"""Renders the tables of docs/*.md from data files.
 
     docs/render.py            # rewrites the documents
-    docs/render.py --check    # exit 1 where a document is not what its data say
+    docs/render.py --check    # exit 1 if a document differs from its data
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`. A data file is CSV; its first lines, which begin with #,
-give the command, the commit and the device that made it."""
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is one of TABLES below, or a file docs/data/NAME.csv,
+which is rendered as it is. The first lines of a CSV file begin with #; they give the command, the commit and the device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ import os
 import statistics
 import sys
 
+import trained
+
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
 Row = dict[str, str]
 
 
@@ -42,7 +45,7 @@ def origin_of(name: str) -> list[str]:
 
 
 def right_kernels(name: str) -> list[str]:
-    """Errors in units of rounding noise of kernels taken to be right: a row a type and part."""
+    """Errors in units of rounding noise of kernels taken to be right: a row per type and part."""
     groups: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
     for row in read(name)[1]:
         groups[row["type"], row["part"]].append(row)
@@ -90,7 +93,26 @@ def mistakes() -> list[str]:
     return table(["mistake", "cases", *(name + " %" for name in names), "named %"], rows)
 
 
+def as_it_is(name: str) -> list[str]:
+    """A CSV file: its columns, its rows, its origin. Columns called "command" are set as code."""
+    _, data = read(f"{name}.csv")
+    columns = list(data[0])
+    rows = [[f"`{row[c]}`" if c == "command" and row[c] else row[c] for c in columns] for row in data]
+    return [*table(columns, rows), *origin_of(f"{name}.csv")]
+
+
+def ledger() -> list[str]:
+    """How many checkable statements of the papers have which verdict: tests/theory/ledger.txt."""
+    with open(os.path.join(ROOT, "tests", "theory", "ledger.txt"), encoding="utf-8") as file:
+        verdicts = collections.Counter(line.split("\t")[1].strip() for line in file if not line.startswith("#"))
+    rows = [[verdict, str(count)] for verdict, count in sorted(verdicts.items(), key=lambda item: (-item[1], item[0]))]
+    return table(["verdict", "statements of the four papers"], rows)
+
+
 TABLES = {
+    "ledger": ledger,
+    "training": trained.suites,
+    "training-statements": trained.statements,
     "fla": lambda: right_kernels("check-right-fla.csv"),
     "own": lambda: right_kernels("check-right-own.csv"),
     "criteria": criteria,
@@ -106,7 +128,8 @@ def rendered(text: str) -> str:
         if not skipping:
             out.append(line)
         if line.startswith("<!-- table: "):
-            out += TABLES[line.split()[2]]()
+            name = line.split()[2]
+            out += TABLES[name]() if name in TABLES else as_it_is(name)
             skipping = True
     return "\n".join(out) + "\n"
 
@@ -124,7 +147,7 @@ def main() -> int:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(new)
     if "--check" in sys.argv and stale:
-        print("not what docs/data say: " + ", ".join(map(os.path.basename, stale)) + "; run docs/render.py", file=sys.stderr)
+        print("differ from their data: " + ", ".join(map(os.path.basename, stale)) + "; run docs/render.py", file=sys.stderr)
         return 1
     return 0
 

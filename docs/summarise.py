@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sums up judged arrays, a row a layer, form, type and part:
+"""Sums up judged arrays, one row per layer, form, type and part:
 
     docs/summarise.py RECORD.csv "# origin" ... >docs/data/check-right-NAME.csv
 
-RECORD.csv has a row an array (`recollect check --self --record`): layer, form, type, part, row, head, verdict."""
+RECORD.csv has one row per array (`recollect check --self --record`): layer, form, type, part, row, head, verdict."""
 
 from __future__ import annotations
 
