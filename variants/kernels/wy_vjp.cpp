@@ -2,6 +2,7 @@
 #include "variants/kernels/wy_cuda.hpp"
 #include "variants/kernels/wy_vjp_algebra.hpp"
 #include "variants/kernels/wy_vjp_cuda.hpp"
+#include "variants/kernels/wy_vjp_steps.hpp"
 
 namespace recollect::variants {
 
@@ -28,10 +29,12 @@ void leave_starts(const std::string &label, const Call<Real> &call, const WyAlge
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d) {
-  if (in.steps != 1 || in.lambda.extent(0) || in.keys.extent(0))
+  const bool channels = in.lambda.extent(0);
+  if (in.steps != 1 || (in.keys.extent(0) && !channels))
     throw std::logic_error(label +
-                           ": the delta rule's backward pass has no sub-steps, no decays by channel (lambda) and "
-                           "no keys of their own");
+                           ": the delta rule's backward pass has no sub-steps, and no keys of their own without "
+                           "decays by channel (lambda)");
+  if (channels) return delta_rule_vjp_by_steps(label, back, in, d);
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();

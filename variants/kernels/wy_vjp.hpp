@@ -20,11 +20,11 @@ namespace recollect::variants {
 /// Where the gradients go; empty: not wanted. q and p always are; that of r is added to p's where it has no place of its
 /// own, for one key that is both.
 template <class Real> struct DeltaRuleGradient {
-  Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {};
+  Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {}, lambda = {}, keys = {};
 };
 
-/// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d. Logic error where the rule has
-/// sub-steps, a lambda or keys of its own, whose gradients are not here.
+/// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d. Where channels decay, step by
+/// step (wy_vjp_steps.hpp). Logic error where the rule has sub-steps, or keys of its own without a lambda.
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d);

@@ -10,7 +10,8 @@ Mistake beta_gradient_lacks_key_side() {
   m.shows = "dbeta after the first step, or with an initial state";
   m.reports = {"fla #862", "fla #863"};
   m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
-    const bool joint = problem.variant.name == "delta_net" || problem.variant.name == "gated_delta_net";
+    const std::string &layer = problem.variant.name;
+    const bool joint = layer == "delta_net" || layer == "gated_delta_net" || layer == "kda";
     const Part *dv = find_part(right, "dv");
     if (!joint || !dv) return {};
     return {{"dbeta lacks the part that comes through the erase", nullptr, [&problem, &right, dv] {
