@@ -97,6 +97,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant delta_former() {
   Variant v = attention_variant();
+  v.aliases = {"deltaformer"};
   v.family = "delta + kernel";
   v.update = "u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i, o_t = sum_{i<=t} kappa2(k_i, q_t) u_i";
   v.objective = "1/2 |S phi(k) - v|^2 with kappa1 = kappa2 = phi.phi, w = k, alpha = beta = 1";

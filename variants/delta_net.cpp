@@ -37,6 +37,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant delta_net() {
   Variant v;
+  v.aliases = {"deltanet", "delta_rule"};
   v.family = "delta rule";
   v.update = "A_t = I - beta_t k_t k_t^T, b_t = beta_t v_t, phi = identity";
   v.objective = "|S k - v|^2 / 2, one gradient step of size beta_t";

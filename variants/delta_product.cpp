@@ -135,6 +135,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant delta_product() {
   Variant v;
+  v.aliases = {"deltaproduct"};
   v.family = "delta rule";
   v.update =
       "A_t = prod_j (I - beta_t x_j x_j^T), b_t k_t^T -> sum of n_h rank-one writes, x = ... k, w, k; phi = identity";

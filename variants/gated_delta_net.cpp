@@ -45,6 +45,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant gated_delta_net() {
   Variant v;
+  v.aliases = {"gdn", "gated_deltanet", "gated_delta_rule"};
   v.family = "delta rule";
   v.update = "A_t = alpha_t (I - beta_t k_t k_t^T), b_t = beta_t v_t, phi = identity";
   v.objective = "|S k - v|^2 / 2 + weight decay on S: leaky LMS by the map of 003 Eq 38-41";

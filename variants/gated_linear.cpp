@@ -41,7 +41,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant gated_linear() {
   Variant v;
-  v.aliases = {"gla"};
+  v.aliases = {"gla", "gated_linear_attention", "simple_gla"};
   v.family = "gated";
   v.update = "A_t = alpha_t diag(lambda_t), b_t = v_t, phi = identity";
   v.objective = "-<S k, v> + 1/2 ||S diag(1 - alpha lambda)^(1/2)||_F^2";

@@ -167,6 +167,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant gated_softmax() {
   Variant v = attention_variant();
+  v.aliases = {"fox", "forgetting_attention", "forgetting_attn"};
   v.cost = cost::at_least(v.cost);
   v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i + sum_{j=i+1..t} log alpha_j) v_i";
   v.source = "000 Eq 30-31, Table 2; Lin et al. 2025 (arXiv:2503.02130)";

@@ -33,6 +33,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant linear() {
   Variant v;
+  v.aliases = {"linear_attn", "linear_attention"};
   v.family = "additive";
   v.update = "A_t = I, b_t = v_t, phi = identity";
   v.objective = "-<S k, v>";

@@ -35,6 +35,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant mamba2() {
   Variant v;
+  v.aliases = {"ssd", "mamba_2"};
   v.family = "gated";
   v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity";
   v.objective = "-beta <S k, v> + (1 - alpha) / 2 |S|^2";

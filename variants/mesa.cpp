@@ -50,6 +50,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant mesa() {
   Variant v;
+  v.aliases = {"mesanet", "mesa_net"};
   v.family = "exact regression";
   v.update = "A_t = alpha_t I, b_t = beta_t v_t (and H_t = alpha_t H_{t-1} + beta_t k_t k_t^T), read at (H_t + ridge "
              "I)^{-1} q_t";

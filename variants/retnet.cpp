@@ -36,6 +36,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant retnet() {
   Variant v;
+  v.aliases = {"retention"};
   v.family = "gated";
   v.update = "A_t = gamma I, b_t = v_t, phi = identity";
   v.objective = "-<S k, v> + (1 - gamma) / 2 |S|^2";

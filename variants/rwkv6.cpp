@@ -52,6 +52,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant rwkv6() {
   Variant v;
+  v.aliases = {"rwkv_6"};
   v.family = "gated";
   v.update = "A_t = diag(lambda_t), b_t = v_t, phi = identity; o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t";
   v.source = "Peng et al. 2024 (arXiv:2404.05892), Finch; 003 Eq 16";

@@ -28,6 +28,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant softmax() {
   Variant v = attention_variant();
+  v.aliases = {"attention", "sdpa", "mha"};
   v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i) v_i";
   v.objective = "sum_{i<=t} exp(scale q_t . k_i) |M - v_i|^2 over a constant M, at each query";
   v.source = "000 Eq 2; 003 Eq 1";

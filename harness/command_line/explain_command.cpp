@@ -18,15 +18,8 @@ struct ExplainFlags {
   bool measure = true;
 };
 
-template <class Entry> const Entry *named(const std::vector<Entry> &entries, const std::string &name) {
-  const auto is_it = [&](const std::string &known) { return known == canonical(name); };
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry &entry) { return lookup::any_name(entry, is_it); });
-  return found == entries.end() ? nullptr : &*found;
-}
-
 int explain(const ExplainFlags &flags) {
-  if (const Claim *claim = named(all_claims(), flags.name)) {
+  if (const Claim *claim = lookup::named(all_claims(), flags.name)) {
     const bool measured = flags.measure && claim->measure;
     Protocol protocol;
     protocol.seed = flags.seed, protocol.effort = claim->suite;
@@ -36,16 +29,16 @@ int explain(const ExplainFlags &flags) {
     explain(std::cout, *claim, measured ? &finding : nullptr, provenance({"recollect", "explain"}, flags.seed));
     return measured && !finding.passed ? exit_failed : exit_ok;
   }
-  if (const Variant *variant = named(all_variants(), flags.name)) {
+  if (const Variant *variant = lookup::named(all_variants(), flags.name)) {
     describe(std::cout, *variant);
     explain_claims(std::cout, *variant);
     return exit_ok;
   }
-  if (const Task *task = named(all_tasks(), flags.name)) {
+  if (const Task *task = lookup::named(all_tasks(), flags.name)) {
     describe(std::cout, *task);
     return exit_ok;
   }
-  if (const Mistake *mistake = named(all_mistakes(), flags.name)) {
+  if (const Mistake *mistake = lookup::named(all_mistakes(), flags.name)) {
     describe(std::cout, *mistake);
     return exit_ok;
   }
@@ -53,7 +46,9 @@ int explain(const ExplainFlags &flags) {
   for (const auto &more :
        {lookup::all_names(all_variants()), lookup::all_names(all_tasks()), lookup::all_names(all_mistakes())})
     known.insert(known.end(), more.begin(), more.end());
-  usage_error("no claim, variant, task or mistake is called '" + flags.name + "'" + suggestion(flags.name, known));
+  const std::string setting = lookup::as_a_setting(flags.name);
+  usage_error("no claim, variant, task or mistake is called '" + flags.name + "'" +
+              (setting.empty() ? suggestion(flags.name, known) : setting));
 }
 
 } // namespace

@@ -47,10 +47,8 @@ std::string inputs_text(const Variant &v) {
   return join(all, ", ");
 }
 
-/// "gated_linear (gla)"
-std::string both_names(const Variant &v) {
-  return v.name + (v.aliases.empty() ? "" : " (" + join(v.aliases, ", ") + ")");
-}
+/// "gated_linear (gla)": of its other names the first; all stand under the layer's own.
+std::string both_names(const Variant &v) { return v.name + (v.aliases.empty() ? "" : " (" + v.aliases.front() + ")"); }
 
 std::string state_text(const Variant &v) {
   const Shape shape{1, 1, 1, 64, 64};

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding entries of one kind by name or glob.
+// Finding entries of one kind by name or glob. A layer's other names (Variant::aliases) are looked up here and nowhere
+// else; letters' case does not matter, and '-' and '_' are the same.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
+#include <cctype>
 
 namespace recollect::lookup {
+
+/// A name as names are compared: "Delta-Net" is delta_net.
+inline std::string folded(std::string name) {
+  for (char &c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return canonical(std::move(name));
+}
 
 /// Every name that an entry goes by.
 inline std::vector<std::string> names(const Variant &v) {
@@ -24,9 +32,29 @@ template <class Entry> std::vector<std::string> all_names(const std::vector<Entr
   return all;
 }
 
+/// What people ask for by a name of its own that is a layer with a setting.
+inline std::string as_a_setting(const std::string &name) {
+  const std::string same = folded(name);
+  if (same == "mqa" || same == "multi_query_attention") return ": it is softmax with --kv-heads 1";
+  if (same == "gqa" || same == "grouped_query_attention") return ": it is softmax with --kv-heads N";
+  return "";
+}
+
 template <class Entry, class Match> bool any_name(const Entry &entry, const Match &match) {
   const std::vector<std::string> all = names(entry);
-  return std::any_of(all.begin(), all.end(), [&](const std::string &name) { return match(canonical(name)); });
+  return std::any_of(all.begin(), all.end(), [&](const std::string &name) { return match(folded(name)); });
+}
+/// The entry that goes by this name; null where none does.
+template <class Entry> const Entry *named(const std::vector<Entry> &entries, std::string_view wanted) {
+  const std::string same = folded(std::string(wanted));
+  for (const Entry &entry : entries)
+    if (any_name(entry, [&](const std::string &name) { return name == same; })) return &entry;
+  return nullptr;
+}
+/// What to say after a name that no entry goes by.
+template <class Entry> std::string advice(const std::vector<Entry> &entries, const std::string &name) {
+  const std::string setting = std::is_same_v<Entry, Variant> ? as_a_setting(name) : "";
+  return setting.empty() ? suggestion(name, all_names(entries)) : setting;
 }
 
 template <class Entry>
@@ -34,13 +62,12 @@ std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::
                                   const char *kind) {
   std::vector<bool> chosen(entries.size());
   for (const std::string &pattern : patterns) {
-    const std::string wanted = pattern == "all" ? "*" : canonical(pattern);
+    const std::string wanted = pattern == "all" ? "*" : folded(pattern);
     bool matched = false;
     for (size_t i = 0; i < entries.size(); ++i)
       if (any_name(entries[i], [&](const std::string &name) { return glob_match(wanted, name); }))
         chosen[i] = matched = true;
-    if (!matched)
-      usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + suggestion(pattern, all_names(entries)));
+    if (!matched) usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + advice(entries, pattern));
   }
   std::vector<const Entry *> selected;
   for (size_t i = 0; i < entries.size(); ++i)
@@ -49,10 +76,9 @@ std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::
 }
 
 template <class Entry> const Entry &find(const std::vector<Entry> &entries, std::string_view wanted, const char *kind) {
-  const std::string given(wanted), same = canonical(given);
-  for (const Entry &entry : entries)
-    if (any_name(entry, [&](const std::string &name) { return name == same; })) return entry;
-  usage_error("unknown " + std::string(kind) + " '" + given + "'" + suggestion(given, all_names(entries)));
+  if (const Entry *found = named(entries, wanted)) return *found;
+  const std::string given(wanted);
+  usage_error("unknown " + std::string(kind) + " '" + given + "'" + advice(entries, given));
 }
 
 } // namespace recollect::lookup

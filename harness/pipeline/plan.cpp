@@ -22,7 +22,8 @@ template <class Entry> Assignments meant_for(const Entry &entry, const Assignmen
       if (key == spec.name) mine[key] = value;
   for (const std::string &owner : lookup::names(entry))
     for (const auto &[key, value] : settings) // the specific wins over the general
-      if (key.rfind(owner + ".", 0) == 0) mine[key.substr(owner.size() + 1)] = value;
+      if (const size_t dot = key.find('.'); dot != std::string::npos && lookup::folded(key.substr(0, dot)) == owner)
+        mine[key.substr(dot + 1)] = value;
   return mine;
 }
 
@@ -48,7 +49,7 @@ void refuse_unused(const Assignments &settings, const std::vector<const Variant 
   };
   for (const auto &[key, value] : settings) {
     const size_t dot = key.find('.');
-    if (dot == std::string::npos ? !known(names, key) : !known(owners, key.substr(0, dot)))
+    if (dot == std::string::npos ? !known(names, key) : !known(owners, lookup::folded(key.substr(0, dot))))
       usage_error(
           "--set " + key + "=" + value + ": no selected " + (tasks.empty() ? "variant" : "variant or task") +
           " has it" +

@@ -24,6 +24,18 @@ BOOST_AUTO_TEST_CASE(names_select_and_describe) {
   BOOST_TEST(o.out.find("variant     gated_linear") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_layer_is_described_by_any_of_its_names) {
+  for (const char *name : {"gdn", "Gated-DeltaNet", "gated_delta_net"}) {
+    const Outcome o = run_program(std::string("list variants ") + name);
+    BOOST_TEST(o.status == 0, name);
+    BOOST_TEST(o.out.find("variant     gated_delta_net") != std::string::npos, name);
+    BOOST_TEST(o.out.find("also called gdn, gated_deltanet, gated_delta_rule") != std::string::npos, name);
+  }
+  const Outcome o = run_program("list variants mqa");
+  BOOST_TEST(o.status == 2);
+  BOOST_TEST(o.err.find("no variant matches 'mqa': it is softmax with --kv-heads 1") != std::string::npos, o.err);
+}
+
 BOOST_AUTO_TEST_CASE(a_symmetric_state_and_its_gradient_are_described) {
   for (const Variant &v : all_variants()) {
     const std::string text = run_program("list variants " + v.name).out;

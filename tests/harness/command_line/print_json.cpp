@@ -20,7 +20,7 @@ template <class Print, class List> json printed(const Print &print, const List &
 
 BOOST_AUTO_TEST_CASE(lists_carry_what_the_descriptors_say) {
   const json layer = printed(print_variants_json, select_variants({"gla"})).at(0);
-  BOOST_TEST((layer.at("name") == "gated_linear" && layer.at("aliases") == json{"gla"}));
+  BOOST_TEST((layer.at("name") == "gated_linear" && layer.at("aliases").at(0) == "gla"));
   BOOST_TEST(layer.at("traits").at("repeats") == "sum");
   const json task = printed(print_tasks_json, select_tasks({"recall"})).at(0);
   BOOST_TEST((task.at("metrics").at(0) == json{{"name", "accuracy"}, {"better", "larger"}}));

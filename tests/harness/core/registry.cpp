@@ -53,6 +53,51 @@ BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
+  const std::pair<const char *, const char *> typed[] = {
+      {"gdn", "gated_delta_net"},
+      {"Gated-DeltaNet", "gated_delta_net"},
+      {"gated_delta_rule", "gated_delta_net"},
+      {"DeltaNet", "delta_net"},
+      {"delta-net", "delta_net"},
+      {"delta_rule", "delta_net"},
+      {"ssd", "mamba2"},
+      {"Mamba-2", "mamba2"},
+      {"simple_gla", "gated_linear"},
+      {"GLA", "gated_linear"},
+      {"attention", "softmax"},
+      {"sdpa", "softmax"},
+      {"linear_attn", "linear"},
+      {"retention", "retnet"},
+      {"RWKV-6", "rwkv6"},
+      {"rwkv-7", "rwkv7"},
+      {"FoX", "gated_softmax"},
+      {"MesaNet", "mesa"},
+      {"DeltaProduct", "delta_product"},
+      {"DeltaFormer", "delta_former"},
+      {"KDA", "kda"},
+      {"Kimi-Delta-Attention", "kda"},
+  };
+  for (const auto &[word, layer] : typed) {
+    BOOST_TEST(find_variant(word).name == layer, word);
+    BOOST_TEST((select_variants({word}) == select_variants({layer})), word);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_with_a_setting_is_no_layer_and_the_error_names_the_setting) {
+  for (const auto &[word, setting] : {std::pair{"mqa", "softmax with --kv-heads 1"},
+                                      {"MQA", "softmax with --kv-heads 1"},
+                                      {"gqa", "softmax with --kv-heads N"}}) {
+    const std::string told = setting;
+    const auto names_it = [&](const Error &e) {
+      return e.code == exit_usage && std::string(e.what()).find(told) != std::string::npos;
+    };
+    BOOST_CHECK_EXCEPTION(find_variant(word), Error, names_it);
+    BOOST_CHECK_EXCEPTION(select_variants({word}), Error, names_it);
+    BOOST_CHECK_EXCEPTION(find_task(word), Error, [&](const Error &e) { return !names_it(e); });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(fast_is_the_definition_where_that_takes_less_work) {
   Variant v;
   v.name = "two forms", v.forms = {{"recurrent", nullptr, nullptr}, {"chunked", nullptr, nullptr}};
