@@ -199,7 +199,7 @@ def read(paths):
         "experiments": experiments,
         "trainings": [dict(t, file=i) for i, f in enumerate(files) for t in f["trainings"]],
         "trained_statements": [dict(s, file=i) for i, f in enumerate(files) for s in f["trained_statements"]],
-        "bench": [b for f in files for b in f["bench"]],
+        "bench": [dict(b, file=i) for i, f in enumerate(files) for b in f["bench"]],
         "growth": [g for f in files for g in f["growth"]],
         "ceilings": next((f["ceilings"] for f in reversed(files) if f["ceilings"]), {}),
     }

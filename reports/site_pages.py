@@ -80,7 +80,8 @@ class Site:
         self.tasks = {t["name"]: {**t, **parameters(t)} for t in catalogue.get("tasks", [])}
         self.cells = results["cells"]
         families = {c["variant"]: c["family"] for c in self.cells}
-        self.families = {**families, **{n: v["family"] for n, v in self.layers.items()}}
+        timed = {b["variant"]: "family unknown" for b in results["bench"]}
+        self.families = {**timed, **families, **{n: v["family"] for n, v in self.layers.items()}}
         self.known_tasks = sorted({c["task"] for c in self.cells} | set(self.tasks))
         self.matrix = results["matrix"]
         self.env = environment()
@@ -105,13 +106,14 @@ class Site:
                                          counts=findings.counts(self.claims))  # fmt: skip
         yield "layers.html", self.layers_page()
         yield "tasks.html", self.tasks_page()
-        yield "noise.html", self.render("noise.html", "figures.html", title="Noise, fast forms, statistics", ratios=[], sections=[
+        yield "noise.html", self.render("noise.html", "figures.html", title="Noise, fast forms, statistics", ratios=[], not_timed=[], sections=[
             self.section("Retrieval noise", "noise", "No file holds the claims snr_* over several key widths.", "recollect verify 'snr*' -o v.h5"),
             self.section("Fast forms against their recurrence", "forms", "No file holds the claim chunk_equals_recurrent.", "recollect verify chunk_equals_recurrent -o v.h5"),
             self.section("Are the standard errors right, and what would be noticed?", "statistics", "No file holds at least ten sampled points.", "recollect verify -o v.h5"),
         ])  # fmt: skip
         yield "explorer.html", self.render("explorer.html", "explorer.html", points=self.noise_points())
-        yield "speed.html", self.render("speed.html", "figures.html", title="Speed", ratios=speed_figures.ratios(self.results), sections=[
+        yield "speed.html", self.render("speed.html", "figures.html", title="Speed", ratios=speed_figures.ratios(self.results),
+                                        not_timed=speed_figures.not_timed(self.results), sections=[
             self.section("Time against length, and the roofline", "speed", "No file holds timings over at least three lengths.", "recollect bench --sweep T=1024:16384:*2 -o bench.h5"),
         ])  # fmt: skip
         judged = trained_rows.judged(self.results)
@@ -235,10 +237,11 @@ class Site:
     def layer_page(self, name):
         mine = [c for c in self.cells if c["variant"] == name]
         curve, caption = self.capacity_curve(mine)
+        machine = speed_figures.machines(self.results)
         return self.render(
             f"layers/{name}.html", "layer.html", name=name, family=self.families[name], layer=self.layers.get(name),
             cells=mine, curve=curve, curve_caption=caption, equivalence=self.equivalence(name),
-            bench=[b for b in self.results["bench"] if b["variant"] == name and b["status"] == "ok"],
+            bench=[dict(b, machine=machine[b["file"]]) for b in speed_figures.timed(self.results) if b["variant"] == name],
             claims=[c for c in self.claims if name in c["variants"]],
         )  # fmt: skip
 

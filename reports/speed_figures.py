@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of `bench`: time against length with its exponent, and the machine's roofline."""
+"""Figures of `bench`: time against length with its exponent, and the machine's roofline. Times of one file are of one
+machine: only they are compared and joined."""
+import os
+
 import numpy as np
 import style
 from style import INK, MUTED
@@ -9,6 +12,17 @@ FILLS = ("full", "none", "left", "right", "top", "bottom")  # of a layer's mark
 
 def timed(results):
     return [b for b in results["bench"] if b["status"] == "ok" and b["median_seconds"] > 0]
+
+
+def machines(results):
+    """{file: how its times are marked}: nothing where one file has all of them, else its device, or its name where files
+    share a device."""
+    files = sorted({b["file"] for b in results["bench"]})
+    if len(files) < 2:
+        return dict.fromkeys(files, "")
+    devices = {i: results["files"][i]["meta"].get("device", "") for i in files}
+    alone = {i: d for i, d in devices.items() if d and list(devices.values()).count(d) == 1}
+    return {i: alone.get(i) or os.path.basename(results["files"][i]["path"]) for i in files}
 
 
 def kind(b):
@@ -24,10 +38,10 @@ def words_of(kind):
 
 
 def series(rows):
-    """{(source, variant, form, B, H, Dk, Dv, kind): rows by T}, those with three lengths or more."""
+    """{(source, variant, form, B, H, Dk, Dv, file, kind): rows by T}, those with three lengths or more."""
     lines = {}
     for b in rows:
-        key = (b["source"], b["variant"], b["form"], b["B"], b["H"], b["Dk"], b["Dv"], kind(b))
+        key = (b["source"], b["variant"], b["form"], b["B"], b["H"], b["Dk"], b["Dv"], b["file"], kind(b))
         lines.setdefault(key, []).append(b)
     lines = {k: sorted(v, key=lambda b: b["T"]) for k, v in lines.items()}
     return {k: v for k, v in lines.items() if len({b["T"] for b in v}) >= 3}
@@ -48,10 +62,10 @@ def time_against_length(results):
         return None
     figure = style.new_figure(9, 4.2)
     ax = figure.subplots()
-    seen = {}
-    for (source, variant, form, *_, timed_kind), rows in sorted(lines.items()):
+    seen, machine = {}, machines(results)
+    for (source, variant, form, *_, file, timed_kind), rows in sorted(lines.items()):
         seen[variant] = seen.get(variant, -1) + 1
-        said = ", ".join(filter(None, ["" if source == "recollect" else source, words_of(timed_kind)]))
+        said = ", ".join(filter(None, ["" if source == "recollect" else source, words_of(timed_kind), machine[file]]))
         name = f"{variant} {form}" + (f" ({said})" if said else "")
         slope, error = exponent(rows)
         median = np.array([b["median_seconds"] for b in rows])
@@ -75,8 +89,12 @@ def roofline(results):
     ax = figure.subplots()
     ratio = np.array([b["flops"] / b["bytes"] for b in rows])
     x = np.geomspace(min(ratio.min(), 0.5), max(ratio.max(), 200), 100)
-    peak, memory = rows[-1]["flops_ceiling"], rows[-1]["bytes_ceiling"]
-    ax.plot(x, np.minimum(peak, memory * x) / 1e9, color=INK, linewidth=1.2, label="ceilings measured on this machine")
+    ceilings = {(b["file"], b["real"]): (b["flops_ceiling"], b["bytes_ceiling"]) for b in rows}
+    machine = machines(results)
+    for i, ((file, real), (peak, memory)) in enumerate(sorted(ceilings.items())):
+        said = ", ".join(filter(None, [real, machine[file]])) if len(ceilings) > 1 else ""
+        ax.plot(x, np.minimum(peak, memory * x) / 1e9, color=INK, linewidth=1.2, linestyle=style.DASHES[i % len(style.DASHES)],
+                label="ceilings measured on this machine" + (f": {said}" if said else ""))  # fmt: skip
     names = {}
     for b in rows:
         name = f"{b['variant']} {b['form']}" + ("" if b["source"] == "recollect" else f" ({b['source']})")
@@ -98,15 +116,21 @@ def roofline(results):
 def ratios(results):
     """Rows of (case, our seconds, peer, its seconds, its / ours), where a peer timed the same case; ours by the fastest form."""
     def key(b):
-        return (b["variant"], b["B"], b["H"], b["T"], b["Dk"], b["Dv"], kind(b))
+        return (b["file"], b["variant"], b["B"], b["H"], b["T"], b["Dk"], b["Dv"], kind(b))
 
-    ours = {}
+    ours, machine = {}, machines(results)
     for b in timed(results):
         if b["source"] == "recollect" and (key(b) not in ours or b["median_seconds"] < ours[key(b)]["median_seconds"]):
             ours[key(b)] = b
     return [
         dict(name=ours[key(b)]["name"], ours=ours[key(b)]["median_seconds"], peer=b["source"], theirs=b["median_seconds"],
-             ratio=b["median_seconds"] / ours[key(b)]["median_seconds"])
+             ratio=b["median_seconds"] / ours[key(b)]["median_seconds"], machine=machine[b["file"]])
         for b in timed(results)
         if b["source"] != "recollect" and key(b) in ours
     ]  # fmt: skip
+
+
+def not_timed(results):
+    """The cases without a time, each with who was to be timed and the reason."""
+    machine = machines(results)
+    return [dict(b, machine=machine[b["file"]]) for b in results["bench"] if b["status"] != "ok"]

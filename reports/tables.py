@@ -5,6 +5,7 @@ import os
 
 import cells as cells_
 import findings
+import speed_figures
 from filters import predicted
 from findings import FOUND, outcome
 from style import number, params_text, words
@@ -49,6 +50,18 @@ def cells_table(cells):
     )
 
 
+def bench_table(results):
+    rows = [
+        (b["name"], b["source"], *(number(1e3 * b[n], 4) for n in ("median_seconds", "low_seconds", "high_seconds")))
+        if b["status"] == "ok"
+        else (b["name"], b["source"], f"{b['status']}: {b['reason']}", "", "")
+        for b in results["bench"]
+    ]
+    machine = speed_figures.machines(results)
+    marked = [(*row, machine[b["file"]]) for row, b in zip(rows, results["bench"])]
+    return table(("case", "by", "median, ms", "from", "to", "file"), marked)
+
+
 def markdown(results):
     lines = ["# recollect: theory against measurement", ""]
     if results["claims"]:
@@ -56,7 +69,9 @@ def markdown(results):
         lines += claims_table(results["claims"]) + [""]
     if results["cells"]:
         untuned = any(c["setting"] == "untuned" for c in results["cells"])
-        lines += [f"## Layers on tasks{', untuned' if untuned else ''}", ""] + cells_table(results["cells"])
+        lines += [f"## Layers on tasks{', untuned' if untuned else ''}", ""] + cells_table(results["cells"]) + [""]
+    if results["bench"]:
+        lines += ["## Speed", ""] + bench_table(results)
     return "\n".join(lines) + "\n"
 
 
@@ -113,6 +128,16 @@ def cells_csv(cells):
     return columns, rows
 
 
+def bench_csv(results):
+    """(columns, rows): a row a timed case, those that were not timed among them."""
+    columns = ("source", "name", "variant", "form", "B", "H", "T", "Dk", "Dv", "real", "pass", "math", "schedule", "without", "chunk",
+               "status", "reason", "median_seconds", "low_seconds", "high_seconds", "samples")  # fmt: skip
+    metas = [file["meta"] for file in results["files"]]
+    told = [metas[b["file"]] for b in results["bench"]]
+    rows = [[m.get("device", ""), m.get("git_commit", ""), *(b.get(c, "") for c in columns)] for b, m in zip(results["bench"], told)]
+    return ["device", "commit", *columns], rows
+
+
 def csv_tables(results):
     """{file name: (columns, rows)}"""
     keep = ("id", "source", "verdict", "expected", "scope", "reason", "condition", "system", "statement", "exact", "explanation", "paragraph", "conditions", "next", "answer")
@@ -131,6 +156,7 @@ def csv_tables(results):
             ],
         ),
         "cells.csv": cells_csv(results["cells"]),
+        "bench.csv": bench_csv(results),
     }
 
 

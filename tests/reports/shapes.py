@@ -2,6 +2,7 @@
 """Result files of every shape, one function each: it writes the file."""
 import os
 
+import h5py
 import pages
 import synthetic
 from synthetic import seeded
@@ -98,6 +99,61 @@ def one_paper(path):
     synthetic.write_claims(path, [("additive", "linear")], count=3, failing=0, kernels=("linear",))
 
 
+BENCH = dict(
+    source="recollect", name="", variant="linear", form="chunked", B=2, H=4, T=64, Dk=16, Dv=8, real="f32", chunk=64,
+    status="ok", reason="", median_seconds=0.0, low_seconds=0.0, high_seconds=0.0, samples=9, outliers=1,
+    tokens_per_second=0.0, bytes=1e6, bytes_per_second=0.0, bytes_ceiling=4e9, flops=5e6, flops_per_second=0.0,
+    flops_ceiling=9e9, peak_bytes=4096, math="exact", schedule="auto", without="", **{"pass": "forward"},
+)  # fmt: skip
+
+
+def write_bench(path, rows, older=False):
+    """A file of `bench`: each row says where it differs from BENCH; of an older program's it has no kind of pass."""
+    dropped = ("pass", "math", "schedule", "without") if older else ()
+    made = []
+    for i, row in enumerate(rows):
+        row = {**BENCH, **row}
+        own = "{variant}/{form}/B:{B}/H:{H}/T:{T}/Dk:{Dk}/Dv:{Dv}/{real}".format(**row)
+        row["name"] = own + ("/backward" if row["pass"] == "backward" else "")
+        if row["status"] == "ok":
+            seconds = row["median_seconds"]
+            row.update(low_seconds=0.9 * seconds, high_seconds=1.3 * seconds)
+            row["tokens_per_second"] = row["B"] * row["H"] * row["T"] / seconds
+        made.append((i, *(row[n] for n in BENCH if n not in dropped)))
+    kinds = {n: "i8" if isinstance(x, int) else "f8" if isinstance(x, float) else 120 for n, x in BENCH.items()}
+    with h5py.File(path, "w") as file:
+        synthetic.header(file, "recollect bench -o b.h5")
+        synthetic.table(file, "bench", [("row", "i8"), *((n, kinds[n]) for n in BENCH if n not in dropped)], made)
+
+
+def timings(path):
+    """Lengths, forms, peers, kinds of pass, and what was not timed."""
+    rows = [
+        dict(variant=layer, form=form, T=T, median_seconds=1e-5 * factor * T**power)
+        for layer, form, factor, power in (
+            ("linear", "chunked", 1, 1.0),
+            ("linear", "recurrent", 3, 1.0),
+            ("softmax", "parallel", 0.7, 2.0),
+        )
+        for T in (64, 128, 256)
+    ]
+    rows += [dict(source=peer, T=64, median_seconds=s) for peer, s in (("torch", 2.5e-3), ("fla", 3.3e-4))]
+    rows += [
+        {"source": source, "pass": "backward", "T": 64, "median_seconds": s}
+        for source, s in (("recollect", 1.7e-3), ("torch", 8.9e-3))
+    ]
+    rows += [
+        dict(variant="rls", status="skipped", reason="needs 9 GB, and 8 are free"),
+        dict(source="fla", variant="softmax", form="parallel", status="failed", reason="it has <no> kernel & more"),
+    ]
+    write_bench(path, rows)
+
+
+def older_timings(path):
+    ours = [dict(T=T, median_seconds=T / 7e4) for T in (64, 128)]
+    write_bench(path, [*ours, dict(source="torch", median_seconds=0.01)], older=True)
+
+
 def baseline(path):
     os.symlink(os.path.join(ROOT, "ci", "baseline.h5"), path)
 
@@ -116,6 +172,8 @@ SHAPES = dict(
     verdicts=verdicts,
     one_paper=one_paper,
     first_schema=synthetic.write_first_edition,
+    timings=timings,
+    older_timings=older_timings,
     baseline=baseline,
     trained=trained("trained_recall_longer.h5"),
     diverged=trained("trained_vla_ablation.h5"),

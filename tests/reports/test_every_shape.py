@@ -9,7 +9,7 @@ import unittest
 
 import own_reader as own
 from held_claims import SAID
-from held_tables import HeldTables
+from held_speed import HeldSpeed
 from own_reader import shows
 from pages import run
 from shapes import SHAPES
@@ -17,7 +17,7 @@ from shapes import SHAPES
 PROGRAM = os.environ.get("RECOLLECT_PROGRAM", "")
 
 
-class Shapes(HeldTables):
+class Shapes(HeldSpeed):
     def test_pages_and_tables_say_what_the_file_holds(self):
         for name, write in SHAPES.items():
             with self.subTest(shape=name):
@@ -29,6 +29,7 @@ class Shapes(HeldTables):
                 self.hold_cells(found)
                 self.hold_claims(found)
                 self.hold_trainings(found)
+                self.hold_speed(found)
                 self.out += ".tables"
                 self.assertEqual(run(path, "-o", self.out, "--csv", "--format", "md").returncode, 0)
                 self.hold_csv(found)
@@ -49,6 +50,9 @@ class Shapes(HeldTables):
             {"tuned", "untuned", "fixed", "trial"},
         )
         self.assertTrue(any(r["status"] == "diverged" for r in found["diverged"]["trained"]))
+        timed = [b for tables in found.values() for b in tables.get("bench", [])]
+        self.assertEqual({b["status"] for b in timed}, {"ok", "failed", "skipped"})
+        self.assertEqual({b.get("pass") for b in timed}, {"forward", "backward", None})
         outcomes = {c.outcome for tables in found.values() for c in own.claims(tables)}
         self.assertEqual(outcomes, set(SAID))
 
@@ -58,7 +62,7 @@ class OnTheTerminal(unittest.TestCase):
     """What run and verify print of a file that they wrote."""
 
     def setUp(self):
-        self.case = HeldTables("same")
+        self.case = HeldSpeed("same")
         self.case.setUp()
         self.addCleanup(self.case.doCleanups)
         self.path = os.path.join(self.case.folder, "r.h5")
@@ -100,6 +104,23 @@ class OnTheTerminal(unittest.TestCase):
             self.case.written(self.path)
             self.case.hold_cells(found)
             os.remove(self.path)
+
+    def test_bench(self):
+        """The terminal, the page and the tables of a file of times that the program wrote."""
+        text = self.said("bench", "--variants", "linear,delta_net", "--sweep", "T=32,64,128", "--shape", "1,1,32,4,4", "--min-time", "0.001")
+        found = own.tables(self.path)
+        rows = re.findall(r"^(\S+/B:\S+) +([\d.e-]+) ms  \[([\d.e-]+), ([\d.e-]+)\] +(\S+) tokens/s", text, re.M)
+        self.assertEqual(len(rows), len(found["bench"]))
+        for told, b in zip(rows, found["bench"]):
+            self.assertEqual(told[0], b["name"])
+            for said, value, digits in zip(
+                told[1:],
+                (*(1e3 * b[n] for n in ("median_seconds", "low_seconds", "high_seconds")), b["tokens_per_second"]),
+                (4, 4, 4, 3),
+            ):
+                self.case.same(said, value, digits, told)
+        self.case.written(self.path)
+        self.case.hold_speed(found)
 
     def test_verify(self):
         wrong = os.path.join(os.path.dirname(PROGRAM), "recollect_wrong")  # a sign of one layer is flipped
