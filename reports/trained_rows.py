@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What trained models say of a row of the ledger: one verdict, from the models nearest to the paper's size.
+"""What trained models say of a row of the ledger: one verdict, by models of the paper's size.
 
-A row has statements on several experiments: some at the size of the paper, some reduced, some that the paper does not
-print. Those that decide are held against something printed, by the widest models of all."""
+A row has statements on several experiments: some at the size of the paper, some at others, some that the paper does not
+print. Those that decide are held against something printed, by models of the paper's size; by the widest where the paper
+gives no size or no model has it, and the verdict says so."""
 import collections
+
+import papers
 
 from style import params_text
 
@@ -28,22 +31,35 @@ def sizes(results):
 
 
 def described(statements, results):
-    """Every statement with its experiment's title, what the paper prints of it and its models' size: the widest first."""
+    """Every statement with its experiment's title, what the paper prints of it, its models' size and whether that is the
+    paper's: the paper's size first, then the widest."""
     known = sizes(results)
     said = []
     for s in statements:
         experiment, size = results["experiments"].get(s["experiment"], {}), known.get((s["file"], s["experiment"]), {})
-        said.append(
-            dict(s, title=experiment.get("title") or s["experiment"], printed=experiment.get("printed", ""), size=size)
-        )
-    return sorted(said, key=lambda s: (-s["size"].get("width", 0), not s["printed"]))
+        paper = papers.TRAINED_SIZES.get(s["row"])
+        as_printed = bool(paper) and all(size.get(name) == value for name, value in paper.items())
+        title, printed = experiment.get("title") or s["experiment"], experiment.get("printed", "")
+        said.append(dict(s, title=title, printed=printed, size=size, paper_size=as_printed))
+    return sorted(said, key=lambda s: (not s["paper_size"], -s["size"].get("width", 0), not s["printed"]))
 
 
 def deciding(statements):
-    """Of described statements those that decide: on what is printed where any is, by the widest models."""
+    """Of described statements those that decide: on what is printed where any is, by models of the paper's size where any
+    has it, else by the widest."""
     mine = [s for s in statements if s["printed"]] or statements
+    as_printed = [s for s in mine if s["paper_size"]]
     widest = max(s["size"].get("width", 0) for s in mine)
-    return [s for s in mine if s["size"].get("width", 0) == widest]
+    return as_printed or [s for s in mine if s["size"].get("width", 0) == widest]
+
+
+def size_text(statement):
+    """How large the models of a statement are, beside the size that the paper gives."""
+    paper = papers.TRAINED_SIZES.get(statement["row"])
+    mine = params_text({n: v for n, v in statement["size"].items() if n != "steps"}) or "unknown size"
+    if statement["paper_size"]:
+        return mine + ", the paper's size"
+    return mine + (f" (the paper's size is {params_text(paper)})" if paper else ", the widest (the paper gives no size)")
 
 
 def verdict(counts):
@@ -65,10 +81,7 @@ def judged(results):
         counts = collections.Counter(holds=0, refuted=0)
         counts.update(s["verdict"] for s in decide)
         tally = ", ".join(f"{n} {'hold' if v == 'holds' and n != 1 else v}" for v, n in counts.items() if n)
-        size = params_text({n: v for n, v in decide[0]["size"].items() if n != "steps"})
-        said = (
-            f"{len(decide)} statement{'s' if len(decide) != 1 else ''} by models of {size or 'unknown size'}: {tally}"
-        )
+        said = f"{len(decide)} statement{'s' if len(decide) != 1 else ''} by models of {size_text(decide[0])}: {tally}"
         found[row] = dict(outcome=verdict(counts), counts=counts, said=said, statements=mine)
     return found
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A row of the ledger that asks for training has one verdict wherever it stands: that of the widest models."""
+"""A row of the ledger that asks for training has one verdict wherever it stands: that of models of the paper's size."""
 import glob
 import os
 import unittest
 
 import pages  # noqa: I001: finds the modules below
 import findings
+import own_reader as own
+import papers
 import report
 import trained_rows
 
@@ -51,7 +53,45 @@ class Rows(unittest.TestCase):
 
     def test_reduced_models_are_never_counted_as_the_paper_s_size(self):
         found = trained_rows.judged(results_of(("a-row", "small", "holds"), ("a-row", "large", "refuted")))["a-row"]
-        self.assertEqual(found["said"], "1 statement by models of width = 128, layers = 2: 1 refuted")
+        self.assertEqual(
+            found["said"],
+            "1 statement by models of width = 128, layers = 2, the widest (the paper gives no size): 1 refuted",
+        )
+
+    def test_models_of_the_paper_s_size_decide_and_stand_first(self):
+        row = "vla-copy-task"  # of width 128 and two layers
+        self.assertEqual(papers.TRAINED_SIZES[row], dict(width=128, layers=2))
+        stated = results_of((row, "huge", "holds"), (row, "large", "refuted"), (row, "small", "holds"))
+        stated["trainings"].append(dict(file=0, experiment="huge", settings=dict(width=512, layers=2)))
+        stated["experiments"]["huge"] = dict(title="huge", printed="Table 1")
+        found = trained_rows.judged(stated)[row]
+        self.assertEqual(found["outcome"], "trained_refuted")
+        self.assertEqual([s["experiment"] for s in found["statements"]], ["large", "huge", "small"])
+        self.assertEqual(found["said"], "1 statement by models of width = 128, layers = 2, the paper's size: 1 refuted")
+        deeper = results_of((row, "large", "refuted"))
+        for run in deeper["trainings"]:
+            run["settings"]["layers"] = 4  # as wide as the paper's, not as deep
+        self.assertEqual(
+            trained_rows.judged(deeper)[row]["said"],
+            "1 statement by models of width = 128, layers = 4 (the paper's size is width = 128, layers = 2): 1 refuted",
+        )
+
+    def test_every_kept_row_says_whether_its_models_have_the_paper_s_size(self):
+        """Held against the files by a reader that shares no code with the report."""
+        at_size = {}
+        for path in RESULTS:
+            tables, settings = own.tables(path), {}
+            for setting in tables["training_parameters"]:
+                settings.setdefault(setting["run"], {})[setting["name"]] = setting["value"]
+            for s in tables.get("trained_statements", []):
+                paper = papers.TRAINED_SIZES.get(s["row"])
+                mine = [settings[r["run"]] for r in tables["training_plan"] if r["experiment"] == s["experiment"]]
+                has = bool(paper) and all(m[name] == value for m in mine for name, value in paper.items())
+                printed = {e["experiment"]: e["printed"] for e in tables["experiments"]}[s["experiment"]]
+                at_size[s["row"]] = at_size.get(s["row"], False) or (has and bool(printed))
+        for row, found in trained_rows.judged(report.load(RESULTS)).items():
+            self.assertEqual(", the paper's size: " in found["said"], at_size[row], row)
+        self.assertTrue(any(at_size.values()) and not all(at_size.values()))
 
 
 class Pages(pages.ReportCase):
