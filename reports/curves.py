@@ -87,7 +87,8 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
     note = f"Mean over {seeds[0] if len(seeds) == 1 else f'{seeds[0]} to {seeds[-1]}'} runs a layer."
     if flat:
         note += f" Zero at every step and not drawn: {', '.join(sorted(flat))}."
-    figure.text(0.02, -0.02, style.wrapped(note, 150), fontsize=7.5, color=style.MUTED, va="top")
+    under = style.box_of(figure).y0 / figure.get_figheight() - 0.03  # the legends, whose rows differ from panel to panel
+    figure.text(0.02, under, style.wrapped(note, 150), fontsize=7.5, color=style.MUTED, va="top")
     return figure
 
 

@@ -10,8 +10,8 @@ from style import number, params_text, words
 
 
 def breakable(name):
-    """An identifier that may break after each underscore."""
-    return Markup(str(escape(name)).replace("_", "_<wbr>"))
+    """An identifier that may break after each underscore and slash."""
+    return Markup(str(escape(name)).replace("_", "_<wbr>").replace("/", "/<wbr>"))
 
 
 def predicted(point):

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import style
-from style import INK, MUTED
+from style import INK
 
 FILLS = ("full", "none", "left", "right", "top", "bottom")  # of a layer's mark
 
@@ -107,8 +107,6 @@ def roofline(results):
     ax.set_yscale("log")
     ax.set_xlabel("operations of the definition a byte read or written once")
     ax.set_ylabel("10⁹ operations a second")
-    ax.annotate("above the line: the form does fewer operations than the definition", (0.02, 0.02), xycoords="axes fraction",
-                fontsize=7, color=MUTED)  # fmt: skip
     style.beside(ax)
     return figure
 

@@ -17,6 +17,7 @@ import matplotlib.image
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPORTS = os.path.join(HERE, "..", "..", "reports")
 sys.path[:0] = [HERE, REPORTS]
+import shapes  # noqa: E402
 import synthetic  # noqa: E402
 
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
@@ -52,7 +53,9 @@ class Browser(unittest.TestCase):
         runs, verdicts, cls.site = (os.path.join(cls.folder.name, n) for n in ("r.h5", "v.h5", "site"))
         variants = synthetic.write_runs(runs, steps=24, families={"additive": 9, "gated": 6, "persistent memory": 2})
         synthetic.write_claims(verdicts, variants[:3], count=60, kernels=("linear", "exp"))
-        subprocess.run([sys.executable, os.path.join(REPORTS, "report.py"), runs, verdicts, "-o", cls.site], check=True, capture_output=True)  # fmt: skip
+        times = os.path.join(cls.folder.name, "b.h5")
+        shapes.timings(times)
+        subprocess.run([sys.executable, os.path.join(REPORTS, "report.py"), runs, verdicts, times, "-o", cls.site], check=True, capture_output=True)  # fmt: skip
 
     @classmethod
     def tearDownClass(cls):
@@ -178,7 +181,7 @@ for (const [kernel, at] of %s) {
             self.assertLess(abs(numbers[1] / exact - 1), 6e-4, (kernel, said))
 
     def test_contrast_is_aa_in_light_and_dark(self):
-        for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "layers/additive_1.html", "tasks/recall.html"):  # fmt: skip
+        for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "layers/additive_1.html", "tasks/recall.html", "speed.html"):  # fmt: skip
             for dark in (False, True):
                 found = self.asked(page, CONTRAST, *(["--force-dark-mode"] if dark else []))
                 self.assertEqual((found["dark"], found["poor"]), (dark, []), page)
@@ -201,8 +204,20 @@ found = { deaf, acts: acts.length, clicked, skip: skip.getBoundingClientRect().l
 const past = [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 0.5 && !e.closest(".scroll, .ledger thead, svg, math, pre"));
 found = [document.documentElement.scrollWidth, innerWidth, past.map(e => e.tagName + " " + e.textContent.slice(0, 40)).slice(0, 5)];
 """
-        for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "tasks/recall.html", "explorer.html"):
+        for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "tasks/recall.html", "explorer.html",
+                     "speed.html", "layers/linear.html"):  # fmt: skip
             self.assertEqual(self.asked(page, script, framed=390), [390, 390, []], page)
+
+    def test_names_of_timed_cases_break_at_their_slashes_alone(self):
+        script = """
+const lines = e => new Set([...e.getClientRects()].map(r => Math.round(r.top))).size;
+found = [...document.querySelectorAll("td code")].map(e => [e.textContent, lines(e)]);
+"""
+        for page in ("speed.html", "layers/linear.html"):
+            found = self.asked(page, script, framed=390)
+            self.assertGreater(len(found), 2)
+            for name, lines in found:
+                self.assertLessEqual(lines, len(name.split("/")), (page, name))
 
     def test_figures_are_dark_where_the_page_is(self):
         for dark in (False, True):

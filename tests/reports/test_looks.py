@@ -93,6 +93,17 @@ class Looks(ReportCase):
             file["parameters"][...] = rows
         self.assertIsNone(curves.swap_accuracy(report.load([self.runs])))
 
+    def test_what_is_said_under_the_panels_hides_nothing(self):
+        """The note of many layers lies under every legend."""
+        synthetic.write_runs(self.runs, steps=12, families={"gated": 7, "delta rule": 7})
+        for figure in map(lambda draw: draw(report.load([self.runs])), (curves.swap_accuracy, curves.regression_loss)):
+            renderer = figure.canvas.get_renderer()
+            (note,) = figure.texts
+            top = note.get_window_extent(renderer).y1
+            for ax in figure.axes:
+                if ax.get_legend():
+                    self.assertLess(top, ax.get_legend().get_window_extent(renderer).y0)
+
 
 if __name__ == "__main__":
     unittest.main()
