@@ -73,7 +73,7 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
         for i, variant in enumerate(variants):
             x, y = found[family, variant]
             drawn = dict(style.look(variant), markevery=max(1, len(x) // 6))
-            ax.plot(x, y, label=variant, zorder=3, linewidth=3.2 - 0.4 * i, **drawn)  # equal curves show as stripes
+            ax.plot(x, y, label=variant, zorder=3, linewidth=style.width(i), **drawn)
         if ground:
             x, y = next(iter(ground.values()))
             ax.plot(x, y, color=INK, linewidth=1, linestyle="--", label="baseline", zorder=2)

@@ -20,6 +20,7 @@ TOKEN = re.compile(
     rf"|(?P<root>\bsqrt\([^()]*\)|\bsqrt [A-Za-z0-9]+\b)"
     rf"|(?P<atom>(?<![A-Za-z0-9_])(?:{BASE}[0-9]?|[A-Z]{{2,4}}(?=\^)|\|[^|\s]*\||[0-9]+)(?:_{LOW})?(?:\^{HIGH})?'?(?![A-Za-z0-9_]))"
     rf"|(?P<power>(?:\)|\|+)\^{HIGH})"
+    rf"|(?P<norm>\|_[F0-9]\b)"
     rf"|(?P<sign><=|>=|->|!=|~=|<<|>>|\+-)"
 )
 
@@ -54,11 +55,11 @@ def script(text):
 
 
 def atom(text):
-    """x, x_t, x^T, x_t^T; None where it is no maths: a lone Latin letter or number is text."""
+    """x, x_t, x^T, x_t^T, |x_t|; None where it is no maths: a lone Latin letter or number is text."""
     match = re.fullmatch(rf"(.+?)(?:_({LOW}))?(?:\^({HIGH}))?('?)", text)
     base, low, high, prime = match.groups()
     greek = re.sub(r"[0-9]$", "", base) in GREEK
-    if not low and not high and not greek:
+    if not low and not high and not greek and not (base.startswith("|") and "_" in base):
         return None
     digit = re.fullmatch(r"([A-Za-z]+)([0-9])", base)
     if digit and not low:
@@ -83,6 +84,8 @@ def element(match):
     if kind == "power":
         bracket, high = text.split("^", 1)
         return f'<msup><mo stretchy="false">{bracket}</mo>{script(high)}</msup>'
+    if kind == "norm":
+        return f'<msub><mo stretchy="false">|</mo>{leaf(text[2:])}</msub>'
     return atom(text)
 
 

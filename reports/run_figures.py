@@ -69,11 +69,11 @@ def by_load(cells):
         return None
     figure, axes = style.panels(len(groups), 2, height=3.2, between=1.6 if len(groups) > 1 else 0.9)
     for ax, ((experiment, _, d, dv), points) in zip(axes, sorted(groups.items())):
-        for variant in sorted({c["variant"] for _, c in points}):
+        for order, variant in enumerate(sorted({c["variant"] for _, c in points})):
             lines = lines_of(variant, points)
             for i, (name, line) in enumerate(sorted(lines.items())):
-                ax.errorbar([x for x, _ in line], [c["mean"] for _, c in line], yerr=bars(line),
-                            capsize=2, label=style.label(name), **style.look(variant, i))  # fmt: skip
+                ax.errorbar([x for x, _ in line], [c["mean"] for _, c in line], yerr=bars(line), linewidth=style.width(order),
+                            elinewidth=1.2, capsize=2, label=style.label(name), **style.look(variant, i))  # fmt: skip
         loads = np.geomspace(min(x for x, _ in points), max(x for x, _ in points), 60)
         ax.plot(loads, [linear_memory_accuracy(x * d, d, dv) for x in loads], color=INK, linestyle=(0, (5, 2)),
                 linewidth=1.2, label="theory: linear memory")  # fmt: skip
@@ -192,11 +192,11 @@ def experiment(cells):
     shown = every[:MOST_PANELS]
     figure, axes = style.panels(len(shown), 3, height=2.4, between=1.5)
     for ax, (title, lines) in zip(axes, shown):
-        for (variant, name), line in lines:
+        for order, ((variant, name), line) in enumerate(lines):
             points = sorted(((c["told"][x], c) for c in line), key=lambda p: p[0])
             look = style.look(variant, sorted(set(names[variant])).index(name))
             ax.errorbar([p for p, _ in points], [c["mean"] for _, c in points], yerr=bars(points), capsize=2,
-                        label=style.label(name), **look)  # fmt: skip
+                        linewidth=style.width(order), elinewidth=1.2, label=style.label(name), **look)  # fmt: skip
         some = lines[0][1][0]
         if style.spread_log([p for p in axes_of[x]]):
             ax.set_xscale("log", base=2)

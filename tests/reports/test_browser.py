@@ -244,6 +244,24 @@ found = [cells.length, cells.filter(e => getComputedStyle(e).printColorAdjust !=
                 sheets = len(re.findall(rb"/Type\s*/Page\b", f.read()))
             self.assertTrue(1 <= sheets <= most, (page, sheets))
 
+    @unittest.skipUnless(shutil.which("pdftotext"), "no pdftotext here: the text of printed pages was not read")
+    def test_every_sheet_of_a_table_has_its_heads(self):
+        paper = os.path.join(self.folder.name, "page.pdf")
+        longer = """
+const body = document.querySelector("table.points tbody");
+for (const row of [...body.rows]) for (let i = 0; i < 5; ++i) body.append(row.cloneNode(true));
+found = body.rows.length;
+"""
+        self.assertGreater(self.asked("claims/chunk_equals_recurrent.html", longer), 200)
+        printed = "claims/tried_chunk_equals_recurrent.html"  # with those rows
+        self.chromium(printed, f"--print-to-pdf={paper}", "--no-pdf-header-footer")
+        text = subprocess.run(["pdftotext", "-layout", paper, "-"], check=True, capture_output=True, text=True).stdout
+        sheets = [sheet for sheet in text.split("\f") if sheet.count("holds") > 3]
+        self.assertGreater(len(sheets), 2)
+        for sheet in sheets:
+            for word in ("predicted", "obligation"):  # whole: no column is too narrow for its words
+                self.assertIn(word, sheet)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -24,7 +24,7 @@ def drawn(figure):
     for ax in figure.axes:
         lines = {c.get_label(): c[0] for c in ax.containers} or {line.get_label(): line for line in ax.get_lines()}
         for label, line in lines.items():
-            look = (line.get_color(), str(line._dash_pattern[1]), line.get_marker())
+            look = (line.get_color(), str(line._unscaled_dash_pattern[1]), line.get_marker())
             assert found.setdefault(label, look) == look, f"{label} has two looks"
     return found
 
@@ -72,6 +72,19 @@ class Looks(ReportCase):
         self.assertEqual(looks[0], looks[1])
         self.assertEqual(looks[0], looks[2])
         self.assertEqual(len({look[:2] for look in looks[0].values()}), 12)
+
+    def test_equal_curves_show_as_stripes(self):
+        cases = [
+            c
+            for n in (4, 8, 16)
+            for layer in ("delta_net", "gated_delta_net", "kda")
+            for c in synthetic.seeded([1 / n, 1.1 / n], variant=layer, params={"recall": {"n": n, "d": 16, "dv": 16}})
+        ]
+        synthetic.write_cases(self.runs, cases)
+        results = report.load([self.runs])
+        for figure in (run_figures.by_load(results["cells"]), run_figures.experiment(results["cells"])):
+            widths = [c[0].get_linewidth() for c in figure.axes[0].containers]
+            self.assertEqual((len(widths), widths), (3, sorted(set(widths), reverse=True)))
 
     def test_what_a_panel_has_no_room_for_is_on_another(self):
         cases = [

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the report says, in words, formulas and numbers."""
 import os
+import re
 import unittest
 import unittest.mock
 
@@ -47,6 +48,8 @@ class Words(unittest.TestCase):
         for part in ("<msub>", "<mi>β</mi>", "<msubsup>", "≤", "<msqrt>", "delta_net", "&amp; &lt;b&gt;"):
             self.assertIn(part, shown)
         self.assertNotIn("_t", shown)
+        for text in ("|e_t a_t^T |_F = |e_t|", "|dL/dS_0|_F"):
+            self.assertNotIn("_", re.sub("<[^>]*>", "", str(maths.maths(text))), text)
         self.assertEqual(str(maths.maths("no maths in a sentence, nor in 12 words")), "no maths in a sentence, nor in 12 words")
 
     def test_numbers(self):
