@@ -75,7 +75,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
 
 Action add_forward(CLI::App &app) {
   const auto flags = std::make_shared<ForwardFlags>();
-  CLI::App &c = *app.add_subcommand("forward", "run one variant on your own tensors (HDF5, .npz)");
+  CLI::App &c = *app.add_subcommand("forward", "run one variant on your own tensors (HDF5, .npz, .safetensors)");
   c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
   c.add_option("-i,--input", flags->input, "q, k, v and where needed beta, alpha, lambda, w, state")->required();
   c.add_option("-o,--output", flags->output, "o and, where one exists, state")->required();

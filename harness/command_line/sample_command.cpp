@@ -98,7 +98,7 @@ Action add_sample(CLI::App &app) {
   c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
   CLI::Option *shape = c.add_option("--shape", flags->shape, "B,H,T,Dk,Dv");
   CLI::Option *kind = c.add_option("--kind", flags->kind, kinds_help())->capture_default_str();
-  CLI::Option *output = c.add_option("-o,--output", flags->output, "HDF5, or .npz");
+  CLI::Option *output = c.add_option("-o,--output", flags->output, "HDF5, .npz or .safetensors");
   CLI::Option *no_state = c.add_flag("--no-state", flags->no_state, "no initial state, where the layer has one");
   c.add_option("--battery", flags->battery,
                "write about 24 cases that kernels trip over into this folder, a .npz each, for `check --battery`")

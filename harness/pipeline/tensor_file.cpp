@@ -8,6 +8,7 @@
 #include "harness/core/text.hpp"
 #include "harness/pipeline/npy.hpp"
 #include "harness/pipeline/results.hpp"
+#include "harness/pipeline/safetensors.hpp"
 #include <memory>
 #include <zip.h>
 
@@ -17,6 +18,8 @@ namespace {
 bool ends_with(const std::string &text, const std::string &ending) {
   return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
 }
+
+bool is_safetensors(const std::string &path) { return ends_with(path, ".safetensors"); }
 
 void check_rank(const NumericArray &array, const Wanted &w, const std::string &where) {
   if (array.dims.size() != w.rank)
@@ -79,6 +82,15 @@ Arrays read_hdf5(const std::string &path, const std::vector<Wanted> &wanted) {
   return arrays;
 }
 
+/// The format is read by code of ours alone, which needs no child to crash in.
+Arrays read_safetensors(const std::string &path, const std::vector<Wanted> &wanted) {
+  const Safetensors file(read_regular_file(path), path);
+  Arrays arrays;
+  for (const Wanted &w : wanted)
+    if (file.has(w.name)) check_rank(arrays[w.name] = file.array(w.name), w, path + ": tensor " + w.name);
+  return arrays;
+}
+
 Arrays read_here(const std::string &path, const std::vector<Wanted> &wanted) {
   if (ends_with(path, ".npz")) return read_npz(path, wanted);
   if (!ends_with(path, ".npy")) return read_hdf5(path, wanted);
@@ -138,6 +150,7 @@ std::string hdf5_bytes(const Arrays &arrays, Real real, const Facts &meta) {
 
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
   require_regular_file(path);
+  if (is_safetensors(path)) return read_safetensors(path, wanted);
   const std::string bytes = reading_in_child(path, [&] {
     const Arrays arrays = read_here(path, wanted);
     Packer pack;
@@ -157,6 +170,7 @@ Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
 std::vector<std::string> array_names(const std::string &path) {
   require_regular_file(path);
   if (ends_with(path, ".npy")) return {};
+  if (is_safetensors(path)) return Safetensors(read_regular_file(path), path).names();
   const std::string bytes = reading_in_child(path, [&] {
     const auto names = ends_with(path, ".npz") ? names_in_npz(path) : Hdf5File(path).datasets();
     Packer pack;
@@ -171,6 +185,7 @@ std::vector<std::string> array_names(const std::string &path) {
 }
 
 Facts read_meta(const std::string &path) {
+  if (is_safetensors(path)) return Safetensors(read_regular_file(path), path).meta();
   if (ends_with(path, ".npz") || ends_with(path, ".npy")) return {};
   const std::string bytes = reading_in_child(path, [&] {
     const Facts facts = Hdf5File(path).meta();
@@ -186,7 +201,8 @@ Facts read_meta(const std::string &path) {
 }
 
 void write_arrays(const std::string &path, const Arrays &arrays, Real real, const Facts &meta) {
-  if (ends_with(path, ".npy")) input_error("cannot write " + path + ": several arrays need .npz or HDF5");
+  if (ends_with(path, ".npy")) input_error("cannot write " + path + ": several arrays need .npz, .safetensors or HDF5");
+  if (is_safetensors(path)) return OutputFile(path).publish(safetensors_bytes(arrays, real, meta));
   OutputFile(path).publish(in_child("writing " + path, [&] {
     return ends_with(path, ".npz") ? npz_bytes(arrays, real) : hdf5_bytes(arrays, real, meta);
   }));

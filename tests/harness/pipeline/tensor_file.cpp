@@ -14,7 +14,7 @@ const Arrays two{{"o", {{1, 2}, {0.1, -3}}}, {"state", {{1}, {5e-324}}}};
 
 BOOST_AUTO_TEST_CASE(every_container_gives_back_what_it_got) {
   const Folder folder;
-  for (const char *name : {"x.h5", "x.npz"}) {
+  for (const char *name : {"x.h5", "x.npz", "x.safetensors"}) {
     write_arrays(folder / name, two, Real::f64, {});
     const Arrays back = read_arrays(folder / name, {{"o", 2, "[a,b]"}, {"state", 1, "[a]"}, {"absent", 1, "[a]"}});
     BOOST_TEST_REQUIRE(back.size() == 2u, name);
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_not_looked_at) {
 
 BOOST_AUTO_TEST_CASE(other_ranks_and_damage_are_refused) {
   const Folder folder;
-  for (const std::string name : {"x.h5", "x.npz"}) {
+  for (const std::string name : {"x.h5", "x.npz", "x.safetensors"}) {
     write_arrays(folder / name, two, Real::f64, {});
     BOOST_CHECK_THROW(read_arrays(folder / name, {{"o", 3, "[a,b,c]"}}), Error);
     std::string bytes = read_file(folder / name);
