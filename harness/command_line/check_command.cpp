@@ -2,6 +2,7 @@
 // check: what a kernel computed, held to the float64 definition; one file, a battery, or every form of our own.
 #include "harness/check/case_files.hpp"
 #include "harness/check/plant.hpp"
+#include "harness/check/reference_cache.hpp"
 #include "harness/check/self.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/plant_table.hpp"
@@ -57,19 +58,27 @@ std::string command_for(const CheckFlags &f, const std::string &input, const std
 
 /// A file and its candidate, once read and judged.
 struct Done {
-  Reference reference;
+  std::shared_ptr<const Reference> reference;
   Checked checked;
   std::string seed, command;
-  CheckReport report(Precision precision) const { return {reference, checked, precision, seed, command}; }
+  CheckReport report(Precision precision) const { return {*reference, checked, precision, seed, command}; }
 };
+
+/// Of the inputs in the file. `recollect serve` asks for the same one for every candidate and type.
+std::shared_ptr<const Reference> reference_of(CheckFlags flags, const std::string &input, CheckCase problem) {
+  static ReferenceCache cache(32 << 20);
+  flags.dtype.clear(); // the definition is float64 in every case
+  return cache.get(command_for(flags, "", "") + read_regular_file(input),
+                   [&] { return Reference(std::move(problem), flags.chunk); });
+}
 
 Done check_files(const CheckFlags &flags, const Variant &variant, const Params &params, const std::string &input,
                  const std::string &candidate) {
   const Convention convention = flags.convention.get();
   CheckCase problem = read_case(input, variant, params, convention, flags.gradient);
   const Candidate given = read_candidate(candidate, problem, convention);
-  Done done{in_file(input, [&] { return Reference(std::move(problem), flags.chunk); }), {}, "", ""};
-  done.checked = check(done.reference, given.results, parse_precision(flags.dtype));
+  Done done{in_file(input, [&] { return reference_of(flags, input, std::move(problem)); }), {}, "", ""};
+  done.checked = check(*done.reference, given.results, parse_precision(flags.dtype));
   if (convention.log_gates) { // the file has their logarithms, whose exponentials need not be numbers of the type
     std::vector<std::string> &inexact = done.checked.inexact;
     const auto is_gate = [](const std::string &name) { return name == "alpha" || name == "lambda"; };
@@ -250,9 +259,11 @@ Action add_check(CLI::App &app) {
   const auto flags = std::make_shared<CheckFlags>();
   CLI::App &c = *app.add_subcommand("check", "is a kernel right? its outputs against the float64 definition");
   c.add_option("variant", flags->variant, "see `recollect list variants`");
-  CLI::Option *input = c.add_option("-i,--input", flags->input, "what the kernel was given: HDF5 or .npz");
+  CLI::Option *input =
+      c.add_option("-i,--input", flags->input, "what the kernel was given: HDF5, .npz or .safetensors");
   c.add_option("-c,--candidate", flags->candidate,
-               "what it computed, any of o, state and gradients: HDF5, .npz or .npy; with --battery a folder of .npz");
+               "what it computed, any of o, state and gradients: HDF5, .npz, .safetensors or .npy; with --battery a "
+               "folder of .npz");
   CLI::Option *battery =
       c.add_option("--battery", flags->battery,
                    "the folder that `sample --battery` wrote; the candidate's has files of the same names")

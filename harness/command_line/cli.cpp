@@ -6,6 +6,7 @@
 #include "harness/command_line/table.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/memory.hpp"
 #include "harness/core/ranks.hpp"
 #include "harness/core/text.hpp"
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <sstream>
 #include <unistd.h>
 
 namespace recollect {
@@ -26,7 +28,7 @@ const Subcommand subcommands[] = {{"list", add_list},       {"plan", add_plan}, 
                                   {"verify", add_verify},   {"bench", add_bench},     {"train", add_train},
                                   {"forward", add_forward}, {"sample", add_sample},   {"check", add_check},
                                   {"report", add_report},   {"explain", add_explain}, {"diff", add_diff},
-                                  {"merge", add_merge},     {"info", add_info}};
+                                  {"merge", add_merge},     {"info", add_info},       {"serve", add_serve}};
 
 /// Help of the terminal's width.
 struct FoldedHelp : CLI::Formatter {
@@ -108,6 +110,33 @@ int finish_with(int status, const char *what) {
   return mine ? status : exit_ok;
 }
 
+/// What goes to a stream, as text, while it lives.
+class Capture {
+public:
+  explicit Capture(std::ostream &stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
+  ~Capture() { stream_.rdbuf(before_); }
+  Capture(const Capture &) = delete;
+  Capture &operator=(const Capture &) = delete;
+  std::string text() const { return text_.str(); }
+
+private:
+  std::ostringstream text_;
+  std::ostream &stream_;
+  std::streambuf *before_;
+};
+
+/// --memory holds for one command.
+class MemoryLimit {
+public:
+  MemoryLimit() = default;
+  ~MemoryLimit() { set_memory_limit(before_); }
+  MemoryLimit(const MemoryLimit &) = delete;
+  MemoryLimit &operator=(const MemoryLimit &) = delete;
+
+private:
+  const std::uint64_t before_ = memory_limit();
+};
+
 } // namespace
 
 std::string version() { return "recollect " RECOLLECT_VERSION; }
@@ -123,6 +152,27 @@ int run_command_line(int argc, char **argv) {
     return finish_with(failure.code, failure.what());
   } catch (const std::exception &failure) { // out of memory, no device, a failed kernel: the environment
     return finish_with(exit_input, failure.what());
+  }
+}
+
+Captured run_captured(const std::vector<std::string> &words) {
+  std::vector<std::string> all{"recollect"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char *> argv;
+  for (std::string &word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const MemoryLimit limit;
+  const Capture out(std::cout), err(std::cerr);
+  const auto failed = [&](int status, const char *what) {
+    return Captured{status, out.text(), err.text() + "recollect: " + one_line(what) + "\n"};
+  };
+  try {
+    const int status = parse_and_run(int(all.size()), argv.data());
+    return {status, out.text(), err.text()};
+  } catch (const Error &failure) {
+    return failed(failure.code, failure.what());
+  } catch (const std::exception &failure) {
+    return failed(exit_input, failure.what());
   }
 }
 

@@ -31,6 +31,7 @@ Action add_explain(CLI::App &app);
 Action add_diff(CLI::App &app);
 Action add_merge(CLI::App &app);
 Action add_info(CLI::App &app);
+Action add_serve(CLI::App &app);
 
 std::string version();
 

@@ -23,10 +23,9 @@ struct Counting {
           held += std::int64_t(size);
           if (held > most) most = held;
         });
-    Kokkos::Tools::Experimental::set_deallocate_data_callback(
-        [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) {
-          held -= std::int64_t(size);
-        });
+    Kokkos::Tools::Experimental::set_deallocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char *,
+                                                                 const void *,
+                                                                 std::uint64_t size) { held -= std::int64_t(size); });
   }
   ~Counting() {
     recycling::paused = false;
@@ -60,7 +59,8 @@ void let_idle_threads_sleep(char **argv) {
   execv("/proc/self/exe", argv);
 }
 
-Backend::Backend() {
+Backend::Backend() : first_(!Kokkos::is_initialized()) {
+  if (!first_) return;
 #if KOKKOS_VERSION < 30700 // advice on thread binding would mix with our one-line errors
   Kokkos::InitArguments settings;
   settings.disable_warnings = true;
@@ -69,7 +69,9 @@ Backend::Backend() {
   Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
 #endif
 }
-Backend::~Backend() { Kokkos::finalize(); }
+Backend::~Backend() {
+  if (first_) Kokkos::finalize();
+}
 
 std::vector<std::pair<std::string, std::string>> backend_facts() {
   return {{"kokkos_version", kokkos_version(KOKKOS_VERSION)},

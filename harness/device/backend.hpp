@@ -16,13 +16,17 @@ namespace recollect {
 /// before main, so this starts the program again with the variable set; it returns where it cannot. Call first in main.
 void let_idle_threads_sleep(char **argv);
 
-/// Starts Kokkos; finishes it on destruction. One per process, alive while anything is computed.
+/// Starts Kokkos; finishes it on destruction. Alive while anything is computed. Kokkos starts once per process: one that
+/// is made while another lives does nothing.
 class Backend {
 public:
   Backend();
   ~Backend();
   Backend(const Backend &) = delete;
   Backend &operator=(const Backend &) = delete;
+
+private:
+  const bool first_;
 };
 
 /// Kokkos and Kokkos Kernels versions, execution space, device, concurrency: (name, value) pairs for /meta and `info`.

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_suggests_over_all_kinds) {
 
 BOOST_AUTO_TEST_CASE(every_command_has_an_example_in_its_help) {
   for (const char *command : {"list", "plan", "run", "verify", "bench", "forward", "sample", "check", "report",
-                              "explain", "diff", "merge", "info"})
+                              "explain", "diff", "merge", "info", "serve"})
     BOOST_TEST(says(run_program(std::string(command) + " --help"), std::string("Example: recollect ") + command),
                command);
 }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// serve: commands one after the other in one process, for the Python package. A line of JSON in, {"args": [...]} as on
+// the command line, a line of JSON out: {"status": ..., "out": ..., "err": ...}. What is computed once per process
+// (Kokkos's start, the references of `check`) is shared by all of them.
+#include "harness/command_line/cli.hpp"
+#include "harness/command_line/flags.hpp"
+#include "harness/command_line/subcommands.hpp"
+#include "harness/device/backend.hpp"
+#include <algorithm>
+#include <fcntl.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace recollect {
+namespace {
+
+using nlohmann::json;
+
+/// Standard output, for answers alone: what a command or a library prints there goes nowhere.
+class Answers {
+public:
+  Answers() : descriptor_(dup(STDOUT_FILENO)) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+      input_error("serve cannot set standard output aside");
+    close(nowhere);
+  }
+  ~Answers() { close(descriptor_); }
+  Answers(const Answers &) = delete;
+  Answers &operator=(const Answers &) = delete;
+  /// False where nobody reads them any more.
+  bool send(const std::string &line) const {
+    for (size_t done = 0; done < line.size();) {
+      const ssize_t n = write(descriptor_, line.data() + done, line.size() - done);
+      if (n <= 0) return false;
+      done += size_t(n);
+    }
+    return true;
+  }
+
+private:
+  int descriptor_;
+};
+
+Words arguments_of(const std::string &line) {
+  static const Words served{"list", "sample", "forward", "check", "info"};
+  const json request = json::parse(line, nullptr, false);
+  const bool has_words =
+      request.is_object() && request.contains("args") && request["args"].is_array() && !request["args"].empty() &&
+      std::all_of(request["args"].begin(), request["args"].end(), [](const json &word) { return word.is_string(); });
+  if (!has_words) usage_error("serve takes lines of JSON such as {\"args\": [\"check\", \"linear\"]}");
+  const Words words = request["args"].get<Words>();
+  if (std::find(served.begin(), served.end(), words[0]) == served.end())
+    usage_error("serve runs " + join(served, ", ") + "; got '" + words[0] + "'");
+  return words;
+}
+
+Captured answer(const std::string &line) {
+  try {
+    return run_captured(arguments_of(line));
+  } catch (const Error &failure) {
+    return {failure.code, "", "recollect: " + printable(failure.what()) + "\n"};
+  }
+}
+
+int serve() {
+  const Answers answers;
+  const Backend backend;
+  for (std::string line; std::getline(std::cin, line);) {
+    const Captured found = answer(line);
+    const json said{{"status", found.status}, {"out", found.out}, {"err", found.err}};
+    if (!answers.send(said.dump(-1, ' ', true, json::error_handler_t::replace) + "\n")) break;
+  }
+  return exit_ok;
+}
+
+} // namespace
+
+Action add_serve(CLI::App &app) {
+  CLI::App &c = *app.add_subcommand("serve", "commands as lines of JSON, in one process: for the Python package");
+  example(c, "recollect serve");
+  return [](const Words &) { return serve(); };
+}
+
+} // namespace recollect
