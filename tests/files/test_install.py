@@ -62,6 +62,13 @@ try recollect explain snr_lin
         self.assertIn("EXIT STATUS", done.stdout)
         self.assertEqual(done.stderr, "")
 
+    def test_the_python_package_finds_the_program_of_its_prefix(self):
+        script = "import recollect; print(recollect.check('linear', x, {'o': x['v']}).verdict)"
+        given = "x = {'q': [[[[1.0]]]], 'k': [[[[1.0]]]], 'v': [[[[3.0]]]]}; "
+        environment = {"PYTHONPATH": self.at("share", "recollect", "python"), "PATH": "/usr/bin:/bin"}
+        ran = subprocess.run([sys.executable, "-c", given + script], env=environment, capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "right\n"), ran.stderr)
+
     def test_python_frames(self):
         try:
             import pandas  # noqa: F401

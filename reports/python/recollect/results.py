@@ -18,7 +18,6 @@ from os import PathLike, fspath
 from typing import Dict
 
 import h5py
-import numpy as np
 import pandas as pd
 
 __all__ = ["Results", "load"]
@@ -64,7 +63,8 @@ def _wide(parameters: pd.DataFrame, index: list[str], names: pd.Series) -> pd.Da
     wide.columns.name = None
     for column in wide.columns:
         numbers = pd.to_numeric(wide[column], errors="coerce")
-        if numbers.notna().sum() == wide[column].map(lambda x: not isinstance(x, str) and pd.notna(x)).sum() and not wide[column].map(lambda x: isinstance(x, str)).any():  # fmt: skip
+        texts_in = wide[column].map(lambda x: isinstance(x, str)).any()
+        if not texts_in and numbers.notna().sum() == wide[column].map(pd.notna).sum():
             wide[column] = numbers
     return wide
 
@@ -118,10 +118,12 @@ def load(path: str | PathLike[str]) -> Results:
         schema = file.attrs.get("schema", b"")
         if (schema.decode() if isinstance(schema, bytes) else str(schema)) != "recollect results":
             raise ValueError(f"{fspath(path)} holds no results of recollect")
-        meta = {k: v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for k, v in file["meta"].attrs.items()}
+        said = file["meta"].attrs.items()
+        meta = {k: v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for k, v in said}
         claims = _table(file, "claim_texts")
         if not claims.empty and "passed" in claims:
             claims["passed"] = claims["passed"].astype(bool)
             for lists in {"covers", "variants"} & set(claims.columns):
                 claims[lists] = claims[lists].str.split()
-        return Results(_runs(file), _series(file), _table(file, "samples"), claims, _points(file), _table(file, "bench"), _trained(file), _table(file, "training_curves"), meta)  # fmt: skip
+        samples, bench, curves = (_table(file, name) for name in ("samples", "bench", "training_curves"))
+        return Results(_runs(file), _series(file), samples, claims, _points(file), bench, _trained(file), curves, meta)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""recollect from Python.
+
+    import recollect
+    r = recollect.load("r.h5")                  # result files as tidy pandas frames (needs h5py and pandas)
+    y = recollect.definition("delta_net", {"q": q, "k": k, "v": v, "beta": beta})   # float64: y["o"], y["state"]
+    report = recollect.check("delta_net", x, {"o": o}, dtype="bf16")                # is a kernel right?
+
+`recollect.testing` has the pytest side. Arrays are NumPy's, PyTorch's, JAX's or anything with the array protocol or
+__dlpack__. The program `recollect` does the work: it is looked for in RECOLLECT, beside the package and on the PATH.
+"""
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from recollect.checking import Report, check, definition
+from recollect.layer import Layer, layer
+from recollect.worker import RecollectError
+
+if TYPE_CHECKING:
+    from recollect.results import Results
+
+__all__ = ["Layer", "RecollectError", "Report", "Results", "check", "definition", "layer", "load"]
+
+
+def load(path: str | PathLike[str]) -> Results:
+    """Every table of a file written by `recollect run`, `verify`, `bench` or `train`. ValueError for any other file."""
+    from recollect.results import load as load_results  # h5py and pandas, which checks do not need
+
+    return load_results(path)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Results":
+        from recollect.results import Results
+
+        return Results
+    raise AttributeError(f"module 'recollect' has no attribute {name!r}")

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One case of a battery: inputs for a kernel, and the verdict on what it made of them."""
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from types import ModuleType
+from typing import Any, Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect import safetensors
+from recollect.arrays import Bfloat16, framework_of, from_host, to_host
+from recollect.checking import Report, check
+from recollect.layer import GATE_PARAMETERS, OUTPUT_WEIGHTS, STATE_WEIGHTS, STATES, Layer
+
+Arrays = dict[str, NDArray[Any]]
+WIDE = ("g", "alpha", "lambda", "a", "dt", *STATES, *STATE_WEIGHTS, *GATE_PARAMETERS)  # float32 beside 16-bit q, k, v
+
+
+class CheckFailed(AssertionError):
+    """A kernel is wrong. `report` says where, and which known mistake explains it."""
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class Undecided(AssertionError):
+    """Rounding in the type is as large as the values: zeros would pass."""
+
+
+@dataclass
+class Case:
+    """Inputs in the layer's convention and what the kernel claims to compute in."""
+
+    name: str
+    layer: Layer
+    dtype: str
+    arrays: Arrays = field(repr=False)  # inputs and, for gradients, do and dstate
+    smaller: bool = field(default=False, repr=False)  # made from a case that failed
+    computed: dict[str, Any] | None = field(default=None, repr=False)  # what check() judged last
+    place: Callable[[Any], Any] | None = field(default=None, repr=False)  # moves an array of inputs() in memory
+    _leaves: dict[str, Any] = field(default_factory=dict, repr=False)  # what inputs() made
+
+    @property
+    def grad(self) -> bool:
+        return any(name in self.arrays for name in OUTPUT_WEIGHTS)
+
+    def sizes(self) -> dict[str, int]:
+        """B, H, T, K and V, of heads the largest number."""
+        sizes: dict[str, int] = {}
+        for name, array in self.arrays.items():
+            for letter, size in zip(self.layer.axes_of(name, array.ndim), array.shape):
+                sizes[letter] = max(size, sizes.get(letter, 0))
+        sizes.pop("N", None)
+        return sizes
+
+    def inputs(
+        self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """The arguments of the kernel, by name, as arrays of `xp`: numpy, torch, jax. They have the case's type; gates
+        and states beside 16-bit arrays are float32. `types` names other ones: {"beta": "f32"}. In PyTorch they require
+        gradients where the case has any. With them come the options of the layer's convention."""
+        weights = (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)
+        made = self._made({n: a for n, a in self.arrays.items() if n not in weights}, xp, device, types or {})
+        if self.grad and xp.__name__.split(".")[0] == "torch":
+            for array in made.values():
+                if array.is_floating_point():
+                    array.requires_grad_()
+        self._leaves = made
+        return {**made, **dict(self.layer.options)}
+
+    def weights(
+        self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """do and, where there is a final state, its gradient, for kernels that compute gradients themselves."""
+        weights = (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)
+        return self._made({n: a for n, a in self.arrays.items() if n in weights}, xp, device, types or {})
+
+    def _made(self, arrays: Arrays, xp: ModuleType, device: Any, types: Mapping[str, str]) -> dict[str, Any]:
+        narrow = self.dtype in ("bf16", "f16")
+        usual = {name: "f32" if narrow and name in WIDE else self.dtype for name in arrays}
+        made = {name: from_host(array, xp, types.get(name, usual[name]), device) for name, array in arrays.items()}
+        return {name: self.place(array) for name, array in made.items()} if self.place else made
+
+    def run(self, kernel: Callable[..., Any], xp: ModuleType = np, device: Any = None) -> dict[str, Any]:
+        """What the kernel computes, with its gradients where the case has any: by PyTorch's or JAX's differentiation,
+        or by the kernel where it takes do (and dstate) and returns a dictionary."""
+        given = self.inputs(xp, device)
+        if not self.grad:
+            return results_of(kernel(**given))
+        if xp.__name__.split(".")[0] == "jax":
+            return self._run_jax(kernel, given)
+        weights = self.weights(xp, device)
+        taken = inspect.signature(kernel).parameters
+        found = results_of(kernel(**given, **{n: w for n, w in weights.items() if n in taken}))
+        return self._with_gradients(found)
+
+    def _run_jax(self, kernel: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+        jax = sys.modules["jax"]
+        floats = {n: a for n, a in given.items() if hasattr(a, "dtype") and a.dtype.kind not in "iu"}
+        rest = {n: a for n, a in given.items() if n not in floats}
+        found, back = jax.vjp(lambda leaves: results_of(kernel(**leaves, **rest)), floats)
+        (gradients,) = back({n: _weight_of(n, self.weights(sys.modules["jax.numpy"]), a) for n, a in found.items()})
+        return {**found, **{f"d{name}": array for name, array in gradients.items()}}
+
+    def check(self, results: Any) -> Report:
+        """Judges what the kernel returned: o, (o, state, ...) or a dictionary with gradients as well. Of PyTorch's
+        tensors that require gradients the backward pass runs here. CheckFailed with place and diagnosis where it is
+        wrong; a skipped test where rounding leaves nothing to decide."""
+        found = results_of(results)
+        given = dict(self.arrays)
+        if self.grad:
+            found = self._with_gradients(found)
+            if not any(name in found for name in FINAL_STATES):  # then nothing was differentiated by it
+                given = {name: array for name, array in given.items() if name not in STATE_WEIGHTS}
+        self.computed = found
+        report = check(self.layer, given, found, dtype=self.dtype)
+        if report.verdict == "WRONG":
+            raise CheckFailed(f"{self.layer.name}, case {self.name} ({self.dtype}):\n{report}", report)
+        if not report.right:
+            undecided = f"{self.name}: cannot decide: {report.reason}"
+            if "pytest" in sys.modules and not self.smaller:
+                sys.modules["pytest"].skip(undecided)
+            raise Undecided(undecided)
+        return report
+
+    def _with_gradients(self, found: dict[str, Any]) -> dict[str, Any]:
+        if any(re.match("d[A-Za-z]", name) for name in found):
+            return found
+        outputs = {n: a for n, a in found.items() if framework_of(a) == "torch" and a.requires_grad}
+        if not outputs:
+            raise ValueError("the case has gradients, and the results neither have any nor require them: "
+                             "give case.inputs(torch), or case.run(kernel, jax), or return dq, dk, ...")  # fmt: skip
+        torch = sys.modules["torch"]
+        leaves = {n: a for n, a in self._leaves.items() if a.requires_grad}
+        device = next(iter(leaves.values())).device
+        weights = self.weights(torch, device)
+        given = [_weight_of(name, weights, array) for name, array in outputs.items()]
+        grads = torch.autograd.grad(list(outputs.values()), list(leaves.values()), given, allow_unused=True)
+        zero = torch.zeros_like  # no gradient at all is one of zero to an optimiser
+        made = {f"d{n}": zero(a) if g is None else g for (n, a), g in zip(leaves.items(), grads)}
+        return {**found, **made}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the case, for saved()."""
+        about = {"name": self.name, "dtype": self.dtype, "layer": json.dumps(asdict(self.layer))}
+        safetensors.write(path, dict(self.arrays), about)
+
+    def with_arrays(self, arrays: Arrays) -> Case:
+        """The same case on smaller arrays."""
+        return replace(self, arrays=arrays, smaller=True, computed=None, _leaves={})
+
+
+FINAL_STATES = ("state", "final_state", "ht", "final_states")
+
+
+def _weight_of(name: str, weights: Mapping[str, Any], like: Any) -> Any:
+    """The weight of an output, in its type."""
+    names = STATE_WEIGHTS if name in FINAL_STATES else OUTPUT_WEIGHTS
+    weight = next((w for n, w in weights.items() if n in names), None)
+    if weight is None:
+        return like * 0
+    return weight.to(like.dtype) if framework_of(like) == "torch" else weight.astype(like.dtype)
+
+
+def results_of(returned: Any) -> dict[str, Any]:
+    """By name, what a kernel returned: o, (o, state, ...) or a dictionary."""
+    if isinstance(returned, Mapping):
+        return {name: array for name, array in returned.items() if array is not None}
+    if not isinstance(returned, (tuple, list)):
+        return {"o": returned}
+    return {name: array for name, array in zip(("o", "state"), returned) if array is not None}
+
+
+def saved(path: str | PathLike[str]) -> Case:
+    """The case that save() wrote."""
+    arrays, about = safetensors.read(path)
+    f = json.loads(about["layer"])
+    options = tuple((name, value) for name, value in f["options"])
+    layer = Layer(f["name"], tuple(f["flags"]), f["layout"], f["state"], options)
+    return Case(about["name"], layer, about["dtype"], arrays)
+
+
+def numbers(array: Any) -> NDArray[Any]:
+    """An array's numbers, for comparison: in its own type, bfloat16 as float32."""
+    host = to_host(array)
+    return host.as_float32() if isinstance(host, Bfloat16) else host

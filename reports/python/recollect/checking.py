@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a kernel right? And what the float64 definition gives."""
+from __future__ import annotations
+
+import itertools
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect import safetensors
+from recollect.arrays import to_host
+from recollect.layer import OUTPUT_WEIGHTS, Layer, as_layer
+from recollect.worker import worker
+
+_counter = itertools.count()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `recollect check` found."""
+
+    verdict: str  # "right", "WRONG" or "cannot decide"
+    parts: Mapping[str, Any]  # by array: verdict, worst row and head in units of rounding noise, limits, where
+    not_checked: tuple[str, ...]  # arrays that the layer computes and the kernel did not give
+    diagnosis: tuple[str, ...]  # the known mistakes that explain it
+    where: str
+    reason: str  # of "cannot decide"
+    text: str  # all of it, for people
+
+    @property
+    def right(self) -> bool:
+        return self.verdict == "right"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def check(
+    layer: str | Layer,
+    inputs: Mapping[str, Any],
+    results: Mapping[str, Any],
+    *,
+    dtype: str = "f32",
+    chunk: int | None = None,
+) -> Report:
+    """Holds `results` (any of o, the final state and gradients, by the names of the layer's convention) to the
+    definition on `inputs`. Gradients are judged where the inputs have `do`, and with `dstate` that of the final state.
+    `dtype` is what the kernel computes in: f64, f32, tf32, f16 or bf16; `chunk` the steps from one rounding of the
+    state to the next. RecollectError for arrays that do not fit the layer."""
+    layer = as_layer(layer)
+    given = _on_host(inputs)
+    words = ["check", layer.name, "--dtype", dtype, *layer.flags]
+    words += ["--grad"] if set(OUTPUT_WEIGHTS) & set(given) else []
+    words += [] if chunk is None else ["--chunk", str(chunk)]
+    with _scratch() as path:
+        safetensors.write(path("in"), given)
+        safetensors.write(path("out"), _on_host(results))
+        report = path("json")
+        answer = worker().run([*words, "-i", str(path("in")), "-c", str(path("out")), "--json", str(report)])
+        found = json.loads(report.read_text())
+    text = "\n".join(line for line in answer.out.splitlines() if not line.startswith("recollect check "))
+    return Report(found["verdict"], found["parts"], tuple(found["not_checked"]), tuple(found["diagnosis"]),
+                  found["where"], found["reason"], text)  # fmt: skip
+
+
+def definition(layer: str | Layer, inputs: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+    """Outputs, final state and, where the inputs have `do` (and `dstate`), gradients in float64, of the recurrent form,
+    in the layer's convention."""
+    layer = as_layer(layer)
+    given = _on_host(inputs)
+    words = ["forward", layer.name, "--form", "recurrent", "--dtype", "f64", *layer.flags]
+    words += ["--gradient"] if set(OUTPUT_WEIGHTS) & set(given) else []
+    with _scratch() as path:
+        safetensors.write(path("in"), given)
+        worker().run([*words, "-i", str(path("in")), "-o", str(path("out"))])
+        return safetensors.read(path("out"))[0]
+
+
+def _on_host(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: to_host(array) for name, array in arrays.items() if array is not None}
+
+
+class _Paths:
+    def __init__(self) -> None:
+        self._stem = worker().folder / str(next(_counter))
+
+    def __call__(self, what: str) -> Path:
+        return self._stem.with_suffix(".json" if what == "json" else f".{what}.safetensors")
+
+    def remove(self) -> None:
+        for what in ("in", "out", "json"):
+            self(what).unlink(missing_ok=True)
+
+
+@contextmanager
+def _scratch() -> Iterator[_Paths]:
+    """Names for the files of one command, removed when it is done."""
+    paths = _Paths()
+    try:
+        yield paths
+    finally:
+        paths.remove()

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Properties of a kernel that need no tolerance: they hold bit for bit, or between two of its own results."""
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import ModuleType
+from typing import Any, Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.cases import FINAL_STATES, Arrays, Case, numbers
+from recollect.checking import check
+from recollect.layer import OUTPUT_WEIGHTS, STATE_WEIGHTS, STATES, Layer, as_layer
+from recollect.worker import worker
+
+Kernel = Callable[..., Any]
+Results = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Property:
+    """What was found of one property: "holds", "broken", "not applicable" or "refused" (the kernel raised)."""
+
+    name: str
+    outcome: str
+    said: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.outcome}" + (f": {self.said}" if self.said else "")
+
+
+class NotApplicable(Exception):
+    """Why the property says nothing of this kernel or layer."""
+
+
+class Broken(Exception):
+    """Where the property does not hold."""
+
+
+def properties(
+    layer: str | Layer,
+    kernel: Kernel,
+    *,
+    xp: ModuleType = np,
+    device: Any = None,
+    dtype: str = "f32",
+    shape: tuple[int, int, int, int, int] = (2, 3, 65, 16, 24),
+    grad: bool | None = None,
+    seed: int = 1,
+    skip: Sequence[str] = (),
+) -> list[Property]:
+    """Runs the kernel on random inputs of B, H, T, Dk, Dv and tries each property of PROPERTIES but those to `skip`.
+    AssertionError that names every broken one. `grad`: gradients too, by default where PyTorch or JAX differentiate, or
+    where the kernel takes `do`. A property that a kernel refuses by an exception of its own is reported, not failed."""
+    layer = as_layer(layer)
+    unknown = set(skip) - set(PROPERTIES)
+    if unknown:
+        raise ValueError(f"no property is called {sorted(unknown)[0]}; there are {', '.join(PROPERTIES)}")
+    if grad is None:
+        grad = xp.__name__.split(".")[0] in ("torch", "jax") or "do" in inspect.signature(kernel).parameters
+    cases = [_sampled(layer, dtype, shape, grad, seed + i) for i in range(2)]
+    trial = _Trial(kernel, xp, device, *cases)
+    trial.whole = trial.run(cases[0])  # outside: a kernel that does not run at all is an error of its own
+    found = [_tried(name, trial) for name in PROPERTIES if name not in skip]
+    broken = [str(one) for one in found if one.outcome == "broken"]
+    if broken:
+        raise AssertionError(f"{layer.name}: " + "\n".join(broken))
+    return found
+
+
+def _tried(name: str, trial: _Trial) -> Property:
+    try:
+        PROPERTIES[name](trial)
+    except NotApplicable as why:
+        return Property(name, "not applicable", str(why))
+    except Broken as where:
+        return Property(name, "broken", str(where))
+    except Exception as refusal:  # of the kernel
+        return Property(name, "refused", f"{type(refusal).__name__}: {refusal}".splitlines()[0])
+    return Property(name, "holds")
+
+
+def _sampled(layer: Layer, dtype: str, shape: tuple[int, ...], grad: bool, seed: int) -> Case:
+    path = worker().folder / "property.npz"
+    words = ["sample", layer.name, "--shape", ",".join(map(str, shape)), "--seed", str(seed), *layer.flags]
+    words += ["--dtype", "f32" if dtype == "tf32" else dtype, "-o", str(path), *(["--grad"] if grad else [])]
+    worker().run(words)
+    with np.load(path) as file:
+        arrays = dict(file.items())
+    path.unlink()
+    return Case("properties", layer, dtype, arrays)
+
+
+class _Trial:
+    """A kernel, inputs, others of the same shape, and what the kernel gives for the first."""
+
+    def __init__(self, kernel: Kernel, xp: ModuleType, device: Any, case: Case, other: Case) -> None:
+        self.kernel, self.xp, self.device, self.case, self.other = kernel, xp, device, case, other
+        self.whole: Results = {}
+
+    def run(self, case: Case, place: Callable[[Any], Any] | None = None) -> Results:
+        """The numbers of all results; `place` puts an input array elsewhere in memory."""
+        found = replace(case, place=place).run(self.kernel, self.xp, self.device)
+        return {name: numbers(array) for name, array in found.items()}
+
+    @cached_property
+    def wrong(self) -> bool:
+        """Whether the kernel is wrong on these inputs, by the criterion."""
+        return check(self.case.layer, self.case.arrays, self.whole, dtype=self.case.dtype).verdict == "WRONG"
+
+    @property
+    def spacing(self) -> float:
+        """Of 1 in the kernel's type."""
+        return 2.0 ** -{"f64": 52, "f32": 23, "tf32": 10, "f16": 10, "bf16": 7}[self.case.dtype]
+
+    def axes(self, name: str, array: NDArray[Any]) -> str:
+        """Of an array of the results: a gradient has those of its input."""
+        layer = self.case.layer
+        if name in FINAL_STATES:
+            return layer.axes_of("state", array.ndim)
+        if name in self.case.arrays or name in ("o", "out"):
+            return layer.axes_of(name, array.ndim)
+        return layer.axes_of(name[1:], array.ndim)
+
+
+def _difference(one: Results, other: Results) -> str:
+    """The first array whose numbers differ, and where; "" where none does."""
+    for name, array in one.items():
+        same = (array == other[name]) | (np.isnan(array) & np.isnan(other[name]))
+        if not same.all():
+            place = [int(i) for i in np.argwhere(~same)[0]]
+            return f"{name} differs in {int((~same).sum())} of {same.size} numbers, first at {place}"
+    return ""
+
+
+def _require_same(one: Results, other: Results) -> None:
+    said = _difference(one, other)
+    if said:
+        raise Broken(said)
+
+
+def _require_same_or_right(trial: _Trial, case: Case, expected: Results, found: Results) -> None:
+    """The same numbers, or where sums may go in another order, numbers that are right within the criterion. Of a kernel
+    that is wrong in any case, numbers apart by less than 1000 spacings of the largest."""
+    said = _difference(expected, found)
+    if not said:
+        return
+    if trial.wrong:
+        spacings = {name: trial.spacing * np.nanmax(np.abs(array)) for name, array in expected.items()}
+        far = any(not np.abs(expected[n] - found[n]).max() <= 1000 * size for n, size in spacings.items())
+    else:
+        far = check(case.layer, case.arrays, found, dtype=case.dtype).verdict == "WRONG"
+    if far:
+        raise Broken(said)
+
+
+def deterministic(trial: _Trial) -> None:
+    """Two runs give the same bits."""
+    _require_same(trial.whole, trial.run(trial.case))
+
+
+def causal(trial: _Trial) -> None:
+    """Other inputs from step t on, gates too, leave the outputs before t the same bits."""
+    if not trial.case.layer.causal:
+        raise NotApplicable("the layer is not causal")
+    steps = trial.case.sizes()["T"]
+    for t in sorted({1, steps // 2, steps - 1} - {0}):
+        arrays = {}
+        for name, array in trial.case.arrays.items():
+            axes = trial.case.layer.axes_of(name, array.ndim)
+            arrays[name] = array
+            if "T" in axes:
+                later = tuple(slice(t, None) if a == "T" else slice(None) for a in axes)
+                arrays[name] = array.copy()
+                arrays[name][later] = trial.other.arrays[name][later]
+        found = trial.run(trial.case.with_arrays(arrays))
+        before = tuple(slice(t) if a == "T" else slice(None) for a in trial.axes("o", found["o"]))
+        said = _difference({"o": trial.whole["o"][before]}, {"o": found["o"][before]})
+        if said:
+            raise Broken(f"inputs from step {t} on change outputs before it: {said}")
+
+
+def split(trial: _Trial) -> None:
+    """Two parts, the state handed on, give what the whole gives, within the criterion of `recollect check`."""
+    case = trial.case
+    first = next((n for n in trial.whole if n in FINAL_STATES), None)
+    given = next((n for n in case.arrays if n in STATES), None)
+    if first is None or given is None:
+        raise NotApplicable("the layer has no state, or the kernel returns none")
+    plain = case.with_arrays({n: a for n, a in case.arrays.items() if n not in (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)})
+    steps = case.sizes()["T"]
+    for t in sorted({1, steps // 2, steps - 1} - {0}):
+        parts, state = [], plain.arrays[given]
+        for kept in (slice(t), slice(t, None)):
+            arrays = {n: _along(a, case.layer.axes_of(n, a.ndim), "T", kept) for n, a in plain.arrays.items()}
+            found = trial.run(plain.with_arrays({**arrays, given: np.asarray(state, np.float32)}))
+            parts.append(found["o"])
+            state = found[first]
+        whole = np.concatenate(parts, trial.axes("o", parts[0]).index("T"))
+        report = check(case.layer, plain.arrays, {"o": whole, "state": state}, dtype=case.dtype)
+        if report.verdict == "WRONG":
+            raise Broken(f"split at step {t}: {'; or: '.join(report.diagnosis) or report.where or 'beyond rounding'}")
+
+
+def heads(trial: _Trial) -> None:
+    """Permuted heads permute the results."""
+    _permuted(trial, "H")
+
+
+def batch(trial: _Trial) -> None:
+    """A permuted batch permutes the results."""
+    _permuted(trial, "B")
+
+
+def linear_in_do(trial: _Trial) -> None:
+    """Gradients of four times the weights are four times the gradients, bit for bit."""
+    if not trial.case.grad:
+        raise NotApplicable("there are no gradients")
+    weights = (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)
+    scaled = {n: 4 * a if n in weights else a for n, a in trial.case.arrays.items()}
+    found = trial.run(trial.case.with_arrays(scaled))
+    gradients = [n for n in trial.whole if n not in FINAL_STATES and n not in ("o", "out")]
+    _require_same({n: 4 * trial.whole[n] for n in gradients}, {n: found[n] for n in gradients})
+
+
+def poisoned_memory(trial: _Trial) -> None:
+    """NaN in memory before and behind every array changes nothing."""
+    _require_same(trial.whole, trial.run(trial.case, lambda array: _poisoned(array, trial.xp)))
+
+
+def strides(trial: _Trial) -> None:
+    """Arrays of other strides, with NaN between their numbers, give what contiguous ones give."""
+    for place in (_every_second, _transposed):
+        found = trial.run(trial.case, lambda array: place(array, trial.xp))
+        _require_same_or_right(trial, trial.case, trial.whole, found)
+
+
+PROPERTIES: dict[str, Callable[[_Trial], None]] = {
+    one.__name__: one for one in (deterministic, causal, split, heads, batch, linear_in_do, poisoned_memory, strides)
+}
+
+
+def _along(array: NDArray[Any], axes: str, letter: str, kept: Any) -> NDArray[Any]:
+    if letter not in axes:
+        return array
+    return np.ascontiguousarray(array[tuple(kept if a == letter else slice(None) for a in axes)])
+
+
+def _permuted(trial: _Trial, letter: str) -> None:
+    case = trial.case
+    sizes = {a.shape[case.layer.axes_of(n, a.ndim).index(letter)] for n, a in case.arrays.items()
+             if letter in case.layer.axes_of(n, a.ndim)}  # fmt: skip
+    if len(sizes) != 1 or min(sizes) < 2:
+        raise NotApplicable(f"the arrays have no two entries along {letter}, or share them")
+    order = np.roll(np.arange(min(sizes)), 1)
+    arrays: Arrays = {n: _along(a, case.layer.axes_of(n, a.ndim), letter, order) for n, a in case.arrays.items()}
+    moved = case.with_arrays(arrays)
+    found = trial.run(moved)
+    expected = {n: _along(a, trial.axes(n, a), letter, order) for n, a in trial.whole.items()}
+    _require_same_or_right(trial, moved, expected, found)
+
+
+def _filled(shape: tuple[int, ...], like: Any, xp: ModuleType) -> Any:
+    """NaN in the memory of `shape`, in the type of `like`."""
+    if xp.__name__ == "torch":
+        return xp.full(shape, float("nan"), dtype=like.dtype, device=like.device)
+    if xp.__name__ == "numpy":
+        return np.full(shape, np.nan, like.dtype)
+    raise NotApplicable(f"{xp.__name__} leaves no choice of memory")
+
+
+def _poisoned(array: Any, xp: ModuleType) -> Any:
+    size, room = int(np.prod(array.shape)), 4096
+    memory = _filled((size + 2 * room,), array, xp)
+    memory[room:room + size] = array.reshape(-1)
+    return memory[room:room + size].reshape(array.shape)
+
+
+def _every_second(array: Any, xp: ModuleType) -> Any:
+    memory = _filled((*array.shape[:-1], 2 * array.shape[-1]), array, xp)
+    memory[..., ::2] = array
+    return memory[..., ::2]
+
+
+def _transposed(array: Any, xp: ModuleType) -> Any:
+    """The same numbers with the second and third dimension the other way round in memory."""
+    if len(array.shape) < 3:
+        return array
+    a, b, c, *rest = array.shape
+    memory = _filled((a, c, b, *rest), array, xp)
+    moved = memory.transpose(1, 2) if xp.__name__ == "torch" else memory.swapaxes(1, 2)
+    moved[...] = array
+    return moved

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel's tests in pytest.
+
+    import recollect.testing as rt
+
+    GDN = rt.layer("gated_delta_net", convention="fla")
+
+    @rt.cases(GDN, dtypes=["f32", "bf16"], state=[None, "given"], grad=True)
+    def test_gdn(case):
+        x = case.inputs(torch, device="cuda")
+        case.check(chunk_gated_delta_rule(**x))
+"""
+from __future__ import annotations
+
+import atexit
+import fnmatch
+import functools
+import shutil
+import tempfile
+from os import PathLike
+from pathlib import Path
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from recollect.arrays import to_float64
+from recollect.cases import Case, CheckFailed, Undecided, saved
+from recollect.checking import Report, check
+from recollect.layer import STATES, Layer, as_layer, layer
+from recollect.properties import Property, properties
+from recollect.shrink import smallest, write_reproducer
+from recollect.worker import worker
+
+__all__ = ["Case", "CheckFailed", "Layer", "Property", "Report", "Undecided", "assert_close", "battery", "cases",
+           "layer", "properties", "repeat", "saved"]  # fmt: skip
+
+Test = Callable[..., Any]
+
+
+def cases(
+    layer: str | Layer,
+    *,
+    dtypes: Sequence[str] = ("f32",),
+    state: Sequence[str | None] | None = None,
+    grad: bool = False,
+    varlen: bool = False,
+    only: str = "*",
+    seed: int = 1,
+    shrink_seconds: float = 20.0,
+) -> Callable[[Test], Test]:
+    """Runs the test once a case of the layer's battery and type, with ids such as T130-gates01-S0-bf16.
+
+    `state`: [None] starts every case from the layer's own state, ["given"] takes the cases with a given one alone;
+    by default there are both. `varlen` adds cases of packed texts (cu_seqlens). `only` is a pattern of names. Of a case
+    that fails, the smallest inputs that still fail and a script that repeats it are written into recollect-failures/,
+    after at most `shrink_seconds`; 0 leaves the case as it is.
+    """
+    import pytest
+
+    made = [one for dtype in dtypes for one in battery(layer, dtype, grad=grad, varlen=varlen, state=state, seed=seed)]
+    made = [one for one in made if fnmatch.fnmatch(one.name, only)]
+    if not made:
+        raise ValueError(f"no case of the battery of {as_layer(layer).name} is called {only}")
+
+    def decorate(test: Test) -> Test:
+        @functools.wraps(test)
+        def run(case: Case, *args: Any, **fixtures: Any) -> None:
+            __tracebackhide__ = True  # pytest shows the test's lines and the message
+            try:
+                test(case, *args, **fixtures)
+            except CheckFailed as failure:
+                again: Test = functools.partial(_with, test, args, fixtures)
+                raise _explained(failure, case, test, again, shrink_seconds) from None
+
+        marked: Test = pytest.mark.parametrize("case", made, ids=[f"{one.name}-{one.dtype}" for one in made])(run)
+        return marked
+
+    return decorate
+
+
+def _with(test: Test, args: Sequence[Any], fixtures: Mapping[str, Any], case: Case) -> None:
+    test(case, *args, **fixtures)
+
+
+def _explained(failure: CheckFailed, case: Case, test: Test, attempt: Test, seconds: float) -> CheckFailed:
+    small, again = smallest(case, failure, attempt, seconds) if seconds > 0 else (case, failure)
+    results = small.computed or {}
+    computed = small.with_arrays({name: to_float64(array) for name, array in results.items()}) if results else None
+    script = write_reproducer(small, again, test, computed)
+    sizes = ", ".join(f"{letter}={size}" for letter, size in small.sizes().items())
+    lines = again.report.text.splitlines()
+    told = "\n".join(f"  {line}" for line in lines if line.startswith(("where", "diagnosis")))
+    said = f"{failure}\nsmallest inputs that fail: {sizes}\n{told}\nrepeat: python3 {script}"
+    return CheckFailed(said, failure.report)
+
+
+def repeat(test: Test, path: str | PathLike[str]) -> None:
+    """Runs a test that cases() decorated on a case that was saved."""
+    inner = getattr(test, "__wrapped__", test)
+    inner(saved(path))
+
+
+_folders: dict[tuple[Any, ...], Path] = {}
+
+
+def battery(
+    layer: str | Layer,
+    dtype: str = "f32",
+    *,
+    grad: bool = False,
+    varlen: bool = False,
+    state: Sequence[str | None] | None = None,
+    seed: int = 1,
+) -> list[Case]:
+    """The cases of `recollect sample NAME --battery`, in the layer's convention. See cases()."""
+    layer = as_layer(layer)
+    stored = "f32" if dtype == "tf32" else dtype
+    words = ["sample", layer.name, "--dtype", stored, "--seed", str(seed), *layer.flags, *(["--grad"] if grad else [])]
+    words += ["--texts"] if varlen else []
+    folder = _folders.get(tuple(words))
+    if folder is None:
+        folder = _folders[tuple(words)] = Path(tempfile.mkdtemp(prefix="recollect-battery-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        worker().run([*words, "--battery", str(folder)])
+    found = []
+    for path in sorted(folder.glob("*.npz"), key=lambda p: (_steps(p.stem), p.stem)):
+        with np.load(path) as file:
+            arrays = dict(file.items())
+        found += _as_wanted(Case(path.stem, layer, dtype, arrays), state)
+    return found
+
+
+def _steps(name: str) -> int:
+    digits = name.split("-")[0].lstrip("T")
+    return int(digits) if digits.isdigit() else 0
+
+
+def _as_wanted(case: Case, state: Sequence[str | None] | None) -> list[Case]:
+    given = any(name in STATES for name in case.arrays)
+    if state is None or (given and "given" in state) or (not given and None in state):
+        return [case]
+    if given and None in state:  # what it is there for beside the state
+        arrays = {name: array for name, array in case.arrays.items() if name not in STATES}
+        return [Case(case.name.replace("-S0", "-noS0"), case.layer, case.dtype, arrays)]
+    return []
+
+
+def assert_close(
+    layer: str | Layer,
+    inputs: Mapping[str, Any],
+    *,
+    o: Any = None,
+    state: Any = None,
+    grads: Mapping[str, Any] | None = None,
+    dtype: str = "f32",
+    do: Any = None,
+    dstate: Any = None,
+) -> Report:
+    """Holds what a kernel computed on `inputs` to the float64 definition. CheckFailed where it is wrong, Undecided
+    where rounding leaves nothing to decide. `grads` are by name of the input: those of <do, o> + <dstate, state>; `do`
+    may also stand among the inputs, and is all ones after o.sum().backward()."""
+    weights = {name: array for name, array in (("do", do), ("dstate", dstate)) if array is not None}
+    known = {n: a for n, a in {**inputs, **weights}.items() if n not in dict(as_layer(layer).options)}
+    if grads and "do" not in known and "dout" not in known:
+        raise ValueError("grads need do, what o was multiplied by: do=torch.ones_like(o) after o.sum().backward()")
+    found = {"o": o, "state": state, **{f"d{name}": array for name, array in (grads or {}).items()}}
+    report = check(layer, known, {n: a for n, a in found.items() if a is not None}, dtype=dtype)
+    if report.verdict == "WRONG":
+        raise CheckFailed(str(report), report)
+    if not report.right:
+        raise Undecided(f"cannot decide: {report.reason}")
+    return report

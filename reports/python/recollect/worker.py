@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One process of `recollect serve`, which runs commands for as long as this process lives.
+
+Arrays travel as files in a folder that lies in memory where the system has /dev/shm.
+"""
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Sequence
+
+from recollect.program import find_program
+
+
+class RecollectError(Exception):
+    """What the program refused, in its own words: a layer or flag it does not know, an array of another shape."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a command ended. Status: 0 right, 1 wrong or not to be decided; others are raised as RecollectError."""
+
+    status: int
+    out: str
+    err: str
+
+
+class Worker:
+    """The process, started when first asked, and again where it died. Its folder goes with it."""
+
+    def __init__(self) -> None:
+        memory = "/dev/shm"
+        self.folder = Path(tempfile.mkdtemp(prefix="recollect-", dir=memory if os.access(memory, os.W_OK) else None))
+        self._process: subprocess.Popen[str] | None = None
+        self._said: IO[str] | None = None  # its standard error
+        self._owner = os.getpid()
+        self._lock = threading.RLock()
+
+    def belongs_here(self) -> bool:
+        """False in a child that was forked: it must not speak on its parent's pipes."""
+        return self._owner == os.getpid()
+
+    def run(self, words: Sequence[str]) -> Answer:
+        """What the command prints and its status. RecollectError where it was refused (2), could not read a file (3),
+        or where the process died."""
+        with self._lock:
+            answer = self._ask(list(words))
+        if answer.status not in (0, 1):
+            raise RecollectError(answer.err.strip().removeprefix("recollect: "))
+        return answer
+
+    def _ask(self, words: list[str]) -> Answer:
+        process = self._start()
+        assert process.stdin and process.stdout
+        try:
+            process.stdin.write(json.dumps({"args": words}) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            self._process = None
+            raise RecollectError(f"recollect {words[0]} ended with status {process.wait()}: {self._last_words()}")
+        fields = json.loads(line)
+        return Answer(fields["status"], fields["out"], fields["err"])
+
+    def _start(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
+            environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # nothing is folded
+            self._said = tempfile.TemporaryFile("w+")
+            self._process = subprocess.Popen(
+                [find_program(), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
+                text=True, env=environment)  # fmt: skip
+        return self._process
+
+    def _last_words(self) -> str:
+        if self._said is None:
+            return ""
+        self._said.seek(0)
+        lines = self._said.read().strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def close(self) -> None:
+        """Ends the process and removes the folder; in a forked child nothing."""
+        if not self.belongs_here():
+            return
+        if self._process is not None and self._process.stdin:
+            self._process.stdin.close()
+            self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_worker: Worker | None = None
+
+
+def worker() -> Worker:
+    """The worker of this process."""
+    global _worker
+    if _worker is None or not _worker.belongs_here():
+        _worker = Worker()
+        atexit.register(_worker.close)
+    return _worker
