@@ -106,6 +106,19 @@ class Checks(unittest.TestCase):
                 call()
             self.assertNotIn("\n", str(caught.exception))
 
+    def test_verdicts_are_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["RECOLLECT_RECORD"] = f"{folder}/record.csv"
+            self.addCleanup(os.environ.pop, "RECOLLECT_RECORD")
+            case = next(c for c in rt.battery("linear") if c.name == "T63-gaussian-S0")
+            case.check(kernels.linear(**case.inputs()))
+            with self.assertRaises(rt.CheckFailed):
+                case.check(-kernels.linear(**case.inputs())["o"])
+            lines = pathlib.Path(f"{folder}/record.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "layer,form,type,case,part,row,head,verdict")
+        self.assertEqual([(line.split(",")[4], line.split(",")[-1]) for line in lines[1:]],
+                         [("o", "right"), ("state", "right"), ("o", "WRONG")])  # fmt: skip
+
     def test_nothing_is_left_behind_in_the_folder(self):
         x = example()
         recollect.check("linear", x, {"o": x["v"]})
@@ -125,9 +138,9 @@ class Checks(unittest.TestCase):
             self.assertIn(said, ran.stderr.splitlines()[-1])
 
     def test_overhead(self):
-        """Median of a checked case with gradients, its reference known, over the battery: files, pipe, judging, all."""
+        """Median of a checked case with gradients, its reference known: arrays, files, pipe, judging, all."""
         seconds = []
-        for case in rt.battery("gated_delta_net", "bf16", grad=True):
+        for case in [c for c in rt.battery("gated_delta_net", "bf16", grad=True) if 60 <= c.sizes()["T"] <= 130]:
             right = recollect.definition(case.layer, case.arrays)
             case.check(right)
             for _ in range(3):
@@ -218,8 +231,8 @@ class InPytest(unittest.TestCase):
 class Sources(unittest.TestCase):
     @unittest.skipUnless(can("mypy"), "no mypy here: types of the Python package were not checked")
     def test_types(self):
-        ran = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", os.devnull, "reports/python/recollect"],
-                             cwd=ROOT, capture_output=True, text=True)  # fmt: skip
+        words = [sys.executable, "-m", "mypy", "reports/python/recollect"]
+        ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
         self.assertEqual(ran.returncode, 0, ran.stdout)
 
     @unittest.skipUnless(can("flake8"), "no flake8 here: the style of the Python package was not checked")

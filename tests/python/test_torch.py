@@ -2,7 +2,9 @@
 """The Python package with PyTorch: types, gradients of autograd, mistakes that only they show."""
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
 import numpy as np
@@ -11,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 os.environ["RECOLLECT"] = os.environ["RECOLLECT_PROGRAM"]
 sys.path[:0] = [str(ROOT / "reports" / "python")]
 
+import recollect  # noqa: E402
 from recollect import arrays  # noqa: E402
 import recollect.testing as rt  # noqa: E402
 
@@ -51,6 +54,22 @@ class WithTorch(unittest.TestCase):
         self.assertEqual(arrays.to_float64(given).tolist(), [1, -3.140625, np.inf])
         back = arrays.from_host(found.as_float32(), torch, "bf16")
         self.assertTrue(back.dtype == torch.bfloat16 and torch.equal(back, given))
+
+    def test_a_pt_file_becomes_safetensors_that_the_program_reads(self):
+        x = {"q": torch.tensor([[[[1.0, -3.140625]]]], dtype=torch.bfloat16), "k": torch.ones(1, 1, 1, 2).half()}
+        with tempfile.TemporaryDirectory() as folder:
+            torch.save({**x, "v": torch.full((1, 1, 1, 1), 2.0)}, f"{folder}/x.pt")
+            words = [sys.executable, "-m", "recollect", f"{folder}/x.pt", f"{folder}/x.safetensors"]
+            environment = {**os.environ, "PYTHONPATH": str(ROOT / "reports" / "python")}
+            subprocess.run(words, env=environment, check=True)
+            with open(f"{folder}/x.safetensors", "rb") as file:
+                self.assertIn(b'"BF16"', file.read(500))
+            flags = ["-i", f"{folder}/x.safetensors", "-o", f"{folder}/y.safetensors"]
+            subprocess.run([os.environ["RECOLLECT"], "forward", "linear", *flags], check=True)
+            self.assertEqual(recollect.tensors(f"{folder}/y.safetensors")["o"].ravel().tolist(), [2 * (1 - 3.140625)])
+            torch.save([1], f"{folder}/x.pt")
+            ran = subprocess.run(words, env=environment, capture_output=True, text=True)
+            self.assertIn("holds no dictionary of tensors", ran.stderr)
 
     def test_inputs_have_the_case_s_types(self):
         x = self.one("bf16").inputs(torch)

@@ -5,6 +5,7 @@
     r = recollect.load("r.h5")                  # result files as tidy pandas frames (needs h5py and pandas)
     y = recollect.definition("delta_net", {"q": q, "k": k, "v": v, "beta": beta})   # float64: y["o"], y["state"]
     report = recollect.check("delta_net", x, {"o": o}, dtype="bf16")                # is a kernel right?
+    x = recollect.tensors("debug_inputs.pt")    # also .safetensors and .npz; python3 -m recollect x.pt x.safetensors
 
 `recollect.testing` has the pytest side. Arrays are NumPy's, PyTorch's, JAX's or anything with the array protocol or
 __dlpack__. The program `recollect` does the work: it is looked for in RECOLLECT, beside the package and on the PATH.
@@ -15,13 +16,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from recollect.checking import Report, check, definition
+from recollect.files import tensors
 from recollect.layer import Layer, layer
 from recollect.worker import RecollectError
 
 if TYPE_CHECKING:
     from recollect.results import Results
 
-__all__ = ["Layer", "RecollectError", "Report", "Results", "check", "definition", "layer", "load"]
+__all__ = ["Layer", "RecollectError", "Report", "Results", "check", "definition", "layer", "load", "tensors"]
 
 
 def load(path: str | PathLike[str]) -> Results:

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python3 -m recollect IN.pt OUT.safetensors: tensors that PyTorch saved, for the program to read."""
+import sys
+
+from recollect.files import convert
+
+if len(sys.argv) != 3 or not sys.argv[2].endswith(".safetensors"):
+    sys.exit("usage: python3 -m recollect IN.pt OUT.safetensors")
+try:
+    convert(sys.argv[1], sys.argv[2])
+except (OSError, ValueError, TypeError, ImportError) as failure:
+    sys.exit(f"recollect: {failure}")
