@@ -31,25 +31,7 @@ import time
 
 import numpy as np
 import torch
-from fla_layers import DEVICE, DTYPES, KERNELS, SETTINGS, Inputs
-
-
-def take_first_configuration():
-    """Triton's tuner takes the first configuration that compiles and fits, in place of the fastest."""
-    from triton.runtime.autotuner import Autotuner
-
-    bench = Autotuner._bench
-
-    def first_that_fits(self, *args, config, **meta):
-        if self.__dict__.get("fits_call") is self.nargs:  # one has been found for this call
-            return [float("inf")] * 3
-        self.__dict__["do_bench"] = lambda kernel_call, quantiles: (kernel_call(), [0.0] * 3)[1]
-        times = bench(self, *args, config=config, **meta)
-        if times[0] == 0:
-            self.__dict__["fits_call"] = self.nargs
-        return times
-
-    Autotuner._bench = first_that_fits
+from fla_layers import DEVICE, DTYPES, KERNELS, SETTINGS, Inputs, take_first_configuration
 
 
 def computed(layer, kernel, arrays, args):

@@ -77,6 +77,24 @@ def unit(w):
     return w.double() / torch.where(length > 0, length, torch.ones_like(length))
 
 
+def take_first_configuration():
+    """Triton's tuner takes the first configuration that compiles and fits, in place of the fastest."""
+    from triton.runtime.autotuner import Autotuner
+
+    bench = Autotuner._bench
+
+    def first_that_fits(self, *args, config, **meta):
+        if self.__dict__.get("fits_call") is self.nargs:  # one has been found for this call
+            return [float("inf")] * 3
+        self.__dict__["do_bench"] = lambda kernel_call, quantiles: (kernel_call(), [0.0] * 3)[1]
+        times = bench(self, *args, config=config, **meta)
+        if times[0] == 0:
+            self.__dict__["fits_call"] = self.nargs
+        return times
+
+    Autotuner._bench = first_that_fits
+
+
 # ---- The layers: each calls the kernel and returns o [B,T,H,Dv] and the final state, [B,H,Dk,rows] or None ------
 
 def linear(kernel, x):
@@ -240,7 +258,7 @@ def naive(path, name, adapt=lambda reference: reference):
         found = importlib.util.find_spec("fla")
         if not found:
             raise SystemExit("fla_kernels.py: no fla: name the checkout of flash-linear-attention in PYTHONPATH")
-        if not importlib.util.find_spec("einops"):  # the references imported here call nothing of it
+        if "einops" not in sys.modules and not importlib.util.find_spec("einops"):  # the references imported here call nothing of it
             sys.modules["einops"] = types.ModuleType("einops")
             sys.modules["einops"].rearrange = sys.modules["einops"].repeat = None
         file = os.path.join(found.submodule_search_locations[0], "ops", *path.split("/")) + ".py"

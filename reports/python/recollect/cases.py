@@ -111,10 +111,11 @@ class Case:
         (gradients,) = back({n: _weight_of(n, self.weights(sys.modules["jax.numpy"]), a) for n, a in found.items()})
         return {**found, **{f"d{name}": array for name, array in gradients.items()}}
 
-    def check(self, results: Any) -> Report:
+    def check(self, results: Any, leaves: Mapping[str, Any] | None = None) -> Report:
         """Judges what the kernel returned: o, (o, state, ...) or a dictionary with gradients as well. Of PyTorch's
-        tensors that require gradients the backward pass runs here. CheckFailed with place and diagnosis where it is
-        wrong; a skipped test where rounding leaves nothing to decide."""
+        tensors that require gradients the backward pass runs here, by what inputs() gave or by `leaves`. CheckFailed
+        with place and diagnosis where it is wrong; a skipped test where rounding leaves nothing to decide."""
+        self._leaves = dict(leaves) if leaves is not None else self._leaves
         found = results_of(results)
         given = dict(self.arrays)
         if self.grad:

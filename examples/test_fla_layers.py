@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kernel of flash-linear-attention that fla_layers.py knows, forward and backward, on its layer's battery:
+
+    RECOLLECT_RECORD=record.csv pytest test_fla_layers.py -k 'gated_delta_net and chunk'
+
+The test of layer L and form F is test_L_F; FLA_TYPES names other types than bf16 and f32. fla is found as Python finds it
+(PYTHONPATH). Without a GPU the naive forms alone run, fla's own references in PyTorch, in float32.
+
+Gates are logarithms, as fla has them, and so are their gradients: fla's dg. A gate of exactly 0 has the logarithm minus
+infinity, which fla does not promise to take: such a case is skipped."""
+import functools
+import os
+
+import numpy as np
+import pytest
+
+import recollect.testing as rt
+
+torch = pytest.importorskip("torch", reason="no PyTorch here: fla's kernels were not tried")
+
+from fla_layers import DEVICE, DTYPES, KERNELS, SETTINGS, Inputs, take_first_configuration  # noqa: E402
+
+os.environ["TRITON_F32_DEFAULT"] = "ieee"  # float32 is multiplied in float32, not in the tensor cores' TF32
+GATES = ("alpha", "lambda")
+if DEVICE == "cuda":
+    take_first_configuration()
+
+
+class Logarithms(Inputs):
+    """A case's tensors, gates given in logarithms."""
+
+    def given(self, name):
+        array = super().given(name)
+        return array.double().exp() if name in GATES and array is not None else array
+
+
+def kernel_test(layer, form):
+    call, load = KERNELS[layer][form]
+    load = functools.cache(load)  # when the first case runs
+    types = ["f32"] if form == "naive" else os.environ.get("FLA_TYPES", "bf16,f32").split(",")
+
+    @rt.cases(rt.layer(layer, log_gates=True), dtypes=types, grad=True, shrink_seconds=0)
+    def test(case):
+        if any(np.isneginf(case.arrays[name]).any() for name in GATES if name in case.arrays):
+            pytest.skip("a gate of exactly 0")
+        x = Logarithms(case.arrays, DTYPES[case.dtype], SETTINGS)
+        try:
+            o, state = call(load(), x)
+        except NotImplementedError as refusal:
+            pytest.skip(f"the kernel takes no such case: {refusal}")
+        case.check((o.transpose(1, 2), None if state is None else state.transpose(2, 3)), leaves=x.leaves)
+
+    return test
+
+
+LAYERS = os.environ.get("FLA_LAYERS", ",".join(KERNELS)).split(",")
+for name in LAYERS:
+    for kind in KERNELS[name]:
+        if (DEVICE == "cuda") == (kind != "naive"):
+            globals()[f"test_{name}_{kind}"] = kernel_test(name, kind)
