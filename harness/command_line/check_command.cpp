@@ -2,7 +2,6 @@
 // check: what a kernel computed, held to the float64 definition; one file, a battery, or every form of our own.
 #include "harness/check/case_files.hpp"
 #include "harness/check/plant.hpp"
-#include "harness/check/reference_cache.hpp"
 #include "harness/check/self.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/plant_table.hpp"
@@ -12,6 +11,7 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/recent.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include <algorithm>
@@ -66,10 +66,10 @@ struct Done {
 
 /// Of the inputs in the file. `recollect serve` asks for the same one for every candidate and type.
 std::shared_ptr<const Reference> reference_of(CheckFlags flags, const std::string &input, CheckCase problem) {
-  static ReferenceCache cache(32 << 20);
-  flags.dtype.clear(); // the definition is float64 in every case
-  return cache.get(command_for(flags, "", "") + read_regular_file(input),
-                   [&] { return Reference(std::move(problem), flags.chunk); });
+  static Recent<Reference> references(64 << 20); // bytes of inputs
+  flags.dtype.clear();                           // the definition is float64 in every case
+  return references.get(command_for(flags, "", "") + read_regular_file(input),
+                        [&] { return Reference(std::move(problem), flags.chunk); });
 }
 
 Done check_files(const CheckFlags &flags, const Variant &variant, const Params &params, const std::string &input,

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that take long to make, kept for whoever asks for them again.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+namespace recollect {
+
+/// The values asked for last: as many as have keys of `most` bytes together, and at least one.
+template <class Value> class Recent {
+public:
+  explicit Recent(size_t most) : most_(most) {}
+
+  /// The value of `key`, which is all that decides it; made where it is not kept. It outlives its place here.
+  std::shared_ptr<const Value> get(const std::string &key, const std::function<Value()> &make) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &one) { return one.key == key; });
+    if (found != entries_.end()) {
+      entries_.splice(entries_.begin(), entries_, found);
+      return found->value;
+    }
+    entries_.push_front({key, std::make_shared<const Value>(make())});
+    held_ += key.size();
+    while (entries_.size() > 1 && held_ > most_) {
+      held_ -= entries_.back().key.size();
+      entries_.pop_back();
+    }
+    return entries_.front().value;
+  }
+  size_t size() const { return entries_.size(); }
+
+private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const Value> value;
+  };
+  size_t most_, held_ = 0;   // bytes of keys
+  std::list<Entry> entries_; // the latest first
+};
+
+} // namespace recollect
