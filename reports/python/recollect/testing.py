@@ -51,9 +51,9 @@ def cases(
     """Runs the test once a case of the layer's battery and type, with ids such as T130-gates01-S0-bf16.
 
     `state`: [None] starts every case from the layer's own state, ["given"] takes the cases with a given one alone;
-    by default there are both. `varlen` adds cases of packed texts (cu_seqlens). `only` is a pattern of names. Of a case
-    that fails, the smallest inputs that still fail and a script that repeats it are written into recollect-failures/,
-    after at most `shrink_seconds`; 0 leaves the case as it is.
+    by default there are both. `varlen` adds cases of packed texts (cu_seqlens), with an empty text and padding among
+    them. `only` is a pattern of names. Of a case that fails, the smallest inputs that still fail and a script that
+    repeats it are written into recollect-failures/, after at most `shrink_seconds`; 0 leaves the case as it is.
     """
     import pytest
 
@@ -116,17 +116,30 @@ def battery(
     layer = as_layer(layer)
     stored = "f32" if dtype == "tf32" else dtype
     words = ["sample", layer.name, "--dtype", stored, "--seed", str(seed), *layer.flags, *(["--grad"] if grad else [])]
-    words += ["--texts"] if varlen else []
-    folder = _folders.get(tuple(words))
+    found = _sampled(layer, dtype, [*words, "--battery"])
+    for name, (shape, kind, texts) in PACKED.items() if varlen else ():
+        found += _sampled(layer, dtype, [*words, "--shape", shape, "--kind", kind, "--texts", texts, "-o"], name)
+    return [case for one in found for case in _as_wanted(one, state)]
+
+
+PACKED = {  # name: B,H,T,Dk,Dv, kind of sample, lengths of the texts; the steps after the last text belong to none
+    "T200-texts-S0": ("1,2,200,64,48", "random", "1,63,64,65,7"),
+    "T150-texts-empty-padded-S0": ("1,3,150,48,60", "random", "70,0,65"),
+    "T130-texts-strong-S0": ("1,2,130,64,64", "strong-decay", "2,128"),
+}
+
+
+def _sampled(layer: Layer, dtype: str, words: list[str], name: str = "") -> list[Case]:
+    """The cases that a command writes into a folder, or into a file of that name in it."""
+    folder = _folders.get((*words, name))
     if folder is None:
-        folder = _folders[tuple(words)] = Path(tempfile.mkdtemp(prefix="recollect-battery-"))
+        folder = _folders[(*words, name)] = Path(tempfile.mkdtemp(prefix="recollect-battery-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        worker().run([*words, "--battery", str(folder)])
+        worker().run([*words, str(folder / f"{name}.npz" if name else folder)])
     found = []
     for path in sorted(folder.glob("*.npz"), key=lambda p: (_steps(p.stem), p.stem)):
         with np.load(path) as file:
-            arrays = dict(file.items())
-        found += _as_wanted(Case(path.stem, layer, dtype, arrays), state)
+            found.append(Case(path.stem, layer, dtype, dict(file.items())))
     return found
 
 
