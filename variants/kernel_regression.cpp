@@ -189,7 +189,8 @@ template <class Real> struct ChunkedBack {
     team.barrier();
     each_cell(team, T, T, [=](int i, int j) { // of the products of keys, and of keys and queries
       const size_t at = size_t(i) * T + j;
-      flipped[at] = (L[at] + L[size_t(j) * T + i]) * factor.slope(k + size_t(i) * F, k + size_t(j) * F, F);
+      const Real both = L[at] + L[size_t(j) * T + i]; // 0 where the kernel overflows: the pivot divides by infinity
+      flipped[at] = both == 0 ? Real(0) : both * factor.slope(k + size_t(i) * F, k + size_t(j) * F, F);
       if (i <= j) Y[at] *= factor.slope(k + size_t(i) * F, q + size_t(j) * F, F);
     });
     team.barrier();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/pipeline/backward.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 namespace recollect {
@@ -14,6 +15,16 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
       const Output out = forward(variant, s, {form.name, Real::f64, C, variant_params(variant, {{"ridge", "1"}})});
       check_close(out.o, {2, 3}, 16 * epsilon_of(Real::f64));
     }
+}
+
+BOOST_AUTO_TEST_CASE(where_the_kernel_overflows_gradients_vanish) {
+  // One pair, k = 30, q = 1, scale 1: kappa(k, k) = exp(900) is infinite, o = exp(30 - 900) v, and so is every gradient.
+  const Variant &variant = find_variant("kernel_regression");
+  for (Real real : {Real::f32, Real::f64}) {
+    const Run run{"chunked", real, 64, variant_params(variant, {{"scale", "1"}})};
+    const Sequence found = backward(variant, one_head(1, {1}, {30}, {2}), run, {{3}, {}});
+    for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) BOOST_TEST(found[tensor].at(0) == 0, name_of(tensor));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(with_the_linear_kernel_it_is_intention) {
