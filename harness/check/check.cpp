@@ -66,7 +66,8 @@ Reference::Reference(CheckCase problem, int chunk)
 const Noise &Reference::noise(Precision precision) const {
   const auto known = noise_.find(precision);
   if (known != noise_.end()) return known->second;
-  return noise_.emplace(precision, noise_of(problem_, results_, precision, chunk_)).first->second;
+  if (rounding_.empty()) rounding_ = float32_rounding(problem_, results_);
+  return noise_.emplace(precision, noise_of(problem_, results_, rounding_, precision, chunk_)).first->second;
 }
 
 std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision) {

@@ -20,6 +20,7 @@ private:
   CheckCase problem_;
   int chunk_;
   PartList results_;
+  mutable std::vector<std::vector<double>> rounding_; // float32_rounding(), computed with the first noise
   mutable std::map<Precision, Noise> noise_;
 };
 

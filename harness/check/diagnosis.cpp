@@ -153,13 +153,6 @@ constexpr std::pair<const char *, const char *> common_pairs[] = {
     {"initial_state_of_batch_0", "state_of_batch_0"},
 };
 
-PartList definition_parts(const CheckCase &problem) {
-  const Output output = outputs_of(problem);
-  if (!problem.wants_gradient()) return as_results(problem, output);
-  const Sequence gradient = gradients_of(problem);
-  return as_results(problem, output, &gradient);
-}
-
 } // namespace
 
 Suspects::Suspects(const Reference &reference) : reference_(reference) {
@@ -194,7 +187,7 @@ const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
   std::vector<Draw> &all = draws_[precision];
   for (int draw = int(all.size()); draw < mistake_draws; ++draw) {
     CheckCase moved = disturbed_but_for_ones(reference_.problem(), precision, draw);
-    PartList right = definition_parts(moved);
+    PartList right = results_in(moved, Real::f64);
     all.push_back({std::move(moved), std::move(right)});
   }
   return all;
@@ -265,7 +258,7 @@ std::vector<Explanation> Suspects::pairs(const PartList &candidate, const std::v
     for (const Misread &misread : first.misread(forward)) {
       try {
         const CheckCase changed_inputs = with_inputs(forward, misread.inputs());
-        const PartList right = definition_parts(changed_inputs);
+        const PartList right = results_in(changed_inputs, Real::f64);
         for (const Made &made : ways_to_make(second, changed_inputs, right)) {
           PartList both = results_of(made, changed_inputs, right);
           overflow(both, precision);
@@ -274,7 +267,7 @@ std::vector<Explanation> Suspects::pairs(const PartList &candidate, const std::v
           std::vector<PartList> moved;
           for (int draw = 0; draw < mistake_draws; ++draw) {
             const CheckCase other = disturbed_but_for_ones(changed_inputs, precision, draw);
-            const PartList other_right = definition_parts(other);
+            const PartList other_right = results_in(other, Real::f64);
             for (const Made &again : ways_to_make(second, other, other_right))
               if (again.what == made.what) moved.push_back(results_of(again, other, other_right));
           }

@@ -94,12 +94,15 @@ Judged judge(const Part &reference, const PartNoise &noise, const std::vector<do
 
   found.without_power = heads_without_power(reference, noise, limits);
   size_t first = reference.rows, first_row = 0; // the earliest step beyond the limits, and where it is
+  const auto powerless = [&](size_t head) {
+    return std::binary_search(found.without_power.begin(), found.without_power.end(), head);
+  };
   const auto error = [&](size_t i) { return gap(candidate[i], reference.values[i]); };
   for (size_t head = 0; head < reference.heads; ++head) {
     const HeadErrors errors =
         head_errors(reference, noise, head, error, [&](size_t row, double ratio) { found.ratios[row] = ratio; });
     found.row = std::max(found.row, errors.worst_row), found.head = std::max(found.head, errors.ratio());
-    if (!errors.beyond(limits, reference.rows)) continue;
+    if (!errors.beyond(limits, reference.rows) || powerless(head)) continue;
     found.bad_heads.push_back(head);
     const auto begin = found.ratios.begin() + std::ptrdiff_t(head * reference.rows),
                end = begin + std::ptrdiff_t(reference.rows);

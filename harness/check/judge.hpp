@@ -24,8 +24,10 @@ struct Judged {
   double worst = 0, rms = 0;   // largest |error| over the largest |reference|, and Euclidean norms' ratio
   std::vector<long> first_bad; // b, h, row, column of the first element beyond the limits; empty: none
   std::vector<size_t> bad_heads;
-  std::vector<size_t> without_power; // heads in which zeros would pass for right: the noise drowns the values
-  std::vector<double> ratios;        // [heads, rows] error over noise, for whoever wants to see where
+  /// Heads in which zeros would pass for right: the noise is as large as the values. Of these only NaN and infinity are
+  /// judged wrong: how errors grow that large is not what small disturbances show.
+  std::vector<size_t> without_power;
+  std::vector<double> ratios; // [heads, rows] error over noise, for whoever wants to see where
 };
 
 /// `candidate` [heads, rows, columns] of the reference's shape, by the limits of the noise's type; `H` heads per batch

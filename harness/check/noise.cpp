@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/noise.hpp"
 #include "harness/numerics/random.hpp"
+#include "harness/pipeline/backward.hpp"
+#include "harness/pipeline/conditioning.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -114,7 +116,8 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
 /// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
 /// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Those of q_t
 /// and k_t also have that of the score's gradient, do_t v_t and do_t o_t, times the largest key seen, or q_t. Kernels sum
-/// the gradients of decays' logarithms and of w, a rotation in some layers, over the later steps of the chunk.
+/// the gradients of decays' logarithms and of w, a rotation in some layers, over the later steps of the chunk. Where
+/// outputs are weighted means, a decay scales sum and weight alike: its terms cancel at every later step that it reaches.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
@@ -134,16 +137,18 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
     });
     if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
-    const bool in_factors = decay && !problem.log_gates; // no kernel divides by a decay
+    const bool in_factors = decay && !problem.log_gates; // only a mean divides by a decay
+    const bool mean = problem.variant.traits.repeats == Repeats::mean;
     const double width = width_of(tensor, n);
     const Numbers own = row_squares(problem.given[tensor], size_t(width));
     double sum = 0;
     for (size_t row = n.heads() * T; row-- > 0;) {
       const size_t t = row % T;
       const bool ends_a_chunk = t + 1 == T || (t + 1) % size_t(chunk) == 0;
-      sum = outputs[row] + (summed && !ends_a_chunk ? sum : 0);
-      const double square = decay ? width : own[row];
-      if (square > 0 && !in_factors && tensor != Tensor::beta)
+      const bool goes_on = in_factors ? t + 1 < T && own[row + 1] > 0 : summed && !ends_a_chunk;
+      sum = outputs[row] + (goes_on ? sum : 0);
+      const double square = decay && !in_factors ? width : own[row];
+      if (square > 0 && (!in_factors || mean) && tensor != Tensor::beta)
         part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
       if (tensor == Tensor::q) part->rows[row] += square_unit * (scores[row] + outputs[row]) * reached[row];
       if (tensor == Tensor::k) part->rows[row] += square_unit * scores[row] * strength(row) * q[row];
@@ -174,7 +179,31 @@ void pool(Numbers &squares, const Part &part) {
 
 } // namespace
 
-Noise noise_of(const CheckCase &problem, const PartList &definition, Precision precision, int chunk) {
+std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &definition) {
+  constexpr int draws = 4;
+  std::vector<Numbers> squares;
+  for (const Part &part : definition) squares.emplace_back(part.heads * part.rows, 0.0);
+  for (int draw = 0; draw < draws; ++draw) {
+    CheckCase moved = disturbed(problem, Precision::f32, draw, problem.given.shape.T);
+    const auto round = [](Numbers &values) {
+      for (double &x : values) x = rounded(x, Precision::f32);
+    };
+    for (Tensor tensor : all_tensors) round(moved.given[tensor]);
+    round(moved.given.state), round(moved.weights.o), round(moved.weights.state);
+    if (!find_form(problem.variant, backward_form(problem.variant)).vjp) moved.weights = {};
+    const PartList coarse = results_in(moved, Real::f32), fine = results_in(moved, Real::f64);
+    for (size_t p = 0; p < definition.size(); ++p) {
+      const Part *rough = find_part(coarse, definition[p].name), *smooth = find_part(fine, definition[p].name);
+      for (size_t i = 0; rough && i < rough->values.size(); ++i)
+        if (const double error = rough->values[i] - smooth->values[i]; std::isfinite(error)) // NaN is no rounding
+          squares[p][i / rough->columns] += error * error / draws;
+    }
+  }
+  return squares;
+}
+
+Noise noise_of(const CheckCase &problem, const PartList &definition, const std::vector<Numbers> &measured,
+               Precision precision, int chunk) {
   const Shape &n = problem.given.shape;
   chunk = std::clamp(chunk, 1, n.T);
   Noise noise;
@@ -198,6 +227,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, Precision p
   const double solves = variant.solved_condition ? variant.solved_condition(problem.given, problem.params) : 0;
   const Precision sums = precision == Precision::f64 ? precision : Precision::f32; // the type of sums and solves
   const double terms = std::sqrt(double(n.T) + n.Dk);                              // roundings of a sum: a random walk
+  const double spacing = half_spacing(1, sums) / half_spacing(1, Precision::f32), n_terms = accumulated_terms(n, chunk);
   for (size_t p = 0; p < definition.size(); ++p) {
     const Part &part = definition[p];
     const double least = underflow(part, precision);
@@ -205,8 +235,12 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, Precision p
       // Elimination rounds each element Dk times; a backward pass solves twice.
       const double passes = part.name[0] == 'd' ? 2 : 1;
       const double solved = passes * solves * std::sqrt(double(n.Dk)) * rounding(rms_of_head(part, head), sums);
+      const auto first = noise[p].rows.begin() + std::ptrdiff_t(head * part.rows);
+      const double response = *std::max_element(first, first + std::ptrdiff_t(part.rows)), // squared
+          bound = n_terms * n_terms * (response + double(part.columns) * solved * solved);
       for (size_t row = head * part.rows; row < (head + 1) * part.rows; ++row) {
         double &square = noise[p].rows[row];
+        square += std::min(bound, spacing * spacing * measured[p][row]);
         for (size_t i = row * part.columns; i < (row + 1) * part.columns; ++i) {
           const double own = half_spacing(part.values[i], precision), sum = terms * half_spacing(part.values[i], sums);
           square += own * own + sum * sum + solved * solved + least * least;

@@ -5,6 +5,11 @@
 // type, up or down at random; a gate moves in its logarithm, which is what kernels keep; states (and their gradients) are
 // moved likewise where one chunk hands over to the next. The RMS response of an element, together with half a spacing of
 // the element itself and the rounding of float32 sums, is its noise sigma.
+//
+// No change of the inputs produces the rounding of intermediate results: of the features of a key, of a logit of 1000, of
+// terms that cancel within a dot product. It is measured: the definition, and the layer's backward pass, run in float32
+// and in float64 on the same inputs. Counted is no more than a backward stable algorithm errs by, n eps kappa
+// (conditioning.hpp), so that a fault of the float32 kernels cannot pass for rounding.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"
@@ -25,7 +30,13 @@ constexpr int noise_draws = 8;
 /// One disturbed copy of the problem, of draw 0, 1, ...: the numbers given are moved.
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk);
 
-/// `chunk`: steps from one handover of the state to the next, at most T.
-Noise noise_of(const CheckCase &problem, const PartList &definition, Precision precision, int chunk);
+/// What float32 changes in the layer's own kernels, for each part of the definition: the mean over draws of the squared
+/// difference from float64, summed over the channels of a row; [heads, rows]. Gradients of a layer without a backward pass
+/// have none.
+std::vector<std::vector<double>> float32_rounding(const CheckCase &problem, const PartList &definition);
+
+/// `measured` is float32_rounding(); `chunk`: steps from one handover of the state to the next, at most T.
+Noise noise_of(const CheckCase &problem, const PartList &definition, const std::vector<std::vector<double>> &measured,
+               Precision precision, int chunk);
 
 } // namespace recollect

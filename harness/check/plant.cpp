@@ -43,12 +43,6 @@ double effect_of(const std::vector<Judged> &judged, const PartList &right, const
   return effect;
 }
 
-PartList definition_parts(const CheckCase &problem) {
-  const Output output = outputs_of(problem);
-  const Sequence gradient = gradients_of(problem);
-  return as_results(problem, output, &gradient);
-}
-
 class Ground {
 public:
   Ground(const Variant &variant, Precision precision, bool wide)
@@ -57,7 +51,7 @@ public:
 
   void plant_all(size_t most_ways, const std::function<void(const Planted &)> &told) {
     const CheckCase moved = disturbed_but_for_ones(reference_.problem(), precision_, first_draw);
-    const PartList moved_right = definition_parts(moved);
+    const PartList moved_right = results_in(moved, Real::f64);
     for (const Mistake &mistake : all_mistakes()) {
       const std::vector<Made> exact = ways_to_make(mistake, reference_.problem(), reference_.results()),
                               ways = ways_to_make(mistake, moved, moved_right);
@@ -79,7 +73,7 @@ public:
 
   void right_ones(const std::function<void(const Planted &)> &told) {
     for (int draw = 1; draw <= right_kernels; ++draw)
-      told(judged(definition_parts(disturbed(reference_.problem(), precision_, first_draw + draw, chunk))));
+      told(judged(results_in(disturbed(reference_.problem(), precision_, first_draw + draw, chunk), Real::f64)));
     if (precision_ != Precision::f32) return;
     for (int length : {16, 64}) told(judged(fast_form(length))); // which rounds as it does, not as the noise is drawn
   }

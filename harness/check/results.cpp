@@ -14,16 +14,22 @@ using Numbers = std::vector<double>;
 
 constexpr double quick_tape = 1e6; // operations of the definition: about a second of tape
 
-Run definition_run(const CheckCase &problem) {
-  Run run{"recurrent", Real::f64, 1, problem.params};
+Run definition_run(const CheckCase &problem, Real real) {
+  Run run{"recurrent", real, 1, problem.params};
   run.any_gate = true; // mistakes and disturbed inputs may leave [0,1]
   return run;
 }
 
-Sequence back(const CheckCase &problem) {
-  Run run{backward_form(problem.variant), Real::f64, 64, problem.params};
+Sequence back(const CheckCase &problem, Real real) {
+  Run run{backward_form(problem.variant), real, 64, problem.params};
   run.any_gate = true;
-  return gradient_by(problem.variant, problem.given, run, problem.weights);
+  const auto compute = real == Real::f64 ? gradient_by : backward; // the tape is float64's
+  return compute(problem.variant, problem.given, run, problem.weights);
+}
+
+Sequence with_gates_of(const CheckCase &problem, Sequence gradient) {
+  if (problem.log_gates) in_logarithms(gradient, problem.given);
+  return gradient;
 }
 
 double operations(const CheckCase &problem) {
@@ -84,21 +90,27 @@ PartList as_results(const CheckCase &problem, const Output &output, const Sequen
   return all;
 }
 
-Output outputs_of(const CheckCase &problem) { return forward(problem.variant, problem.given, definition_run(problem)); }
+Output outputs_of(const CheckCase &problem) {
+  return forward(problem.variant, problem.given, definition_run(problem, Real::f64));
+}
 
-Sequence gradients_of(const CheckCase &problem) {
-  Sequence found = back(problem);
-  if (problem.log_gates) in_logarithms(found, problem.given);
-  return found;
+Sequence gradients_of(const CheckCase &problem) { return with_gates_of(problem, back(problem, Real::f64)); }
+
+PartList results_in(const CheckCase &problem, Real real) {
+  const Output output = forward(problem.variant, problem.given, definition_run(problem, real));
+  if (!problem.wants_gradient()) return as_results(problem, output);
+  const Sequence found = with_gates_of(problem, back(problem, real));
+  return as_results(problem, output, &found);
 }
 
 PartList definition_of(const CheckCase &problem) {
   const Output output = outputs_of(problem);
   if (!problem.wants_gradient()) return as_results(problem, output);
   const bool by_tape = takes_gradients() && operations(problem) <= quick_tape;
-  Sequence found = by_tape ? gradient(problem.variant, problem.given, problem.params, problem.weights) : back(problem);
+  Sequence found =
+      by_tape ? gradient(problem.variant, problem.given, problem.params, problem.weights) : back(problem, Real::f64);
   if (!by_tape) hold_to_differences(problem, found);
-  if (problem.log_gates) in_logarithms(found, problem.given);
+  found = with_gates_of(problem, std::move(found));
   return as_results(problem, output, &found);
 }
 

@@ -11,9 +11,9 @@ namespace recollect {
 struct CheckCase {
   const Variant &variant;
   Params params;
-  Sequence given;         // inputs; `state` is empty where the layer starts from its own
-  OutputWeights weights;  // do and dstate; no do: gradients are not asked for
-  bool log_gates = false; // gradients are those in the logarithms of alpha and lambda
+  Sequence given;         // inputs; without a `state` the layer starts from its own initial state
+  OutputWeights weights;  // do and dstate; without do no gradients are wanted
+  bool log_gates = false; // gradients of alpha and lambda are with respect to their logarithms
   bool wants_gradient() const { return !weights.o.empty(); }
 };
 
@@ -33,18 +33,21 @@ Part *find_part(PartList &results, const std::string &name);
 /// Outputs, the final state where there is one, and gradients of what was given, as parts.
 PartList as_results(const CheckCase &problem, const Output &output, const Sequence *gradient = nullptr);
 
-/// Outputs and state of the recurrent form in float64; gates outside [0,1] are let through.
+/// Outputs and state of the recurrent form in float64; gates outside [0,1] are accepted.
 Output outputs_of(const CheckCase &problem);
-/// Gradients in float64: by the layer's backward pass where it has one, by the tape over its definition elsewhere. Those
-/// of gates are in the gates, or in their logarithms where the problem has them so.
+/// Gradients in float64: by the layer's backward pass where it has one, by the tape over its definition elsewhere. The
+/// gradients of gates are in the gates, or in their logarithms where the problem wants those.
 Sequence gradients_of(const CheckCase &problem);
-/// Both, as far as they are asked for. Input error where the backward pass disagrees with differences of the definition.
+/// outputs_of() and, where the problem wants them, gradients_of(); in float32 the backward pass alone gives gradients.
+PartList results_in(const CheckCase &problem, Real real);
+/// The reference: outputs_of() and, where the problem wants them, gradients of the tape, or where that takes long of the
+/// layer's backward pass. Input error where the backward pass disagrees with differences of the definition.
 PartList definition_of(const CheckCase &problem);
 
-/// Moves numbers of an array in place; `what` names the array.
+/// Changes an array in place; `what` names it: state or dstate.
 using Disturbance = std::function<void(std::vector<double> &numbers, const std::string &what)>;
-/// definition_of() in segments of `length` steps, the state and, on the way back, its gradient disturbed where one
-/// segment hands over to the next. A layer without a state has one segment.
+/// results_in() float64 by segments of `length` steps. `disturb` changes the state that a segment passes to the next and,
+/// in the backward pass, the gradient that it passes to the one before. A layer without a state has one segment.
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
 } // namespace recollect
