@@ -9,63 +9,14 @@ import json
 import logging
 import os
 import shutil
-import signal
 import sys
-import tempfile
 
 os.environ["OMP_NUM_THREADS"] = "1"  # a process a core draws: NumPy's threads would only wait for one another
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it makes a cache of fonts is none, and slow machines hear of it
 
+import publish  # noqa: E402
 import read  # noqa: E402
-import workers  # noqa: E402
-
-OURS = ("figures", "claims", "layers", "tasks")  # folders; with them every *.html, site.css and *.js
-
-
-def is_ours(folder):
-    """True where folder/index.html is an earlier report, whose pages may be replaced."""
-    try:
-        with open(os.path.join(folder, "index.html"), encoding="utf-8", errors="replace") as f:
-            return 'name="generator" content="recollect report"' in f.read(4096)
-    except OSError:
-        return False
-
-
-def force_to_disk(folder):
-    """Every file below `folder`, and the folders."""
-    for at, _, names in os.walk(folder):
-        for path in [os.path.join(at, name) for name in names] + [at]:
-            descriptor = os.open(path, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
-
-
-def check_folder(folder):
-    """Refuses a folder that cannot take a report, before any work is done."""
-    if os.path.exists(folder) and not os.path.isdir(folder):
-        raise OSError(f"{folder} exists and is not a folder")
-    for name in (*OURS, "index.html"):
-        target = os.path.join(folder, name)
-        if os.path.lexists(target) and not is_ours(folder):
-            raise OSError(f"{target} exists and belongs to no report: choose another folder")
-
-
-def give_up(new):
-    """Ends at once and leaves nothing. (An exception would be lost where the signal meets a fork's callbacks.)"""
-    workers.end()
-    shutil.rmtree(new, ignore_errors=True)
-    os._exit(3)
-
-
-def publish(new, folder):
-    """Moves a finished site into place: folders and pages first, index.html last, each in one step."""
-    force_to_disk(new)
-    os.makedirs(folder, exist_ok=True)
-    for name in OURS:
-        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
-    for name in sorted(os.listdir(new), key=lambda n: n == "index.html"):
-        os.replace(os.path.join(new, name), os.path.join(folder, name))
 
 
 def layers_in_order(results):
@@ -101,7 +52,7 @@ def write_site(results, new, catalogue, descriptor):
     import site_pages
 
     pictures = draw.draw(results, os.path.join(new, "figures"), descriptor)
-    for folder in OURS[1:]:
+    for folder in publish.FOLDERS[1:]:
         os.makedirs(os.path.join(new, folder))
     for path, html in site_pages.Site(results, pictures, catalogue).pages():
         with open(os.path.join(new, path), "w", encoding="utf-8") as f:
@@ -115,27 +66,19 @@ def write(arguments):
     folder = os.path.abspath(arguments.output)
     whole = arguments.format == "site" and not arguments.csv
     if whole:
-        check_folder(folder)
+        publish.check_folder(folder)
     results = load(arguments.results)
     catalogue = {}
     if arguments.catalogue:
         with open(arguments.catalogue, encoding="utf-8") as f:
             catalogue = json.load(f)
-    if not whole:
+    if whole:
+        with publish.site(folder) as new:
+            write_site(results, new, catalogue, arguments.progress)
+    else:
         import tables
 
-        os.makedirs(folder, exist_ok=True)
-        tables.write(results, folder, arguments.format == "md", arguments.csv)
-        return
-    parent = os.path.dirname(folder)
-    os.makedirs(parent, exist_ok=True)
-    new = tempfile.mkdtemp(prefix=".report-", dir=parent)
-    signal.signal(signal.SIGTERM, lambda *_: give_up(new))
-    try:
-        write_site(results, new, catalogue, arguments.progress)
-        publish(new, folder)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+        publish.files(folder, tables.texts(results, arguments.format == "md", arguments.csv))
 
 
 def main():

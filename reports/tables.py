@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report as one Markdown file, or as CSV tables."""
 import csv
-import os
+import html
+import io
 
 import cells as cells_
 import findings
@@ -12,7 +13,8 @@ from style import number, params_text, words
 
 
 def cell(text):
-    return str(text).replace("|", "\\|").replace("\n", " ")
+    """A cell's text: raw HTML in it is shown, not rendered."""
+    return html.escape(str(text), quote=False).replace("|", "\\|").replace("\n", " ")
 
 
 def table(head, rows):
@@ -160,10 +162,31 @@ def csv_tables(results):
     }
 
 
-def write(results, folder, as_markdown, as_csv):
-    if as_markdown:
-        with open(os.path.join(folder, "report.md"), "w", encoding="utf-8") as f:
-            f.write(markdown(results))
-    for name, (columns, rows) in csv_tables(results).items() if as_csv else ():
-        with open(os.path.join(folder, name), "w", encoding="utf-8", newline="") as f:
-            csv.writer(f).writerows([columns, *rows])
+def csv_text(columns, rows):
+    """Text cells that a spreadsheet would take for a formula, or a terminal for a command, are made plain."""
+    out = io.StringIO()
+    csv.writer(out).writerows([columns, *([plain(value) for value in row] for row in rows)])
+    return out.getvalue()
+
+
+def plain(value):
+    if not isinstance(value, str):
+        return value
+    text = "".join(c if c.isprintable() else " " for c in value)
+    return "'" + text if text.lstrip().startswith(("=", "+", "-", "@")) and not is_number(text) else text
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def texts(results, as_markdown, as_csv):
+    """{file name: contents}"""
+    found = {"report.md": markdown(results)} if as_markdown else {}
+    if as_csv:
+        found.update({name: csv_text(*table) for name, table in csv_tables(results).items()})
+    return found

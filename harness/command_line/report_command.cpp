@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace recollect {
@@ -28,31 +29,28 @@ std::string last_line(const std::string &text) {
   return lines.empty() ? "" : lines.back();
 }
 
-/// What the program knows of layers and tasks, in a file that goes with this object.
+/// What the program knows of layers and tasks, in memory that the report reads as a file. It ends with the processes that
+/// have it open, so that no signal leaves anything behind.
 class Catalogue {
 public:
-  Catalogue() {
+  Catalogue() : descriptor_(memfd_create("catalogue", 0)) {
     std::ostringstream text;
     text << "{\"variants\": ";
     print_variants_json(text, select_variants({"all"}));
     text << ", \"tasks\": ";
     print_tasks_json(text, select_tasks({"all"}));
     text << "}";
-    path_ = (std::filesystem::temp_directory_path() / "recollect-XXXXXX").string();
-    const int descriptor = mkstemp(path_.data());
-    if (descriptor < 0) input_error("cannot write a temporary file in " + path_);
     const std::string bytes = text.str();
-    const bool whole = ::write(descriptor, bytes.data(), bytes.size()) == ssize_t(bytes.size());
-    close(descriptor);
-    if (!whole) input_error("cannot write " + path_);
+    if (descriptor_ < 0 || ::write(descriptor_, bytes.data(), bytes.size()) != ssize_t(bytes.size()))
+      input_error("no memory for the catalogue of layers and tasks");
   }
-  ~Catalogue() { unlink(path_.c_str()); }
+  ~Catalogue() { close(descriptor_); }
   Catalogue(const Catalogue &) = delete;
   Catalogue &operator=(const Catalogue &) = delete;
-  const std::string &path() const { return path_; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
 private:
-  std::string path_;
+  int descriptor_;
 };
 
 /// The report's code: beside the installed program, else in the tree it was built from.

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,100 +75,72 @@ OutputFile::OutputFile(const std::string &path) : path_(path), target_(followed(
   const std::string folder = folder_of(target_);
   if (access(folder.c_str(), W_OK | X_OK) != 0) refuse("the folder " + folder + " is missing or not writable");
   struct stat s;
-  if (lstat(target_.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
-    refuse(S_ISDIR(s.st_mode) ? "it is a folder" : "it exists and is not a regular file");
+  if (lstat(target_.c_str(), &s) != 0) return;
+  if (!S_ISREG(s.st_mode)) refuse(S_ISDIR(s.st_mode) ? "it is a folder" : "it exists and is not a regular file");
+  // The mode is asked as well, since the superuser may write any file.
+  if (access(target_.c_str(), W_OK) != 0 || (s.st_mode & 0222) == 0) refuse("it is write-protected");
 }
 
-OutputFile::~OutputFile() {
-  if (held_ >= 0) close(held_);
-}
+OutputFile::~OutputFile() = default;
 
 void OutputFile::refuse(const std::string &why) const { input_error("cannot write " + path_ + ": " + why); }
 
-void OutputFile::hold(int descriptor) {
-  if (held_ >= 0) close(held_); // its lock goes with the file that was replaced
-  held_ = descriptor;
+void OutputFile::lock() {
+  if (!lock_) lock_.reset(new LockFile(target_, "cannot write " + path_ + ": "));
 }
 
 bool OutputFile::adopt() {
-  for (;;) {
-    const int descriptor = open(partial_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (descriptor < 0) {
-      if (errno == ENOENT) return false;
-      refuse(partial_ + " cannot be opened: " + system_reason());
-    }
-    struct stat s;
-    if (fstat(descriptor, &s) != 0 || !S_ISREG(s.st_mode)) {
-      close(descriptor);
-      refuse(partial_ + " is not a regular file");
-    }
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      close(descriptor);
-      refuse("another process is writing it (it holds " + partial_ + ")");
-    }
-    if (identity(s) == identity_of(partial_)) {
-      hold(descriptor);
-      return true;
-    }
-    close(descriptor); // replaced between open and lock: look again
+  lock();
+  struct stat s;
+  if (lstat(partial_.c_str(), &s) != 0) {
+    lock_.reset();
+    return false;
   }
+  if (!S_ISREG(s.st_mode)) refuse(partial_ + " is not a regular file");
+  return has_partial_ = true;
 }
 
-int OutputFile::fresh(std::string_view bytes) const {
-  const auto create = [&] {
-    return open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  };
-  int descriptor = create();
-  if (descriptor < 0 && errno == EEXIST) { // alive, or left by a process that died between writing and renaming
-    const int other = open(temporary_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    // It died between link and unlink: the file is the PATH.partial that is held here.
-    const bool ours = held_ >= 0 && identity_of(temporary_) == identity_of(partial_);
-    const bool alive = !ours && other >= 0 && flock(other, LOCK_EX | LOCK_NB) != 0;
-    if (other >= 0) close(other);
-    if (alive) refuse("another process is writing it");
-    unlink(temporary_.c_str());
-    descriptor = create();
-  }
+/// `name` becomes `bytes`, in one step and forced to the disk. Everything beside the target is this process's: it has the
+/// lock.
+void OutputFile::replace(const std::string &name, std::string_view bytes) const {
+  unlink(temporary_.c_str()); // left by a process that died between writing and renaming
+  const int descriptor = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) refuse("cannot create " + temporary_ + ": " + system_reason());
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 || !write_all(descriptor, bytes) || fsync(descriptor) != 0)
-    give_up(descriptor, system_reason());
-  return descriptor;
-}
-
-void OutputFile::give_up(int descriptor, const std::string &why) const {
-  close(descriptor);
+  struct stat s;
+  const bool written = (stat(target_.c_str(), &s) != 0 || fchmod(descriptor, s.st_mode & 07777) == 0) &&
+                       write_all(descriptor, bytes) && fsync(descriptor) == 0;
+  const std::string why = system_reason();
+  if (close(descriptor) == 0 && written && rename(temporary_.c_str(), name.c_str()) == 0) {
+    if (!sync_folder(name)) refuse("its folder cannot be forced to the disk: " + system_reason());
+    return;
+  }
+  const std::string later = system_reason();
   unlink(temporary_.c_str());
-  refuse(why);
+  refuse(written ? later : why);
 }
 
 void OutputFile::checkpoint(std::string_view bytes) {
-  const bool first = held_ < 0;
-  if (first && access(partial_.c_str(), F_OK) == 0) {
-    adopt(); // refuses where another process is alive
-    close(held_), held_ = -1;
+  lock();
+  if (!has_partial_ && access(partial_.c_str(), F_OK) == 0) {
+    lock_.reset();
     refuse(partial_ + " holds an interrupted run: complete it with --resume, or remove it");
   }
-  const int descriptor = fresh(bytes);
-  // link() refuses an existing name, so that of two processes that start together one is refused.
-  if ((first ? link(temporary_.c_str(), partial_.c_str()) : rename(temporary_.c_str(), partial_.c_str())) != 0)
-    give_up(descriptor, errno == EEXIST ? "another process is writing it" : system_reason());
-  if (first) unlink(temporary_.c_str());
-  hold(descriptor);
-  if (!sync_folder(partial_)) refuse("its folder cannot be forced to the disk: " + system_reason());
+  replace(partial_, bytes);
+  has_partial_ = true;
 }
 
 void OutputFile::publish(std::string_view bytes) {
-  const int descriptor = fresh(bytes);
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) give_up(descriptor, system_reason());
-  close(descriptor);
-  // Before PATH.partial goes: a file system may keep the one of a folder's changes and lose the other.
-  if (!sync_folder(target_)) refuse("its folder cannot be forced to the disk: " + system_reason());
+  lock();
+  // The folder is forced to the disk before PATH.partial goes: a file system may keep one of a folder's changes and lose
+  // another.
+  replace(target_, bytes);
   abandon();
 }
 
 void OutputFile::abandon() {
-  if (held_ >= 0) unlink(partial_.c_str()), unlink(temporary_.c_str()); // what a process died writing, too
-  hold(-1);
+  if (has_partial_) unlink(partial_.c_str()), unlink(temporary_.c_str()); // what a process died writing, too
+  has_partial_ = false;
+  lock_.reset();
 }
 
 void write_file(const std::string &path, std::string_view bytes) {
@@ -227,7 +198,7 @@ void refuse_overlap(const std::vector<std::string> &outputs, const std::vector<s
     const Place target = place(path, path);
     for (const Place &other : written)
       if (same(target, other)) usage_error("two outputs are one file: " + other.named + " and " + path);
-    for (const std::string suffix : {"", ".partial", ".partial.new"})
+    for (const std::string suffix : {"", ".partial", ".partial.new", ".lock", ".lease"})
       for (const Place &input : read)
         if (same(place(path + suffix, followed(path) + suffix), input))
           usage_error("the output " + path + " would overwrite the input " + input.named);

@@ -4,17 +4,20 @@
 // New contents are written beside the target, forced to the disk, and renamed; the folder is forced to the disk as well.
 // Every failure is an input error (exit 3) that names the file.
 #pragma once
+#include "harness/core/lock_file.hpp"
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace recollect {
 
-/// PATH, reserved for this process. While work goes on its state lies in PATH.partial, itself complete at any instant;
-/// the lock on it is what a second process on the same output meets. Symbolic links are followed to their target.
+/// PATH, reserved for this process. While work goes on its state lies in PATH.partial, itself complete at any instant, for
+/// readers too; PATH.lock keeps a second process from the same output. Symbolic links are followed to their target. What
+/// replaces a file has the mode of that file.
 class OutputFile {
 public:
-  /// Refuses a PATH that cannot be written: no folder, no permission, not a regular file.
+  /// Refuses a PATH that cannot be written: no folder, no permission, write-protected, not a regular file.
   explicit OutputFile(const std::string &path);
   ~OutputFile();
   OutputFile(const OutputFile &) = delete;
@@ -22,7 +25,7 @@ public:
 
   const std::string &path() const { return path_; }
   const std::string &partial() const { return partial_; }
-  /// Locks what an interrupted run left in PATH.partial; false where there is nothing.
+  /// Takes over what an interrupted run left in PATH.partial; false where there is nothing.
   /// Refused while another process holds it.
   bool adopt();
   /// PATH.partial becomes `bytes`. The first call refuses a PATH.partial that is there already, unless it was adopted.
@@ -33,12 +36,12 @@ public:
   void abandon();
 
 private:
-  int fresh(std::string_view bytes) const; // a locked descriptor of the written temporary file
-  [[noreturn]] void give_up(int descriptor, const std::string &why) const;
-  void hold(int descriptor);
+  void lock();
+  void replace(const std::string &name, std::string_view bytes) const;
   [[noreturn]] void refuse(const std::string &why) const;
   std::string path_, target_, partial_, temporary_;
-  int held_ = -1; // PATH.partial, locked
+  std::unique_ptr<LockFile> lock_;
+  bool has_partial_ = false; // PATH.partial is this process's
 };
 
 /// A whole small file at once: a regular one like OutputFile, a device or a pipe with a reader directly.

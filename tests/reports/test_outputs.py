@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import h5py
 from pages import REPORTS, ReportCase, run  # noqa: I001: finds the modules below
@@ -113,7 +114,7 @@ class Outputs(ReportCase):
         self.assertEqual(os.listdir(self.folder), ["r.h5"])
 
     def test_nothing_goes_on_after_the_parent(self):
-        for by in signal.SIGTERM, signal.SIGKILL:
+        for by in signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
             process, token, hears = self.watched("os.write(said, b'.'), time.sleep(600)")
             os.close(token)
             self.assertEqual(os.read(hears, 1), b".")  # a worker is at work
@@ -122,8 +123,100 @@ class Outputs(ReportCase):
             while select.select([hears], [], [], 300)[0] and os.read(hears, 4096):
                 pass
             self.assertTrue(select.select([hears], [], [], 0)[0], f"{by.name}: workers live on")  # who could write is gone
-            if by == signal.SIGTERM:
+            if by != signal.SIGKILL:
                 self.assertEqual(os.listdir(self.folder), ["r.h5"])
+        self.assertEqual(run(self.runs, "-o", self.out).returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(["r.h5", os.path.basename(self.out)]), "a killed report's folder stays")
+
+    def test_a_report_under_way_is_not_taken_for_a_killed_one(self):
+        process, token, hears = self.watched("os.write(said, b'.'), os.read(heard, 1), draw_one(job)")
+        self.assertEqual(os.read(hears, 1), b".")
+        second = os.path.join(self.folder, "second")
+        self.assertEqual(run(self.runs, "-o", second).returncode, 0)
+        os.close(token)
+        self.assertEqual(process.wait(), 0, process.stderr.read())
+        self.assertTrue(os.path.exists(os.path.join(self.out, "index.html")))
+
+    def site(self, **environment):
+        return run(self.runs, "-o", self.out, **environment)
+
+    def contents(self):
+        found = {}
+        for at, _, names in os.walk(self.out):
+            for name in names:
+                with open(os.path.join(at, name), "rb") as f:
+                    found[os.path.relpath(os.path.join(at, name), self.out)] = f.read()
+        return found
+
+    def test_a_site_replaces_a_site_in_one_step_and_keeps_what_is_not_its_own(self):
+        synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="softmax", params={"recall": {"n": 16}}))
+        self.assertEqual(self.site().returncode, 0)
+        first = set(self.contents())
+        os.makedirs(os.path.join(self.out, "notes"))
+        for name in ("CNAME", "notes/mine.html", "own.html", "figures/mine.svg"):
+            with open(os.path.join(self.out, name), "w") as f:
+                f.write("mine")
+        os.symlink("own.html", os.path.join(self.out, "link"))
+        synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="linear", params={"recall": {"n": 16}}))
+        self.assertEqual(self.site().returncode, 0)
+        now = self.contents()
+        for name in ("CNAME", "notes/mine.html", "own.html", "figures/mine.svg", "link"):
+            self.assertEqual(now[name], b"mine")
+        self.assertTrue(os.path.islink(os.path.join(self.out, "link")))
+        self.assertNotIn("layers/softmax.html", now)
+        self.assertIn("layers/linear.html", now)
+        self.assertIn("layers/softmax.html", first)
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(["r.h5", os.path.basename(self.out)]))
+
+    def test_a_site_that_cannot_be_put_in_place_leaves_the_earlier_one(self):
+        """Here a file of the user's has the name of a page that only the second report has."""
+        synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="softmax", params={"recall": {"n": 16}}))
+        self.assertEqual(self.site().returncode, 0)
+        with open(os.path.join(self.out, "layers", "linear.html"), "w") as f:
+            f.write("mine")
+        before = self.contents()
+        synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="linear", params={"recall": {"n": 16}}))
+        done = self.site()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("belongs to no report", done.stderr)
+        self.assertEqual(self.contents(), before)
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(["r.h5", os.path.basename(self.out)]))
+
+    def test_without_an_exchange_in_one_step_two_renames_do(self):
+        import publish
+
+        old, new = (os.path.join(self.folder, n) for n in ("old", "new"))
+        os.makedirs(old), os.makedirs(new)
+        for folder in old, new:
+            with open(os.path.join(folder, "index.html"), "w") as f:
+                f.write('name="generator" content="recollect report"' + folder)
+        with mock.patch.object(publish, "exchange", lambda *_: False):
+            publish.put_in_place(new, old)
+        with open(os.path.join(old, "index.html")) as f:
+            self.assertIn(new, f.read())
+
+    def test_tables_replace_tables_whole_or_not_at_all(self):
+        synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="softmax", params={"recall": {"n": 16}}))
+        self.assertEqual(run(self.runs, "-o", self.out, "--format", "md", "--csv").returncode, 0)
+        before = self.contents()
+        import publish
+
+        with mock.patch("os.fsync", side_effect=OSError(28, "No space left on device")), self.assertRaises(OSError):
+            publish.files(self.out, {"report.md": "half"})
+        self.assertEqual(self.contents(), before)
+
+    def test_texts_stay_texts(self):
+        """In a spreadsheet, a terminal and a page made of the Markdown."""
+        reason = '=HYPERLINK("x") <b>\x1b[31m'
+        synthetic.write_cases(self.runs, [dict(variant="rls", status="failed", reason=reason)])
+        self.assertEqual(run(self.runs, "-o", self.out, "--format", "md", "--csv").returncode, 0)
+        with open(os.path.join(self.out, "cells.csv"), encoding="utf-8", newline="") as f:
+            (row,) = csv.DictReader(f)
+        self.assertEqual(row["reason"], "'=HYPERLINK(\"x\") <b> [31m")
+        import tables
+
+        self.assertEqual([tables.plain(v) for v in ("-1e-3", -1.5, "+inf", "-x", "@a", "\t=1")], ["-1e-3", -1.5, "+inf", "'-x", "'@a", "' =1"])
+        self.assertEqual(tables.cell("<img src=x>|"), "&lt;img src=x&gt;\\|")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,10 @@
 #include "harness/core/error.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -64,6 +67,38 @@ BOOST_AUTO_TEST_CASE(who_dies_between_link_and_unlink_can_be_taken_over) {
   BOOST_TEST(read_file(path) == "whole");
   BOOST_TEST(!fs::exists(path + ".partial"));
   BOOST_TEST(!fs::exists(path + ".partial.new"));
+}
+
+BOOST_AUTO_TEST_CASE(readers_of_a_run_under_way_are_not_locked_out) {
+  const Folder folder;
+  OutputFile file(folder / "r.h5");
+  file.checkpoint("half");
+  const int reader = open((folder / "r.h5.partial").c_str(), O_RDONLY | O_CLOEXEC);
+  BOOST_TEST(flock(reader, LOCK_SH | LOCK_NB) == 0); // what HDF5's library asks for
+  file.checkpoint("more");
+  char first[4];
+  BOOST_TEST(read(reader, first, 4) == 4); // still whole, of the earlier record
+  BOOST_TEST(std::string(first, 4) == "half");
+  close(reader);
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupted_run_survives_a_file_written_at_once) {
+  const Folder folder;
+  OutputFile(folder / "r").checkpoint("half");
+  OutputFile(folder / "r").publish("other");
+  BOOST_TEST(read_file(folder / "r.partial") == "half");
+}
+
+BOOST_AUTO_TEST_CASE(modes_are_kept_and_write_protection_is_respected) {
+  const Folder folder;
+  const std::string path = folder / "r";
+  OutputFile(path).publish("old");
+  chmod(path.c_str(), 0600);
+  OutputFile(path).publish("new");
+  BOOST_TEST((fs::status(path).permissions() == (fs::perms::owner_read | fs::perms::owner_write)));
+  chmod(path.c_str(), 0444);
+  BOOST_CHECK_EXCEPTION(OutputFile{path}, Error, [](const Error &e) { return says(e, "write-protected"); });
+  BOOST_TEST(read_file(path) == "new");
 }
 
 BOOST_AUTO_TEST_CASE(links_are_followed_and_partials_are_not) {

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts a finished report in place in one step: readers see the earlier report or the new one, whatever interrupts.
+
+A site is made in a folder of its own beside the target and exchanged with it. Files in the target that no report wrote
+are kept. Tables are written beside their targets and renamed."""
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import shutil
+import signal
+import tempfile
+
+import workers
+
+MANIFEST = "files.txt"  # every file of the report, a path a line
+FOLDERS = ("figures", "claims", "layers", "tasks")
+AT_FDCWD, EXCHANGE = -100, 2  # of renameat2(2)
+
+
+def files_below(folder):
+    """Paths relative to `folder` of all that is no folder."""
+    for at, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(at, name))]
+        for name in names + links:
+            yield os.path.relpath(os.path.join(at, name), folder)
+
+
+def is_report(folder):
+    try:
+        with open(os.path.join(folder, "index.html"), encoding="utf-8", errors="replace") as f:
+            return 'name="generator" content="recollect report"' in f.read(4096)
+    except OSError:
+        return False
+
+
+def written_by_report(folder):
+    """What an earlier report wrote there. Reports of versions without a manifest wrote pages and four folders."""
+    if not is_report(folder):
+        return set()
+    with contextlib.suppress(OSError), open(os.path.join(folder, MANIFEST), encoding="utf-8") as f:
+        return set(f.read().split("\n"))
+    pages = (".html", ".css", ".js")
+    return {p for p in files_below(folder) if p.split(os.sep)[0] in FOLDERS or (os.sep not in p and p.endswith(pages))}
+
+
+def check_folder(folder):
+    """Refuses a folder that cannot take a site, before any work is done."""
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise OSError(f"{folder} exists and is not a folder")
+    if os.path.exists(folder) and os.path.samefile(folder, os.getcwd()):
+        raise OSError(f"{folder} is the current folder, which a site cannot replace: name another one")
+    for name in (*FOLDERS, "index.html"):
+        if os.path.lexists(os.path.join(folder, name)) and not is_report(folder):
+            raise OSError(f"{os.path.join(folder, name)} exists and belongs to no report: choose another folder")
+
+
+def force_to_disk(folder):
+    """Every file below `folder`, and the folders."""
+    for at, _, names in os.walk(folder):
+        for path in [os.path.join(at, name) for name in names] + [at]:
+            if os.path.isfile(path) or os.path.isdir(path):
+                descriptor = os.open(path, os.O_RDONLY)
+                os.fsync(descriptor)
+                os.close(descriptor)
+
+
+def take_along(folder, new):
+    """Files of `folder` that no report wrote, linked into `new`."""
+    ours = written_by_report(folder)
+    for path in files_below(folder):
+        if path in ours or path == MANIFEST:
+            continue
+        source, target = os.path.join(folder, path), os.path.join(new, path)
+        if os.path.lexists(target):
+            raise OSError(f"{source} belongs to no report, and the report has a file of that name: move it away")
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        try:
+            os.link(source, target, follow_symlinks=False)
+        except OSError:  # a file system without hard links
+            shutil.copy2(source, target, follow_symlinks=False)
+
+
+def exchange(new, folder):
+    """`folder` becomes `new`, and `new` what `folder` was. False where the system cannot do that in one step."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "renameat2"):
+        return False
+    if libc.renameat2(AT_FDCWD, os.fsencode(new), AT_FDCWD, os.fsencode(folder), EXCHANGE) == 0:
+        return True
+    failure = ctypes.get_errno()
+    if failure in (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
+        return False
+    raise OSError(failure, f"cannot replace {folder}: {os.strerror(failure)}")
+
+
+def put_in_place(new, folder):
+    """Moves the finished site in `new` to `folder`; `new` may be what `folder` was."""
+    with open(os.path.join(new, MANIFEST), "w", encoding="utf-8") as f:
+        f.write("\n".join(sorted(files_below(new))))
+    os.chmod(new, os.stat(folder).st_mode & 0o7777 if os.path.isdir(folder) else 0o777 & ~umask())
+    if not os.path.isdir(folder):
+        force_to_disk(new)
+        os.rename(new, folder)
+    else:
+        take_along(folder, new)
+        force_to_disk(new)
+        if not exchange(new, folder):
+            old = new + ".old"
+            os.rename(folder, old)
+            try:
+                os.rename(new, folder)
+            except BaseException:
+                os.rename(old, folder)
+                raise
+            os.rename(old, new)
+    descriptor = os.open(os.path.dirname(folder), os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def remove_abandoned(parent):
+    """Removes what reports that were killed left in `parent`: nobody holds a lock on it."""
+    for entry in os.scandir(parent):
+        if entry.name.startswith(".report-") and entry.is_dir(follow_symlinks=False):
+            with contextlib.suppress(OSError):
+                descriptor = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                finally:
+                    os.close(descriptor)
+
+
+@contextlib.contextmanager
+def site(folder):
+    """A new folder for the pages, put in place of `folder` at the end. An exception or a signal leaves nothing behind; a
+    kill leaves a folder that the next report removes."""
+    folder = os.path.realpath(folder)
+    parent = os.path.dirname(folder)
+    os.makedirs(parent, exist_ok=True)
+    remove_abandoned(parent)
+    new = tempfile.mkdtemp(prefix=".report-", dir=parent)
+    held = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
+    with contextlib.suppress(OSError):  # a file system without locks: another report may remove it, and this one then fails
+        fcntl.flock(held, fcntl.LOCK_EX)
+
+    def give_up(*_):
+        """Ends at once. (An exception would be lost where the signal meets a fork's callbacks.)"""
+        workers.end()
+        shutil.rmtree(new, ignore_errors=True)
+        os._exit(3)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, give_up)
+    try:
+        yield new
+        put_in_place(new, folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        os.close(held)
+
+
+def files(folder, contents):
+    """Writes {name: text} into `folder`, each file in one step."""
+    os.makedirs(folder, exist_ok=True)
+    for name, text in contents.items():
+        descriptor, path = tempfile.mkstemp(prefix=f".{name}-", dir=folder)
+        try:
+            with open(descriptor, "w", encoding="utf-8", newline="") as f:
+                f.write(text)
+                f.flush()
+                os.fchmod(f.fileno(), 0o666 & ~umask())
+                os.fsync(f.fileno())
+            os.replace(path, os.path.join(folder, name))
+        except BaseException:
+            os.unlink(path)
+            raise
