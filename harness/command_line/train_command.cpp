@@ -97,13 +97,13 @@ public:
   void begin(int i) {
     if (i < steps_) trainer_.begin();
   }
-  Trained evaluated() {
+  /// Calls `report` once the model is on the disk.
+  void evaluate(const std::function<void(size_t, const Trained &)> &report) {
     const Judged judged = trainer_.evaluate();
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const Trained trained{trainer_.progressed().diverged, judged.loss, judged.accuracy(), chance(run_.setup.settings),
                           passed.count()};
-    record_.add(index, trainer_.progressed(), trained);
-    return trained;
+    record_.add(index, trainer_.progressed(), trained, [report, trained, i = index] { report(i, trained); });
   }
 
   const size_t index;
@@ -212,7 +212,7 @@ void train_all(const std::vector<size_t> &left, int at_once, const std::vector<T
       if (model->goes_on(labels[model->index], progress)) {
         ++model;
       } else {
-        report(model->index, model->evaluated());
+        model->evaluate(report);
         model = underway.erase(model);
       }
     }

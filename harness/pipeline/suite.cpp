@@ -39,6 +39,12 @@ Effort effort_of(const std::string &text, const std::string &where) {
   usage_error(where + ": effort is 'quick' or 'full', got '" + text + "'");
 }
 
+Real real_of(const std::string &text, const std::string &where) {
+  for (const Real real : {Real::f32, Real::f64})
+    if (text == name_of(real)) return real;
+  usage_error(where + " is 'f32' or 'f64', got '" + text + "'");
+}
+
 std::vector<std::string> texts(const toml::node &value, const std::string &where) {
   if (!value.is_array()) return {scalar_text(value, where)};
   std::vector<std::string> all;
@@ -77,7 +83,7 @@ Experiment experiment_from(const toml::table &table, const std::string &where, c
     else if (key == "form")
       r.form = scalar_text(value, here);
     else if (key == "dtype")
-      r.real = scalar_text(value, here) == "f32" ? Real::f32 : Real::f64;
+      r.real = real_of(scalar_text(value, here), here);
     else if (key == "chunk")
       r.chunk = count();
     else if (key == "seeds")
@@ -159,7 +165,7 @@ Suite from_table(const toml::table &table, const std::string &path) {
       for (const auto &item : *value.as_array()) suite.claims.push_back(scalar_text(item, where));
     } else if (key == "effort") {
       suite.effort = effort_of(scalar_text(value, where), path);
-    } else if (key == "seed" && value.is_integer()) {
+    } else if (key == "seed" && value.is_integer() && value.as_integer()->get() >= 0) {
       suite.seed = std::uint64_t(value.as_integer()->get());
     } else if ((key == "run" || key == "train") && value.is_array_of_tables()) {
       for (const auto &entry : *value.as_array())

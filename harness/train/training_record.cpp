@@ -120,13 +120,14 @@ void TrainingRecord::keep(size_t run, const TrainingState &state) {
   recorder_.add([] {}, std::vector<Table>{table, curves});
 }
 
-void TrainingRecord::add(size_t run, const Progressed &progressed, const Trained &trained) {
+void TrainingRecord::add(size_t run, const Progressed &progressed, const Trained &trained,
+                         std::function<void()> report) {
   const Results &now = recorder_.results();
   Table table = now.table("trained"), curves = now.table("training_curves"), under_way = now.table("training_state");
   table.add(run, trained.diverged ? "diverged" : "ok", trained.loss, trained.accuracy, trained.chance, trained.seconds);
   add_curve(curves, run, progressed.curve);
   forget(under_way, run);
-  recorder_.add([] {}, std::vector<Table>{table, curves, under_way});
+  recorder_.add(std::move(report), std::vector<Table>{table, curves, under_way});
 }
 
 void TrainingRecord::finish(const std::function<Table(const Results &)> &statements) {

@@ -41,9 +41,13 @@ public:
   std::optional<Trained> trained(size_t run) const;
   /// Where it was when an earlier process kept it, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
-  bool due() const { return recorder_.due(0.03); } // whether it is time to keep a state, which a device's steps wait for
+  bool due() const {
+    return recorder_.due(0.03);
+  } // whether it is time to keep a state, which a device's steps wait for
   void keep(size_t run, const TrainingState &state);
-  void add(size_t run, const Progressed &progressed, const Trained &trained);
+  /// `report` is called once the model is on the disk.
+  void add(
+      size_t run, const Progressed &progressed, const Trained &trained, std::function<void()> report = [] {});
   const Results &results() const { return recorder_.results(); }
   /// With what the suite's statements come to, once rank 0 has all.
   void finish(const std::function<Table(const Results &)> &statements);

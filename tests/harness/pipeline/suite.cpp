@@ -29,6 +29,17 @@ BOOST_AUTO_TEST_CASE(a_file_says_what_how_hard_and_where) {
   BOOST_TEST((load_suite("full").effort == Effort::full));
 }
 
+BOOST_AUTO_TEST_CASE(a_type_is_one_of_the_two_that_layers_run_in) {
+  const Folder folder;
+  const auto real = [&](const std::string &value) {
+    std::ofstream(folder / "s.toml") << "[[run]]\nname = \"e\"\nvariants = \"linear\"\ntasks = \"recall\"\ndtype = "
+                                     << value;
+    return load_suite(folder / "s.toml").experiments.at(0).request.real;
+  };
+  BOOST_TEST((real("\"f32\"") == Real::f32 && real("\"f64\"") == Real::f64));
+  for (const char *wrong : {"\"f16\"", "\"F32\"", "32", "\"\"", "[\"f32\"]"}) BOOST_CHECK_THROW(real(wrong), Error);
+}
+
 BOOST_AUTO_TEST_CASE(statements_are_comparisons_or_numbers) {
   const Folder folder;
   const auto load = [&](const std::string &keys) {

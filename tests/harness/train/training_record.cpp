@@ -48,6 +48,27 @@ BOOST_AUTO_TEST_CASE(what_was_trained_is_read_again) {
       Error); // other seeds
 }
 
+BOOST_AUTO_TEST_CASE(a_model_is_reported_once_it_is_on_the_disk) {
+  const Folder folder;
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
+  Recorder::Clock::time_point now{};
+  TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false, [&] { return now; });
+  int reported = 0;
+  const auto on_disk = [&] {
+    const Results kept = Results::read(folder / "t.h5.partial");
+    return kept.table("trained").rows.size();
+  };
+  const auto report = [&] {
+    reported += 1;
+    BOOST_TEST(on_disk() == 2u);
+  };
+  record.add(1, {}, {false, 1.25, 0.75, 0.125, 2}, report);
+  BOOST_TEST((reported == 0 && on_disk() == 0u)); // too soon to write again
+  now += std::chrono::seconds(2);
+  record.add(0, {}, {true, 0, 0, 0.125, 1}, report);
+  BOOST_TEST(reported == 2);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_under_way_comes_back_to_the_last_bit) {
   const Folder folder;
   const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
