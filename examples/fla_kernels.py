@@ -5,12 +5,17 @@
     fla_kernels.py gated_delta_net chunk bf16 in out
     recollect check gated_delta_net --battery in -c out --dtype bf16
 
-Usage: fla_kernels.py LAYER FORM DTYPE INDIR OUTDIR [--grad] [--set NAME=VALUE ...] [--tune] [--seconds N]
+Usage: fla_kernels.py LAYER FORM DTYPE INDIR OUTDIR [--grad] [--log-gates] [--set NAME=VALUE ...] [--tune]
+           [--seconds N]
 
 LAYER is a layer of recollect and FORM one of fla's forms of it; without arguments the script lists both. FORM `naive`
 is fla's own PyTorch reference, in float32, which needs no GPU. fla is found as Python finds it (PYTHONPATH).
 DTYPE: f32, tf32, f16, bf16. The inputs of f32 and tf32 are float32 alike; in f32 Triton multiplies in full float32, in
 tf32 in the tensor cores' TF32, its default. fla_layers.py says how inputs and outputs are converted.
+
+With --log-gates the cases hold the logarithms of alpha and lambda, as `sample --log-gates` writes them, and dalpha and
+dlambda are the gradients of the logarithms, as the kernels give them: a gradient of the gate itself would be divided
+by the gate, which magnifies rounding where the gate is small.
 
 With --grad a case holds do (and dstate, of the final state), and the output dq, dk, dv, ... and dstate, of the initial
 state.
@@ -36,7 +41,7 @@ from fla_layers import DEVICE, DTYPES, KERNELS, SETTINGS, Inputs, take_first_con
 
 def computed(layer, kernel, arrays, args):
     """o, state and the gradients of one case, as NumPy arrays in recollect's layout."""
-    x = Inputs(arrays, DTYPES[args.dtype], args.settings)
+    x = Inputs(arrays, DTYPES[args.dtype], args.settings, args.log_gates)
     with torch.set_grad_enabled(args.grad):
         o, state = layer(kernel, x)
         o, state = o.transpose(1, 2), None if state is None else state.transpose(2, 3)
@@ -84,6 +89,7 @@ def parsed():
     for name in ("layer", "form", "dtype", "indir", "outdir"):
         parser.add_argument(name)
     parser.add_argument("--grad", action="store_true")
+    parser.add_argument("--log-gates", action="store_true")
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--seconds", type=float, default=float("inf"))

@@ -4,7 +4,7 @@
 The kernels get what their users give them: q, k, v, w and beta in the type asked for, gates as float32 logarithms,
 states in float32. Conversions: layout [B,H,T,D] to fla's [B,T,H,D]; states [Dv,Dk] to its [Dk,Dv]; scale 1 in place of
 1/sqrt(Dk). All of them are PyTorch's functions, so that autograd takes the kernels' gradients through them: dalpha is
-fla's dg divided by alpha."""
+fla's dg divided by alpha. With log_gates the case holds the logarithms, and dalpha is dg."""
 import importlib
 import importlib.util
 import os
@@ -25,8 +25,8 @@ SETTINGS = {"scale": None, "gamma": 0.96875, "u": 1.0, "ridge": 0.01, "household
 class Inputs:
     """A case's tensors in fla's layout and types. `leaves` are the case's own arrays, whose gradients are asked for."""
 
-    def __init__(self, arrays, dtype, settings):
-        self.settings, self.dtype, self.zero_gate = settings, dtype, False
+    def __init__(self, arrays, dtype, settings, log_gates=False):
+        self.settings, self.dtype, self.log_gates, self.zero_gate = settings, dtype, log_gates, False
         kept = {name: dtype if name in WHOLE or name == "beta" else torch.float32 for name in arrays}
         self.leaves = {
             name: torch.tensor(np.asarray(array, np.float32), device=DEVICE).to(kept[name]).requires_grad_()
@@ -48,15 +48,23 @@ class Inputs:
         self.zero_gate = self.zero_gate or bool((factor == 0).any())
         return factor.double().log().float()
 
+    def log_gate(self, name):
+        """The logarithm of alpha or lambda, None where the case has no such gate."""
+        gate = self.given(name)
+        if gate is None or not self.log_gates:
+            return None if gate is None else self.logarithm(gate)
+        self.zero_gate = self.zero_gate or bool((gate == -torch.inf).any())
+        return gate
+
     def log_alpha(self):
-        alpha = self.given("alpha")
-        return torch.zeros(self.B, self.T, self.H, device=DEVICE) if alpha is None else self.logarithm(alpha)
+        gate = self.log_gate("alpha")
+        return torch.zeros(self.B, self.T, self.H, device=DEVICE) if gate is None else gate
 
     def log_decays(self):
         """Of every key channel: lambda, alpha or their product."""
         gate = self.log_alpha()[..., None].expand(self.B, self.T, self.H, self.Dk)
-        factor = self.given("lambda")
-        return (gate if factor is None else gate + self.logarithm(factor)).contiguous()
+        factor = self.log_gate("lambda")
+        return (gate if factor is None else gate + factor).contiguous()
 
     def in_type(self, x):
         return x.to(self.dtype).contiguous()
@@ -142,6 +150,8 @@ def hgrn2(kernel, x):
 def kept(x):
     """The forget gates of HGRN, in float64."""
     lower, factor = x.settings["lower"], x.given("lambda")
+    if factor is not None and x.log_gates:
+        factor = factor.double().exp()
     return lower + (1 - lower) * (1 if factor is None else factor.double()) * torch.sigmoid(-x.k.double())
 
 
