@@ -62,7 +62,7 @@ void check_words(int argc, char **argv, CLI::App &app) {
 }
 
 int parse_and_run(int argc, char **argv) {
-  CLI::App app{"recollect: associative memory in sequence models, benchmarked and held against theory", "recollect"};
+  CLI::App app{"recollect: benchmarks and verifies associative memory in sequence models", "recollect"};
   app.formatter(std::make_shared<FoldedHelp>());
   app.set_version_flag("--version", version());
   app.require_subcommand(1);

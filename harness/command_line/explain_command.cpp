@@ -56,10 +56,10 @@ int explain(const ExplainFlags &flags) {
 Action add_explain(CLI::App &app) {
   const auto flags = std::make_shared<ExplainFlags>();
   CLI::App &c = *app.add_subcommand(
-      "explain", "one claim, variant, task or mistake of kernels: what it says, what was found, what to use");
-  c.add_option("name", flags->name, "of a claim, a variant, a task or a mistake")->required();
-  c.add_option("--seed", flags->seed, "seed of a claim's measurement")->capture_default_str();
-  c.add_flag("!--no-measure", flags->measure, "say what a claim states without measuring it");
+      "explain", "explain one claim, variant, task or kernel mistake: statement, measurement, related claims");
+  c.add_option("name", flags->name, "name of a claim, a variant, a task or a mistake")->required();
+  c.add_option("--seed", flags->seed, "seed with which a claim is measured")->capture_default_str();
+  c.add_flag("!--no-measure", flags->measure, "print a claim without measuring it");
   example(c, "recollect explain delta_net");
   return [flags](const Words &) { return explain(*flags); };
 }

@@ -26,11 +26,12 @@ inline Assignments assignments(const std::vector<std::string> &texts) {
 struct EngineFlags {
   std::string schedule = "auto", math = "exact";
   void add(CLI::App &c) {
-    c.add_option("--schedule", schedule, "auto, streaming (a team a head) or three_phase (all chunks at once)")
+    c.add_option("--schedule", schedule, "auto, streaming (one team per head) or three_phase (all chunks at once)")
         ->check(CLI::IsMember({"auto", "streaming", "three_phase"}))
         ->capture_default_str();
     c.add_option("--math", math,
-                 "exact, tf32 or bf16: what float32 products round their operands to, where the device can")
+                 "exact, tf32 or bf16: precision to which the operands of float32 products are rounded, if the device "
+                 "supports it")
         ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
         ->capture_default_str();
   }
@@ -49,7 +50,8 @@ struct AlongFlags {
     CLI::Option *along =
         c.add_option("--ranks-along", dimension, "T: cut one sequence into a segment for each rank of mpirun")
             ->check(CLI::IsMember({"T"}));
-    c.add_option("--carry", carry, "how ranks pass the state on: auto, scan (at once) or chain (one after the other)")
+    c.add_option("--carry", carry,
+                 "how ranks pass the state on: auto, scan (in parallel) or chain (one after the other)")
         ->check(CLI::IsMember({"auto", "scan", "chain"}))
         ->needs(along)
         ->capture_default_str();
@@ -64,7 +66,8 @@ struct FormFlags {
   std::vector<std::string> settings;
 
   void add(CLI::App &c) {
-    c.add_option("--form", form, "recurrent, fast (the faster at the shape), or a form's name")->capture_default_str();
+    c.add_option("--form", form, "recurrent, fast (the fastest exact form at this shape), or the name of a form")
+        ->capture_default_str();
     c.add_option("--chunk", chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
     c.add_option("--dtype", dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
     c.add_option("--set", settings, "name=value, or owner.name=value (repeatable)")->expected(1)->take_all();
@@ -97,14 +100,13 @@ template <class Work> auto in_file(const std::string &path, const Work &work) {
 inline void add_memory_flag(CLI::App &c) {
   c.add_option_function<std::string>(
       "--memory", [](const std::string &text) { set_memory_limit(parse_bytes(text, "--memory")); },
-      "most that a case or a file may take, such as 8G; default: what the machine has, and on a GPU what that has "
-      "free");
+      "memory limit of a case or a file, such as 8G; default: the machine's memory, on a GPU its free memory");
 }
 
 /// Progress and what each piece of work found are left out; the last line and failures stay.
 struct QuietFlag {
   bool quiet = false;
-  void add(CLI::App &c) { c.add_flag("--quiet", quiet, "only what failed and the last line"); }
+  void add(CLI::App &c) { c.add_flag("--quiet", quiet, "print only failures and the last line"); }
 };
 
 /// "Example:" at the end of a subcommand's help.

@@ -42,8 +42,7 @@ int list(const ListFlags &flags) {
 
 Action add_list(CLI::App &app) {
   const auto flags = std::make_shared<ListFlags>();
-  CLI::App &c =
-      *app.add_subcommand("list", "what there is: variants, tasks or claims; with names, everything about each");
+  CLI::App &c = *app.add_subcommand("list", "list variants, tasks or claims; with names, all details of each");
   c.add_option("kind", flags->kind, "variants, tasks or claims")
       ->required()
       ->check(CLI::IsMember({"variants", "tasks", "claims"}));

@@ -19,13 +19,21 @@ std::string forms_text(const Variant &v) {
   return join(all, ", ");
 }
 
+/// What a read at a key returns after several values were written at it.
+const char *returned(Repeats repeats) {
+  const char *const texts[] = {"", "the sum of its values", "the mean of its values",
+                               "the sum of its values over (their number + ridge)", "its latest value"};
+  return texts[int(repeats)];
+}
+
 std::string traits_text(const Traits &t) {
   return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") +
-         ", " + (t.order_invariant ? "blind to the order of the pairs" : "sees the order of the pairs") + ", " +
+         ", " + (t.order_invariant ? "independent of the order of the pairs" : "depends on the order of the pairs") +
+         ", " +
          (t.stable ? "stable in float32 within its condition number" : "unstable in float32 on ill-conditioned keys") +
          (t.zero_step_keeps ? ", beta = 0 writes nothing" : "") +
          (t.zero_key_keeps ? ", a key of zero writes nothing" : "") +
-         (t.repeats == Repeats::other ? "" : std::string(", a repeated key reads ") + name_of(t.repeats)) +
+         (t.repeats == Repeats::other ? "" : std::string(", a repeated key returns ") + returned(t.repeats)) +
          (t.linear_memory ? "" : ", memory grows as T^2");
 }
 
@@ -103,12 +111,12 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "objective", v.objective);
   line(out, "source", v.source);
   line(out, "differs", v.differs);
-  line(out, "state", state_text(v) + " a head at Dk = Dv = 64");
+  line(out, "state", state_text(v) + " per head at Dk = Dv = 64");
   line(out, "layout", v.layout);
   if (!v.symmetric.empty())
     line(out, "gradient",
          "of the symmetric " + v.symmetric + ": d_ij = d_ji, each half of the derivative in their common value");
-  line(out, "cost", v.cost.str() + " a token");
+  line(out, "cost", v.cost.str() + " per token");
   line(out, "forms", forms_text(v));
   line(out, "traits", traits_text(v.traits));
   out << "inputs:\n";

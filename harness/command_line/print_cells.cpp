@@ -146,8 +146,8 @@ void print_cells(std::ostream &out, const Results &results) {
     print_table(out, tables[over]);
   }
   if (!untuned.empty())
-    out << folded(
-               "untuned: layers stand at their defaults and do not compare; --tune gives each the best of a small grid")
+    out << folded("untuned: layers have their default parameters, so this is no comparison; --tune tunes each on a "
+                  "small grid")
         << '\n';
 }
 

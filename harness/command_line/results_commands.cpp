@@ -88,7 +88,7 @@ Action add_merge(CLI::App &app) {
   CLI::App &c = *app.add_subcommand("merge", "join the shards of one plan into one results file");
   c.add_option("parts", flags->parts, "files written by run --shard or verify --shard")->required();
   c.add_option("-o,--output", flags->output, "results file (HDF5)")->required();
-  c.add_flag("--partial", flags->partial, "also where shards are missing");
+  c.add_flag("--partial", flags->partial, "also if shards are missing");
   example(c, "recollect merge 1.h5 2.h5 -o all.h5");
   return [flags](const Words &) { return merge(*flags); };
 }
@@ -96,7 +96,7 @@ Action add_merge(CLI::App &app) {
 Action add_diff(CLI::App &app) {
   const auto flags = std::make_shared<DiffFlags>();
   CLI::App &c = *app.add_subcommand(
-      "diff", "what changed between two results files: verdicts, failures, metrics and times beyond their errors");
+      "diff", "compare two results files: verdicts, failures, and metrics and times that differ beyond their errors");
   c.add_option("old", flags->old_path, "results file")->required();
   c.add_option("new", flags->new_path, "results file")->required();
   c.add_option("--format", flags->format, "text or md")->check(CLI::IsMember({"text", "md"}))->capture_default_str();
@@ -104,7 +104,7 @@ Action add_diff(CLI::App &app) {
                "relative change of a metric that another machine's rounding may make")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  c.add_flag("--gate", flags->gate, "exit 1 where something became worse");
+  c.add_flag("--gate", flags->gate, "exit 1 if something became worse");
   example(c, "recollect diff old.h5 new.h5 --gate");
   return [flags](const Words &) { return run_diff(*flags); };
 }

@@ -30,15 +30,17 @@ struct PlanFlags {
     form.add(c);
     engine.add(c);
     c.get_option("--set")->description(
-        "name=values or owner.name=values, values as 64, 0.2,0.5 or 16:512:*2 (repeatable)");
-    c.add_option("--shape", shapes, "d,dv, the widths of keys and values (repeatable): pairs, not every combination")
+        "name=values or owner.name=values, with values such as 64, 0.2,0.5 or 16:512:*2 (repeatable)");
+    c.add_option("--shape", shapes, "d,dv: a pair of key and value widths (repeatable; pairs are not combined)")
         ->expected(1)
         ->take_all();
     c.add_option("--seed", seed, "first seed")->capture_default_str();
     seeds_option =
         c.add_option("--seeds", seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
-    c.add_flag("--tune", tune, "choose what is free in a layer (temperature, ridge, gates) on seeds of its own first");
-    c.add_option("--suite", suite, "the [[run]] entries of this TOML file (see ci/suites), instead of the flags above")
+    c.add_flag("--tune", tune,
+               "tune the free parameters of each layer (temperature, ridge, gates) on separate seeds first");
+    c.add_option("--suite", suite,
+                 "run the [[run]] entries of this TOML file (see ci/suites) instead of the flags above")
         ->excludes("--variants", "--tasks", "--set", "--shape");
   }
   RunRequest request() const {
@@ -162,7 +164,7 @@ Action add_run(CLI::App &app) {
   c.add_option("--warmup", flags->warmup, "unmeasured launches before the measured ones")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  c.add_option("--repetitions", flags->repetitions, "measured launches a case")
+  c.add_option("--repetitions", flags->repetitions, "measured launches per case")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   flags->shard.add(c);

@@ -277,27 +277,28 @@ std::string settings_help() {
 
 Action add_train(CLI::App &app) {
   const auto flags = std::make_shared<TrainFlags>();
-  CLI::App &c = *app.add_subcommand("train", "train small models with a layer as their mixer, on key-value recall");
+  CLI::App &c = *app.add_subcommand("train", "train small models with a layer as token mixer");
   c.add_option("--set", flags->settings,
-               "name=values of a setting, or LAYER.name=values of a layer's parameter, values as 64, 0.2,0.5 or "
-               "16:512:*2 (repeatable)")
+               "name=values of a setting, or LAYER.name=values of a layer's parameter, with values such as 64, 0.2,0.5 "
+               "or 16:512:*2 (repeatable)")
       ->expected(1)
       ->take_all();
-  CLI::Option *suite = c.add_option("--suite", flags->suite,
-                                    "the [[train]] entries and statements of this TOML file (see ci/suites) instead")
-                           ->excludes("--set");
+  CLI::Option *suite =
+      c.add_option("--suite", flags->suite,
+                   "train the [[train]] entries of this TOML file and judge its statements (see ci/suites)")
+          ->excludes("--set");
   c.add_option("--judge", flags->judged,
-               "train nothing: judge the suite's statements by the models in these files, which -o joins")
+               "train nothing: judge the suite's statements with the models in these files; -o joins the files")
       ->needs(suite)
       ->excludes("--set");
-  c.add_option("--corpus", flags->corpus, "the file whose bytes task=text predicts; its last tenth is held out");
+  c.add_option("--corpus", flags->corpus, "file whose bytes task=text predicts; its last tenth is held out");
   c.add_option("--seed", flags->seed, "first seed")->capture_default_str();
   flags->seeds_option =
       c.add_option("--seeds", flags->seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
   c.add_option(
        "--at-once", flags->at_once,
-       "models that are trained side by side: 8 on a GPU, unless they fill its memory, 1 on a host, where mpirun "
-       "shares them among processes")
+       "models trained at the same time; default: 8 on a GPU if they fit into its memory, 1 on a host (there, use "
+       "mpirun)")
       ->check(CLI::Range(1, 1000));
   flags->output.add(c);
   flags->quiet.add(c);

@@ -79,8 +79,8 @@ int verify(VerifyFlags &flags, const Words &command_line) {
 Action add_verify(CLI::App &app) {
   const auto flags = std::make_shared<VerifyFlags>();
   CLI::App &c =
-      *app.add_subcommand("verify", "hold claims against measurement; exit 1 when one does not come out as expected");
-  c.add_option("claims", flags->claims, "ids or globs; default: the suite's");
+      *app.add_subcommand("verify", "compare claims with measurements; exit 1 if a verdict is not the expected one");
+  c.add_option("claims", flags->claims, "ids or globs; default: all claims of the suite");
   c.add_option("--suite", flags->suite, "quick, full, or the path of a TOML suite")->capture_default_str();
   flags->seed_option = c.add_option("--seed", flags->seed, "seed of every random input")->capture_default_str();
   c.add_option("--point", flags->points, "measure at name=value,name=value,... (repeatable)")->expected(1)->take_all();
@@ -88,7 +88,7 @@ Action add_verify(CLI::App &app) {
   flags->output.add(c);
   c.add_option("--json", flags->json, "write findings as JSON");
   c.add_option("--junit", flags->junit, "write findings as JUnit XML");
-  c.add_flag("--points", flags->every_point, "print every point, not one row a claim");
+  c.add_flag("--points", flags->every_point, "print every point instead of one row per claim");
   flags->quiet.add(c);
   example(c, "recollect verify snr_exp --point d=48,n=100,tau=7");
   return [flags](const Words &command_line) { return verify(*flags, command_line); };

@@ -29,75 +29,82 @@ const std::vector<ParamSpec> &settings() {
   static const std::vector<ParamSpec> all{
       choice_param(
           "task", {"mqar", "copy", "bigrams", "swaps", "trees", "text"},
-          "key-value recall (004 §5.2), the first half repeated, recall in running text (003 §6), which of the "
-          "elements comes first after each swap (000 §3.2), which nodes the first one reaches (000 §3.3), or the next "
-          "byte of a file, which --corpus names (000 §3.1)"),
+          "mqar: key-value recall (004 §5.2); copy: repeat the first half; bigrams: recall in running text (003 §6); "
+          "swaps: which element is first after each swap (000 §3.2); trees: which nodes the first one reaches "
+          "(000 §3.3); text: the next byte of the file that --corpus names (000 §3.1)"),
       integer_param(
           "pairs", 8, 1, 4096,
-          "of mqar: n, in texts of 3 n + 1 tokens or more; of copy: tokens to repeat, of 2 n + 1; of bigrams: cues "
-          "with a response; of swaps: swaps"),
+          "mqar: n pairs, in texts of at least 3 n + 1 tokens; copy: n tokens to repeat, in texts of 2 n + 1; bigrams: "
+          "cues that have a response; swaps: number of swaps"),
       integer_param("context", 16, 1, 1 << 20,
-                    "of bigrams: L cues and responses written, in texts of 2 L + 1 tokens; of text: bytes of a text"),
-      integer_param("elements", 5, 2, 256, "of swaps: n elements, n (n - 1) / 2 swaps as tokens; of trees: nodes"),
-      integer_param("length", 0, 0, 1 << 20,
-                    "of mqar: tokens of a text, with filler between pairs and separator; 0: 3 n + 1, none"),
+                    "bigrams: L cues with responses, in texts of 2 L + 1 tokens; text: bytes per text"),
+      integer_param("elements", 5, 2, 256,
+                    "swaps: n elements, with n (n - 1) / 2 possible swaps as tokens; trees: nodes"),
+      integer_param(
+          "length", 0, 0, 1 << 20,
+          "mqar: tokens per text, with filler between the pairs and the separator; 0: 3 n + 1 tokens, no filler"),
       choice_param("filler", {"random", "pairs", "pad"},
-                   "of mqar: any tokens but the text's keys, its pairs once more in random order, or the separator"),
+                   "mqar: random: any token that is no key of the text; pairs: its pairs again in random order; pad: "
+                   "the separator"),
       choice_param("values", {"upper", "lower", "any"},
-                   "of mqar: half of the vocabulary that values are of; lower: that of the keys"),
+                   "mqar: half of the vocabulary from which values are drawn; keys are in the lower half"),
       choice_param("key_tokens", {"lower", "any"},
-                   "of mqar: keys are of the lower half of the vocabulary, or any tokens but the separator"),
+                   "mqar: keys are drawn from the lower half of the vocabulary, or from all tokens but the separator"),
+      choice_param("repeats", {"values", "all", "none"},
+                   "mqar: what may occur twice in a text: values; all: keys too (the answer is the latest value); "
+                   "none: neither"),
       choice_param(
-          "repeats", {"values", "all", "none"},
-          "of mqar: what a text may draw twice: values; keys too, the latest value being the answer; or neither"),
-      choice_param("map", {"fresh", "fixed"},
-                   "of mqar: a text draws its keys' values, or every key has one value in all texts"),
+          "map", {"fresh", "fixed"},
+          "mqar: fresh: every text draws new values for its keys; fixed: a key has the same value in all texts"),
       choice_param("held_out_keys", {"seen", "unseen"},
-                   "of mqar: unseen, keys of held-out texts are of the upper half, which has none in training"),
-      integer_param("vocabulary", 128, 8, 1 << 20, "tokens: keys of the lower half, values of the upper, a separator"),
-      choice_param("labels", {"right", "shuffled"}, "shuffled: a text's answers in random order, to train with"),
+                   "mqar: unseen: keys of held-out texts come from the upper half, which has no keys in training"),
+      integer_param("vocabulary", 128, 8, 1 << 20,
+                    "number of tokens: keys in the lower half, values in the upper half, one separator"),
+      choice_param("labels", {"right", "shuffled"},
+                   "shuffled: the answers of each training text are put into random order"),
       choice_param("mixer", mixers(), "the layer, or none"),
       integer_param("layers", 2, 1, 64, "blocks of mixer and MLP"),
-      integer_param("width", 128, 1, 65536, "of the residual stream"),
+      integer_param("width", 128, 1, 65536, "width of the residual stream"),
       integer_param("heads", 4, 1, 1024, "heads of the mixer"),
-      integer_param("head_width", 0, 0, 65536, "channels of a head, 0: width / heads"),
-      integer_param(
-          "kv_heads", 0, 0, 1024,
-          "heads of keys, values and decays, each of them for heads / kv_heads queries, lookups and steps; 0: as "
-          "many as heads"),
-      choice_param("biases", {"none", "all"}, "all: of the projections to the mixer and from it"),
-      integer_param("ffn", 256, 0, 1 << 20, "hidden width of the MLP, 0: no MLP"),
-      choice_param("norm", {"rms", "layer", "none"}, "before the mixer, the MLP and the answers"),
+      integer_param("head_width", 0, 0, 65536, "channels per head; 0: width / heads"),
+      integer_param("kv_heads", 0, 0, 1024,
+                    "heads of keys, values and decays, each shared by heads / kv_heads heads of queries, lookups and "
+                    "steps; 0: as "
+                    "many as heads"),
+      choice_param("biases", {"none", "all"}, "all: the projections into and out of the mixer have biases"),
+      integer_param("ffn", 256, 0, 1 << 20, "hidden width of the MLP; 0: no MLP"),
+      choice_param("norm", {"rms", "layer", "none"}, "normalisation before the mixer, the MLP and the output head"),
       real_param(
           "spread", 1, 0, 1e3,
-          "matrices and embedding begin as N(0, spread^2 / inputs): 0.577 has PyTorch's variance, 0.226 GPT-2's at "
-          "width 128"),
-      choice_param("head", {"tied", "own"}, "what reads the answers: the embedding, or a matrix of its own"),
-      choice_param("positions", {"learned", "none", "rope"}, "how a token knows where it is"),
-      integer_param("convolution", 0, 0, 64, "taps of a causal convolution before the keys' projection, 0: none"),
-      choice_param("convolved", {"keys", "all"}, "what sees the convolution: keys, or queries, keys and values"),
-      choice_param("keys", {"raw", "unit"}, "unit: keys of every head scaled to length 1"),
-      choice_param("lookups", {"own", "keys"}, "w: by a projection of its own, or the keys once more"),
-      choice_param(
-          "gates", {"tokens", "numbers"},
-          "by every token, within 0 and 1; or learned numbers of any size, for all tokens the same: those of decays "
-          "(alpha, lambda) begin at 1, those of beta as N(0, 1)"),
-      choice_param("reads", {"plain", "rms"}, "rms: what every head reads out scaled to unit mean square"),
-      integer_param("batch", 64, 1, 1e6, "texts a step"),
-      integer_param("batches", 0, 0, 1e9, "of texts to train on, over and over; 0: every step draws its own"),
-      real_param(
-          "curriculum", 0, 0, 1,
-          "accuracy of a point of the curve at which the pairs double until they are all; 0: all from the start"),
-      integer_param("start", 1, 1, 4096, "pairs to begin with under a curriculum"),
-      integer_param("steps", 2000, 1, 1e9, "of the optimiser"),
+          "matrices and embedding are initialised as N(0, spread^2 / inputs); 0.577 gives PyTorch's variance, 0.226 "
+          "GPT-2's at width 128"),
+      choice_param("head", {"tied", "own"}, "output head: tied: the embedding; own: a separate matrix"),
+      choice_param("positions", {"learned", "none", "rope"}, "position encoding"),
+      integer_param("convolution", 0, 0, 64, "taps of a causal convolution before the key projection; 0: none"),
+      choice_param("convolved", {"keys", "all"},
+                   "what the convolution is applied to: keys; or queries, keys and values"),
+      choice_param("keys", {"raw", "unit"}, "unit: the keys of every head are scaled to length 1"),
+      choice_param("lookups", {"own", "keys"}, "w: own: a separate projection; keys: equal to the keys"),
+      choice_param("gates", {"tokens", "numbers"},
+                   "tokens: computed from each token, in (0, 1); numbers: learned numbers, the same for all tokens and "
+                   "not bounded: "
+                   "decays (alpha, lambda) start at 1, beta as N(0, 1)"),
+      choice_param("reads", {"plain", "rms"}, "rms: the output of every head is scaled to unit mean square"),
+      integer_param("batch", 64, 1, 1e6, "texts per step"),
+      integer_param("batches", 0, 0, 1e9, "number of batches, used again and again; 0: every step draws a new one"),
+      real_param("curriculum", 0, 0, 1,
+                 "accuracy at which the number of pairs doubles, up to `pairs`; 0: all pairs from the start"),
+      integer_param("start", 1, 1, 4096, "number of pairs at the start of a curriculum"),
+      integer_param("steps", 2000, 1, 1e9, "optimiser steps"),
       real_param("lr", 1e-3, 0, 1e3, "peak learning rate"),
-      real_param("warmup", 0.1, 0, 1, "part of the steps in which the rate rises; then it falls as a cosine to 0"),
-      real_param("clip", 1, 0, no_limit, "largest norm of the gradient, 0: any"),
-      real_param("decay", 0.01, 0, 1e3, "AdamW's weight decay, of matrices"),
-      integer_param("evaluate", 15, 1, 1e6, "batches of held-out texts that decide the accuracy"),
-      choice_param(
-          "dtype", {"f64", "f32"},
-          "f64: layers by their definitions, the reference; f32: single precision, layers by their fast forms"),
+      real_param("warmup", 0.1, 0, 1,
+                 "fraction of the steps in which the learning rate rises; then it falls to 0 as a cosine"),
+      real_param("clip", 1, 0, no_limit, "norm at which the gradient is clipped; 0: not clipped"),
+      real_param("decay", 0.01, 0, 1e3, "AdamW's weight decay, applied to matrices"),
+      integer_param("evaluate", 15, 1, 1e6, "batches of held-out texts over which accuracy is measured"),
+      choice_param("dtype", {"f64", "f32"},
+                   "f64: layers run by their definitions (the reference); f32: single precision, layers run by their "
+                   "fast forms"),
       integer_param("every", 50, 1, 1e9, "steps between two points of the curves")};
   return all;
 }

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(a_layer_says_what_it_takes_and_what_stands_in) {
   BOOST_TEST((says(gated, "variant     gated_linear") && says(gated, "also called gla")));
   BOOST_TEST(says(gated, "one of these required"));
   BOOST_TEST(says(described(find_variant("gateloop")), "default 0"));
-  BOOST_TEST(says(described(find_variant("delta_net")), "a repeated key reads last"));
+  BOOST_TEST(says(described(find_variant("delta_net")), "a repeated key returns its latest value"));
   std::ostringstream list;
   print_variants(list, select_variants({"gla"}));
   BOOST_TEST(says(list.str(), "gated_linear (gla)"));
