@@ -21,7 +21,7 @@ class HeldCells(pages.ReportCase):
             return
         counts = {s: sum(c.status == s for c in cells) for s in {c.status for c in cells}}
         index = self.page("index.html")
-        self.says(index, f"{counts.get('ok', 0)} of {len(cells)} cells (a layer on a task at one setting) ran")
+        self.says(index, f"{counts.get('ok', 0)} of {len(cells)} cases (a layer on a task at one setting) ran")
         for status, count in counts.items():
             if status != "ok":
                 self.says(index, f"{count} {status}")

@@ -36,7 +36,7 @@ class Answers(ReportCase):
         self.assertFalse(good)
         self.assertIn("3 settings", text)
         index = self.written(self.runs)
-        self.says(index, "6 of 6 cells (a layer on a task at one setting) ran.")
+        self.says(index, "6 of 6 cases (a layer on a task at one setting) ran.")
         self.assertNotIn("512 bytes", index.text)
         self.assertNotIn("cost_recall", self.page("tasks/recall.html").source)  # which would rank n = 2 above n = 8
         self.assertIn("sweep_recall", self.page("tasks/recall.html").source)

@@ -44,10 +44,10 @@ class ProgramFiles(ReportCase):
         self.says(layer, "6 Dk Dv flops")
         self.says(layer, "Also calledgla")
         self.assertIn("<math>", layer.source)
-        self.says(self.page("layers/softmax.html"), "what stands free")
+        self.says(self.page("layers/softmax.html"), "tuning")
         linear = self.page("layers/linear.html")
-        for part in ("Inputsq, k, v", "Cost a token", "State", "Traits", "Parameters", "Accuracy against stored pairs",
-                     "On the tasks", "Fast forms against the definition", "Speed", "tokens a second", "Claims that run it", "snr_linear"):  # fmt: skip
+        for part in ("Inputsq, k, v", "Cost per token", "State", "Traits", "Parameters", "Accuracy against stored pairs",
+                     "On the tasks", "Fast forms against the definition", "Speed", "tokens per second", "Claims that run it", "snr_linear"):  # fmt: skip
             self.says(linear, part)
         self.assertIn('<svg class="curve"', linear.source)
         claim = self.page("claims/snr_linear.html")
@@ -60,7 +60,7 @@ class ProgramFiles(ReportCase):
         for part in ("accuracy", "softmax", "tuned: scale"):
             self.says(task, part)
         self.assertIn("layers/mamba.html", self.pages())  # also of layers that no file ran
-        self.says(self.page("tasks/recall.html"), "chance 0.0312, a perfect memory 1")
+        self.says(self.page("tasks/recall.html"), "chance 0.0312, best possible score 1")
         for name in ("time_against_length", "roofline", "cost_recall"):
             self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
 

@@ -43,7 +43,7 @@ class Site(ReportCase):
         self.says(pages["claims/claim_9.html"], "recollect verify claim_9 --seed 1 --points")
         self.says(pages["claims/claim_7.html"], "@misc{recollect_claim_7")
         self.says(index, "with uncommitted changes")
-        self.assertEqual([w in index.text for w in ("Expected", "Found", "New: where the text")], [True] * 3)
+        self.assertEqual([w in index.text for w in ("Expected", "Found", "Largest disagreements")], [True] * 3)
         self.assertTrue(1 <= index.source.split('<ol class="news">')[1].split("</ol>")[0].count("<li>") <= 5)
         delta = next(row for row in ledger.rows if row["id"] == "claim-claim_7")
         self.assertIn("delta_net", delta["data-key"])  # claims are found by the layers that they speak of

@@ -117,7 +117,7 @@ class Pages(pages.ReportCase):
             self.assertEqual(outcomes["claim-" + id], found["outcome"])
             self.assertEqual(findings.outcome(claims[id]), found["outcome"])
             self.assertFalse("not tested" in page.text or "Exact form" in page.text, row)
-        self.says(index, f"{len(rows)} more are held against trained models")
+        self.says(index, f"{len(rows)} more are compared with trained models")
         capacity = self.page("claims/vla_mqar_capacity_curve.html")
         self.says(capacity, "Printed004 Table 9: softmax .081, linear .074, DeltaNet .011, VLA 1.000 (24 pairs")
         self.says(capacity, "Reproducerecollect train --suite ci/suites/trained_vla_capacity.toml")
