@@ -8,9 +8,9 @@
 //   q      k1     k1     k2
 //   o  ->  a      a      b      decoded among {a}, {a,b}, {a,b,c}
 //
-// One pass thus holds every n up to `most`; "accuracy_by_step" is accuracy against n. "capacity" is found by bisection
-// over n, accuracy at n being that of the reads at n - window + 1 ... n over all memories; "reached" is 0 where even
-// `most` pairs were recalled, and capacity is then a lower bound. "capacity_ratio" is capacity / d.
+// One pass thus covers every n up to `most`; "accuracy_by_step" is accuracy against n. "capacity" is found by bisection
+// over n. The accuracy at n is that of the reads at n - window + 1 ... n over all memories. "reached" is 0 if even
+// `most` pairs were recalled; capacity is then a lower bound. "capacity_ratio" is capacity / d.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
@@ -87,7 +87,7 @@ Task capacity() {
   t.metrics = {{"capacity", Metric::larger}, {"capacity_ratio", Metric::larger}, {"reached", Metric::larger}, accuracy};
   t.ends = [](const Params &p) {
     const int window = p.integer("window"), most = p.integer("most");
-    const auto guessed = [&](int n) { // one of n values, over the window
+    const auto guessed = [&](int n) { // a guess among n values, averaged over the window
       double right = 0;
       const int first = std::max(0, n - window);
       for (int i = first; i < n; ++i) right += 1.0 / (i + 1) / (n - first);

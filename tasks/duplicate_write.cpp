@@ -8,7 +8,7 @@
 //   o  ->           v       v       v      a sum gives v, 2v, 3v
 //
 // The amplitude <o,v> / |v|^2 of each read, averaged over memories, is the series "amplitude_by_write". With
-// orthonormal keys the other pairs add nothing to it.
+// orthonormal keys the other pairs do not contribute to it.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reachability (000 §3.3): N nodes in two trees, in topological order, each step knowing its node's parent only. Which
+// Reachability (000 §3.3): N nodes in two trees, in topological order; each step gives only its node's parent. Which
 // root reaches the node?
 //
 // One row, roots 1 and 2, edges 1 -> 3 and 3 -> 4 (e: node embeddings, a and b: the roots' values):

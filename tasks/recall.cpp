@@ -9,7 +9,7 @@
 // Every memory has a twin, in the second half of the batch, with the same keys and every value but the asked one zero.
 // The twin's read is the signal c v of 000 Eq 5, the difference of the two reads is the noise r, exactly so for a layer
 // that is linear in v, and "snr_inverse" is the mean of |r|^2 / |c v|^2 (000 Eq 6) with no knowledge of the kernel.
-// Memories whose signal is zero (the pair was dropped altogether) are counted in "lost" and left out of it.
+// Memories whose signal is zero (the pair was lost entirely) are counted in "lost" and left out of "snr_inverse".
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"
@@ -54,7 +54,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
 
 Score score(const Params &p, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
-  result.series.clear(); // one scored step: no curve
+  result.series.clear(); // one scored step, hence no curve
   const Shape &shape = problem.sequence.shape;
   const int memories = p.integer("memories");
   double ratios = 0, kept = 0;

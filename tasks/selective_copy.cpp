@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selective copying: the tokens to copy lie scattered among noise, which a write gate can keep out.
+// Selective copying: the tokens to copy are scattered among noise, which a write gate can suppress.
 //
 // One row with L = 2 tokens and 2 noise steps (p: position keys, x: random keys, y: random words):
 //   t      1      2      3      4      5      6
@@ -7,7 +7,8 @@
 //   q                                  p1     p2
 //   o  ->                              a      b
 //
-// With noise_beta = 0 a layer with a write gate has an ordinary copy to make; one without writes the noise as well.
+// With noise_beta = 0 a layer with a write gate solves an ordinary copy task; one without a gate writes the noise as
+// well.
 #include "tasks/copying.hpp"
 
 namespace recollect::tasks {

@@ -61,7 +61,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// Root mean square over memories of the norm of rows [begin, end) of the final state, as the first head holds it.
+/// Root mean square over memories of the norm of rows [begin, end) of the final state of the first head.
 double state_norm(const Output &output, const Shape &shape, int begin, int end) {
   const size_t columns = output.state_shape.columns, size = output.state_shape.size();
   double square = 0;

@@ -9,7 +9,7 @@
 //   q      g1      g1      g2      g2
 //   |o_t - S* q_t|^2 has mean |S_t - S*|_F^2, and |o_2 - o_1|^2 has mean |S_2 - S_1|_F^2 for a read o = S q
 //
-// All heads of a model share x and hold maps of their own, of rank d / heads: with one head W_k is square and
+// All heads of a model share x and have separate maps of rank d / heads. With one head W_k is square and
 // S* = W_v W_k^{-1} (Eq 47), with several the values are not a function of the keys. W_k is scaled to E |k|^2 = 1,
 // where beta < 2/3 keeps the delta rule stable in mean square. Series by octave of t: "distance" = |S_t - S*|^2 /
 // |S*|^2 and "update" = |S_t - S_{t-1}|^2 / |S*|^2; the metrics are those of the first octave and of the last.

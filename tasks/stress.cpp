@@ -47,7 +47,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.scored.assign(T, 1);
   std::fill_n(problem.scored.begin(), most, 0);
   fill_gates(s, p);
-  // levels share a beginning; unused ones never win
+  // levels share the first candidates; unused ones are never chosen
   std::vector<double> values = Stream(seed, "stress/values").normals(size_t(most) * dv);
   normalise_rows(values, dv);
   for (int level = 0; level < levels; ++level) {

@@ -9,10 +9,10 @@
 namespace recollect::tasks {
 
 struct Swaps {
-  int n;                // keys in use
+  int n;                // number of keys in use
   const double *keys;   // [n,d]
   const double *values; // [n,dv]
-  bool ordered;         // write k_i - k_j with j < i only
+  bool ordered;         // swaps write k_i - k_j with j < i only
 };
 
 /// Fills q, k, v, target and answer of batch element b (arrays sized, v and target zero): n writes, then swaps up to T.

@@ -33,22 +33,22 @@ void limit(int what, rlim_t most) {
   if (getrlimit(what, &now) == 0) now.rlim_cur = std::min(most, now.rlim_max), setrlimit(what, &now);
 }
 
-/// The child's whole life: one byte for how it went, then the result or the message.
+/// Everything the child does: it writes one status byte, then the result or the error message.
 [[noreturn]] void live(int answer, const std::function<std::string()> &work, unsigned seconds) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);                        // does not outlive its parent
-  if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // nor hold the locks on its files while it dies
+  prctl(PR_SET_PDEATHSIG, SIGKILL);                        // ends with its parent
+  if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // closes inherited files and their locks
   close_range(unsigned(answer) + 1, ~0u, 0);
   limit(RLIMIT_CORE, 0);
   if (seconds) limit(RLIMIT_CPU, seconds);
   const int nowhere = open("/dev/null", O_WRONLY);
-  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO); // a library's last words are no message for users
+  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO); // messages of a library are not for users
   bool written = false;
   try {
     const std::string result = work();
     written = write_all(answer, std::string_view("\0", 1)) && write_all(answer, result);
   } catch (const Error &failure) {
     written = write_all(answer, std::string(1, char(failure.code)) + failure.what());
-  } catch (const std::exception &failure) { // out of memory, most likely: the message must not need any
+  } catch (const std::exception &failure) { // probably out of memory, so the message must not allocate
     const char code = char(exit_input);
     written = write_all(answer, std::string_view(&code, 1)) && write_all(answer, failure.what());
   }
@@ -90,7 +90,8 @@ std::string in_child(const std::string &what, const std::function<std::string()>
 
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work) {
   constexpr unsigned least_seconds = 10, bytes_per_second = 10'000'000;
-  // A byte of a deflated dataset is worth 1032 at most, and eight of those a table cell of 64; the library's own needs.
+  // A byte of a deflated dataset expands to at most 1032, and 8 bytes of these to a table cell of 64; plus the
+  // library's own.
   constexpr std::uint64_t bytes_a_byte = 8256, least_bytes = 256 << 20;
   struct stat s {};
   const auto bytes = stat(path.c_str(), &s) == 0 ? std::uint64_t(s.st_size) : 0;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that may crash on a damaged file, or when memory runs out inside a library, is done in a child process.
+// Runs work in a child process that may crash on a damaged file or when a library runs out of memory.
 #pragma once
 #include <functional>
 #include <string>
 
 namespace recollect {
 
-/// What `work` returns, computed in a forked child. Its Error is thrown again here; an input error that begins with
-/// `what` ("reading x.h5") where the child crashed, or took more than `seconds` of processor time (0: as many as it
-/// needs).
+/// Returns what `work` returns, computed in a forked child. Its Error is thrown again here. If the child crashes, or
+/// takes more than `seconds` of processor time (0: no limit), this is an input error that begins with `what` ("reading
+/// x.h5").
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds = 0);
 
-/// The same for a file that may be hostile: the child may take --memory on top of what this process has, and as long as
-/// the slowest disk and decompression need for a file of that size.
+/// The same for an untrusted file. The child may use --memory on top of what this process uses, and the time that the
+/// slowest disk and decompression need for a file of that size.
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work);
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a token costs, as a polynomial in the sizes: written in a descriptor, printed, evaluated, and held by a test
-// against the operations that the recurrent form is seen to make (counted.hpp).
+// Cost per token, as a polynomial in the sizes. It is written in a descriptor, printed and evaluated; a test compares
+// it with the operations that the recurrent form is seen to make (counted.hpp).
 #pragma once
 #include "harness/core/params.hpp"
 #include "harness/core/types.hpp"
@@ -10,7 +10,7 @@
 
 namespace recollect {
 
-/// Sums of products of named sizes, negative powers among them: 6 Dv Dk + 2 Dk T / block.
+/// Sums of products of named sizes, with negative powers too: 6 Dv Dk + 2 Dk T / block.
 class Polynomial {
 public:
   Polynomial(double constant = 0) { add({}, constant); }
@@ -19,7 +19,7 @@ public:
     p.add({{name, 1}}, 1);
     return p;
   }
-  /// A parameter that has this value where it is left automatic.
+  /// The value of a parameter that is left automatic.
   static Polynomial symbol(const std::string &name, const Polynomial &automatic) {
     Polynomial p = symbol(name);
     p.automatic_[name] = std::make_shared<const Polynomial>(automatic);
@@ -29,8 +29,8 @@ public:
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
   /// b has one term.
   friend Polynomial operator/(const Polynomial &a, const Polynomial &b);
-  /// A step's average over a sequence: of t it is (T + 1) / 2, of t^2 (T + 1) (2 T + 1) / 6. Other names are the
-  /// variant's parameters. A logic error for a name that is neither.
+  /// The average over the steps of a sequence: (T + 1) / 2 for t, (T + 1) (2 T + 1) / 6 for t^2. Other names are the
+  /// variant's parameters. Throws a logic error for an unknown name.
   double at(const Shape &shape, const Params &params) const;
   std::string str() const; // "6 Dk Dv + 2 Dk T / block"
 
@@ -41,12 +41,12 @@ private:
   std::map<std::string, std::shared_ptr<const Polynomial>> automatic_;
 };
 
-/// Of one token of one head, on average over a sequence, in the recurrent form and to leading order in the sizes.
+/// Per token and head, averaged over a sequence, of the recurrent form, to leading order in the sizes.
 struct Cost {
   Polynomial flops;     // additions, multiplications and divisions
   Polynomial functions; // exponentials, roots, sines ...
   Cost(Polynomial arithmetic = {}, Polynomial calls = {}) : flops(std::move(arithmetic)), functions(std::move(calls)) {}
-  /// True: the recurrent form, written to be read, repeats work, and this is what it takes when nothing is repeated.
+  /// True: the recurrent form repeats work because it is written to be read; this is the cost without the repetitions.
   bool least = false;
   std::string str() const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that count what is done with them: a form that runs on them tells its own cost.
+// Numbers that count operations: running a form on them gives its cost.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 namespace recollect {
 
-/// A double. Every addition, multiplication and division of two of them counts as a flop, the latter two as a product
-/// too, and every function call once, whichever thread makes it; signs, comparisons and copies are free.
+/// A double. Each addition, multiplication and division of two of them counts as one flop (the latter two also as a
+/// product), each function call as one, in any thread. Signs, comparisons and copies are free.
 struct Counted {
   double value;
   static inline std::atomic<long> flops{0}, products{0}, functions{0};

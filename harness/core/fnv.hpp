@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// FNV-1a over 64 bits: a number that tells bytes from others, the same on every machine.
+// FNV-1a in 64 bits: a hash of bytes, the same on every machine.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 namespace recollect {
 
-/// Of what was hashed before, and then the bytes.
+/// Continues the hash `before` with the bytes.
 inline std::uint64_t fnv1a(std::string_view bytes, std::uint64_t before = 0xcbf29ce484222325) {
   for (char byte : bytes) before = (before ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   return before;

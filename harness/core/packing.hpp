@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values to bytes and back, between two processes of one program.
+// Serialises values to bytes and back, between two processes of one program.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named parameters of variants, tasks and claims: declared once with default, range and meaning; checked once.
+// Named parameters of variants, tasks and claims: declared once, with default, range and meaning, and checked once.
 #pragma once
 #include <limits>
 #include <map>
@@ -16,7 +16,7 @@ struct ParamSpec {
   std::vector<std::string> choices; // the first is the default
   std::string automatic;            // formula used when no value is given, "" if `fallback` is one
   std::string meaning;
-  std::vector<double> grid = {}; // what `run --tune` tries beside the default
+  std::vector<double> grid = {}; // values that `run --tune` tries in addition to the default
 
   std::string default_text() const;
 };
@@ -28,12 +28,12 @@ ParamSpec real_param(std::string name, double fallback, double low, double high,
 /// A real whose default is a formula of the shape, e.g. "1/sqrt(Dk)"; its value is NaN until it is given.
 ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning);
 ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning);
-/// The parameter with values to try beside its default.
+/// The parameter with values to try in addition to its default.
 ParamSpec tuned(ParamSpec spec, std::vector<double> grid);
 /// "a, b, c" of a grid's values after the default.
 std::string grid_text(const ParamSpec &spec);
 
-/// Values of the declared parameters. Asking for one that was never declared is a programming error and throws.
+/// Values of the declared parameters. Asking for an undeclared one is a programming error and throws.
 class Params {
 public:
   struct Value {
@@ -41,7 +41,7 @@ public:
     std::string text; // non-empty exactly for choices
   };
   double real(const std::string &name) const { return at(name).number; }
-  /// `real`, or `fallback` where the value was left automatic.
+  /// `real`, or `fallback` if the value was left automatic.
   double real_or(const std::string &name, double fallback) const;
   int integer(const std::string &name) const { return static_cast<int>(at(name).number); }
   const std::string &text(const std::string &name) const { return at(name).text; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By Boost.Multiprecision, here alone, so that the layers' files do not include it; what layers call most, in the type's
-// own arithmetic, which takes a tenth of the time.
+// Uses Boost.Multiprecision only here, so that layers do not include it. The functions that layers call most use the
+// type's own arithmetic, which takes a tenth of the time.
 #include "harness/core/quad.hpp"
 #include <boost/math/constants/constants.hpp>
 #include <boost/math/special_functions/erf.hpp>

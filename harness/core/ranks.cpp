@@ -10,7 +10,7 @@
 #include <limits>
 #include <thread>
 #if RECOLLECT_MPI
-#define OMPI_SKIP_MPICXX 1 // not the C++ bindings that MPI gave up, nor their library
+#define OMPI_SKIP_MPICXX 1 // leaves out the C++ bindings, which MPI removed, and their library
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 #endif
@@ -18,7 +18,7 @@
 namespace recollect::ranks {
 namespace {
 
-/// What launchers tell of themselves: Open MPI's, MPICH's, and Slurm's where it speaks PMIx.
+/// Environment variables that launchers set: Open MPI, MPICH, and Slurm with PMIx.
 int told(std::initializer_list<const char *> names, int otherwise) {
   for (const char *name : names)
     if (const char *text = std::getenv(name)) return std::atoi(text);
@@ -66,13 +66,13 @@ void leave(bool failed, int status) {
 }
 
 namespace {
-/// Counts of MPI are ints: `pass` gets as many bytes at a time as they take.
+/// MPI's counts are int: `pass` gets at most that many bytes at a time.
 template <class Pass> void in_pieces(std::string &bytes, const Pass &pass) {
   constexpr std::size_t most = 1u << 30;
   for (std::size_t at = 0; at < bytes.size(); at += most) pass(&bytes[at], int(std::min(most, bytes.size() - at)));
 }
 
-/// MPI waits by asking all the time: a wait of minutes would take the processor from the ranks that still work.
+/// MPI waits by polling. A wait of minutes would take processor time from the ranks that still work.
 void await(int from) {
   for (int here = 0;;) {
     MPI_Iprobe(from, 0, MPI_COMM_WORLD, &here, MPI_STATUS_IGNORE);
@@ -106,7 +106,7 @@ std::string shared(std::string bytes) {
 
 std::vector<std::string> gathered(const std::string &bytes) {
   if (!joined) return {bytes};
-  if (rank() != 0) { // a send waits too, until the receiver is there: not before rank 0 has asked
+  if (rank() != 0) { // a send also waits until the receiver is there: not before rank 0 has asked
     received(0);
     send(bytes, 0);
     return {};
@@ -122,7 +122,7 @@ double largest(double number) {
 }
 
 namespace {
-/// An operator of MPI gets no data of the caller's.
+/// MPI passes no data of the caller to an operator.
 const Combine *combining = nullptr;
 std::size_t combined_size = 0;
 
@@ -159,7 +159,7 @@ struct Counter::Window {
 
 Counter::Counter() {
   if (!joined) return;
-  std::int64_t *count = nullptr; // rank 0 holds it, the others reach it without its help
+  std::int64_t *count = nullptr; // rank 0 holds the counter; the others reach it without its help
   window_ = new Window;
   MPI_Win_allocate(rank() == 0 ? sizeof *count : 0, sizeof *count, MPI_INFO_NULL, MPI_COMM_WORLD, &count,
                    &window_->win);
@@ -170,7 +170,7 @@ Counter::Counter() {
 
 Counter::~Counter() {
   if (!window_) return;
-  if (!std::uncaught_exceptions()) { // while one unwinds the others do not come: leave() ends them
+  if (!std::uncaught_exceptions()) { // during stack unwinding the other ranks do not arrive; leave() ends them
     MPI_Win_unlock_all(window_->win);
     MPI_Win_free(&window_->win);
   }

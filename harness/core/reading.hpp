@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was read in a paper before a statement of it was called refuted. The scope of the refutation follows from it.
+// What was read in a paper before a statement of it was called refuted. The scope of the refutation follows from this.
 #pragma once
 #include <string>
 
 namespace recollect {
 
-/// What a refutation says: of the text, of a stricter reading than the text, of its notation,
-/// of the effect without training.
+/// What is refuted: the text, a stricter reading of the text, its notation, or an effect of training that is absent
+/// without training.
 enum class Scope { none, paper, boundary, typo, untrained };
 
-/// The refuted statement in the text:
+/// How the refuted statement stands in the text:
 ///   asserted  the text makes it
 ///   stricter  the text says less, or does not decide the point
-///   slip      notation, or a number or sentence that the paper itself has right elsewhere
-///   trained   the text makes it of trained models; here nothing was trained
+///   slip      notation, or a number or sentence that the paper has right elsewhere
+///   trained   the text makes it of trained models; nothing was trained here
 enum class Wording { asserted, stricter, slip, trained };
 /// Whether the counter-example meets every condition that the text states.
 enum class CounterExample { within, outside };
-/// What the next sentence, a footnote or a note does: nothing to the statement, or it limits or withdraws it.
+/// What follows the statement in the text (the next sentence, a footnote, a note): nothing, a limitation, or a
+/// withdrawal.
 enum class Next { leaves, limits };
 
 struct Reading {
-  std::string paragraph;  // where it stands, in the words of the text or near to them
-  std::string conditions; // that it states
-  std::string next;       // what the next sentence, a footnote or a note does to them
+  std::string paragraph;  // where it is, in the words of the text or close to them
+  std::string conditions; // the conditions that it states
+  std::string next;       // what follows the statement, and what that does to it
   Wording wording = Wording::asserted;
   CounterExample example = CounterExample::within;
   Next does = Next::leaves;
@@ -31,7 +32,7 @@ struct Reading {
 };
 
 /// paper: asserted, within the conditions, and not limited by what follows. boundary: one of the three fails.
-/// typo: a slip. untrained: said of trained models. none: nothing was read.
+/// typo: a slip. untrained: said of trained models. none: nothing was recorded.
 Scope scope_of(const Reading &);
 
 /// The text asserts it, the counter-example meets its conditions and nothing that follows limits it.
@@ -42,7 +43,7 @@ Reading stricter(std::string paragraph, std::string conditions, std::string next
 Reading outside(std::string paragraph, std::string conditions, std::string next);
 /// The text asserts it and limits or withdraws it in what follows.
 Reading limited(std::string paragraph, std::string conditions, std::string next);
-/// A slip of notation or of the pen.
+/// A slip of notation, or a misprint.
 Reading slip(std::string paragraph, std::string conditions, std::string next);
 /// Said of trained models.
 Reading of_trained(std::string paragraph, std::string conditions, std::string next);

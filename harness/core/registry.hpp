@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every variant, task and claim of the program, from the lists that CMake generates out of the files present. Each list
-// is linked with the folder it lists.
+// Every variant, task and claim of the program, from the lists that CMake generates from the files present. Each list
+// is linked with the folder that it lists.
 #pragma once
 #include "harness/core/claim.hpp"
 #include "harness/core/task.hpp"
@@ -13,7 +13,7 @@ const std::vector<Variant> &all_variants();
 const std::vector<Task> &all_tasks();
 const std::vector<Claim> &all_claims();
 
-/// Entries by name, '-' and '_' interchangeable; usage error with the nearest name otherwise.
+/// The entry of that name, '-' and '_' interchangeable; usage error with the nearest name if there is none.
 const Variant &find_variant(std::string_view name);
 const Task &find_task(std::string_view name);
 const Claim &find_claim(std::string_view id);
@@ -24,10 +24,10 @@ std::vector<const Variant *> select_variants(const std::vector<std::string> &pat
 std::vector<const Task *> select_tasks(const std::vector<std::string> &patterns);
 std::vector<const Claim *> select_claims(const std::vector<std::string> &patterns);
 
-/// The form named, or for "fast" the first exact one that is not recurrent (recurrent where there is no other): an
-/// approximation is run by its name alone. Usage error otherwise.
+/// The form of that name, or for "fast" the first exact form that is not recurrent (recurrent if there is no other).
+/// Approximate forms run only if they are named. Usage error if there is none.
 const Form &find_form(const Variant &variant, std::string_view form);
-/// The same of a forward pass at this shape: for "fast" the definition where it is the faster one (Form::work).
+/// The same for a forward pass at this shape: "fast" is the definition where that is faster (Form::work).
 const Form &find_form(const Variant &variant, std::string_view form, const Shape &shape, const Params &params);
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program whose libraries do not start ends all the same. OpenBLAS asks for 128 MiB a thread before main() and, where it
-// cannot have them (`ulimit -v`), asks again for ever.
+// Ends a program whose libraries do not start. OpenBLAS asks for 128 MiB per thread before main(), and if it cannot
+// have them (`ulimit -v`), asks again for ever.
 #pragma once
 
 namespace recollect {

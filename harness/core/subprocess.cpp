@@ -12,7 +12,8 @@
 namespace recollect {
 namespace {
 
-/// Its standard streams are these descriptors; a negative one stays as it is. The child; negative where there is none.
+/// Starts the child with these descriptors as its standard streams (negative: unchanged). Returns its id, negative on
+/// failure.
 pid_t start(const std::vector<std::string> &words, int in, int out, int err) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
@@ -39,7 +40,7 @@ int open_nowhere() { return open("/dev/null", O_WRONLY | O_CLOEXEC); }
 } // namespace
 
 pid_t fork_to_await() {
-  signal(SIGCHLD, SIG_DFL); // nothing here handles it
+  signal(SIGCHLD, SIG_DFL); // no signal handler is installed for it
   return fork();
 }
 
@@ -87,7 +88,7 @@ Dialogue::~Dialogue() {
 bool Dialogue::ask(const std::string &question, std::string &answer) {
   const std::string said = question + '\n';
   ssize_t n;
-  for (size_t at = 0; at < said.size(); at += size_t(n)) { // a signal would end this process where the other has ended
+  for (size_t at = 0; at < said.size(); at += size_t(n)) { // SIGPIPE would end this process after the other has ended
     n = send(line, said.data() + at, said.size() - at, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) n = 0;
     if (n < 0) return false;

@@ -7,27 +7,27 @@
 
 namespace recollect {
 
-/// fork(), after which awaited() tells how the child ended. Under a parent that ignores SIGCHLD, as some daemons do, the
-/// kernel would throw that away: from here on SIGCHLD is at its default.
+/// fork(), after which awaited() knows how the child ended. If the parent ignores SIGCHLD, as some daemons do, the
+/// kernel discards that information: this sets SIGCHLD to its default.
 pid_t fork_to_await();
-/// Waits for the child. Its status as waitpid() has it; false where none can be had, which is no success.
+/// Waits for the child and returns its status from waitpid(); false if there is none, which counts as a failure.
 bool awaited(pid_t child, int &status);
 
-/// Runs words[0] (found on the PATH) with the others as its arguments. It ends when this process does. Its exit status; -1
-/// where it could not be started or was killed. What it says on standard error is put into `errors`.
+/// Runs words[0] (searched in the PATH) with the other words as arguments; it ends when this process does. Returns its
+/// exit status, or -1 if it could not be started or was killed. `errors` gets its standard error.
 int run_program(const std::vector<std::string> &words, std::string &errors);
-/// The same with all output thrown away.
+/// The same, discarding all output.
 int run_quietly(const std::vector<std::string> &words);
 
-/// A program that is asked by lines on its standard input and answers each with a line on its standard output. What it
-/// says on standard error is thrown away. It is to end when its input does, which is when this goes.
+/// A program that answers each line on its standard input with a line on its standard output. Its standard error is
+/// discarded. It must end when its input ends, which happens when this object is destroyed.
 class Dialogue {
 public:
   explicit Dialogue(const std::vector<std::string> &words);
   ~Dialogue();
   Dialogue(const Dialogue &) = delete;
   Dialogue &operator=(const Dialogue &) = delete;
-  /// Its answer. False where it has ended, or could not be started.
+  /// The answer. False if the program has ended or could not be started.
   bool ask(const std::string &question, std::string &answer);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that remember how they came about: a form that runs on them can be gone through backwards, which gives the
-// gradient of its outputs in all its inputs at once (reverse-mode automatic differentiation).
+// Numbers that record how they were computed: reverse-mode automatic differentiation of a form gives the gradient of
+// its outputs with respect to all its inputs.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -11,14 +11,14 @@
 
 namespace recollect {
 
-/// What was computed, in an order in which operands come before results, whichever threads computed it.
+/// The recorded operations, in an order in which operands come before results, whichever threads computed them.
 class Tape {
 public:
-  static constexpr std::int64_t constant = 0; // of all constants: memory of zero bits holds such numbers
+  static constexpr std::int64_t constant = 0; // the place of all constants: memory of zero bits holds constants
 
-  /// Room for `capacity` operations after it; what is beyond is dropped, and full() says so.
+  /// Reserves space for `capacity` more operations; operations beyond it are dropped, and full() reports that.
   explicit Tape(size_t capacity) : steps_(new Step[capacity + 1]), capacity_(capacity + 1) {} // uninitialised
-  /// The tape that numbers record themselves on; null: none.
+  /// The tape on which numbers record themselves; null: none.
   static Tape *&current() {
     static Tape *tape = nullptr;
     return tape;
@@ -31,8 +31,9 @@ public:
   }
   bool full() const { return used_ > capacity_; }
 
-  /// Derivatives of sum_i weights[i] * (number recorded as i), `adjoint` [size()] holding the weights on entry: on return
-  /// adjoint[i] is the derivative in number i. A weight of 0 spreads nothing, not even along an infinite slope.
+  /// Derivatives of sum_i weights[i] * (number recorded as i). On entry `adjoint` [size()] holds the weights; on return
+  /// adjoint[i] is the derivative with respect to number i. A weight of 0 contributes nothing, even along an infinite
+  /// slope.
   void go_back(std::vector<double> &adjoint) const {
     for (size_t i = adjoint.size(); i-- > size_t(constant) + 1;) {
       const double weight = adjoint[i];
@@ -67,7 +68,7 @@ struct Taped {
     if (a.index != Tape::constant || b.index != Tape::constant)
       index = Tape::current()->record(a.index, slope_a, b.index, slope_b);
   }
-  /// One to differentiate by.
+  /// An independent variable.
   static Taped variable(double x) {
     Taped found(x);
     found.index = Tape::current()->record(Tape::constant, 0, Tape::constant, 0);
@@ -97,9 +98,9 @@ struct Taped {
   friend bool operator!=(Taped a, Taped b) { return a.value != b.value; }
 };
 
-/// Where a function has no derivative the tape takes one of its one-sided slopes: of fmax and fmin at a tie that of the
-/// first operand, of fabs at 0 that from above. A choice x > 0 ? x : 0 is its second branch at 0: ReLU is flat there.
-/// Backward passes take the same (tests/variants/zeros_and_ties.cpp).
+/// Where a function has no derivative, the tape takes a one-sided slope: for fmax and fmin at a tie that of the first
+/// operand, for fabs at 0 that from above. A choice x > 0 ? x : 0 takes its second branch at 0: ReLU has slope 0 there.
+/// Backward passes do the same (tests/variants/zeros_and_ties.cpp).
 namespace math {
 inline Taped cos(Taped x) { return {std::cos(x.value), x, -std::sin(x.value)}; }
 inline Taped sin(Taped x) { return {std::sin(x.value), x, std::cos(x.value)}; }
@@ -126,10 +127,10 @@ inline Taped pow(Taped x, Taped y) {
 inline Taped fabs(Taped x) { return x.value < 0 ? -x : x; }
 inline Taped fmax(Taped x, Taped y) { return x.value < y.value ? y : x; }
 inline Taped fmin(Taped x, Taped y) { return y.value < x.value ? y : x; }
-/// Flat wherever it has a slope at all.
+/// The derivative is 0 wherever it exists.
 inline Taped floor(Taped x) { return std::floor(x.value); }
-/// Straight through, as layers that round are trained (slope_of in variants/kernels/similarity.hpp): by its own slope of 0
-/// nothing before it would learn.
+/// Straight-through estimator, as layers that round are trained (slope_of in variants/kernels/similarity.hpp): the true
+/// derivative is 0.
 inline Taped round_half_even(Taped x) { return {std::nearbyint(x.value), x, 1}; }
 } // namespace math
 

@@ -5,10 +5,10 @@
 
 namespace recollect {
 
-/// A task's instance: the input, and what a perfect memory would answer.
+/// A task's instance: the input, and the right answers.
 struct Problem {
   Sequence sequence;
-  std::vector<int> scored;    // [T] 1 where the read counts
+  std::vector<int> scored;    // [T] 1 where the read is scored
   std::vector<double> target; // [B,H,T,Dv] the right read at scored steps
   /// [B,H,N,Dv] the values a nearest-inner-product decoder chooses among; empty: no decoding.
   std::vector<double> candidates;
@@ -21,11 +21,11 @@ struct Metric {
   enum Better { neither, larger, smaller } better = neither;
 };
 const char *name_of(Metric::Better);
-/// Those of score_reads.
+/// The metrics of score_reads.
 constexpr Metric mse{"mse", Metric::smaller}, cosine{"cosine", Metric::larger}, accuracy{"accuracy", Metric::larger};
 
-/// What the headline can be: of a reader that knows nothing (a guess among the answers; where errors are measured,
-/// a read of zero), and of one that reads the target itself.
+/// Chance and ceiling of the headline: the score of a reader that knows nothing (it guesses among the answers, or reads
+/// zero), and of one that reads the target itself.
 struct Ends {
   double chance, ceiling;
 };
@@ -35,12 +35,12 @@ struct Task {
   std::string summary;
   std::string source;
   std::vector<ParamSpec> params;
-  std::vector<Metric> metrics; // the first is the headline
-  std::function<Shape(const Params &)> shape; // of the sequence that generate makes: known before it is
+  std::vector<Metric> metrics;                // the first is the headline
+  std::function<Shape(const Params &)> shape; // of the sequence that generate makes, known before generating it
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
-  std::function<Ends(const Params &)> ends; // of the headline; null: it has neither
-  /// Why this variant's result means nothing here, "" if it does. The cell is recorded with the reason.
+  std::function<Ends(const Params &)> ends; // of the headline; null: it has no chance and ceiling
+  /// Why this variant's result on this task means nothing, "" if it does. The case is recorded with the reason.
   std::function<std::string(const Variant &, const Params &)> meaningless;
 };
 

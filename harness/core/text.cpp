@@ -23,7 +23,7 @@ std::string join(const std::vector<std::string> &parts, const std::string &separ
 }
 
 namespace {
-/// Bytes of the UTF-8 character that begins at text[at], 0 where none does.
+/// Length in bytes of the UTF-8 character that begins at text[at]; 0 if none does.
 size_t character_length(const std::string &text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
   const unsigned first = byte(at), second = byte(at + 1);
@@ -75,14 +75,14 @@ size_t edit_distance(const std::string &a, const std::string &b) {
 
 std::string suggestion(const std::string &name, const std::vector<std::string> &known) {
   if (known.empty()) return "";
-  const auto distance = [&](const std::string &other) { // the beginning of a name is nearly the name
+  const auto distance = [&](const std::string &other) { // a prefix of a name counts as near
     const bool begun = name.size() >= 3 && canonical(other).rfind(canonical(name), 0) == 0;
     return begun ? 1 : edit_distance(canonical(name), canonical(other));
   };
   const auto nearest = std::min_element(known.begin(), known.end(),
                                         [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
   if (distance(*nearest) <= std::max<size_t>(2, name.size() / 2)) return ", did you mean '" + *nearest + "'?";
-  constexpr size_t most = 10; // a hundred names help nobody
+  constexpr size_t most = 10; // a list of a hundred names does not help
   std::vector<std::string> near = known;
   std::stable_sort(near.begin(), near.end(), [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
   if (near.size() <= most) return "; known: " + join(known, ", ");

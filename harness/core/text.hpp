@@ -9,7 +9,7 @@ namespace recollect {
 std::vector<std::string> split(const std::string &text, char separator);
 std::string join(const std::vector<std::string> &parts, const std::string &separator);
 
-/// `text` for a line of a terminal: control characters and bytes that are not UTF-8 become '?'.
+/// Makes `text` printable on one line of a terminal: control characters and bytes that are not UTF-8 become '?'.
 std::string printable(std::string text);
 
 /// Identifiers compare with '-' and '_' interchangeable: both become '_'.

@@ -18,11 +18,11 @@ inline double epsilon_of(Real real) {
   return real == Real::f32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
 }
 
-/// How matrix products round float32 operands: not at all, or to TF32 (10 bits) or bfloat16 (7 bits), where the device
-/// has such units. Sums are float32 in each.
+/// Rounding of the operands of float32 matrix products: none, TF32 (10 bits) or bfloat16 (7 bits), if the device has
+/// such units. Sums are float32 in each.
 enum class Math { exact, tf32, bf16 };
 inline const char *name_of(Math math) { return math == Math::exact ? "exact" : math == Math::tf32 ? "tf32" : "bf16"; }
-/// How a chunked form goes through a sequence: by shape and backend, one team a head, or all chunks at once (engine.hpp).
+/// The schedule of a chunked form: chosen by shape and backend, one team per head, or all chunks at once (engine.hpp).
 enum class Schedule { automatic, streaming, three_phase };
 inline const char *name_of(Schedule schedule) {
   return schedule == Schedule::automatic ? "auto" : schedule == Schedule::streaming ? "streaming" : "three_phase";
@@ -39,7 +39,7 @@ constexpr Tensor all_tensors[] = {Tensor::q,     Tensor::k,      Tensor::v, Tens
                                   Tensor::alpha, Tensor::lambda, Tensor::w};
 constexpr int tensor_count = sizeof(all_tensors) / sizeof(Tensor);
 
-/// What there is to know of each: its last dimension, and what stands in where an optional one is absent.
+/// Facts about each tensor: its last dimension, and the value that replaces an absent optional one.
 struct TensorFacts {
   const char *name;
   enum Width { step, key, value } width; // [B,H,T], [B,H,T,Dk], [B,H,T,Dv]
@@ -55,12 +55,12 @@ inline const TensorFacts &facts_of(Tensor tensor) {
   return table[int(tensor)];
 }
 inline const char *name_of(Tensor tensor) { return facts_of(tensor).name; }
-/// Numbers a step.
+/// Numbers per step.
 inline int width_of(Tensor tensor, const Shape &s) {
   const TensorFacts::Width width = facts_of(tensor).width;
   return width == TensorFacts::step ? 1 : width == TensorFacts::key ? s.Dk : s.Dv;
 }
-/// The tensor of that name, which there must be.
+/// The tensor of that name, which must exist.
 inline Tensor tensor_named(const std::string &name) {
   for (Tensor tensor : all_tensors)
     if (name == name_of(tensor)) return tensor;
@@ -80,7 +80,7 @@ struct Sequence {
     return *all[int(tensor)];
   }
   const std::vector<double> &operator[](Tensor tensor) const { return const_cast<Sequence &>(*this)[tensor]; }
-  /// What is given, or what stands in for it.
+  /// The tensor given, or its replacement.
   std::vector<double> or_neutral(Tensor tensor) const {
     if (!(*this)[tensor].empty()) return (*this)[tensor];
     return facts_of(tensor).neutral == TensorFacts::the_key

@@ -14,14 +14,14 @@ namespace recollect {
 template <class Real> struct Call;     // device.hpp: device arrays, parameters and chunk length of one forward pass
 template <class Real> struct Pullback; // device.hpp: the same of one backward pass
 
-/// Gradients of everything that a form takes, from those of its outputs and its final state.
+/// Gradients with respect to every input of a form, from those of its outputs and its final state.
 struct Vjp {
   std::function<void(const Pullback<float> &)> f32;
   std::function<void(const Pullback<double> &)> f64;
   explicit operator bool() const { return bool(f64); }
 };
 
-/// One way to compute a variant. `recurrent` is the definition; every other form is held against it in float64.
+/// One way to compute a variant. `recurrent` is the definition; every other form is compared with it in float64.
 struct Form {
   std::string name; // recurrent | chunked | parallel | minibatch | ...
   std::function<void(const Call<float> &)> f32;
@@ -29,17 +29,17 @@ struct Form {
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps (see Traits::stable)
   bool causal = true; // false: approximates from the whole sequence, later steps included
-  /// The definition, where kernels run on the host: on numbers that count operations, that record them, and of 113 bits.
+  /// The definition on the host, on numbers that count operations, record them, or have 113 bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
   std::function<void(const Call<Quad> &)> quad = nullptr;
   Vjp vjp = {}; // none: gradients come from `taped`
-  /// What a token takes on one thread, in the time of the definition's operations: where widths are small, products and
-  /// pairs take longer than the definition, which is then the fast form. 0: they never do.
+  /// Cost per token on one thread, in units of the definition's operations. At small widths a chunked form costs more
+  /// than the definition, which is then the fast form. 0: it never does.
   Polynomial work = 0;
 };
 
-/// A tensor beside q, k, v: required, or filled with its neutral value where absent (1; for w the key).
+/// A tensor besides q, k, v: required, or replaced by its neutral value if absent (1; for w the key).
 struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
@@ -50,7 +50,7 @@ struct Input {
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };
 
-/// What a read at one unit key gives after v_1 ... v_t were written at it, steps and gates 1.
+/// What a read at a unit key returns after v_1 ... v_t were written at that key, steps and gates 1.
 enum class Repeats { other, sum, mean, ridged_mean /* sum / (t + ridge) */, last };
 const char *name_of(Repeats);
 
@@ -76,17 +76,17 @@ struct Conditioned {
 
 struct Variant {
   std::string name;                 // set by the registry: the file's stem
-  std::vector<std::string> aliases; // other names that it goes by
+  std::vector<std::string> aliases; // aliases
   std::string family;               // additive | gated | delta rule | ...
   std::string update;               // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
-  std::string objective;            // the loss whose step the update is, "" if none is known
+  std::string objective;            // the loss of which the update is a gradient step, "" if none is known
   std::string source;               // paper and equation
-  Cost cost;                        // of a token
+  Cost cost;                        // per token
   std::string layout = "S [Dv,Dk]"; // of the state, from its first row down; "" where none is finite
   std::string symmetric;            // name of the symmetric [Dk,Dk] matrix below the state's first Dv rows; "" if none
-  std::string differs;              // what it leaves out of its source, or does otherwise
+  std::string differs;              // how it differs from its source
   std::vector<ParamSpec> params;
-  std::vector<Input> inputs;             // beside q, k, v
+  std::vector<Input> inputs;             // besides q, k, v
   std::vector<std::string> needs_one_of; // at least one of these inputs must be given
   std::vector<Form> forms;               // forms[0] is recurrent
   Traits traits;
@@ -97,11 +97,11 @@ struct Variant {
   };
   /// One head's initial state, row-major; null means zeros.
   std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
-  /// Response of the reads to relative changes of the elements of the matrices that the layer solves with; null: it
-  /// solves with none. Changes of the inputs move such a matrix only within its structure (conditioning.hpp).
+  /// How strongly the reads respond to relative changes of the elements of the matrices that the layer solves with;
+  /// null: it solves with none. Changes of the inputs move such a matrix only within its structure (conditioning.hpp).
   std::function<double(const Sequence &, const Params &)> solved_condition;
-  /// The worst condition number of those matrices, where some at the steps 0, 1, 3, 7 ... or the last is over `least`: else
-  /// of none, 0. Null: not known. Of sequences that begin without a state.
+  /// The worst condition number of those matrices at the steps 0, 1, 3, 7 ... and the last, if it exceeds `least`; else
+  /// 0. Null: not known. For sequences without an initial state.
   std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
   /// Whether a head's outputs depend on the other heads of its text; null: never. Such a layer has no finite state.
   std::function<bool(const Params &)> joins_heads;
@@ -115,9 +115,9 @@ struct Variant {
   }
 };
 
-/// A gradient of states, [B,H,rows,columns], in the one convention for symmetric matrices (Variant::symmetric). The two
-/// stored numbers P_ij and P_ji are one variable, whose derivative is the sum of both entries; each gets half of it.
-/// However a gradient splits the sum between them, the result is the same. Other numbers stay as they are.
+/// Puts a gradient of states, [B,H,rows,columns], into one convention for symmetric matrices (Variant::symmetric). The
+/// two stored numbers P_ij and P_ji are one variable; its derivative is the sum of both entries, and each gets half of
+/// it. However a gradient splits the sum between them, the result is the same. Other numbers are unchanged.
 inline std::vector<double> symmetrised(const Variant &variant, const Shape &shape, std::vector<double> d_state) {
   if (variant.symmetric.empty()) return d_state;
   const size_t n = size_t(shape.Dk), before = size_t(shape.Dv) * n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many tests at once: p-values adjusted so that of those called significant at a level at most that share
+// Multiple testing: p-values adjusted so that, of the tests called significant at a level, at most that share is
 // is expected to be false (Benjamini and Hochberg 1995).
 #pragma once
 #include <vector>

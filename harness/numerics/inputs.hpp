@@ -15,8 +15,8 @@ enum class Keys {
 
 inline bool every_tensor(Tensor) { return true; }
 
-/// q, k (as asked), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial state. Inputs
-/// that are not wanted stay absent; the others are the same with and without them.
+/// q, k (of the given kind), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial
+/// state. Inputs that are not wanted stay absent; the others do not depend on that.
 Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Keys::unit,
                          const std::function<bool(Tensor)> &wanted = every_tensor);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of keys for tasks and claims: what they have in common is said by their inner products.
+// Sets of keys for tasks and claims, described by their inner products.
 #pragma once
 #include "harness/core/params.hpp"
 #include <cstdint>
@@ -15,8 +15,9 @@ namespace recollect {
 ///   hadamard        the standard basis, then the rows of the Hadamard matrix / sqrt(d);
 ///                   inner products 0 or +-1/sqrt(d); d a power of two, n <= 2d
 ///                   (the structured set that keeps 000 Theorem 1's premise at n > d)
-///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`; at n > d this cannot be
-///                   below the Welch bound sqrt((n-d)/(d(n-1))), and well above it it is found in tens of steps of
+///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`. At n > d that cannot be below
+///   the
+///                   Welch bound sqrt((n-d)/(d(n-1))); well above the bound it takes tens of steps of
 ///                   4 n^2 d flops
 struct KeySet {
   std::string kind;
@@ -24,7 +25,7 @@ struct KeySet {
   double cosine = 0;
 };
 
-/// [sets,n,d]: independent sets from one seed. Usage error where the kind does not exist at this n, d, cosine.
+/// [sets,n,d]: independent sets from one seed. Usage error if the kind does not exist at this n, d, cosine.
 std::vector<double> make_keys(const KeySet &keys, int sets, std::uint64_t seed);
 
 /// The parameter "keys" over all kinds, the first being the default.

@@ -33,8 +33,9 @@ Eigen::SelfAdjointEigenSolver<Matrix> symmetric(const Matrix &a, int what) {
   return succeeded(Eigen::SelfAdjointEigenSolver<Matrix>(a, what), "the symmetric eigenvalue problem");
 }
 
-/// Singular values and vectors of a tall A = Q R by the eigenvalues of [[0, R], [R^T, 0]], the largest of which are the
-/// singular values, of eigenvectors (u, v) / sqrt 2. As exact as Eigen's divide-and-conquer decomposition, as fast, and
+/// Singular values and vectors of a tall A = Q R from the eigenvalues of [[0, R], [R^T, 0]]: the largest of these are
+/// the singular values, with eigenvectors (u, v) / sqrt 2. As exact and as fast as Eigen's divide-and-conquer
+/// decomposition, and
 /// a fifth of its compile time.
 struct Tall {
   Eigen::HouseholderQR<Matrix> qr;
@@ -118,7 +119,7 @@ Dense pseudo_inverse(const Dense &a, double cutoff) {
   const auto solver = tall.solve(Eigen::ComputeEigenvectors);
   const Eigen::VectorXd &values = solver.eigenvalues();
   const Matrix &vectors = solver.eigenvectors();
-  Matrix sum = Matrix::Zero(a.rows, a.columns); // of u v^T / sigma over R's singular vectors, then Q times it
+  Matrix sum = Matrix::Zero(a.rows, a.columns); // of u v^T / sigma over R's singular vectors
   for (Eigen::Index i = 2 * tall.n - 1; i >= 0 && values[i] > cutoff * values[2 * tall.n - 1]; --i)
     sum.topRows(tall.n) += 2 / values[i] * vectors.col(i).head(tall.n) * vectors.col(i).tail(tall.n).transpose();
   sum.applyOnTheLeft(tall.qr.householderQ());

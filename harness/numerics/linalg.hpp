@@ -45,7 +45,7 @@ double max_difference(const std::vector<double> &a, const std::vector<double> &b
 std::vector<double> singular_values(const Dense &a); // descending
 double spectral_norm(const Dense &a);
 std::vector<double> symmetric_eigenvalues(const Dense &a); // ascending
-/// A^{-1}; throws std::runtime_error where a is singular to working precision.
+/// A^{-1}; throws std::runtime_error if A is singular to working precision.
 Dense inverse(const Dense &a);
 /// Moore-Penrose inverse; singular values below `cutoff` times the largest count as zero.
 Dense pseudo_inverse(const Dense &a, double cutoff = 1e-12);

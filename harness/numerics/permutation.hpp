@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact test of two small groups of which each is taken at its best.
+// Exact permutation test of two small groups, where each group uses its best alternative.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace recollect {
 
-/// A row a sample, a column an alternative of which the best one counts. All rows have as many columns.
+/// One row per sample, one column per alternative; the best column counts. All rows have the same number of columns.
 using Tried = std::vector<std::vector<double>>;
 
 /// The first column whose mean is largest, or smallest.
 size_t best_column(const Tried &trials, bool smallest = false);
 
-/// Were the groups alike: how often a split of all rows into groups of these sizes has best means that differ as much, one
-/// way and the other. Every split is looked at, and each chooses its columns anew, so that choosing them favours nobody.
+/// p-values of both one-sided tests: the share of all splits of the rows into groups of these sizes in which the best
+/// means differ at least as much. The best column is selected again in every split, so that the selection does not bias
+/// the test.
 struct PermutationTest {
   double first_larger, second_larger;
 };
 PermutationTest permutation_test(const Tried &first, const Tried &second, bool smallest = false);
-/// Rows that either group may have: all their splits are looked at in a second.
+/// Largest number of rows in total: all splits of this many are tested in a second.
 constexpr size_t most_permuted = 10;
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sample statistics whose standard errors are right for the samples at hand.
+// Sample statistics with standard errors.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -14,7 +14,7 @@ struct Mean {
 /// Independent samples with finite variance.
 Mean mean_of(const std::vector<double> &samples);
 
-/// Correlated samples (a time series): means of `batches` consecutive stretches, taken as independent.
+/// Correlated samples (a time series): the means of `batches` consecutive segments, taken as independent.
 Mean batch_mean(const std::vector<double> &series, size_t batches = 32);
 
 /// Slope and its standard error of the least-squares line through (x, y).

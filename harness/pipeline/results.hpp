@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `run` and `verify` find, as the long tables of results.h5 (README lists them). Every number and text is kept as
-// it is: 64 bits, any length.
+// What `run` and `verify` find, as the long tables of results.h5 (docs/result-files.md lists them). Numbers have 64 bits,
+// texts any length.
 #pragma once
 #include "harness/numerics/verdict.hpp"
 #include "harness/pipeline/hdf5_file.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch brings to the device, in one transfer, and what it leaves there.
+// What a batch transfers to the device, in one transfer, and the results that it leaves there.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "harness/train/model.hpp"
 
 namespace recollect::train {
 
-/// Where each token stands: those of token i are places[begin[i]] ... places[begin[i + 1] - 1].
+/// The positions of each token: token i is at places[begin[i]] ... places[begin[i + 1] - 1].
 struct Places {
   std::vector<int> begin, places;
   Places(const std::vector<int> &tokens, int vocabulary)
@@ -18,10 +18,10 @@ struct Places {
   }
 };
 
-/// A batch on the device, sent at once.
+/// A batch on the device, sent in one transfer.
 struct Batch {
-  Array<int> tokens, asked, labels; // asked: places of the answers
-  Array<int> begin, places;         // of each token
+  Array<int> tokens, asked, labels; // positions of the answers
+  Array<int> begin, places;         // one per token
   Batch(Arena &arena, const Texts &texts, int vocabulary) {
     std::vector<int> all = texts.tokens, answers;
     for (size_t i = 0; i < texts.labels.size(); ++i)
@@ -53,16 +53,16 @@ template <class Real> struct Squares {
   }
 };
 
-/// What a batch leaves on the device, until the next one.
+/// Results of a batch, on the device until the next batch.
 struct Left {
   int answers;
-  Array<double> losses, right, squares; // [answers] twice, and [blocks] of the gradient's squares
+  Array<double> losses, right, squares; // [answers] twice, and [blocks] of the squared gradient
   Left(Arena &arena, size_t count, size_t blocks)
       : answers(int(count)), losses(arena.take<double>(count)), right(arena.take<double>(count)),
         squares(arena.take<double>(blocks)) {}
 };
 
-/// The sums of it that a Judged has: [3] loss, right, gradient_square.
+/// Its sums, as in Judged: [3] loss, right answers, squared norm of the gradient.
 struct SumUp {
   using Real = double;
   Left left;
@@ -80,7 +80,7 @@ struct SumUp {
     once(team, [=] { to[0] = loss, to[1] = right, to[2] = square; });
   }
 };
-/// `sums` as the host has them, of so many answers.
+/// `sums`, copied to the host, of a batch with this many answers.
 inline Judged judged(const double *sums, int answers) { return {sums[0], int(sums[1]), answers, sums[2]}; }
 
 } // namespace recollect::train

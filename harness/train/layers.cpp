@@ -18,7 +18,7 @@ struct Plus {
   template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
 };
 
-/// Rows x of `width`, less their means where they are centred, times s = 1 / sqrt(|x|^2 / divisor + floor).
+/// Rows x of `width`, centred if asked, times s = 1 / sqrt(|x|^2 / divisor + floor).
 template <class Real> struct Scaling {
   int width;
   Real divisor, floor;
@@ -39,7 +39,7 @@ template <class Real> Scaling<Real> to_mean_square(int width) { return {width, R
 template <class Real> Scaling<Real> to_length(int width) { return {width, Real(1), Real(unit_floor)}; }
 template <class Real> Scaling<Real> to_variance(int width) { return {width, Real(width), Real(layer_floor), true}; }
 
-/// y = gain s (x - mean) + shift, without them 1 and 0.
+/// y = gain s (x - mean) + shift; absent gain and shift are 1 and 0.
 template <class Real>
 Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {},
                            const Array<Real> &shift = {}) {
@@ -56,8 +56,8 @@ Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Rea
   return Y;
 }
 
-/// dX += the derivative of y = gain x s(|x|^2) at x - mean: s g - s^3 / divisor (x.g) x with g = gain dy, less its own mean
-/// where x is centred.
+/// dX += the derivative of y = gain x s(|x|^2) at x - mean: s g - s^3 / divisor (x.g) x with g = gain dy, minus the
+/// mean of that if x is centred.
 template <class Real>
 void add_scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
                          const Array<Real> &dX, const Array<Real> &gain = {}, const Array<Real> &dgain = {},
@@ -82,7 +82,7 @@ void add_scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real>
           dX[at + size_t(j)] += scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
         if (first == 0) scales[size_t(row)] = scale, means[size_t(row)] = mean;
       });
-  if (gains) // the shift's beside the gain's, where there is one
+  if (gains) // the gradients of gain and, if there is one, shift
     add_column_sums<Real>(
         arena, "train::gains", N, dshift.extent(0) ? 2 * width : width,
         TwoRows<Real>{dgain.data(), dshift.data(), width}, KOKKOS_LAMBDA(int row, int j) {
@@ -236,7 +236,7 @@ Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> 
       "train::gelu_backward", X.extent(0),
       KOKKOS_LAMBDA(size_t i) {
         const Real x = X[i], density = math::exp(-x * x / 2) * Real(M_2_SQRTPI * M_SQRT1_2 / 2);
-        const Real part = x == 0 ? Real(0.5) : Y[i] / x; // an error function less
+        const Real part = x == 0 ? Real(0.5) : Y[i] / x; // saves one error function
         dX[i] = dY[i] * (part + x * density);
       },
       16);
@@ -261,7 +261,7 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
   const Array<Real> turns = arena.take<Real>(2 * angles), Y = arena.take<Real>(X.extent(0));
   each_index(
       "train::turns", angles,
-      KOKKOS_LAMBDA(size_t i) { // in double: an angle of many turns has no digits to spare
+      KOKKOS_LAMBDA(size_t i) { // in double: an angle of many turns leaves float32 no digits
         const int t = int(i / size_t(half)), j = int(i % size_t(half));
         const double angle = t * math::pow(10000.0, -2.0 * j / D);
         turns[2 * i] = Real(math::cos(angle)), turns[2 * i + 1] = Real(sign * math::sin(angle));
@@ -270,7 +270,7 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
   each_index(
       "train::rope", X.extent(0), KOKKOS_LAMBDA(size_t i) {
         const int row = int(i / size_t(width)), j = int(i % size_t(width)) % D, pair = j % half;
-        if (j >= 2 * half) { // of an odd width the last stays
+        if (j >= 2 * half) { // if the width is odd, the last channel stays
           Y[i] = X[i];
           return;
         }

@@ -9,7 +9,7 @@
 namespace recollect::train {
 namespace {
 
-/// Of a Form or a Vjp, the one for this type.
+/// The function for this type, of a Form or a Vjp.
 template <class Real, class Kernels> const auto &of_type(const Kernels &kernels) {
   if constexpr (std::is_same_v<Real, float>)
     return kernels.f32;
@@ -17,7 +17,7 @@ template <class Real, class Kernels> const auto &of_type(const Kernels &kernels)
     return kernels.f64;
 }
 
-/// Every head's state, from that of one. Always memory of its own, unlike repeated(): the layer writes there.
+/// The states of all heads, copied from one. Always new memory, unlike repeated(), because the layer writes to it.
 template <class Real> Array<Real> state_of_all(Arena &arena, const Call<Real> &call, const Array<Real> &one) {
   const Array<Real> state = arena.take<Real>(call.shape.heads() * call.state_shape.size());
   if (const size_t size = one.extent(0))

@@ -19,7 +19,7 @@ struct Model::Body {
   virtual Numbers gradient() const = 0;
   virtual void step(const Texts &texts, const Update &update) = 0;
   virtual std::vector<Judged> judged() = 0;
-  std::unique_ptr<Lane> lane; // all of it: models go on side by side
+  std::unique_ptr<Lane> lane; // synchronises everything, because models run at the same time
 };
 struct Model::Here {
   Body &body;
@@ -29,13 +29,13 @@ struct Model::Here {
 
 namespace {
 
-/// What a step's gradient is multiplied by, on the device: nothing is learned where that is no number.
+/// The factor of a step's gradient, on the device; 0 if the gradient is not finite, so that nothing is learned.
 struct Factor {
-  Array<double> sums, factor; // [3] the step's own (SumUp); [1] of the step before, then its own
+  Array<double> sums, factor; // [3] sums of this step (SumUp); [1] of the step before, then of this one
   double clip;
   KOKKOS_FUNCTION void operator()(size_t) const {
     const double length = math::sqrt(sums[2]),
-                 nothing = (sums[0] - sums[0]) + (length - length); // 0, of finite numbers
+                 nothing = (sums[0] - sums[0]) + (length - length); // 0 if all numbers are finite
     factor[0] = (factor[0] - factor[0]) + nothing + (clip > 0 && length > clip ? clip / length : 1);
   }
 };
@@ -101,9 +101,9 @@ template <class Real> struct Model::Typed : Body {
 
   Network<Real> network;
   Array<Real> parameters, first, second, d;
-  Array<char> decays; // whether a parameter does
+  Array<char> decays; // whether weight decay applies
   Array<double> sums, factor;
-  std::vector<int> begun; // answers of each step that nobody has asked for
+  std::vector<int> begun; // answers of each step whose results were not asked for yet
 };
 
 Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {

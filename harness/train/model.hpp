@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model to be trained, with its numbers in device memory, of the type that the setting `dtype` names. On a GPU models go
-// on side by side, each in a lane of its own (device/lane.hpp). Host types only.
+// A model being trained, with its numbers in device memory, in the type that the setting `dtype` names. On a GPU
+// several models run at the same time, each in its own stream (device/lane.hpp). Host types only.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"
@@ -13,18 +13,18 @@ namespace recollect::train {
 struct Judged {
   double loss = 0; // mean cross-entropy of the answers
   int right = 0, asked = 0;
-  double gradient_square = 0; // |g|^2, where there is one
+  double gradient_square = 0; // |g|^2, if a gradient was computed
   double accuracy() const { return asked ? double(right) / asked : 0; }
 };
 
-/// AdamW's step `count` (from 1). A gradient longer than `clip` is cut to that length, unless it is 0; matrices decay by
-/// `rate` * `decay`.
+/// Hyperparameters of AdamW's step `count` (from 1). A gradient longer than `clip` is scaled to that length, unless
+/// clip is 0; matrices decay by `rate` * `decay`.
 struct Update {
   int count;
   double rate, decay, clip;
 };
 
-/// What is learned, and AdamW's moments of it.
+/// The parameters, and AdamW's moments.
 struct Learned {
   Numbers parameters, first, second;
 };
@@ -37,21 +37,21 @@ public:
   void set(const Learned &learned);
   Learned get() const;
 
-  // Input error where the mixer's gradient meets numbers that are not finite.
+  // Throws an input error if the mixer's gradient is not finite.
   Judged judge(const Texts &texts);
-  /// Leaves the gradient of the loss in all parameters.
+  /// Computes the gradient of the loss in all parameters.
   Judged differentiate(const Texts &texts);
   Numbers gradient() const;
 
-  /// Models that are best trained at once: a device that one of them leaves idle has room for others.
+  /// How many models should train at the same time: one model may leave a device idle.
   static int side_by_side();
   static constexpr size_t most_begun = 32;
-  /// Steps that are best begun before any is asked for: a device is at work on one while the host prepares the next.
+  /// How many steps should be started before results are asked for, so that host and device work at the same time.
   static int together();
-  /// Begins a step: the gradient, and what is learned from it. Once a loss or a gradient is not finite, nothing is learned
-  /// any more until set(). At most most_begun before they are asked for.
+  /// Starts a step: gradient and update. After a loss or gradient that is not finite, nothing is updated until set().
+  /// At most most_begun steps may be started before their results are asked for.
   void step(const Texts &texts, const Update &update);
-  /// What the steps begun since the last asking came to.
+  /// Results of the steps started since the last call.
   std::vector<Judged> judged();
 
 private:

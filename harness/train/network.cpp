@@ -10,8 +10,8 @@
 namespace recollect::train {
 namespace {
 
-/// One tensor that the mixer reads: rows through its projection, and where it is one, through what keeps it a gate, a
-/// unit key or a turned query.
+/// One tensor that the mixer reads: rows times its projection, and then what makes it a gate, a unit key or a rotated
+/// query, if it is one.
 template <class Real> struct Projected {
   Tensor tensor;
   std::string weights;
@@ -20,7 +20,7 @@ template <class Real> struct Projected {
   Array<Real> raw, given; // before and after
 };
 
-/// What a block leaves for the way back.
+/// What a block keeps for the backward pass.
 template <class Real> struct Block {
   Array<Real> x, middle, normed, hidden, active; // x before the mixer, and before the MLP
   Array<Real> mixed, convolved, raw_read, read;  // the mixer's norm of x, its convolution, its output [N,d]
@@ -28,8 +28,8 @@ template <class Real> struct Block {
   std::unique_ptr<Mixing<Real>> mixing;
 };
 
-/// Turns a row of logits into the derivative of the mean cross-entropy of `rows` rows in it; leaves its own cross-entropy
-/// and whether the label, or an equal before it, is largest.
+/// Replaces a row of logits by the derivative of the mean cross-entropy of `rows` rows. Returns the row's cross-entropy
+/// and whether the label has the largest logit, or one equal to it that comes first.
 template <class Real> struct CrossEntropy {
   int rows, width;
   Array<int> labels;
@@ -59,7 +59,7 @@ template <class Real> struct CrossEntropy {
   }
 };
 
-/// One batch, there and back.
+/// One batch, forward and backward.
 template <class Real> class Pass {
 public:
   using Rows = Array<Real>;
@@ -71,7 +71,7 @@ public:
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
-  /// All that kernels of start() depend on, where the layers are the same.
+  /// Everything on which kernels of start() depend, if the layers are the same.
   Replay::Key key() const {
     return {
         std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), arena_.begin(), scratch_->begin(), size_t(B_), size_t(T_),
@@ -118,7 +118,7 @@ private:
       add_rms_backward(arena_, x, gain, d, dx, dgain);
   }
 
-public: // nvcc wants what holds a kernel to be public
+public: // nvcc requires classes that contain a kernel to be public
   Rows embedded() {
     const Rows table = at("embedding"), positions = weights_.has("positions") ? at("positions") : Rows();
     const Rows x = arena_.take<Real>(steps() * size_t(d_));
@@ -156,7 +156,7 @@ public: // nvcc wants what holds a kernel to be public
         size_t(B));
   }
 
-  /// Cross-entropy at the labels; its derivative in x where there is a gradient to be had.
+  /// Cross-entropy at the labels, and its derivative with respect to x if a gradient is wanted.
   Rows answers(const Rows &x) {
     const int V = s_.integer("vocabulary"), N = left_.answers;
     const Array<int> places = batch_.asked;
@@ -234,7 +234,7 @@ private:
   bool turned(Tensor tensor) const {
     return s_.text("positions") == "rope" && (tensor == Tensor::q || tensor == Tensor::k);
   }
-  bool keys_looked_up() const { // w is k, where the layer has one
+  bool keys_looked_up() const { // w is k, if the layer has w
     const std::vector<Input> &inputs = mixer_->inputs;
     return s_.text("lookups") == "keys" &&
            std::any_of(inputs.begin(), inputs.end(), [](const Input &input) { return input.name == "w"; });

@@ -21,8 +21,8 @@ constexpr const char *rate_setting = "lr";
 bool matches(const TrainedModel &model, const Assignments &wanted) {
   for (const auto &[name, value] : wanted) {
     const auto found = model.settings.find(name);
-    if (found == model.settings.end()) return false; // of another layer
-    if (found->second != value) return false;        // numbers are written alike on both sides
+    if (found == model.settings.end()) return false; // belongs to another layer
+    if (found->second != value) return false;        // so that equal numbers are written alike on both sides
   }
   return true;
 }
@@ -51,7 +51,7 @@ std::vector<const TrainedModel *> chosen(const Statement &s, const std::vector<T
   return found;
 }
 
-/// Larger is more: accuracy, loss, or 1 where it diverged. A model that diverged knows nothing: its loss is a guess's.
+/// The statement's measure: accuracy, loss, or 1 if it diverged. A diverged model gets the loss of a guess.
 double measured(const Statement &s, const TrainedModel &model) {
   const bool loss = s.measure == "loss";
   if (s.measure == "diverged") return model.trained->diverged;
@@ -64,14 +64,14 @@ double measured(const Statement &s, const TrainedModel &model) {
   return loss ? last->loss : last->accuracy;
 }
 
-/// The seeds all of whose rates are trained.
+/// The seeds for which all rates are trained.
 struct Sampled {
   std::vector<std::string> rates;
   Tried trials;
   std::vector<std::vector<int>> diverged; // as trials
 };
 
-/// Rates in ascending order, so that the columns of two sides are of the same rates whatever order the files have.
+/// Rates in ascending order, so that columns of two sides have the same rates whatever order the files have.
 Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &models) {
   Sampled found;
   std::map<double, std::string> rates;
@@ -92,7 +92,7 @@ Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &mod
   return found;
 }
 
-/// The interval of these seeds' mean; none of two seeds, which bound little, and where they agree by chance nothing.
+/// The interval of the seeds' mean. None for two seeds: they bound little, and nothing if they agree by chance.
 void give_interval(Side &side, const std::vector<double> &seeds) {
   const Mean mean = mean_of(seeds);
   side.mean = mean.mean;
@@ -115,7 +115,7 @@ Side at_best(const Sampled &all, bool smallest) {
   return side;
 }
 
-/// Every seed at the rate that is best for the others.
+/// For every seed, the rate that is best for the other seeds.
 struct LeftOut {
   std::vector<double> values;
   std::vector<size_t> rates; // columns
@@ -126,7 +126,7 @@ LeftOut left_out(const Sampled &all, bool smallest) {
   for (size_t i = 0; i < all.trials.size(); ++i) {
     Tried others = all.trials;
     others.erase(others.begin() + std::ptrdiff_t(i));
-    if (others.empty()) others = all.trials; // of one seed there is nothing to say but its best
+    if (others.empty()) others = all.trials; // with one seed there is only its best
     const size_t rate = best_column(others, smallest);
     found.values.push_back(all.trials[i][rate]), found.rates.push_back(rate);
     found.diverged += all.diverged[i][rate];
@@ -145,7 +145,7 @@ Side on_other_seeds(const Sampled &all, bool smallest) {
   return side;
 }
 
-/// The 90 % interval of the difference of means, by Welch's t.
+/// The 90 % interval of the difference of means, by Welch's t test.
 void give_difference(Ruling &ruling, const std::vector<double> &first, const std::vector<double> &second) {
   if (std::min(first.size(), second.size()) < 3) return;
   const Mean a = mean_of(first), b = mean_of(second);
@@ -159,18 +159,18 @@ void give_difference(Ruling &ruling, const std::vector<double> &first, const std
 }
 
 std::string number_verdict(const Statement &s, const Side &side) {
-  const double rounding = 1e-12; // of a mean of seeds that agree
+  const double rounding = 1e-12; // if all seeds agree
   if (side.low >= s.least - rounding && side.high <= s.most + rounding) return "holds";
   return side.high < s.least - rounding || side.low > s.most + rounding ? "refuted" : "undecided";
 }
 
-/// Why the models cannot decide it, or "".
+/// Why the models cannot decide the statement, or "".
 std::string cannot_decide(const Statement &s, const Ruling &r) {
   if (!s.undecided.empty()) return "undecided (" + s.undecided + ")";
   return s.measure != "diverged" && r.first.diverged + r.second.diverged > 0 ? "undecided (diverged)" : "";
 }
 
-/// Of a comparison that its models can decide, at these p one way and the other.
+/// Verdict of a comparison that its models can decide, given the p-values of both directions.
 std::string comparison_verdict(const Statement &s, const Ruling &r, double above, double below) {
   const double rounding = 1e-12; // of means
   if (s.measure == "accuracy" && r.low >= -matters - rounding && r.high <= matters + rounding)
@@ -234,7 +234,7 @@ Ruling rule(const Statement &s, const std::vector<TrainedModel> &models) {
 
 std::vector<Ruling> rule_all(const std::vector<Statement> &statements, const std::vector<TrainedModel> &models) {
   std::vector<Ruling> all;
-  std::vector<size_t> tested; // comparisons that their models can decide
+  std::vector<size_t> tested; // comparisons that can be decided
   std::vector<double> above, below;
   for (const Statement &s : statements) {
     all.push_back(rule(s, models));

@@ -7,7 +7,7 @@
 namespace recollect::train {
 namespace {
 
-/// `count` distinct numbers below n, in random order, from the stream's draws on.
+/// `count` distinct numbers below n, in random order, drawn from the stream.
 std::vector<int> distinct(int count, int n, const Stream &draw, std::uint64_t first) {
   std::vector<int> all;
   for (int i = 0; i < n; ++i) all.push_back(i);
@@ -17,7 +17,7 @@ std::vector<int> distinct(int count, int n, const Stream &draw, std::uint64_t fi
   return all;
 }
 
-struct Drawn { // one text's random numbers, a stream of its own, and those of all texts
+struct Drawn { // random numbers of one text (a separate stream), and of all texts
   Stream stream, common;
   const Params &settings;
   bool training;
@@ -25,7 +25,7 @@ struct Drawn { // one text's random numbers, a stream of its own, and those of a
   int n = settings.integer("pairs"), V = settings.integer("vocabulary");
 };
 
-/// What stands between the pairs and the separator, from draw 3 n on.
+/// Filler between the pairs and the separator, from draw 3 n on.
 void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs, int *tokens, int count) {
   const std::string &kind = d.settings.text("filler");
   if (count == 0) return;
@@ -37,14 +37,14 @@ void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs
     const bool second = kind == "pairs" && i % 2;
     tokens[i] = d.V - 1;
     if (kind == "random") tokens[i] = others[d.stream.below(draw, others.size())];
-    if (second) { // a key without its value stays the separator
+    if (second) { // a key without a value keeps the separator
       const std::uint64_t pair = d.stream.below(draw, std::uint64_t(d.n));
       tokens[i - 1] = pairs[2 * pair], tokens[i] = pairs[2 * pair + 1];
     }
   }
 }
 
-/// `count` numbers below n from the stream's draws on; distinct ones where none may come twice.
+/// `count` numbers below n, drawn from the stream; distinct if none may occur twice.
 std::vector<int> numbers(bool again, int count, int n, const Stream &draw, std::uint64_t first) {
   if (!again) return distinct(count, n, draw, first);
   std::vector<int> all;
@@ -72,7 +72,7 @@ void write_mqar(const Drawn &d, int *tokens, int *labels) {
   }
   write_filler(d, keys, tokens, tokens + 2 * d.n, asked_from - 1 - 2 * d.n);
   tokens[asked_from - 1] = d.V - 1;
-  const auto latest = [&](int key) { // value of a key that was written more than once
+  const auto latest = [&](int key) { // the latest value of a key that was written more than once
     int value = 0;
     for (int i = 0; i < d.n; ++i)
       if (tokens[2 * i] == key) value = tokens[2 * i + 1];
@@ -114,7 +114,7 @@ void write_swaps(const Drawn &d, int *tokens, int *labels) {
   for (int i = 0; i < elements; ++i) held.push_back(i);
   for (int t = 0; t < d.n; ++t) {
     tokens[t] = int(d.stream.below(std::uint64_t(t), std::uint64_t(elements) * std::uint64_t(elements - 1) / 2));
-    int i = 0, rest = tokens[t]; // tokens count (0,1), (0,2), ..., (1,2), ...
+    int i = 0, rest = tokens[t]; // tokens number the pairs (0,1), (0,2), ..., (1,2), ...
     while (rest >= elements - 1 - i) rest -= elements - 1 - i, ++i;
     const int other = i + 1 + rest;
     std::swap(held[size_t(i)], held[size_t(other)]);

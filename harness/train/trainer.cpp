@@ -79,7 +79,7 @@ void Trainer::begin(int steps) {
       model_.step(texts(at_.step + begun_), update(at_.step + begun_));
     } catch (const OverMemory &) {
       throw;
-    } catch (const Error &) { // the mixer refuses numbers that are not finite
+    } catch (const Error &) { // the mixer throws on numbers that are not finite
       refused_ = true;
     }
   }
@@ -94,7 +94,7 @@ void Trainer::end() {
 
 void Trainer::note(const Judged &judged) {
   at_.diverged = !std::isfinite(judged.loss) || !std::isfinite(judged.gradient_square);
-  if (at_.diverged) return; // nothing was learned from it
+  if (at_.diverged) return; // this step updated nothing
   at_.running[0] += judged.loss, at_.running[1] += judged.accuracy();
   const int every = settings_.integer("every"), last = at_.curve.empty() ? 0 : at_.curve.back().step;
   if (++at_.step % every == 0 || at_.step == steps_) {

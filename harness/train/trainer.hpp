@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model trained: AdamW, warm-up and cosine, clipping, a fresh batch at every step or those of a few again. The same setup and seed give the
-// same numbers, however often it is stopped and taken up again.
+// Trains one model: AdamW, warm-up and cosine, clipping, a new batch at every step or a few batches repeated. The same
+// setup and seed give the same numbers, however often the run is interrupted and resumed.
 #pragma once
 #include "harness/train/model.hpp"
 #include <algorithm>
@@ -8,31 +8,31 @@
 
 namespace recollect::train {
 
-/// For the whole program. A step asks for what the one before it freed: handing the pages back and faulting them in again
-/// took half the time of a small one.
+/// Keeps freed host memory, for the whole program. A step allocates what the step before it freed; returning the pages
+/// and faulting them in again took half the time of a small step.
 void keep_freed_memory();
 
 /// Learning rate of `step` (from 0) relative to its peak: rises linearly over the warm-up, falls as a cosine to 0.
 double schedule(int step, int steps, double warmup);
 
-/// Whether a device has room for one model more like the `models` that it is at work on, twice over: so many bytes were free when
-/// the first began, and so many are now. Hosts have, whose memory --memory is about.
+/// Whether a device that runs `models` models has room for two more like them, given its free bytes when the first
+/// began and now. Always true on a host, whose memory --memory limits.
 bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first, std::optional<std::uint64_t> free_now);
 
-/// Of the steps since the last point: means over their batches.
+/// Sums since the curve's last point: means over batches.
 struct CurvePoint {
   int step;
   double loss, accuracy;
 };
 
-/// Where a run stands.
+/// Where a run is.
 struct Progressed {
   int step = 0;          // steps made
   bool diverged = false; // a loss or a gradient was not finite
   Numbers running{0, 0}; // sums of loss and accuracy since the last point
   std::vector<CurvePoint> curve;
 };
-/// All that a run needs to go on.
+/// Everything that a run needs to continue.
 struct TrainingState : Progressed, Learned {};
 
 class Trainer {
@@ -40,25 +40,25 @@ public:
   Trainer(const Setup &setup, std::uint64_t seed);
   const Progressed &progressed() const { return at_; }
   TrainingState state() const { return {at_, model_.get()}; }
-  /// Input error where the state is that of another model.
+  /// Input error if the state belongs to another model.
   void restore(TrainingState state);
-  /// Pairs of a text at this step: under a curriculum those of its start, doubled for every point of the curve so far that
-  /// reached its accuracy.
+  /// Pairs of a text at this step. Under a curriculum: those at its start, doubled for every point of the curve so far
+  /// that reached the accuracy.
   int pairs() const;
   bool done() const { return at_.diverged || at_.step >= steps_; }
-  /// Steps that are best made at once from here.
+  /// How many steps should be made at once from here.
   int together() const { return std::min(Model::together(), to_point()); }
-  /// Makes so many, fewer where it is done before.
+  /// Makes this many steps, or fewer if the run ends.
   void step(int steps = 1);
-  /// The same in two parts, of at most together(): what is begun goes on beside what others began, and ends with end().
+  /// The same in two parts, for at most together() steps: begin() starts the steps, beside other models'; end() waits.
   void begin(int steps = 1);
   void end();
-  /// On held-out texts, answers never shuffled, batch by batch. Nothing where it diverged.
+  /// On held-out texts, never with shuffled answers, batch by batch. Nothing if it diverged.
   std::vector<Judged> evaluate_batches();
   Judged evaluate();
 
 private:
-  /// Steps to the curve's next point, which may change the texts.
+  /// Steps until the curve's next point, which may change the texts.
   int to_point() const;
   Texts texts(int step) const;
   Update update(int step) const;

@@ -37,7 +37,8 @@ std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::ve
        {}},
       table_of({}, {}),
       {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
-      // Of runs under way. A run's first row holds the steps made and the sums since the last point of its curve.
+      // Columns of unfinished runs. A run's first row holds the steps made and the sums since the last point of its
+      // curve.
       {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
 }
 
@@ -140,14 +141,14 @@ void TrainingRecord::finish(const std::function<Table(const Results &)> &stateme
 
 namespace {
 
-/// Which of all runs it is: experiment, seed, settings and parameters.
+/// What identifies a run: experiment, seed, settings and parameters.
 std::string identity(const TrainedModel &model) {
   std::string all = model.experiment + '\n' + std::to_string(model.seed);
   for (const auto &[name, value] : model.settings) all += '\n' + name + '=' + value;
   return all;
 }
 
-/// What the files say of the whole: not of the process that wrote one of them.
+/// Facts about the whole set of files, not about a process that wrote one of them.
 Facts common_facts(const std::vector<Results> &files) {
   Facts common;
   for (const auto &[name, value] : files.at(0).meta) {
@@ -187,15 +188,15 @@ Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vecto
 }
 
 Results joined_trainings(const std::vector<Results> &files, const Results &planned) {
-  std::map<std::string, std::int64_t> numbers; // of the runs together, in the order of the plan
+  std::map<std::string, std::int64_t> numbers; // all runs, in the order of the plan
   for (const TrainedModel &model : models_of(planned)) numbers.emplace(identity(model), numbers.size());
   std::vector<Table> tables = tables_of({}, {});
   std::set<std::int64_t> trained;
   std::vector<const Results *> sources;
   for (const Results &file : files) sources.push_back(&file);
-  sources.push_back(&planned); // of what is in none of the files
+  sources.push_back(&planned); // planned runs that are in none of the files
   for (const Results *file : sources) {
-    std::map<std::int64_t, std::int64_t> taken; // a run of the file, its number among all
+    std::map<std::int64_t, std::int64_t> taken; // a run of a file, and its number among all runs
     const std::vector<TrainedModel> models = models_of(*file);
     for (size_t run = 0; run < models.size(); ++run) {
       if (file != &planned && !models[run].trained) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parameters of a model in one array, with names: what is optimised, saved and differentiated as a whole.
+// All parameters of a model in one array, with names: optimised, saved and differentiated as a whole.
 #pragma once
 #include "harness/train/settings.hpp"
 #include <cstdint>
@@ -16,14 +16,14 @@ public:
   struct Part {
     size_t offset, size;
     double mean, spread; // at the start: normal about the mean
-    bool decays;         // under weight decay: matrices do, gains and biases do not
+    bool decays;         // whether weight decay applies: to matrices, not to gains and biases
   };
   bool has(const std::string &name) const { return parts_.count(name) != 0; }
   const Part &part(const std::string &name) const { return parts_.at(name); }
   const std::map<std::string, Part> &parts() const { return parts_; }
   size_t size() const { return size_; }
-  /// The numbers that a model starts with: matrices N(0, spread^2 / inputs), convolutions N(0, 1 / taps), gains 1, shifts and biases 0 but
-  /// for decays, which start at sigmoid(3) = .95. Gates that are numbers start at 1 where they are decays, else as N(0, 1).
+  /// Initial values: matrices N(0, spread^2 / inputs), convolutions N(0, 1 / taps), gains 1, shifts and biases 0 except
+  /// those of decays, sigmoid(3) = .95. Gates that are learned numbers start at 1 if they are decays, else as N(0, 1).
   Numbers start(std::uint64_t seed) const;
 
 private:

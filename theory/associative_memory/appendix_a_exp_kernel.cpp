@@ -26,7 +26,7 @@ Spread spread_over(const Rule &rule, const std::vector<Integral> &values) {
   return {mean, {square.value - mean.value * mean.value, square.error + 2 * std::fabs(mean.value) * mean.error}};
 }
 
-/// Of the log of one term's noise, over the other key.
+/// Mean and variance of the logarithm of one term's noise, over the other key.
 Spread spread_of_term(int d, double tau, double square, std::uint64_t seed) {
   const Rule z = normal_rule(0);
   const double length = std::sqrt(square);

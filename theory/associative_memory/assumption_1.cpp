@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assumption 1 of 000 Theorem 1: n unit keys with inner products of at most eps < 1/8. Why 1/8, what happens at 1/8
-// itself, and whether random keys have it at the sizes of §3.2.
+// Assumption 1 of 000 Theorem 1: n unit keys with inner products of at most eps < 1/8. Why 1/8, what happens at exactly
+// 1/8, and whether random keys satisfy it at the sizes of §3.2.
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/packing.hpp"
 #include "theory/associative_memory/theorem_1_premise.hpp"
@@ -112,7 +112,7 @@ Claim random_keys() {
           points.push_back(rival_law(beyond, "2 exp(-d eps^2 / 2)", 2 * std::exp(-d / 128.0)));
           points.push_back(rival_law(beyond, "d-8 for d", share_beyond(0.125, d - 8)));
         }
-        // At this width a draw of 16 misses less than once in 10^10.
+        // At this width 16 draws miss the event less than once in 10^10.
         const KeySet wide{"unit", 16, int(std::ceil(random_width(16, 1e-10)))};
         const auto tracked = [&](const KeySet &set) {
           const SwapStory story = tell_swaps(key_rows(set, protocol.seed), 200, protocol.seed);

@@ -15,7 +15,7 @@ struct Neighbourhood {
     for (double x : integers)
       for (int g = -half; g <= half; ++g) points.push_back(x + 4 * eps * g / half), centres.push_back(x);
   }
-  /// Share of the grid that f does not take to its centre: right to the grid's step, 1/half.
+  /// Share of the grid that f does not map to its centre, accurate to the grid's step, 1/half.
   double left_by(const std::vector<double> &f) const {
     double left = 0;
     for (size_t i = 0; i < f.size(); ++i) left += f[i] != centres[i];

@@ -6,7 +6,7 @@
 // the measured input condition number (conditioning.hpp); for float32 the inputs are rounded first, which is one more
 // perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
 // held too, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
-// and the last read turned round and halved, an error of one single step.
+// and the last read reversed and halved, an error of one single step.
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/pipeline/conditioning.hpp"
@@ -45,7 +45,7 @@ Sequence with_one_wrong_step(Sequence s) {
   const Shape n = s.shape;
   for (int c = 0; c < n.Dv; ++c) s.v[size_t(n.T - 1) * n.Dv + c] *= -1;
   for (int c = 0; c < n.Dk; ++c)
-    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // turned round, so that a read that ReLU silences speaks
+    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // reversed, so that a read that ReLU silences speaks
   return s;
 }
 
@@ -129,7 +129,8 @@ void delta_rule_bound(const std::string &name, Keys keys, std::uint64_t seed, st
           rival_system(exact_point(reads(with_one_wrong_step(s)), O.data, units), labelled, "one wrong step"));
       if (C != cut || keys != Keys::unit) continue;
       points.push_back(rival_system(exact_point(reads(rest), of_rest, units), labelled, "earlier chunks ignored"));
-      points.push_back(rival_law(held(system.R * solve_unit_lower(-1 * system.A, system.X)), labelled, "I - A for I + A"));
+      points.push_back(
+          rival_law(held(system.R * solve_unit_lower(-1 * system.A, system.X)), labelled, "I - A for I + A"));
       points.push_back(rival_law(held(system.R * solve_unit_lower(edge, system.X)), labelled,
                                  "a chunk's first row blind to the last key"));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circuit classes that 000 §2.2.1 and §3.3 lean on. Inclusions between classes are statements about limits and
-// cannot be measured; what is finite in them can: which inputs a gate of bounded depth depends on. The group behind the
+// The circuit classes that 000 §2.2.1 and §3.3 rely on. Inclusions between classes are statements about limits and
+// cannot be measured. What is finite can: which inputs a gate of bounded depth depends on. The group behind the
 // argument is in exchange_group.cpp.
 #include "harness/numerics/random.hpp"
 #include "theory/support/claims.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using Gate = std::function<bool(unsigned inputs)>;
 
-/// On how many of its n inputs an output depends: those whose flip changes it somewhere.
+/// The number of the n inputs on which an output depends: those whose flip changes it somewhere.
 int dependence(const Gate &gate, int n) {
   int count = 0;
   for (int i = 0; i < n; ++i) {
@@ -66,7 +66,7 @@ AndTree and_tree(unsigned x, int n) {
   return {level[0], depth};
 }
 
-/// How many of the 2^n inputs a tree over the first m of them answers as AND of all n does.
+/// The number of the 2^n inputs for which a tree over the first m of them gives the AND of all n.
 int right_answers(int n, int m) {
   int right = 0;
   for (unsigned x = 0; x < (1u << n); ++x) right += and_tree(x, m).output == (x + 1 == 1u << n);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The u_t of the layer delta_former (000 Eq 41), which it does not return: every step is given a channel of its own,
+// The u_t of the layer delta_former (000 Eq 41), which it does not return. Every step gets its own channel,
 //
 //   k_t = (k_t, e_t),   w_t = (w_t, 0),   q_t = (0, e_t),
 //
-// so that kappa1 sees what it saw before and the linear read of Eq 42 is o_t = u_t.
+// so that kappa1 is unchanged and the linear read of Eq 42 is o_t = u_t.
 #pragma once
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/layer_points.hpp"
@@ -40,7 +40,7 @@ inline Dense written(const Dense &k, const Dense &w, const Dense &v, const Delta
   return {T, v.columns, forward(layer, s, {run.form, run.real, run.chunk, layer_params(run)}).o};
 }
 
-/// The last u alone, [1,Dv]: one further channel, which the last key alone has, serves.
+/// The last u alone, [1,Dv]: one further channel, which only the last key has, suffices.
 inline Dense last_written(const Dense &k, const Dense &v, const std::string &kappa1) {
   const int T = k.rows, d = k.columns;
   Sequence s;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where DeltaNet goes: independent runs of delta_net from S_0 = 0 on random keys, and the exact laws of their errors.
+// The convergence of DeltaNet: independent runs of delta_net from S_0 = 0 on random keys, and the exact laws of their
+// errors.
 //
 // With v_t = S* k_t + e_t, e_t independent of the key with covariance R, the error E_t = S_t - S* obeys
 // E_t = E_{t-1} (I - beta k k^T) + beta e_t k^T. For isotropic keys of width d (unit: on the sphere; Gaussian: N(0, I)):
@@ -21,7 +22,7 @@ struct DeltaPaths {
     return keys == KeyLaw::unit ? 1 - beta * (2 - beta) / d : 1 - 2 * beta + beta * beta * (d + 2);
   }
   double inflow() const { return beta * beta * noise * noise * dv * (keys == KeyLaw::unit ? 1 : d); }
-  /// E |E|^2 where it stays; of Gaussian keys for beta < 2 / (d + 2).
+  /// The stationary E |E|^2; for Gaussian keys it exists for beta < 2 / (d + 2).
   double floor() const { return inflow() / (1 - factor()); }
   /// E |E_t|^2 from |E_0|^2.
   double square_after(int t, double start) const {

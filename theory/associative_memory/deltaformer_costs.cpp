@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DeltaFormer costs (000 §2.2.1, D.3), in multiplications as footnote 13 of the paper has it and in steps that
-// wait for one another: counted by running the recursion and Listing 1 on numbers that keep count, never timed.
+// The cost of DeltaFormer (000 §2.2.1, D.3): multiplications, as in footnote 13 of the paper, and sequential steps,
+// counted by running the recursion and Listing 1 on counting numbers, not timed.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_former_writes.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using listing::Grid;
 
-/// A number that knows the longest chain of products and quotients that led to it.
+/// A number that knows the length of the longest chain of products and quotients that led to it.
 struct Chained {
   double value = 0;
   int chain = 0;
@@ -94,7 +94,7 @@ Claim chunked() {
         points.push_back(triangular);
         points.push_back(rival_system(held(inverse, triangular.predicted), label, "inverse for solve"));
         // Steps: u_t waits for one product with u_{t-1}; a chunk waits for two, the read of older u and the inverse.
-        const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, less that of its first chunk
+        const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
             first = longest_chain(Data(C, d, protocol.seed).chunked<Chained>(C));
         const Point steps =
             as_statement(held(1 + (one - first) / 2.0, t / c), label, "chunks that wait for one another");
@@ -187,7 +187,7 @@ double cost_of_matrix_read(const Data &x) {
   });
 }
 
-/// u_t alone: the recursion over t steps less that over t - 1.
+/// u_t alone: the recursion over t steps minus that over t - 1.
 double cost_of_write(int t, int d, std::uint64_t seed) {
   return count([&] { Data(t, d, seed).naive<Counted>(); }) - count([&] { Data(t - 1, d, seed).naive<Counted>(); });
 }

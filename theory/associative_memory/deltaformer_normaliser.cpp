@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normaliser of DeltaFormer (000 footnote 9, §2.2.1, D.2): what a factor 1/t on A_t and C_t does, what Eq 94 does
-// instead, its two misprints, and what becomes of the exponential kernel without it.
+// The normaliser of DeltaFormer (000 footnote 9, §2.2.1, D.2): the effect of a factor 1/t on A_t and C_t, what Eq 94
+// does instead, its two misprints, and the exponential similarity without a normaliser.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_former_writes.hpp"
@@ -129,7 +129,7 @@ Claim eq94_is_another_model() {
   return at_parameters(running(claim, {"delta_former"}), sizes);
 }
 
-/// Rows over the numbers given.
+/// Each row divided by the given numbers.
 Dense divide_rows(const Dense &m, const std::vector<double> &by) {
   std::vector<double> factors;
   for (double x : by) factors.push_back(x == 0 ? 0 : 1 / x);

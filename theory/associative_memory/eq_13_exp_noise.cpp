@@ -52,7 +52,7 @@ Claim snr_exp() {
       "probe's norm fluctuates inside an exponential. For keys of one norm see snr_exp_sphere.");
 }
 
-/// At tau = 2 the mean over printed is (e/2)^(d/2): even the rate is another.
+/// At tau = 2 the mean over the printed value is (e/2)^(d/2): even the rate differs.
 std::vector<Point> at_fixed_temperature(const Protocol &protocol) {
   std::vector<Point> points;
   const KernelLaw law = exp_law();

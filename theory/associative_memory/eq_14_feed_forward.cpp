@@ -22,7 +22,7 @@ Network draw(const Params &p, std::uint64_t seed) {
           normal_matrix(m, d, seed, "network/gates"), normal_matrix(m, d, seed, "network/inputs")};
 }
 
-/// The layer's outputs for all inputs, times `sign` on the inputs.
+/// The layer's outputs for all inputs, each input multiplied by `sign`.
 Dense outputs(const std::string &variant, const Network &n, double sign = 1, const Assignments &set = {}) {
   Sequence s;
   s.shape = {1, 1, n.WK.rows, n.WK.columns, n.WV.columns};
@@ -198,7 +198,7 @@ Claim ffn_moe() {
     const auto opened = [&](const Network &network, int count) {
       return outputs("ffn_moe", network, 1, {{"block", number(block)}, {"topk", number(count)}});
     };
-    // Gates that are not 0 or 1 come in with the values: the first expert's at a half.
+    // Gates other than 0 and 1 are put into the values: the first expert's gate is a half.
     const auto first_gate = [&](double gate) {
       Network scaled = n;
       for (int i = 0; i < block * n.WV.columns; ++i) scaled.WV.data[i] *= gate;

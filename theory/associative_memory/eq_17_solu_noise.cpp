@@ -131,9 +131,9 @@ std::vector<Point> below_relu(const KernelLaw &first, int mean_from, double (*pr
     points.push_back(rival_law(points.back(), mean_name, mean_rival(d)));
     return r;
   };
-  const int small = 4; // the widest key at which the paper's own probe has it the other way
+  const int small = 4; // the largest width at which the paper's own probe gives the opposite order
   points.push_back(as_statement(below_one(measure(small).probe), place(small), "noise over ReLU's, |k_i|^2 = d"));
-  for (int d : {5, 6}) // boundary: in the mean the order begins later
+  for (int d : {5, 6}) // boundary: in the mean the order holds from a larger width on
     if (d < mean_from) {
       const Integral mean = ratios(first, relu, d, protocol.seed).mean;
       points.push_back(as_obligation(at_least_point(mean.value, 1, mean.error), place(d), "boundary: in the mean"));

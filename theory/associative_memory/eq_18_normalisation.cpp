@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax's normaliser (000 Eq 18, §2.1.2, D.2): what it keeps in bounds, and the per-head norm that can stand in for
-// it.
+// Softmax's normaliser (000 Eq 18, §2.1.2, D.2): which quantities it bounds, and the per-head norm that can replace it.
 #include "theory/associative_memory/noise_quadrature.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/layer_points.hpp"
@@ -49,13 +48,13 @@ std::vector<Point> convex_reads(const Protocol &protocol, const std::vector<Para
       rival_system(exact_point(results_of("exp_unnormalized", s), o, units), p, "not normalised"),
       rival_system(at_most_point(longest("exp_unnormalized"), bound, rounding), p, "longest read, not normalised"),
       as_obligation(at_most_point(longest("softmax"), bound, rounding), p, "longest read against the longest value")};
-  // One key far ahead: the read is its value, and the bound is tight.
+  // One key dominates: the read is its value, and the bound is tight.
   Sequence ahead = s;
   for (int c = 0; c < s.shape.Dk; ++c) ahead.q[size_t(T - 1) * s.shape.Dk + c] = c ? 0 : 1e3, ahead.k[c] = c ? 0 : 1e3;
   const Vector last = results_of("softmax", ahead), value(s.v.begin(), s.v.begin() + dv);
   points.push_back(as_obligation(exact_point(Vector(last.end() - dv, last.end()), value, units), p,
                                  "read where one key is far ahead, its value"));
-  // The weights add up to 1: equal values are read as they are.
+  // The weights sum to 1: equal values are read unchanged.
   s.v.assign(s.v.size(), 2.5);
   const Vector equal = s.v, constant = results_of("softmax", s);
   s.v.assign(s.v.size(), 2.5025);
@@ -154,7 +153,7 @@ std::vector<Point> norm_for_normaliser(const Protocol &protocol, const std::vect
   const int dv = s.shape.Dv;
   const Vector with = results_of("softmax", s), without = results_of("exp_unnormalized", s),
                normed = rms_norm(with, dv);
-  // A row loses the digits by which it is shorter than the largest.
+  // A row loses as many digits as it is smaller than the largest row.
   Vector lengths = norms(with, dv);
   const double shortest = *std::min_element(lengths.begin(), lengths.end()),
                units = read_units(s, with) * std::sqrt(dv) / shortest * max_abs(normed);

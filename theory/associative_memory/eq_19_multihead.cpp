@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several heads (000 Eq 19-23): slices of q, k and v attend apart, and the output projection W_O adds them up.
+// Several heads (000 Eq 19-23): slices of q, k and v attend separately, and the output projection W_O sums the results.
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/layer_points.hpp"
 

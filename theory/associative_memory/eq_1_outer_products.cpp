@@ -20,7 +20,7 @@ Story draw(const Params &p, std::uint64_t seed) {
   return {normal_matrix(T, p.integer("d"), seed, "outer products/keys"),
           normal_matrix(T, p.integer("dv"), seed, "outer products/values")};
 }
-/// S_t after every t, by as many runs of the layer; `late` shifts the keys by so many steps.
+/// S_t after every t, by one run of the layer each; `late` shifts the keys by that many steps.
 Vector states_over_time(const Story &story, int late) {
   const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
   Vector all;

@@ -177,7 +177,7 @@ Claim objective_fades() {
 
 // ---- Without the normaliser ----------------------------------------------------------------------------------------------
 
-/// (S_t - S_{t-1}) phi(k_t): the read of the whole story at the last key less that without the last write.
+/// (S_t - S_{t-1}) phi(k_t): the read of the whole story at the last key minus that without the last write.
 Vector last_change(const std::string &variant, const Sequence &s) {
   Sequence without = s;
   std::fill(without.v.end() - s.shape.Dv, without.v.end(), 0.0);

@@ -63,7 +63,7 @@ Group transpositions(int n) {
   return swaps;
 }
 
-/// Orders of the group that the generators span, its commutator subgroup, that one's, ... until they stop shrinking.
+/// Orders of the group that the generators span, of its commutator subgroup, and so on until they no longer shrink.
 std::vector<double> derived_orders(const Group &generators, int n) {
   Group group = closure(generators, n);
   std::vector<double> orders{double(group.size())};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space that tracking exchanges takes (000 E.3): a cache of keys and u that is read and written anew every n
+// The space that tracking exchanges takes (000 E.3): a cache of keys and u that is read and written again every n
 // exchanges, against the n x n state of the linear kernel. Counted in running layers.
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/packing.hpp"
@@ -8,8 +8,8 @@
 namespace recollect::theory {
 namespace {
 
-/// How a cache is kept: after `period` exchanges (0: never) all values are read and written anew, into an emptied cache
-/// or on top of it.
+/// How a cache is kept: after `period` exchanges (0: never) all values are read and written again, into an empty cache
+/// or on top of the old one.
 struct Keeping {
   int period;
   bool emptied = true;
@@ -20,7 +20,7 @@ struct Kept {
   int longest = 0;                   // entries of the cache at its longest
 };
 
-/// n values under exchanges, held by delta_former with f = round: entries (k, v) go in, and one further step a key,
+/// n values under exchanges, held by delta_former with f = round: entries (k, v) go in, and one further step per key,
 /// which writes nothing, reads it.
 Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed) {
   const int n = keys.rows, d = keys.columns;

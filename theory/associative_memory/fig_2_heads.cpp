@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 000 says of heads, widths and kernels from training (Fig 2, §2.1.1-2.1.2), and the one part of it that needs
-// none: the retrieval noise of one head.
+// What 000 says about heads, widths and similarities after training (Fig 2, §2.1.1-2.1.2), and the one part that can be
+// tested without training: the retrieval noise of one head.
 #include "theory/associative_memory/noise_points.hpp"
 
 namespace recollect::theory {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stress test of 000 §3.2, Fig 5, as it is described: d = 128, keys and values given as almost orthogonal vectors, and
 // only the read learned: the query, by gradient descent from a random one, and the logits' scale. Left open by the text, and
-// chosen here: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam at .05 falling to 0, a fresh text a step.
+// chosen here: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam at .05 falling to 0, a new
+// text per
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/swaps.hpp"
@@ -20,7 +21,7 @@ struct Text {
   std::vector<int> answer; // [2 n] the value at the first key after the step
 };
 
-/// `products` of the keys: those of the steps' keys are sums of theirs, which take less than they would anew.
+/// `products` of the keys: those of the steps' keys are sums of these, which is cheaper than computing them from the keys.
 Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64_t seed, int number) {
   const int n = keys.rows, d = keys.columns, T = 2 * n;
   const Stream draws(seed, "fig5/swaps", std::uint64_t(number));
@@ -51,7 +52,7 @@ Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64
   return text;
 }
 
-/// A query and the logarithm of the logits' scale, and what Adam keeps of either.
+/// A query and the logarithm of the logits' scale, and Adam's moments of both.
 class Read {
 public:
   Read(const Dense &keys, Kernel f, int steps, std::uint64_t seed)
@@ -92,7 +93,7 @@ public:
     adam(gradient);
   }
 
-  /// Share of the exchanges after which the largest logit of what the layer reads is the answer's; a tie is none.
+  /// Share of the exchanges after which the largest logit of the layer's read is the answer's; a tie does not count.
   double right(const Text &text, const std::string &kernel) const {
     const int n = keys_.rows, T = 2 * n;
     Sequence s;

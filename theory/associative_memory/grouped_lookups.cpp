@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grouped lookups on u (000 E.2, Eq 111): four exponentials with w^j = j k meet f = x at -1, 0, 1, 2 and on no
-// neighbourhood; linear kernels stay linear. What they cost: lookup_cache.cpp.
+// Grouped lookups on u (000 E.2, Eq 111): four exponentials with w^j = j k equal f(x) = x at -1, 0, 1, 2 but on no
+// neighbourhood of these; linear similarities stay linear. Their cost: lookup_cache.cpp.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/similarity_of_layer.hpp"

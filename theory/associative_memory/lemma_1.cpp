@@ -17,7 +17,7 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
   std::vector<std::pair<int, int>> pairs;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j) later_first ? pairs.emplace_back(i, j) : pairs.emplace_back(j, i);
-  Dense all(n + int(pairs.size()), d); // keys, then differences, always of the later less the earlier
+  Dense all(n + int(pairs.size()), d); // keys, then differences, always the later minus the earlier
   for (int l = 0; l < all.rows; ++l)
     for (int c = 0; c < d; ++c) {
       const auto [i, j] = l < n ? std::pair(l, l) : pairs[l - n];

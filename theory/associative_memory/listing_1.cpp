@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Listing 1 (D.3): the chunked program against the naive one, what it does with a ragged tail, and what its
+// 000 Listing 1 (D.3): the chunked program compared with the naive one, its result for an incomplete last chunk, and
+// its
 // comments say of parallel blocks and of the doubling iteration.
 #include "theory/associative_memory/listing_1.hpp"
 #include "harness/core/error.hpp"
@@ -74,7 +75,7 @@ Claim equivalence() {
           points.push_back(as_statement(at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0),
                                         params, "largest |difference| in float32, at most atol"));
         }
-        // In double, where a slip cannot hide behind float32's rounding, at a size that shows every line at work.
+        // In double, so that rounding of float32 cannot hide an error, at a size that uses every line.
         const int t = std::min(T, 8 * C);
         const Data x(t, d, d, protocol.seed);
         const std::vector<double> slow = x.naive<double>(Weights::softmax);

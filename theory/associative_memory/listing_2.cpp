@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The toy model of 000 Listing 2 (E.4): the sign of its triangular solve, and what its softmax does with masked
+// The toy model of 000 Listing 2 (E.4): the sign of its triangular solve, and the effect of its softmax on masked
 // entries.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_former_writes.hpp"

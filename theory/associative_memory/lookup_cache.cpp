@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What delta_former has to keep of its past steps (000 E.2): keys and u, whatever the number of grouped lookups.
+// What delta_former must keep of its past steps (000 E.2): keys and u, whatever the number of grouped lookups.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_former_writes.hpp"
 
 namespace recollect::theory {
 namespace {
 
-/// What a run of delta_former hands to its later steps, held against the run itself: the past as (k_i, u_i), written by
+/// What a run of delta_former passes to later steps, compared with the run itself: the past as (k_i, u_i), written by
 /// steps with beta = 0, v = u_i. Then the later reads need no w of the past.
 struct HandOver {
   int T, d, dv, cut, groups;
@@ -56,7 +56,7 @@ struct HandOver {
     return later_reads(keys, values, lookups, true);
   }
 
-  /// How many numbers of the cache the later reads depend on: those whose change changes one.
+  /// The number of values in the cache on which the later reads depend: those whose change changes a read.
   int numbers_in_use() const {
     const Cache held = cache(groups);
     const std::vector<double> reads = from(held);

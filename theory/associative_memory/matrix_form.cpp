@@ -62,7 +62,7 @@ double growth_of_gaussian_keys(int d, double excess = 0) {
          integrate([&](double g) { return 2 * std::exp(-g * g / 2) / std::sqrt(2 * M_PI) * given_g(g); }, 1, 13).value;
 }
 
-/// Log growth a step of a row of DeltaNet's state that is only erased (v = 0, step 1), over 50 steps: one sample a
+/// Log growth per step of a row of DeltaNet's state that is only erased (v = 0, step 1), over 50 steps: one sample per
 /// head. The keys are isotropic, so every step's factor has the law above, whatever came before.
 std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
   const int T = 50;
@@ -80,7 +80,7 @@ std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::
   return growth;
 }
 
-/// Growth of log cond(I + A) a step between T = 8 and T = 24, over 64 draws of 24 keys.
+/// Growth of log cond(I + A) per step between T = 8 and T = 24, over 64 draws of 24 keys.
 Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Protocol &protocol) {
   std::vector<double> growth;
   for (int draw = 0; draw < (protocol.full() ? 1024 : 64); ++draw) {

@@ -25,7 +25,7 @@ Dense power(const Dense &A, int exponent) {
   return product;
 }
 
-/// (I + A) X after some iterations, held against I - A^{2^(iterations + 1)}: what Eq 98 gives when it is cut short.
+/// (I + A) X after some iterations, compared with I - A^{2^(iterations + 1)}: what Eq 98 gives when it is cut short.
 Point remainder(const Dense &A, const Dense &V, int iterations, double units) {
   const Dense I = Dense::identity(A.rows);
   return exact_point(((I + A) * doubling(A, iterations).X * V).data, ((I - power(A, 2 << iterations)) * V).data, units);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise over signal of a kernel memory by plain sampling, every pair of a memory being the probe in turn.
+// Noise over signal of a memory by plain sampling; every pair of a memory is the probe in turn.
 #pragma once
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"

@@ -40,8 +40,8 @@ inline Dense optimum_eq48(const Layer &l) {
 /// The S that minimises sum_i |S k_i - v_i|^2, of least norm, by the singular values of the keys themselves.
 inline Dense least_squares(const Dense &keys, const Dense &values) { return transpose(pseudo_inverse(keys) * values); }
 
-/// Rounding units by which two of these forms may part: products over n rows, with the squared condition number of the
-/// keys, of that rank, that their normal equations have.
+/// Rounding units by which two of these forms may differ: products over n rows, times the squared condition number of
+/// the keys at that rank, which their normal equations have.
 inline double optimum_conditioning(const Dense &keys, const Dense &values, int rank) {
   const std::vector<double> s = singular_values(keys);
   return 4.0 * keys.rows * std::pow(s.front() / s[rank - 1], 2) * frobenius_norm(values) / s[rank - 1];

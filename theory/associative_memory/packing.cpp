@@ -14,7 +14,7 @@ Params sized(double n, double d) { return labels({{"n", num(n)}, {"d", num(d)}})
 /// Strictly below 1/8.
 Point below_an_eighth(double coherence) { return at_most_point(coherence, std::nextafter(0.125, 0), 0); }
 
-/// The width from which on n random directions stay almost orthogonal as coordinates are added to them.
+/// The width from which on n random directions stay almost orthogonal as coordinates are added.
 double width_needed(int n, std::uint64_t seed, int draw) {
   const int most = int(2 * random_width(n));
   const std::vector<double> x =
@@ -85,7 +85,7 @@ Claim random_sets() {
                                             "share of pairs beyond 1/8, at most 2 exp(-d eps^2 / 2)");
           points.push_back(bound);
           if (d == 512) points.push_back(rival_law(bound, "2 exp(-d eps^2)", 2 * std::exp(-d / 64.0)));
-          if (d == 512) continue; // too rare there to be held to a few per cent
+          if (d == 512) continue; // too rare there to be measured to a few per cent
           const Point value =
               as_obligation(sampled_point(measured, law), sized(n, d), "share of pairs beyond 1/8, spherical cap");
           points.push_back(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many independent runs of a layer on random keys and values, one a head, and what their last states have in common.
+// Many independent runs of a layer on random keys and values, one per head, and what their last states have in common.
 #pragma once
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -75,7 +75,7 @@ inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 16)
 /// The relative error that a wrong system, which is off by much more, is measured to.
 constexpr double rough = 0.1;
 
-/// The mean of draw(stretch), one number a run, over as many runs as notice a relative error of `wanted`, at most `most`.
+/// The mean of draw(stretch), one number per run, over as many runs as the sensitivity `wanted` needs, at most `most`.
 template <class Draw>
 Mean mean_over_runs(std::uint64_t seed, const std::string &stream, double wanted, size_t block, size_t most,
                     const Draw &draw) {

@@ -8,7 +8,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// |S_T - S_{T-1}|^2 of every run: the last step is run from the state of the others.
+/// |S_T - S_{T-1}|^2 of every run: the last step is run from the state after the others.
 Vector update_squares(const std::string &layer, const Sequence &s) {
   const Variant &variant = find_variant(layer);
   Sequence last = slice_steps(s, s.shape.T - 1, s.shape.T);

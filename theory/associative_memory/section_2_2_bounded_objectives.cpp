@@ -11,7 +11,7 @@ using Vector = std::vector<double>;
 using Objective = std::function<double(const Dense &S)>;
 
 /// Steepest descent, exact along each line: three values determine a quadratic. Gates in 0.1 ... 0.9 condition it at most
-/// as 1 - 0.1 to 1 - 0.9, so that the error of L falls by (8/10)^2 a step at least, and below rounding within 200.
+/// as 1 - 0.1 to 1 - 0.9, so that the error of L falls by (8/10)^2 per step at least, and below rounding within 200.
 double minimum_by_descent(const Objective &L, Dense S) {
   for (int step = 0; step < 200; ++step) {
     const Dense g = gradient(L, S);

@@ -16,7 +16,7 @@ size_t most_runs(int T, int d, int dv) { return size_t(4e7) / (size_t(T) * (d + 
 
 // ---- Growth in the mean --------------------------------------------------------------------------------------------------
 
-/// |S k| after t writes of one unit key whose value, of length 1, turns its sign every step.
+/// |S k| after t writes of one unit key whose value, of length 1, changes its sign at every step.
 double turning(int t) {
   Sequence s;
   s.shape = {1, 1, t, 1, 1};
@@ -203,7 +203,7 @@ Claim decay_bounds_and_forgets() {
       };
       const double bounded = pairs * (1 - std::pow(lambda, 2 * t)) / (1 - lambda * lambda);
       const Point square = sampled_point(square_of("gated_linear", wanted_sensitivity(protocol)), bounded);
-      // What is left of the first write: the read of all less that of all others, at its key.
+      // What is left of the first write: the read of all minus that of all others, at its key.
       Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1}), others = all;
       std::copy_n(all.k.begin(), d, all.q.end() - d);
       all.alpha.assign(t, lambda);
@@ -225,7 +225,7 @@ Claim decay_bounds_and_forgets() {
               rival_law(left, at, "lambda^(t-2)", (1 / lambda * Dense(1, dv, kept)).data, units)});
       const double shorter = pairs * (1 - std::pow(lambda, 2 * t - 1)) / (1 - lambda * lambda);
       if (shorter < 0.9 * bounded) points.push_back(rival_law(square, "2 t - 1 for 2 t", shorter));
-      if (std::pow(lambda, t) > 0.2) // by then the two laws part by more than a sampled point notices
+      if (std::pow(lambda, t) > 0.2) // by then the two laws differ by more than a sampled point detects
         points.push_back(
             rival_law(square, "lambda^t for lambda^(2t)", pairs * (1 - std::pow(lambda, t)) / (1 - lambda * lambda)));
     }

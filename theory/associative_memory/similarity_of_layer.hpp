@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// f of Assumption 2 (000 Theorem 1) as the layer delta_former has it.
+// The function f of Assumption 2 (000 Theorem 1), as implemented by the layer delta_former.
 #pragma once
 #include "theory/associative_memory/delta_former_writes.hpp"
 
 namespace recollect::theory {
 
-/// Where Assumption 2 wants f(x) = x.
+/// Points where Assumption 2 requires f(x) = x.
 inline const std::vector<double> integers{-1, 0, 1, 2};
 
-/// f at each x as the layer delta_former has it: u_2 = -f(k_1 . w_2) for k_1 = 1, w_2 = x, v_1 = 1, v_2 = 0.
+/// f at each x, as implemented by the layer delta_former: u_2 = -f(k_1 . w_2) for k_1 = 1, w_2 = x, v_1 = 1, v_2 = 0.
 inline std::vector<double> similarity_of_layer(const std::vector<double> &x, const std::string &kappa1,
                                                const Assignments &more = {}) {
   Sequence s;

@@ -47,7 +47,7 @@ double units(const Step &s) {
   return 8.0 * s.S.data.size() * (read * read + S * S);
 }
 
-/// A row of the table at every place: the layer's step, the printed objective, and what must not do as well.
+/// A row of the table at every point: the layer's step, the printed objective, and rivals that must not fit.
 struct Rivals {
   std::vector<std::pair<std::string, Objective>> laws;
   std::vector<std::pair<std::string, Vector>> systems;

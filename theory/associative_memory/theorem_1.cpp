@@ -12,7 +12,7 @@
 namespace recollect::theory {
 namespace {
 
-/// The story with one exchange left out of what is written, a third of the way through.
+/// The sequence with one exchange left out of what is written, a third of the way through.
 SwapStory without_one(SwapStory story, int n) {
   Sequence &s = story.sequence;
   const int t = n + (s.shape.T - 2 * n) / 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the definition of a layer in the registry costs, in products: it is run on numbers that count
-// (harness/core/counted.hpp). Its factors a token, such as a scale, go out in differences over widths, so that what is
-// left can be held to a law exactly.
+// The cost of a layer's definition in products. It runs on numbers that count
+// (harness/core/counted.hpp). Constant factors per token, such as a scale, cancel in differences over widths, so that
+// the rest can be compared with a law exactly.
 #pragma once
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -15,16 +15,16 @@ inline double products(const std::string &variant, int T, int Dk, int Dv, const 
   const Variant &v = find_variant(variant);
   return double(counted_work(v, random_sequence({1, 1, T, Dk, Dv}, 1), variant_params(v, set)).products);
 }
-/// c Dk Dv of products a + b Dk + b' Dv + c Dk Dv.
+/// The coefficient c in the number of products a + b Dk + b' Dv + c Dk Dv.
 inline double products_by_area(const std::string &variant, int T, int Dk, int Dv) {
   return products(variant, T, 2 * Dk, 2 * Dv) - products(variant, T, 2 * Dk, Dv) - products(variant, T, Dk, 2 * Dv) +
          products(variant, T, Dk, Dv);
 }
-/// b Dk + b' Dv of the same, and 2 c Dk Dv.
+/// The terms b Dk + b' Dv of that number, and 2 c Dk Dv.
 inline double products_by_widths(const std::string &variant, int T, int Dk, int Dv) {
   return products(variant, T, 2 * Dk, Dv) + products(variant, T, Dk, 2 * Dv) - 2 * products(variant, T, Dk, Dv);
 }
-/// c of products a + b d + c d^2 at Dk = Dv = d, a token.
+/// The coefficient c in the products a + b d + c d^2 per token, at Dk = Dv = d.
 inline double products_by_square(const std::string &variant, int T, int d, const Assignments &set = {}) {
   const double second = products(variant, T, d, d, set) - 2 * products(variant, T, 2 * d, 2 * d, set) +
                         products(variant, T, 3 * d, 3 * d, set);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers written on any number, step by step: on one that counts (counted.hpp) they tell what they cost, and their reads
-// are held against the layers of the registry, so that what is counted is what computes them.
+// Layers as templates on the number type. On a counting number (counted.hpp) they give their cost. Their reads are
+// compared with the registry's layers, so that what is counted is what computes the reads.
 #pragma once
 #include "harness/core/types.hpp"
 #include "theory/support/counted.hpp"
@@ -78,12 +78,13 @@ template <class N> Grid<N> delta_reads(const Tokens<N> &x) {
   return reads;
 }
 
-/// sum_{i<=t} exp(k_i.q_t) v_i and, apart, the sum of the weights: a product a channel of key and value, and no other.
+/// sum_{i<=t} exp(k_i.q_t) v_i and, separately, the sum of the weights: one product per channel of key and value, no
+/// others.
 template <class N> struct Attention {
   Grid<N> sums;
   Row<N> masses;
   explicit Attention(const Tokens<N> &x) {
-    using std::exp; // or that of N
+    using std::exp; // or the one of N
     for (size_t t = 0; t < x.k.size(); ++t) {
       Row<N> sum(x.v[0].size());
       N mass(0);

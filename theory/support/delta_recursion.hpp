@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delta rule with a kernel as the two sums of 000 Eq 41-42, in dense host algebra: a reference that shares no code
-// with variants/. A kernel is a function of the inner product.
+// The delta rule with a similarity, as the two sums of 000 Eq 41-42, in dense host algebra: a reference that shares no
+// code with variants/. A similarity is a function of the inner product.
 //
 //   A1[t,i] = kappa1(k_i . w_t), i < t     U = V - A1 U (forward substitution, Eq 96)
 //   A2[t,i] = kappa2(k_i . q_t), i <= t    O = A2 U
@@ -33,7 +33,7 @@ inline Dense scale_rows(Dense M, const std::vector<double> &factors) {
   return M;
 }
 
-/// Each row over its sum; a row of zeros stays zero.
+/// Each row divided by its sum; a row of zeros stays zero.
 inline Dense normalise_sums(Dense M) {
   for (int t = 0; t < M.rows; ++t) {
     double sum = 0;

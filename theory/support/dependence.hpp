@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the past a layer reads, measured on the layer: the stored numbers that move its last read.
+// How much of the past a layer reads: the number of stored values that influence its last read, measured on the layer.
 #pragma once
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
 
-/// Numbers among all keys and values so far that change the last step's read when one of them is changed.
+/// How many numbers among all keys and values so far change the last step's read when they are changed one at a time.
 inline double numbers_read(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const auto last = [&](const Sequence &x) {
     const std::vector<double> o =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slopes measured from the losses themselves, so that no gradient is taken from the paper that is to be checked.
+// Slopes measured from the losses themselves, so that no gradient is taken from the paper under test.
 #pragma once
 #include "harness/numerics/linalg.hpp"
 
 namespace recollect::theory {
 
-/// Gradient of a quadratic loss by unit differences, which have no error but the rounding of the losses.
+/// Gradient of a quadratic loss by unit differences, whose only error is the rounding of the losses.
 template <class Loss> Dense gradient(const Dense &M, const Loss &loss) {
   Dense g(M.rows, M.columns);
   for (size_t i = 0; i < M.data.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points measured by quadrature or by extrapolation: no sampling error, and a tolerance that comes with the number.
+// Points measured by quadrature or extrapolation: no sampling error, and the tolerance is the method's error bound.
 #pragma once
 #include "harness/numerics/verdict.hpp"
 #include "theory/support/quadrature.hpp"
@@ -21,7 +21,7 @@ inline Integral operator/(Integral a, Integral b) {
 }
 inline Integral log(Integral a) { return {std::log(a.value), a.error / a.value}; }
 
-/// What y tends to as h -> 0; h descends.
+/// The limit of y as h -> 0; h descends.
 inline Integral limit_of(const std::vector<double> &h, const std::vector<Integral> &y) {
   std::vector<double> values;
   double error = 0;

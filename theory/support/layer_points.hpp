@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer of the registry held, element by element, against what theory says it gives.
+// A layer of the registry compared with the theory's prediction, element by element.
 #pragma once
 #include "harness/core/registry.hpp"
 #include "harness/numerics/linalg.hpp"
@@ -19,7 +19,7 @@ inline void append_column(std::vector<double> &into, const Dense &column) {
   into.insert(into.end(), column.data.begin(), column.data.end());
 }
 
-/// Reads, then the rows of S, whatever else the state stacks below them.
+/// Reads, then the rows of S, without the other rows of the state.
 inline std::vector<double> results(const Output &out, const Shape &shape) {
   std::vector<double> all = out.o;
   const size_t memory = std::min(out.state.size(), size_t(shape.Dv) * shape.Dk);
@@ -33,7 +33,8 @@ inline std::vector<double> results_of(const std::string &variant, const Sequence
   return results(forward(v, s, {form, Real::f64, 16, variant_params(v, set)}), s.shape);
 }
 
-/// Rounding units by which two orders of summation may part a layer's results: n kappa in the scale of the largest
+/// Rounding units by which two orders of summation may differ in a layer's results: n kappa, relative to the largest
+/// result
 /// (conditioning.hpp).
 inline double rounding_units(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const Variant &v = find_variant(variant);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants on one head, held against a memory that is stepped on the host: M_t [Dv,Dk], o_t = M_t q_t.
+// Variants on one head, compared with a memory that is updated on the host: M_t [Dv,Dk], o_t = M_t q_t.
 #pragma once
 #include "harness/numerics/inputs.hpp"
 #include "theory/support/layer_points.hpp"
@@ -17,7 +17,7 @@ inline Dense column(const std::vector<double> &array, int t, int width) {
 inline Dense write(const Dense &v, const Dense &k) { return v * transpose(k); }
 inline double square(const Dense &m) { return inner(m.data, m.data); }
 
-/// T, Dk and Dv as a claim's parameters, with its own point as defaults, and the one head that they describe.
+/// T, Dk and Dv as a claim's parameters, with its own point as defaults, and the shape of one head that they describe.
 inline std::vector<ParamSpec> one_head_params(const Shape &own) {
   return {integer_param("T", own.T, 2, 256, "steps"), integer_param("Dk", own.Dk, 2, 64, "key width"),
           integer_param("Dv", own.Dv, 1, 64, "value width")};
@@ -36,7 +36,7 @@ inline Output run(const std::string &variant, const Sequence &s, const Assignmen
   return forward(v, s, {form, Real::f64, 16, variant_params(v, set)});
 }
 
-/// S of the one head: the first Dv rows of the final state, whatever else is stacked below them.
+/// S of the head: the first Dv rows of the final state.
 inline Dense memory(const Output &out, const Shape &shape) {
   return {shape.Dv, shape.Dk, {out.state.begin(), out.state.begin() + size_t(shape.Dv) * shape.Dk}};
 }
@@ -56,12 +56,12 @@ template <class Step> Output stepped(const Sequence &s, Step step) {
   return out;
 }
 
-/// What a layer computed on one sequence, reads and memory, and the rounding units by which another way to compute the
+/// Reads and memory that a layer computed on one sequence, and the rounding units by which another way to compute the
 /// same may differ.
 struct Measured {
   std::vector<double> values;
   double units = 0;
-  /// `factor`: what the reference itself may lose beyond that.
+  /// `factor`: how much more the reference itself may lose.
   Point against(const std::vector<double> &reference, double factor = 1) const {
     return exact_point(values, reference, units * factor);
   }

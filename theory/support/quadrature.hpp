@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expectations without sampling, by the rules of Boost.Math, and the limit of a sequence. Every number comes with its
-// error.
+// Expectations without sampling, by the rules of Boost.Math, and the limit of a sequence. Every number comes with an
+// error bound.
 #pragma once
 #include <algorithm>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
@@ -17,7 +17,7 @@ struct Integral {
 };
 
 /// Nodes with Kronrod's weights and, at every second node, those of the Gauss rule inside: an integrand is evaluated
-/// once, and what the two sums differ by bounds the error of the finer one.
+/// once, and the difference of the two sums bounds the error of the finer one.
 struct Rule {
   std::vector<double> nodes, weights, coarse;
 
@@ -87,7 +87,7 @@ inline Rule length_rule(int d, double power, double rate) {
 /// integrable, at the ends. The error is the last halving's change.
 inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
   static thread_local boost::math::quadrature::tanh_sinh<double> rule;
-  // The outermost nodes are nearer to the ends than numbers there are apart.
+  // The outermost nodes are closer to the ends than the spacing of floating-point numbers there.
   const double first = std::nextafter(a, b), last = std::nextafter(b, a);
   const auto inside = [&](double x, double) { return f(std::clamp(x, first, last)); };
   Integral result;
@@ -97,7 +97,7 @@ inline Integral integrate(const std::function<double(double)> &f, double a, doub
 
 struct Limit {
   double value;
-  double error; // the larger of the last two changes as a coarser point comes in: estimated from the convergence itself
+  double error;         // the larger of the last two changes as a coarser point is added: from the convergence itself
   double amplification; // largest factor by which errors of the y_i enter
 };
 

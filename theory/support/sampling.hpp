@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many samples a point takes: enough that it would notice what its suite promises to notice.
+// How many samples a point takes: enough for the sensitivity that its suite promises.
 #pragma once
 #include "harness/numerics/verdict.hpp"
 #include <algorithm>
@@ -7,11 +7,11 @@
 
 namespace recollect::theory {
 
-/// The relative error that a sampled point is to notice (sensitivity() of verdict.hpp), unless its rivals ask for less.
+/// The relative error that a sampled point must detect (sensitivity() of verdict.hpp), unless its rivals require less.
 inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
 
-/// The same, or less where a rival's prediction is near: each is to lie 13 standard errors from the right one, which a
-/// point tells apart in all but one of 10^10 runs.
+/// The same, or less if a rival's prediction is near: each must be 13 standard errors from the right one, which a point
+/// tells apart in all but one of 10^10 runs.
 inline double wanted_sensitivity(const Protocol &protocol, double predicted, const std::vector<double> &rivals) {
   double wanted = wanted_sensitivity(protocol);
   for (double rival : rivals) {
@@ -22,12 +22,12 @@ inline double wanted_sensitivity(const Protocol &protocol, double predicted, con
   return wanted;
 }
 
-/// Samples that tell the spread; four times as many in the full suite, so that it sees more wherever these do already.
+/// Pilot samples, which estimate the spread; four times as many in the full suite, so that it always detects more.
 inline size_t pilot_size(const Protocol &protocol, size_t quick = 400) { return protocol.full() ? 4 * quick : quick; }
 
-/// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream: a pilot's
-/// spread sets the number, doubled where the pilot was too hopeful, until the mean would notice a relative error of
-/// `wanted`, or `most` samples are drawn.
+/// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream. A pilot
+/// estimates the spread, from which the number of samples follows; it is doubled if the pilot was too optimistic, until
+/// the mean detects a relative error of `wanted`, or `most` samples are drawn.
 template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most, const Draw &draw) {
   std::vector<double> samples = draw(size_t(0), pilot);
   for (;;) {
@@ -40,9 +40,9 @@ template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most,
   }
 }
 
-/// A block of samples, each of so many numbers, whose arrays stay in the cache.
+/// A block of samples of this many numbers each, whose arrays fit into the cache.
 inline size_t cached_block(size_t numbers) { return std::max<size_t>(1, (size_t(1) << 15) / numbers); }
-/// draw(first, count) in blocks, so that the arrays of many samples never lie in memory at once.
+/// Calls draw(first, count) in blocks, so that the arrays of many samples are never in memory at once.
 template <class Draw> auto in_blocks(size_t block, Draw draw) {
   return [=](size_t first, size_t count) {
     std::vector<double> samples;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that claims train for themselves, in seconds.
+// Models that claims train themselves, in seconds.
 #pragma once
 #include "harness/numerics/statistics.hpp"
 #include "harness/train/trainer.hpp"
@@ -8,13 +8,13 @@
 
 namespace recollect::theory {
 
-/// With some of them changed.
+/// Settings with some of them changed.
 inline Assignments changed(Assignments settings, const Assignments &changes) {
   for (const auto &[name, value] : changes) settings[name] = value;
   return settings;
 }
 
-/// Accuracy on held-out texts, and the standard error of their draw: that of a model, not of all models.
+/// Accuracy on held-out texts, and the standard error from drawing the texts; that of one model, not of all models.
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
   train::keep_freed_memory();
   train::Trainer trainer(train::resolve_setup(settings), seed);
@@ -36,7 +36,7 @@ inline Params place_of(const Assignments &settings) {
   return at;
 }
 
-/// What must not reach the bound that the settings do: accuracy(settings), shown at place(settings).
+/// Controls that must stay below the bound that the settings reach: accuracy(settings), shown at place(settings).
 template <class Accuracy, class Place>
 std::vector<Point> training_rivals(const Assignments &right, double bound, const Accuracy &accuracy,
                                    const Place &place) {
@@ -45,13 +45,13 @@ std::vector<Point> training_rivals(const Assignments &right, double bound, const
           rival_system(at_least_point(accuracy(removed), bound), place(removed), "no mixer")};
 }
 
-/// Settings that reach `most`, and `gain` above others.
+/// Settings that reach `most`, and exceed others by `gain`.
 struct Gain {
   Assignments with, without;
   double most, gain;
   std::string reached, above; // what the points are called
 };
-/// So it is for every seed from 1 to `seeds`, by accuracy(settings, seed), and no rival reaches `most`.
+/// Points that hold for every seed from 1 to `seeds` by accuracy(settings, seed), while no rival reaches `most`.
 template <class Accuracy> std::vector<Point> gain_points(const Gain &g, int seeds, const Accuracy &accuracy) {
   const auto place = [](const Assignments &shown, int seed) {
     return place_of(changed(shown, {{"seed", number(seed)}}));
@@ -69,7 +69,8 @@ template <class Accuracy> std::vector<Point> gain_points(const Gain &g, int seed
   return points;
 }
 
-/// A claim that trains these layers for seconds or a quarter of a minute: no row of the ledger, and the full suite's.
+/// A claim that trains these layers for up to a quarter of a minute. It is no row of the ledger, and in the full suite
+/// only.
 inline Claim reduced(const Claim &claim, std::vector<std::string> layers) {
   Claim c = running(claim, std::move(layers));
   c.covers = {}, c.suite = Effort::full;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What 003 says that its layers cost (§2, Vignette 4, higher-order attention), in multiply-adds counted by running them
-// on a number that counts, never timed, and in numbers kept.
+// on a counting number, not timed, and in numbers kept.
 #include "harness/core/error.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
@@ -211,7 +211,7 @@ std::vector<Point> gram_cost(const Protocol &p) {
   const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
   const LocalCosts costs(s);
   const double wide_cost = LocalCosts(wide).grams;
-  // No recurrence saves it: each query weighs all keys anew, so that two neighbours differ by a matrix of full rank.
+  // No recurrence saves it: each query weighs all keys again, so that two neighbours differ by a matrix of full rank.
   const auto change_rank = [&](const Sequence &s) {
     const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
     LocalFits<Counted> fits(s);

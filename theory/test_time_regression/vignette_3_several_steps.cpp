@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3 after Eq 29: several gradient steps a token (DeltaProduct).
+// 003 Vignette 3 after Eq 29: several gradient steps per token (DeltaProduct).
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
@@ -11,7 +11,7 @@ std::vector<ParamSpec> with(std::vector<ParamSpec> params, const ParamSpec &more
 }
 
 /// The steps of one token at a time: M_t = M_{t-1} H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n, H_j = I -
-/// beta_j k_j k_j^T. s holds n steps a token.
+/// beta_j k_j k_j^T. s holds n steps per token.
 enum class Order { forward, reversed };
 enum class Correction { by_later_steps, none };
 std::vector<double> token_by_token(const Sequence &s, int n, Order order, Correction correction) {
@@ -72,7 +72,7 @@ std::vector<Point> product_sequence(const Protocol &protocol) {
     const Point moved = as_statement(exact_point(rank(A - I), n, 0), p, "rank of the transition less I");
     points.push_back(moved);
     points.push_back(rival_law(moved, "1, as for one step", 1));
-    // The layer DeltaProduct, two keys a token (w, then k) with one value and one strength.
+    // The layer DeltaProduct, two keys per token (w, then k) with one value and one strength.
     const Sequence pair = random_sequence(shape, protocol.seed);
     Sequence expanded = random_sequence({1, 1, 2 * shape.T, shape.Dk, shape.Dv}, protocol.seed);
     const auto steps = [&](bool key_first) {

@@ -22,7 +22,7 @@ Dense strong(const Sequence &s, int t, const Dense &v) { return s.beta[t] * v; }
 Dense fading(const Sequence &s, int t, const Dense &v) { return s.alpha[t] * v; }
 Dense strong_and_fading(const Sequence &s, int t, const Dense &v) { return s.alpha[t] * s.beta[t] * v; }
 
-/// A row of the table, and the entries that it might have had instead.
+/// A row of the table, and wrong entries as rivals.
 struct Row {
   std::string name, variant;
   Step step;
@@ -58,7 +58,7 @@ std::vector<Point> forms_of(const Row &row, const Shape &shape, std::uint64_t se
   if (row.variant == "linear") // phi = elu + 1
     s.q = elu_plus_one(s.q), s.k = elu_plus_one(s.k);
   Sequence given = s;
-  if (row.variant == "mamba2") given.beta.clear(); // a write strength of its own, not in the table
+  if (row.variant == "mamba2") given.beta.clear(); // its own write strength is not in the table
   const Measured layer = measured(row.variant, given);
   std::vector<Point> points{as_statement(layer.against(by_table(s, row.step)), p)};
   for (const auto &[name, step] : row.rivals) points.push_back(rival_law(layer.against(by_table(s, step)), p, name));

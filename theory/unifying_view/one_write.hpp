@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one write does to the reads (002 §3-5): a layer of the registry steps on from a random state S [dv,d].
+// The effect of one write on the reads (002 §3-5): a layer of the registry continues from a random state S [dv,d].
 #pragma once
 #include "harness/numerics/inputs.hpp"
 #include "theory/support/layer_points.hpp"
@@ -22,7 +22,7 @@ struct Write {
   double beta = 1, alpha = 1;
 };
 
-/// The layer's state after these writes, one a step, from S.
+/// The layer's state after these writes, one per step, starting from S.
 inline Dense after(const std::string &variant, const Dense &S, const std::vector<Write> &writes) {
   Sequence s;
   s.shape = {1, 1, int(writes.size()), S.columns, S.rows};
@@ -36,7 +36,7 @@ inline Dense after(const std::string &variant, const Dense &S, const std::vector
   return Dense(S.rows, S.columns, forward(find_variant(variant), s).state);
 }
 
-/// What the delta rule does with the sign of its erasure turned: S (I + beta k k^T) + beta v k^T.
+/// The delta rule with the sign of its erasure changed: S (I + beta k k^T) + beta v k^T.
 inline Write turned(Write w) {
   w.beta = -w.beta, w.v = scaled(-1, w.v);
   return w;
@@ -71,7 +71,7 @@ struct Setting {
   }
 };
 
-/// The widths, and which of beta, norm, cosine and alpha the claim is about.
+/// The widths, and whichever of beta, norm, cosine and alpha the claim is about.
 inline std::vector<ParamSpec> write_params(const std::vector<ParamSpec> &more = {}) {
   std::vector<ParamSpec> all{integer_param("d", 8, 2, 256, "key width"), integer_param("dv", 4, 1, 256, "value width")};
   all.insert(all.end(), more.begin(), more.end());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left of old pairs after later writes (002 §4-6).
+// How much later writes leave of old pairs (002 §4-6).
 //
 // The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at
-// once. After later writes of v = 0 needle i still reads S(i,i) of its value, their mean is trace(S) / d. A write at a
+// once. After later writes of v = 0 needle i still reads S(i,i) of its value; the mean of these is trace(S) / d. A
+// write at a
 // unit key k with strength beta takes beta (k . needle)^2 of a needle away and turns what is left; keys drawn uniformly
 // from the sphere have E k k^T = I / d, whatever came before, so that the mean is (1 - beta/d)^m after m writes, times
 // alpha^m under a gate.
@@ -40,7 +41,7 @@ inline std::vector<double> kept(const std::string &variant, const std::vector<do
   return left;
 }
 
-/// The mean over random later keys, as many as notice the relative error `wanted`.
+/// The mean over random later keys, as many as the sensitivity `wanted` needs.
 inline Mean mean_kept(const std::string &variant, int m, int d, double beta, double alpha, const Protocol &protocol,
                       double wanted) {
   const auto draw = [&](size_t first, size_t count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 TL;DR, §1-3: what a token costs and what a layer keeps. Multiplications are counted by running the layer's steps
-// on a number that counts; what is kept is counted on the layers of the registry themselves.
+// 002 TL;DR, §1-3: the cost per token and the memory of a layer. Multiplications are counted by running the layer's
+// steps on a counting number; stored values are counted on the layers of the registry.
 #include "harness/core/error.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
@@ -11,7 +11,7 @@
 namespace recollect::theory {
 namespace {
 
-/// Multiplications of the token that comes last.
+/// Multiplications of the last token.
 template <class Layer> double last_token(const Sequence &s, const Layer &layer) {
   const double all = count([&] { layer(Tokens<Counted>(s)); });
   if (s.shape.T == 1) return all;
@@ -40,7 +40,7 @@ Sequence sequence_of(const Params &p, std::uint64_t seed) {
   s.beta.assign(s.shape.T, 1);
   return s;
 }
-/// Numbers are counted one by one, a pass for each.
+/// Each number is tested separately, with one pass each.
 void few_enough(const Params &p) {
   if (p.real("T") * (p.real("dk") + p.real("dv")) > 4096)
     usage_error("numbers are counted one by one: use T (dk + dv) <= 4096");
@@ -120,7 +120,7 @@ std::vector<Point> token_cost(const Protocol &protocol) {
                                    "the counted steps read as linear attention"));
     points.push_back(
         rival_system(counted(last_token(s, delta_layer), 2 * area), p, "DeltaNet, which reads before it writes too"));
-    if (counts_work()) { // the token that comes last: T tokens less T - 1
+    if (counts_work()) { // the token that comes last: T tokens minus T - 1
       const auto definition = [&](const char *layer) {
         const double before = T == 1 ? 0 : products_by_area(layer, s.shape.T - 1, s.shape.Dk, s.shape.Dv);
         return counted(products_by_area(layer, s.shape.T, s.shape.Dk, s.shape.Dv) - before, 2 * area);
@@ -181,7 +181,7 @@ std::vector<Point> compression(const Protocol &protocol) {
     points.push_back(rival_law(ratio, "t-1 for t", (t - 1) * (1 / dk + 1 / dv)));
     if (dk != dv) points.push_back(rival_law(ratio, "2 t over the mean width", 4 * t / (dk + dv)));
     if (dk == dv) points.push_back(as_statement(over("linear", 2 * t / dk), p, "equal widths: exactly 2 t / d"));
-    // The state is enough: from it the last read is what it was.
+    // The state suffices: starting from it, the last read is the same.
     Sequence next = slice_steps(s, s.shape.T - 1, s.shape.T);
     next.state = run("linear", slice_steps(s, 0, s.shape.T - 1)).state;
     const std::vector<double> o = run("linear", s).o;

@@ -30,7 +30,7 @@ Dense gram(const Dense &x, const Kernel &kernel) {
   for (double &value : G.data) value = kernel(value);
   return G;
 }
-/// Eigenvalues that stand clear of rounding, which is m eps of the largest.
+/// Eigenvalues that are well above rounding, which is m eps of the largest.
 int numerical_rank(const std::vector<double> &ascending) {
   int rank = 0;
   for (double value : ascending)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3: the capacity ceiling of a fixed-size state. As a squared error it lies at n ~ d; as decoding it need not.
+// 002 §3: the capacity limit of a fixed-size state. Measured by squared error it is at n ~ d; measured by decoding it
+// need not be.
 #include "harness/core/error.hpp"
 #include "theory/unifying_view/stored_pairs.hpp"
 

@@ -12,7 +12,7 @@
 namespace recollect::theory {
 namespace {
 
-/// What the recursion is made of; the rivals change one thing each.
+/// The coefficients of the recursion; each rival changes one.
 struct Recursion {
   double width;               // d
   double decay_of_squares;    // alpha^2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3-5: what a write does at another key. Linear attention doubles, the delta rule overwrites in part, a gate
+// 002 §3-5: the effect of a write at another key. Linear attention doubles, the delta rule overwrites in part, a gate
 // scales.
 #include "theory/unifying_view/one_write.hpp"
 
@@ -46,7 +46,7 @@ Claim doubles_claim() {
 
 // ---- The read at an old key -----------------------------------------------------------------------------------------
 
-/// a S k_old + b S k_new + c v: what the read at the old key is made of.
+/// a S k_old + b S k_new + c v: the parts of the read at the old key.
 struct OldKey {
   Setting x;
   double beta, alpha, cosine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4: the delta rule as one gradient step, and what it does at the key that is written and at orthogonal ones.
+// 002 §4: the delta rule as one gradient step, and its effect at the written key and at orthogonal keys.
 #include "theory/support/differences.hpp"
 #include "theory/unifying_view/one_write.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4-5: what DeltaNet forgets. Nothing in directions that are orthogonal to every later key, and steadily among
-// keys that point anywhere.
+// 002 §4-5: what DeltaNet forgets: nothing in directions orthogonal to every later key, and a constant fraction per
+// write when keys point in all directions.
 #include "theory/unifying_view/one_write.hpp"
 #include "theory/unifying_view/retention.hpp"
 #include <boost/math/special_functions/beta.hpp>
@@ -20,7 +20,7 @@ std::vector<Point> never(const Protocol &protocol) {
     const int d = x.S.columns, m = p.integer("writes");
     const double beta = p.real("beta"), cosine = p.real("cosine");
     const Vector old = times(x.S, x.other);
-    // Later keys of length 1, drawn in the complement of the old key and turned towards it by `lean`.
+    // Later unit keys, drawn in the complement of the old key and turned towards it by `lean`.
     const auto later = [&](double lean, double alpha) {
       std::vector<Write> writes;
       for (int t = 0; t < m; ++t) {
@@ -125,7 +125,7 @@ std::vector<Point> random_keys(const Protocol &protocol) {
                     rival_law(mean, "2 beta/d", faster)});
   }
   if (protocol.point) return points;
-  for (double most : {0.5, 0.3}) { // not even keys that are all far from the needle leave it alone
+  for (double most : {0.5, 0.3}) { // not even keys that are all nearly orthogonal to the needle preserve it
     const int d = 16, m = 8;
     const Params p = own(m, 1).set("largest |cos|", most);
     const Point far = as_obligation(

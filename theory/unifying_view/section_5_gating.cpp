@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §5 (and the promise of §2): an exponential decay on the state. What it weighs, what it still doubles, what it
+// 002 §5 (and §2, which announces it): an exponential decay on the state: the weights it gives, what still doubles,
+// what
 // bounds.
 #include "theory/support/one_head.hpp"
 #include <cmath>
@@ -7,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// mamba2's steps without its write strength, which §5 leaves out.
+/// mamba2 without its write strength, which §5 leaves out.
 Sequence gated_steps(const Shape &shape, std::uint64_t seed) {
   Sequence s = random_sequence(shape, seed);
   s.beta.clear(), s.lambda.clear(), s.w.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §6 and Outlook: the needle in a haystack, and beside the trained accuracies that it quotes what m later writes
-// leave of a needle, layer by layer.
+// 002 §6 and Outlook: the needle in a haystack. Measured here is how much m later writes leave of a needle in each
+// layer; the trained accuracies that the text quotes are not tested.
 #include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/unifying_view/retention.hpp"
@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// r orthonormal keys written over and over: they span r of the needles' d directions and clear those.
+/// r orthonormal keys written repeatedly: they span r of the needles' d directions and clear those.
 std::vector<double> repeated_keys(int r, int m, int d, std::uint64_t seed) {
   const std::vector<double> basis = make_keys({"orthonormal", r, d}, 1, seed);
   std::vector<double> keys;

@@ -44,7 +44,7 @@ inline std::vector<double> item_errors(const Store &store, int from, int to, std
   return errors;
 }
 
-/// Its mean over memories, as many as notice the relative error `wanted`.
+/// Its mean over memories, as many as the sensitivity `wanted` needs.
 inline Mean mean_error(const Store &store, int from, int to, const Protocol &protocol, double wanted) {
   const auto draw = [&](size_t first, size_t count) {
     return item_errors(store, from, to, protocol.seed, first, count);

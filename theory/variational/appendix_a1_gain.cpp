@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and what the choice changes in VLA.
+// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and how the choice affects VLA.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
@@ -17,7 +17,7 @@ std::vector<Point> classical_gain(const Protocol &p) {
   const Pairs x = unit_pairs(n, d, 1, p.seed, "classical gain"), earlier = x.first(n - 1);
   const Vector k = x.k(n - 1), before = times(inverse(penalty(earlier.K, lambda0)), k),
                after = times(inverse(penalty(x.K, lambda0)), k);
-  // The layer's own gain: what the last pair adds to its state, over the residual.
+  // The layer's own gain: the change of its state by the last pair, divided by the residual.
   const Dense old = least_squares_state(earlier, lambda0);
   const double residual = x.v(n - 1)[0] - times(old, k)[0], delta = 1 + inner(k, before),
                units = pair_units(x, lambda0) / lambda0 / std::fabs(residual);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of key-value pairs, written once into VLA or into recursive least squares, and the batch solutions that 004 holds
-// them against.
+// Sets of key-value pairs, written once into VLA or into recursive least squares, and the batch solutions with which
+// 004 compares them.
 #pragma once
 #include "theory/support/layer_points.hpp"
 #include "theory/variational/vla_steps.hpp"
@@ -8,7 +8,7 @@
 namespace recollect::theory {
 
 struct Pairs {
-  Dense K, V; // one row a pair: [n,d], [n,dv]
+  Dense K, V; // one row per pair: [n,d], [n,dv]
   int n() const { return K.rows; }
   Vector k(int i) const { return row(K.data, i, K.columns); }
   Vector v(int i) const { return row(V.data, i, V.columns); }
@@ -29,7 +29,8 @@ inline Pairs orthonormal_pairs(int n, int d, int dv, std::uint64_t seed, const s
   return x;
 }
 
-/// One pass over the pairs with the penalty directions in the rows of U; the last step alone, for its write direction.
+/// One pass over the pairs, with the penalty directions in the rows of U; the last step separately, for its write
+/// direction.
 inline Vla written(const Pairs &x, const Dense &U, double lambda0, const std::string &layer = "vla") {
   const int d = x.K.columns, last = x.n() - 1;
   Vla memory(d, x.V.columns, lambda0, {{"refresh", "0"}}, layer);

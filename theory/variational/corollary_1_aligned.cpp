@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where 004 Corollary 1 is true: u_t along k_t, and lambda0 not too small. Then M_t = M_{t-1} + |u|^2 k k^T, and
+// Where 004 Corollary 1 is true: u_t parallel to k_t, and lambda0 not too small. Then M_t = M_{t-1} + |u|^2 k k^T, and
 //
 //   J_t^T M_t J_t = M_{t-1} - ((2 - c_t) / n_t - |u|^2) k k^T,   n_t = |A_t k_t|, c_t = a_t.k_t,
 //
@@ -59,7 +59,7 @@ std::vector<Point> least_cosines(const Protocol &p) {
       }
       return smallest;
     };
-    const double units = 64.0 * d * kappa; // A a few roundings of its largest eigenvalue off
+    const double units = 64.0 * d * kappa; // A has an error of a few roundings of its largest eigenvalue
     const Point attained = exact_point(cosine(extremal, 1), bound, units);
     append(points,
            {rival_system(at_least_point(least(-1), bound, units * epsilon_of(Real::f64)), at, "an indefinite A"),
@@ -84,7 +84,7 @@ Claim kantorovich() {
 
 // ---- The chain from the first step -------------------------------------------------------------------------------------
 
-/// J^T M_t J of every step, and what the identity above makes of it; |u|^2 n + c.
+/// J^T M_t J of every step, and its value by the identity above; |u|^2 n + c.
 struct Energy {
   Vector after, law, without_angle, sums;
 };
@@ -204,8 +204,8 @@ Claim non_expansive_threshold() {
       {"vla"});
 }
 
-/// Four unit keys in R^3 with the longest chain that hill climbing finds for u = k: one key is moved at a time, and stays
-/// where the chain grows.
+/// Four unit keys in R^3 with the longest chain that hill climbing finds for u = k: one key is moved at a time, and the
+/// move is kept if the chain grows.
 Vector climbed_keys(double lambda0, std::uint64_t seed) {
   const int d = 3, T = 4, starts = 3, moves = 500;
   const Stream start_keys(seed, "climb/starts"), nudges(seed, "climb/moves");

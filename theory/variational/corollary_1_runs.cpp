@@ -86,7 +86,7 @@ Claim real_runs() {
 
 // ---- Chosen inputs -----------------------------------------------------------------------------------------------------
 
-/// Of 24 random candidates a step, those whose chain is longest; `free`: with any unit a for A_t k_t.
+/// Of 24 random candidates per step, those whose chain is longest; `free`: with any unit a for A_t k_t.
 Inputs adversary(int d, int T, double lambda0, bool free, std::uint64_t seed) {
   const int candidates = 24;
   const Stream keys(seed, "adversary/keys"), penalties(seed, "adversary/penalties"), writes(seed, "adversary/writes");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recall without training: n pairs are written once, every key is asked, and the read is decoded to the nearest of the n
-// values. Each layer's reads stand beside what dense algebra says they are.
+// values. Each layer's reads are compared with dense algebra.
 #pragma once
 #include "theory/support/claims.hpp"
 #include "theory/variational/vla_steps.hpp"
@@ -126,7 +126,7 @@ inline double accuracy(const Vector &reads, const Memories &x, int asked = 0) {
   return double(right) / (x.count * asked);
 }
 
-/// A layer's reads and accuracy, held against dense algebra.
+/// A layer's reads and accuracy, compared with dense algebra.
 struct Recalled {
   double accuracy = 0;
   std::vector<Point> points;

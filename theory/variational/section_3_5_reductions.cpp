@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.5: what VLA becomes where its geometry is switched off, and where a scalar gate takes the place of its write
+// 004 §3.5: VLA with its geometry switched off, and with a scalar gate in place of its write
 // direction.
 #include "theory/support/one_head.hpp"
 #include "theory/variational/associations.hpp"
@@ -10,7 +10,7 @@ namespace {
 const std::vector<ParamSpec> setting{integer_param("T", 20, 2, 256, "steps"), integer_param("d", 32, 2, 64, "width"),
                                      real_param("lambda0", 0.1, 1e-3, 0.9, "penalty at the start")};
 
-/// A layer's reads and state on these pairs, read at every step with the next key.
+/// A layer's reads and state for these pairs; every step reads with the next key.
 Vector layer_on(const std::string &variant, const Pairs &x, double beta, const Assignments &set = {}) {
   Sequence s;
   s.shape = {1, 1, x.n(), x.K.columns, x.V.columns};
@@ -21,7 +21,7 @@ Vector layer_on(const std::string &variant, const Pairs &x, double beta, const A
   return results_of(variant, s, set);
 }
 Assignments fixed(double lambda0) { return {{"phi", "identity"}, {"refresh", "0"}, {"lambda0", number(lambda0)}}; }
-/// Steps that are projections, or nearly: what rounding there is adds up.
+/// Steps that are projections, or nearly: rounding errors add up.
 double units(const Pairs &x, double lambda0) {
   return 64.0 * x.n() * x.K.columns * (1 + max_abs(x.V.data)) / std::min(1.0, lambda0);
 }

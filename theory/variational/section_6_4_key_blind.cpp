@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.4-6.5, the baselines: what a model scores that answers with one of the context's values whatever the key, and which
-// single layers can tell that a value stood after its key.
+// 004 §6.4-6.5, the baselines: the accuracy of a model that answers with a value of the context whatever the key, and
+// which single layers can detect that a value stood after its key.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/key_blind.hpp"
 #include "theory/variational/recall.hpp"
@@ -107,7 +107,7 @@ Claim mode_guess() {
 
 // ---- Order -------------------------------------------------------------------------------------------------------------
 
-/// One head whose first T - 1 pairs come in another order.
+/// One head in which the first T - 1 pairs have another order.
 Sequence permuted(Sequence s, std::uint64_t seed) {
   const Sequence original = s;
   std::vector<int> order = Stream(seed, "position/order").permutation(s.shape.T - 1);
@@ -125,7 +125,7 @@ Vector outputs(const char *layer, Sequence s) {
 }
 Vector last_read(const char *layer, const Sequence &s) { return row(outputs(layer, s), s.shape.T - 1, s.shape.Dv); }
 
-/// What the last query reads of the set of pairs.
+/// The last query's read of the set of pairs.
 Vector read_of_set(const std::string &layer, const Sequence &s) {
   const int T = s.shape.T, Dk = s.shape.Dk;
   const Dense K(T, Dk, s.k), V(T, s.shape.Dv, s.v);
@@ -140,7 +140,7 @@ Vector read_of_set(const std::string &layer, const Sequence &s) {
   return scaled(1 / std::accumulate(weights.begin(), weights.end(), 0.0), times(transpose(V), weights));
 }
 
-/// Keys and queries turned by their position, as rotary positions do.
+/// Keys and queries rotated by their position, as in rotary embeddings.
 Sequence rotary(Sequence s) {
   for (Vector *rows : {&s.k, &s.q})
     for (int t = 0; t < s.shape.T; ++t)

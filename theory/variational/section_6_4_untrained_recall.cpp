@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.4 asks how many pairs each layer recalls after training. What the layers do without it, on three kinds of keys, at
-// the paper's d_h = 32.
+// 004 §6.4 asks how many pairs each layer recalls after training. Here: what the layers recall without training, on
+// three kinds of keys, at the paper's d_h = 32.
 #include "harness/core/error.hpp"
 #include "theory/variational/recall.hpp"
 
@@ -12,7 +12,7 @@ const ParamSpec pairs = integer_param("n", 24, 2, 96, "pairs");
 
 // ---- Orthonormal keys --------------------------------------------------------------------------------------------------
 
-/// Accuracy of softmax attention, whose reads are of the whole prefix: each key is asked after all pairs.
+/// Accuracy of softmax attention, whose reads see the whole prefix: each key is asked after all pairs.
 double softmax_accuracy(const Memories &x, double scale) {
   Sequence s;
   s.shape = {x.count * x.n, 1, x.n, x.d, x.d};

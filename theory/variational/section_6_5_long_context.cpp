@@ -9,7 +9,8 @@ namespace {
 
 const int width = 32, stored = 8;
 
-/// What is left of a state after m further unit keys whose values are 0: |S_m|_F^2 / d from S_0 = I, averaged over its rows.
+/// The rest of a state after m further unit keys whose values are 0: |S_m|_F^2 / d from S_0 = I, averaged over its
+/// rows.
 Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &keys, size_t first, size_t count) {
   Sequence s;
   s.shape = {int(count), 1, m, d, d};

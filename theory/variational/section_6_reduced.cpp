@@ -12,7 +12,7 @@ namespace {
 constexpr int pairs = 6, vocabulary = 16;
 /// The best answer that does not look at the key: the most frequent of 6 values out of 7 (8 to 14; 15 separates).
 double blind() { return frequent_law(pairs, vocabulary / 2 - 1); }
-/// That part of what it leaves is recalled.
+/// The fraction of the remaining answers that must be recalled.
 double recalled(double part) { return blind() + part * (1 - blind()); }
 
 struct Variation {
@@ -21,7 +21,7 @@ struct Variation {
   std::string labels = "right", keys = "raw";
 };
 
-/// Seeds are those of the training, 1 and on, whatever the protocol's: that training succeeds is seen, not sampled.
+/// Seeds are those of the training, 1 and on, whatever the protocol's: that training succeeds is observed, not sampled.
 Mean trained(const Variation &x, std::uint64_t seed) {
   return trained_accuracy({{"mixer", x.mixer},
                            {"convolution", number(x.taps)},
@@ -45,7 +45,7 @@ Params place(const Variation &x, int seed) {
   return labels({{"mixer", txt(x.mixer)}, {"convolution", num(x.taps)}, {"seed", num(seed)}});
 }
 
-/// What must not recall that part of the rest, as the mixer does.
+/// What must not recall that fraction, as the mixer does.
 std::vector<Point> broken(const Variation &right, double part) {
   std::vector<Point> points;
   Variation shuffled = right, removed = right;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §5-6 and Appendix B: what was measured on trained models and on a GPU. None of it is decided here; each row says what
-// it would take, and what stands beside it. One inconsistency between the numbers can be measured.
+// 004 §5-6 and Appendix B: measurements on trained models and on a GPU. None of them is decided here; each row says
+// what a test would need, and what is measured instead. One inconsistency between the numbers can be measured.
 #include "theory/support/claims.hpp"
 #include "theory/variational/vla_steps.hpp"
 
@@ -240,7 +240,7 @@ Claim baselines() {
 
 Claim timed(const char *row, const char *source, const char *statement, const char *exact, const char *found) {
   return explained(untested_row(row, Reason::needs_gpu, source, statement, exact),
-                   std::string(found) + " (BENCHMARKS.md). What the layers cost in multiplications is "
+                   std::string(found) + ". What the layers cost in multiplications is measured by "
                                         "vla_complexity_ot and vla_constant_ratio.");
 }
 

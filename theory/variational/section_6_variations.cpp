@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds: what the set-ups leave open, or what an
-// explanation rests on, varied alone. The tables' own sizes: ci/suites/trained_vla_*.toml.
+// 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds. Each varies one thing that the set-ups
+// leave open, or on which an explanation rests. The tables' own sizes: ci/suites/trained_vla_*.toml.
 #include "theory/support/claims.hpp"
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// What differs from the reduced model: two layers of width 32, 2 heads, at .01 on 16 texts of 16 tokens a step.
+/// Differences from the reduced model: two layers of width 32, 2 heads, at .01 on 16 texts of 16 tokens per step.
 Assignments model(Assignments differs) {
   differs.insert({{"positions", "none"},
                   {"vocabulary", "16"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §7.3 and §3.5: VLA's place among fast-weight programmers. Which of linear attention, DeltaNet and VLA contains which,
-// and what is left when the residual or the geometry is taken away.
+// and what remains when the residual or the geometry is removed.
 #include "harness/core/error.hpp"
 #include "theory/support/claims.hpp"
 #include "theory/support/sampling.hpp"

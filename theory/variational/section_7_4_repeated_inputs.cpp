@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.4: n unit pairs come back pass after pass. How much is still written, |e_t| = |v_t - S_{t-1} k_t|, by VLA with u = k,
-// by the delta rule and by Eq 4's DeltaNet.
+// 004 §7.4: n unit pairs are written again in every pass. The size of the writes, |e_t| = |v_t - S_{t-1} k_t|, of VLA
+// with u = k, of the delta rule and of Eq 4's DeltaNet.
 #include "harness/core/error.hpp"
 #include "theory/support/claims.hpp"
 #include "theory/variational/vla_steps.hpp"

@@ -63,7 +63,7 @@ std::vector<Point> two_key_whitening(const Protocol &p) {
                  units = 64 * (1 + s * s / lambda0);
     if (rho - law < 1e3 * units * epsilon_of(Real::f64))
       usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
-    const auto told_apart = [&](double coefficient, const char *name) { // a rival that lies within rounding is none
+    const auto told_apart = [&](double coefficient, const char *name) { // a rival within rounding is left out
       if (std::fabs(coefficient - law) > 1e3 * units * epsilon_of(Real::f64))
         points.push_back(rival_law(exact_point(w, coefficient, units), at, name));
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.5, §6.1, Appendix A.1: what the Sherman-Morrison update of Algorithm 1 adds to a token, counted by running it.
+// 004 §3.5, §6.1, Appendix A.1: what the Sherman-Morrison update of Algorithm 1 adds per token, counted by running it.
 #include "theory/variational/algorithm_1.hpp"
 
 namespace recollect::theory {
@@ -7,7 +7,7 @@ namespace {
 
 // ---- "five additional operations" ----------------------------------------------------------------------------------------
 
-/// Counts products and differences apart, so that a subtraction of matrices is seen too.
+/// Counts products and differences separately, so that a subtraction of matrices is seen too.
 struct Tallied {
   double value = 0;
   static inline long products = 0, differences = 0;
@@ -18,7 +18,7 @@ Tallied operator/(Tallied a, Tallied b) { return ++Tallied::products, Tallied(a.
 Tallied operator-(Tallied a, Tallied b) { return ++Tallied::differences, Tallied(a.value - b.value); }
 Tallied operator+(Tallied a, Tallied b) { return a.value + b.value; }
 
-/// Scalar operations of each array operation that the Sherman-Morrison update adds to a token; A_1 on the way.
+/// Scalar operations of each array operation that the Sherman-Morrison update adds per token; A_1 on the way.
 struct Update {
   std::vector<long> sizes;
   Grid<Tallied> A;

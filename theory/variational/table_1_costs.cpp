@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 1, §6.1, §8: what a token costs in multiply-adds, counted by running Algorithm 1 on a number that counts,
+// 004 Table 1, §6.1, §8: the cost per token in multiply-adds, counted by running Algorithm 1 on a counting number,
 // never timed, and in numbers kept.
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/dependence.hpp"

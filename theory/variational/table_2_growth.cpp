@@ -27,7 +27,7 @@ Vector first_norms(const Vector &keys, const Vector &penalties, int d, double la
   const Params params = variant_params(layer, {{"lambda0", number(lambda0)}, {"refresh", "0"}});
   const size_t rows = d + 3;
   Vector norms;
-  for (size_t first = 0; first < keys.size(); first += size_t(500) * d) { // keys a pass
+  for (size_t first = 0; first < keys.size(); first += size_t(500) * d) { // keys per pass
     const size_t end = std::min(keys.size(), first + size_t(500) * d);
     Sequence s;
     s.k.assign(&keys[first], &keys[0] + end), s.w.assign(&penalties[first], &penalties[0] + end);
@@ -98,7 +98,7 @@ std::vector<Point> growth_with_width(const Protocol &p) {
            {as_statement(sampled_point(mean, d / lambda0), at, "d / lambda0"),
             as_condition(sampled_point(mean, m2 * d / lambda0 - 1), at, "m2 d / lambda0 - 1"),
             rival_law(sampled_point(mean, mu2 * d / lambda0 - 1), at, "the mean's square for the mean square")});
-    if (d <= 16) // beyond, a step in d is less than the quick suite notices
+    if (d <= 16) // beyond, a step in d is less than the quick suite detects
       points.push_back(rival_law(sampled_point(mean, m2 * (d - 1) / lambda0 - 1), at, "d - 1 for d"));
   }
   return points;

@@ -21,11 +21,12 @@ Claim nan_in_training() {
 /// Which layer of a pass: raw keys along the unit a of A_t k, as the ablation has them, or both to length 1.
 enum class Keys { raw, unit };
 
-/// What is to stay below the largest number: S, or all that a step adds up on the way to it, |v_i| + sum_j |S_ij k_j|.
+/// What must stay below the largest number: S, or everything that a step adds on the way to it, |v_i| + sum_j |S_ij
+/// k_j|.
 enum class Of { state, sums };
 
-/// The first step at which that is beyond `largest` or not finite, on random elu + 1 keys, N(0,1) values and random unit
-/// penalty directions; `most` + 1 where none is.
+/// The first step at which that exceeds `largest` or is not finite, on random elu + 1 keys, N(0,1) values and random
+/// unit penalty directions; `most` + 1 if there is none.
 int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int most, std::uint64_t seed,
                   std::uint64_t stream, Of of) {
   const int dv = 4; // rows of S; each grows alike

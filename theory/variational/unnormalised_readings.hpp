@@ -56,7 +56,7 @@ inline double predicted_norm(const VlaAlgebra &run, const Reading &r, const Vect
   return largest_stretch(inner(a, k), norm(a) * norm(k));
 }
 /// |J| by power iteration from k, which lies in the plane of the only two singular values other than 1: the error falls by
-/// more than (1 / |J|)^2 < 1/30 an iteration in every reading.
+/// more than (1 / |J|)^2 < 1/30 per iteration in every reading.
 inline double power_norm(const Dense &J, Vector x) {
   for (int i = 0; i < 14; ++i) x = times(transpose(J), times(J, unit(x)));
   return norm(times(J, unit(x)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer `vla` (004 Eq 8-10, Alg. 1) run on from its own state, for claims about what a run does to A_t, S_t and
-// gradients.
+// The layer `vla` (004 Eq 8-10, Alg. 1), continued from its own state, for claims about the effect of a run on A_t, S_t
+// and gradients.
 #pragma once
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -128,7 +128,7 @@ inline double step_units(int T, int d, double lambda0, double u_square = 1) {
 inline Vector row(const Vector &rows, int t, int d) { return {&rows[size_t(t) * d], &rows[size_t(t) * d] + d}; }
 
 /// The same steps in dense algebra, which shares no code with the layer: A_t = M_t^{-1} by inversion of M_t = lambda0 I +
-/// sum u u^T, and one matrix a step. What a layer's run is held against.
+/// sum u u^T, and one matrix per step. What a layer's run is compared with.
 struct VlaAlgebra {
   Dense M, S, chain; // M_t, S_t, P_t
   Vector a;          // write direction of the last step

@@ -7,7 +7,7 @@
 
 namespace recollect::variants {
 
-/// Numbers as they are. Products are exact where TF32 would do, too: that took twice the time (BENCHMARKS.md).
+/// Numbers unrounded. Products are exact even where TF32 would suffice: TF32 took twice the time.
 template <class Real> struct PlainBlocks {
   using Unit = std::conditional_t<sizeof(Real) == 8, tile::cuda::Float64, tile::cuda::Exact>;
   static constexpr bool alone = sizeof(Real) == 8; // scratch of one team leaves no room for a second
