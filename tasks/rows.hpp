@@ -25,7 +25,7 @@ inline double mean_of_range(const std::vector<double> &values, size_t begin, siz
   return sum / double(end - begin);
 }
 
-/// Means over [first, 2 first), [2 first, 4 first), ... of a curve over steps; the last stretch may be shorter.
+/// Means over [first, 2 first), [2 first, 4 first), ... of a curve over steps; the last interval may be shorter.
 inline std::vector<double> octave_means(const std::vector<double> &values, size_t first) {
   std::vector<double> means;
   for (size_t begin = first; begin < values.size(); begin *= 2)

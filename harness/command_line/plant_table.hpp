@@ -13,9 +13,10 @@ struct PlantOptions {
   size_t ways = 1; // of each mistake
 };
 
-/// CSV, a row a type and mistake: how many were planted that show (1.5 times our limits or more), how many of them ours and
-/// each criterion in use refuses, how many are named; "right kernels" are rows of their own. What is missed or not named is
-/// told on `log`, with the totals of each layer. Whether 98% are refused, 85% named, and no right kernel is.
+/// Writes CSV, one row per type and mistake: how many mistakes were planted whose effect is at least 1.5 times our limits, how
+/// many of these our criterion and each one in use refuse, and how many are named; "right kernels" have their own rows. `log`
+/// gets what is missed or not named, and each layer's totals. Returns whether 98% are refused, 85% are named, and no right
+/// kernel is refused.
 bool plant_table(const PlantOptions &options, std::ostream &csv, std::ostream &log);
 
 } // namespace recollect

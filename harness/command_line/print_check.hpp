@@ -24,7 +24,7 @@ std::string in_short(const Checked &checked);
 /// "largest error of a row 1.3, of a head 0.4 (in rounding noise)": one line over all parts.
 std::string ratios_of(const Checked &checked);
 
-/// The verdict, a line a part, the curve over steps, what was not checked, where and what is wrong, and the command.
+/// The verdict, one line per part, the curve over steps, what was not checked, where and what is wrong, and the command.
 void print_checked(std::ostream &out, const CheckReport &report);
 /// Numbers that are not finite are null; a part that was not given is {"checked": false}.
 nlohmann::ordered_json checked_json(const CheckReport &report);

@@ -29,7 +29,7 @@ template <class Admits> const Point *first_of(const Finding &f, const Admits &ad
   return found;
 }
 
-/// A point whose verdict fails its claim, or would if its statement were held against it.
+/// A point whose verdict fails its claim, or would if it counted as a statement.
 bool unexpected(const Point &p) {
   return p.role == Role::rival ? p.verdict != Verdict::refuted
                                : p.role != Role::statement && p.verdict != Verdict::holds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "[i/N] name, remaining time" on a terminal, a line a minute elsewhere; on standard error.
+// "[i/N] name, remaining time" on a terminal, one line per minute elsewhere; on standard error.
 #pragma once
 #include <chrono>
 #include <functional>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`recollect train`: a killed run goes on to the same numbers, and the file is what README says."""
+"""`recollect train`: a killed run goes on to the same numbers, and the file is what docs/result-files.md says."""
 import os
 import subprocess
 import unittest

@@ -14,7 +14,7 @@ namespace recollect::theory {
 enum class KeyLaw { unit, gaussian }; // uniform on the unit sphere; N(0, I)
 inline const char *name_of(KeyLaw keys) { return keys == KeyLaw::unit ? "unit" : "gaussian"; }
 
-/// A stretch of independent runs: `first` counts those before it, so that any division into stretches gives the same
+/// A block of independent runs: `first` counts those before it, so that any division into blocks gives the same
 /// numbers.
 struct Stretch {
   std::uint64_t seed;

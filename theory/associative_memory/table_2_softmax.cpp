@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Table 2, softmax attention with and without its normaliser; Eq 11-12, 77-80. Softmax attention keeps no S: its reads
-// at every step are held against the reads S_t phi(q_t) of a memory that descends the printed objective in the space of
+// at every step are compared with reads S_t phi(q_t) of a memory that descends the printed objective in the space of
 // the exp kernel's features, as many of them as float64 can see.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/quadratic.hpp"

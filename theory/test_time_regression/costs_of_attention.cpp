@@ -91,7 +91,7 @@ std::vector<Point> kept_numbers(const Protocol &p) {
     const Variant &v = find_variant(variant);
     return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
   };
-  // The state is all that linear attention keeps: a run goes on from it alone.
+  // Linear attention keeps nothing but the state: a run continues from it alone.
   const Sequence whole = prefix(t);
   Sequence rest = slice_steps(whole, t / 2, t);
   rest.state = run("linear", slice_steps(whole, 0, t / 2)).state;

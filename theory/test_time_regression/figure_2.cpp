@@ -44,7 +44,7 @@ Claim fig2_linear_worst() {
                 ledger_row("fig2-linear-worst", source + ", footnote 2",
                            "Linear attention, its output normalised after Qin et al. 2022, performs the worst "
                            "of the four, since K^T K != I.",
-                           "True in every stretch, by a factor above 40, if the output is scaled to RMS 1 as "
+                           "True in every segment, by a factor above 40, if the output is scaled to RMS 1 as "
                            "that normaliser does (norm sqrt(Dk) against targets of norm 1). Scaled to norm 1 "
                            "it beats softmax attention as Eq 1 prints it.",
                            linear_is_worst)),
@@ -184,7 +184,7 @@ Claim fig2_p1_beats_p0() {
                            "Going from p = 0 to p = 1 lets the softmax regressor adapt better both to the fast "
                            "first quarter and to the switch.",
                            "With a ridge of 0.01 on the slopes: at the printed bandwidth 2 sqrt(Dk) in every "
-                           "stretch; at bandwidth 0.1 after the switch, the first quarter being a tie; for noise "
+                           "segment; at bandwidth 0.1 after the switch, the first quarter being a tie; for noise "
                            "of which no direction carries more than half. With the inverse as printed it fails "
                            "around t = Dk + 1.",
                            linear_beats_constant)),

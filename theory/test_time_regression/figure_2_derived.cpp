@@ -78,7 +78,7 @@ Claim fig2_naive_never_beaten() {
   return fig2(
       explained(ledger_row("fig2-naive-never-beaten", source + " (derived)",
                            "None of the regressors beats the naive forecast, which the paper plots as a baseline, "
-                           "in any stretch.",
+                           "in any segment.",
                            "v_t is close to the best prediction of v_{t+1} for a first-order process; p = 1 at "
                            "bandwidth 0.1 and RLS that forgets come nearest.",
                            naive_is_best),

@@ -3,7 +3,7 @@
 // keys and queries are normalised, the softmax scale, how linear attention's output is normalised, and what stands for
 // the inverse on the first quarter, whose Gram matrices are singular. A reading is a layer with all of that chosen. Sigma
 // and the first key cycle through six settings; Dk = 64 and T = 256 are the paper's. Losses of a sequence are averaged
-// over the paper's three stretches (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their ratio, layer
+// over the paper's three segments (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their ratio, layer
 // against layer on the same sequences: sequences differ by factors, in how far the noise's common direction dominates.
 #pragma once
 #include "harness/core/error.hpp"

@@ -45,7 +45,7 @@ Claim gradient_claim() {
                                        "Identity, for keys of any length.", gradient_step),
                             {"delta_net", "linear"}),
                     write_params({beta_param(), norm_param(1)})),
-      "The layer is held against a step along the slope of the loss itself, taken by differences.");
+      "The layer is compared with a step along the slope of the loss itself, taken by differences.");
 }
 
 // ---- What I - beta k k^T does ---------------------------------------------------------------------------------------
