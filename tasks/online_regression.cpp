@@ -11,10 +11,9 @@
 //            o  -> x3'   -> x4'    naive forecast: x2', x3', the value of the step itself
 //
 // The paper leaves open some choices that decide its curves (claims fig2_*). The reading here: Sigma equicorrelated at
-// 0.5, x_1
-// stationary, keys and queries of unit norm (raw keys reach |k|^2 = 5, where a delta rule with beta = 1 diverges),
-// reads as they are. noise, correlation, start, keys and output hold the alternatives;
-// bandwidths and ridges belong to the variants.
+// 0.5, x_1 stationary, keys and queries of unit norm (raw keys reach |k|^2 = 5, where a delta rule with beta = 1
+// diverges), reads as they are. noise, correlation, start, keys and output hold the alternatives; bandwidths and ridges
+// belong to the variants.
 #include "harness/core/task.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"

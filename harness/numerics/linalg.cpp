@@ -35,8 +35,7 @@ Eigen::SelfAdjointEigenSolver<Matrix> symmetric(const Matrix &a, int what) {
 
 /// Singular values and vectors of a tall A = Q R from the eigenvalues of [[0, R], [R^T, 0]]: the largest of these are
 /// the singular values, with eigenvectors (u, v) / sqrt 2. As exact and as fast as Eigen's divide-and-conquer
-/// decomposition, and
-/// a fifth of its compile time.
+/// decomposition, and a fifth of its compile time.
 struct Tall {
   Eigen::HouseholderQR<Matrix> qr;
   Eigen::Index n;

@@ -2,7 +2,7 @@
 // The stress test of 000 §3.2, Fig 5, as it is described: d = 128, keys and values given as almost orthogonal vectors, and
 // only the read learned: the query, by gradient descent from a random one, and the logits' scale. Left open by the text, and
 // chosen here: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam at .05 falling to 0, a new
-// text per
+// text per step.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/swaps.hpp"

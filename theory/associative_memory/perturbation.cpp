@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an error in the weights propagates to u = A1^{-1} v and o = A2 u (000 Eq 50-52). A1 = I + A with A strictly
-// lower. The
-// layer delta_former is run on weights as they are and on wrong ones: with orthonormal keys and linear kernels its w_t
-// and q_t are the rows of A and of A2. Norms are spectral where nothing else is said.
+// lower. The layer delta_former is run on weights as they are and on wrong ones: with orthonormal keys and linear
+// kernels its w_t and q_t are the rows of A and of A2. Norms are spectral where nothing else is said.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_former_writes.hpp"

@@ -34,8 +34,7 @@ inline std::vector<double> results_of(const std::string &variant, const Sequence
 }
 
 /// Rounding units by which two orders of summation may differ in a layer's results: n kappa, relative to the largest
-/// result
-/// (conditioning.hpp).
+/// result (conditioning.hpp).
 inline double rounding_units(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const Variant &v = find_variant(variant);
   return accumulated_terms(s.shape, 1) * input_condition(v, s, variant_params(v, set), 2) *

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §5 (and §2, which announces it): an exponential decay on the state: the weights it gives, what still doubles,
-// what
-// bounds.
+// what bounds.
 #include "theory/support/one_head.hpp"
 #include <cmath>
 
