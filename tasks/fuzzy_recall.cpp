@@ -10,7 +10,7 @@
 //   q      ...                              (cos(x) k1 + sin(x) e)*r2       e: random unit vector orthogonal to k1
 //   o  ->                                   b
 //
-// The angle x falls in equal steps over the batch from 0 to `widest`; the series have one value an angle. Head j asks
+// The angle x falls in equal steps over the batch from 0 to `widest`; the series have one value per angle. Head j asks
 // for value token j. "exact" counts items with every token right.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

@@ -13,7 +13,7 @@
 //   q      x1     x2     n1     n2     x5     n1     n2
 //   o  ->                                     8      3
 //
-// Memory m of the batch has its needle at depth (m + 1/2) / memories; the series have one value a memory. "accuracy"
+// Memory m of the batch has its needle at depth (m + 1/2) / memories; the series have one value per memory. "accuracy"
 // counts tokens, "exact" whole needles. Decoding chooses among the digits. The text goes on writing while it is read.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"

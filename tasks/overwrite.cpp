@@ -7,7 +7,7 @@
 //   q      k1      k1      k1      k1    <- scored: should be d; a is stale
 //
 // Keys within a memory have equal inner products: the cosine of an angle that decreases in equal steps over the batch
-// from 90 degrees (nothing interferes) to `closest`; the series have one value an angle. Head h asks for key h.
+// from 90 degrees (nothing interferes) to `closest`; the series have one value per angle. Head h asks for key h.
 // Decoding chooses among every value ever written; "stale" is the fraction of reads that give an earlier value of the
 // right key.
 #include "harness/numerics/inputs.hpp"

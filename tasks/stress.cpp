@@ -10,7 +10,7 @@
 //
 // keys = structured: the standard basis and Hadamard rows up to 2d (coherence 1/sqrt(d)), packed keys with inner
 // products of at most 0.124 beyond. Theorem 1 asks for coherence below 1/8, so for d > 64 and, at 4d, d = 128. The
-// series have one value a level.
+// series have one value per level.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/scoring.hpp"

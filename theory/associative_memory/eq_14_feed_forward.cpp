@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feed-forward networks as associative memories (000 Eq 14, 24, 28-29): matrix products on the host against the sums
-// over rows that the program's persistent memories take.
+// Feed-forward networks as associative memories (000 Eq 14, 24, 28-29): matrix products on the host, compared with the
+// sums over rows in the program's layers.
 #include "harness/core/error.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>

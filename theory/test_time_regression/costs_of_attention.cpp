@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 003 says that its layers cost (§2, Vignette 4, higher-order attention), in multiply-adds counted by running them
-// on a counting number, not timed, and in numbers kept.
+// The cost of layers according to 003 (§2, Vignette 4, higher-order attention): multiply-adds, counted by running the
+// layers on a counting number, not timed, and stored values.
 #include "harness/core/error.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
@@ -127,7 +127,7 @@ const std::vector<ParamSpec> local_fit{integer_param("T", 16, 4, 128, "steps"),
                                        integer_param("Dv", 3, 1, 32, "value width")};
 constexpr double ridge = 0.01; // on the slopes, so that the first prefixes have a solution
 
-/// Eq 52-53 on every prefix, part by part.
+/// Eq 52-53 on every prefix, evaluated part by part.
 template <class N> struct LocalFits {
   const Sequence &s;
   Tokens<N> tokens;
@@ -150,7 +150,7 @@ template <class N> struct LocalFits {
     for (int i = 0; i <= t; ++i) add_outer(G[t], weighted(t, i), X[t][i]);
     for (int c = 1; c <= s.shape.Dk; ++c) G[t][c][c] = G[t][c][c] + N(ridge);
   }
-  /// L of G = L D L^T below the diagonal, D on it, G in the upper half no longer needed.
+  /// Returns L of G = L D L^T below the diagonal and D on it; the upper half of G is no longer needed.
   Grid<N> factorised(int t) const {
     Grid<N> rest = G[t], L = G[t];
     for (size_t j = 0; j < L.size(); ++j) {
@@ -193,7 +193,7 @@ struct LocalCosts {
   }
 };
 
-/// What is counted is the layer: its reads on every prefix, by elimination here.
+/// What is counted is the layer: its reads on every prefix, here by elimination.
 Point computes_the_layer(const LocalCosts &costs, const Sequence &s) {
   return measured("local_linear", s, {{"ridge", number(ridge)}}).against(values_of(costs.reads), 16 / ridge);
 }
@@ -211,7 +211,8 @@ std::vector<Point> gram_cost(const Protocol &p) {
   const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
   const LocalCosts costs(s);
   const double wide_cost = LocalCosts(wide).grams;
-  // No recurrence saves it: each query weighs all keys again, so that two neighbours differ by a matrix of full rank.
+  // No recurrence makes this cheaper: each query weighs all keys anew, so that two successive matrices differ by full
+  // rank.
   const auto change_rank = [&](const Sequence &s) {
     const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
     LocalFits<Counted> fits(s);

@@ -78,7 +78,7 @@ std::vector<Point> rls_stays_high(const Protocol &p) {
                    over(adapting, local_sharp, late)),
       as_condition(b.above(rls, sharp, late, by_sharp), b.at(rls), over(rls, sharp, late)),
       rival_system(b.above(adapting, sharp, late, by_sharp), b.at(rls), over(adapting, sharp, late))};
-  if (b.low_rank()) return points; // 8 factors are interpolated long before t = Dk
+  if (b.low_rank()) return points; // with 8 factors the data are interpolated long before t = Dk
   append(points,
          {as_obligation(at_least_point(spike(b, steady, 64), threshold), b.at(steady),
                         "no switch, no ridge: ln(loss at t = Dk / loss at the end)"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from the readings of 003 Fig 2 beyond the text's own conclusions: how two readings of footnote 2 fix one
-// another, that nothing beats the naive forecast, that one reading gives every conclusion, and that forgetting helps.
+// Consequences of the readings of 003 Fig 2 beyond the text's own conclusions: how two readings of footnote 2 determine
+// each other, that nothing beats the naive forecast, that one reading gives every conclusion, and that forgetting
+// helps.
 #include "theory/test_time_regression/figure_2_readings.hpp"
 
 namespace recollect::theory {
@@ -132,7 +133,8 @@ std::vector<Point> forgetting_helps(const Protocol &p) {
   const Reading winding{"RLS, forgetting 0.9, ridge too", "weighted_rls", {{"alpha", "0.9"}}, {{"ridge", "1e-3"}}};
   const auto helps = [&](const Reading &less, const Reading &more, const Reading &wrong, double margin) {
     points.push_back(as_statement(b.above(less, more, late, margin), b.at(rls), over(less, more, late)));
-    if (b.low_rank() && wrong.name == winding.name) return; // queries never visit what winds up
+    if (b.low_rank() && wrong.name == winding.name)
+      return; // queries never reach the directions in which the state grows
     points.push_back(rival_system(b.above(less, wrong, late, margin), b.at(rls), over(less, wrong, late)));
   };
   helps(rls, forgetting("0.98"), forgetting("0.999"), std::log(1.5));
@@ -155,7 +157,7 @@ Claim fig2_forgetting_helps() {
 
 // ---- "making it less predictable" ----------------------------------------------------------------------------------------
 
-/// ln(loss in the first quarter / loss in the rest), or the other way round, of one forecast.
+/// ln(loss in the first quarter / loss in the rest), or its negative, for one forecast.
 Point harder(const Bench &b, const Reading &r, Stretch hard, Stretch easy, double margin) {
   const Losses &losses = b.losses(r);
   std::vector<double> logs;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Fig 2 by readings. The paper leaves open what decides its curves: Sigma's off-diagonals and the first key, whether
-// keys and queries are normalised, the softmax scale, how linear attention's output is normalised, and what stands for
-// the inverse on the first quarter, whose Gram matrices are singular. A reading is a layer with all of that chosen. Sigma
-// and the first key cycle through six settings; Dk = 64 and T = 256 are the paper's. Losses of a sequence are averaged
-// over the paper's three segments (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their ratio, layer
-// against layer on the same sequences: sequences differ by factors, in how far the noise's common direction dominates.
+// Readings of 003 Fig 2. The paper leaves open some choices that decide its curves: Sigma's off-diagonals and the first
+// key, keys and queries are normalised, the softmax scale, how linear attention's output is normalised, and what stands
+// for the inverse on the first quarter, whose Gram matrices are singular. A reading is a layer with all of that chosen.
+// Sigma and the first key cycle through six settings; Dk = 64 and T = 256 are the paper's. Losses of a sequence are
+// averaged over the paper's three segments (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their
+// ratio, layer against layer on the same sequences: sequences differ by factors, in how far the noise's common
+// direction dominates.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
@@ -24,11 +25,11 @@ constexpr std::array<Stretch, 3> stretches{before, after, late};
 inline const char *name_of(Stretch s) { return s == before ? "first quarter" : s == after ? "second quarter" : "rest"; }
 
 struct Reading {
-  std::string name, variant; // no variant: the value of `lag` steps ago is the forecast
+  std::string name, variant; // no layer: the forecast is the value of `lag` steps ago
   Assignments task, layer;   // settings of the task and of the layer
   bool costly = false;       // measured on fewer sequences
   int lag = 0;
-  bool peeks = false; // stores the value that it is to forecast
+  bool peeks = false; // stores the value that it must forecast
 };
 
 const Reading naive{"naive forecast", "", {}, {}}, older{"forecast one step too old", "", {}, {}, false, 1};
@@ -64,11 +65,13 @@ const std::vector<ParamSpec> setting{
     real_param("correlation", 0.5, 0.05, 0.95, "c of Sigma"),
     choice_param("start", {"stationary", "zero"}, "first key: the early process's law, or one noise draw")};
 
-/// Reads of norm sqrt(64) against targets of norm 1 lose at least (8 - 1)^2 = 49: what "the worst" means for them.
+/// Reads of norm sqrt(64) against targets of norm 1 lose at least (8 - 1)^2 = 49: this is what "the worst" means for
+/// them.
 const double worst_by = std::log(40);
 
-/// Of equicorrelated noise the share c (and 1 / Dk of the rest) lies along one direction. Where that is most of it, keys
-/// are next to one-dimensional: sharper weights gain what slopes do, and readings cannot be told apart by fixed margins.
+/// Of equicorrelated noise the share c (and 1 / Dk of the rest) lies along one direction. If that is most of the noise,
+/// keys are nearly one-dimensional: sharper weights help as much as slopes do, and fixed margins cannot tell readings
+/// apart.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
   if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
     usage_error("equicorrelated noise of correlation <= " + number(most) +
@@ -108,7 +111,7 @@ public:
     return stratified_mean(logs);
   }
 
-  /// Settings take turns: sample i belongs to setting i modulo their number, and settings differ by more than sequences.
+  /// Sample i belongs to setting i modulo the number of settings, because settings differ by more than sequences do.
   Mean stratified_mean(const std::vector<double> &samples) const {
     Mean all;
     const size_t n = settings_.size();
@@ -121,8 +124,8 @@ public:
     return all;
   }
 
-  /// Sequence i is drawn from setting i modulo their number, whatever the reading. Eight claims compare the same losses:
-  /// they are measured once for each seed and number of sequences.
+  /// Sequence i is drawn from setting i modulo their number, whatever the reading. Eight claims compare the same
+  /// losses, which are measured once for each seed and number of sequences.
   const Losses &losses(const Reading &r) const {
     static std::mutex mutex;
     static std::map<std::string, Losses> known;
@@ -135,7 +138,7 @@ public:
     if (!r.variant.empty()) note_variant_run(r.variant);
     return entry->second;
   }
-  /// Is every setting one of noise with 8 factors?
+  /// Whether every setting has noise with 8 factors.
   bool low_rank() const {
     return std::all_of(settings_.begin(), settings_.end(), [](const auto &s) { return s.at("noise") == "factors"; });
   }
@@ -149,7 +152,7 @@ private:
     const Task &task = find_task("online_regression");
     std::vector<Problem> problems;
     std::vector<Params> params;
-    Sequence all; // one head a sequence
+    Sequence all; // one head per sequence
     for (int i = 0; i < sequences; ++i) {
       Assignments set = settings_[i % settings_.size()];
       set.insert({{"sequences", "1"}, {"keys", "raw"}, {"d", "64"}, {"T", "256"}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of multi-query associative recall (003 §6) and what a layer recalls of them, text by text.
+// Texts of multi-query associative recall (003 §6) and a layer's recall of them, text by text.
 #pragma once
 #include "harness/core/registry.hpp"
 #include "harness/numerics/scoring.hpp"
@@ -66,7 +66,7 @@ inline std::vector<double> differences(const std::vector<double> &large, const s
   return d;
 }
 
-/// RLS with next to no ridge: the least-squares memory.
+/// RLS with a negligible ridge: the least-squares memory.
 const Assignments least_squares{{"ridge", "1e-6"}};
 
 inline Claim on_mqar(Claim c, std::vector<std::string> variants) {

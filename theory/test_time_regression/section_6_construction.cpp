@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6: what a short convolution looks back at, and how linear attention with one of length 2 solves multi-query
+// 003 §6: which tokens a short convolution sees, and how linear attention with one of length 2 solves multi-query
 // associative recall on orthonormal tokens (Eq 56-58).
 #include "harness/core/error.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
@@ -75,7 +75,7 @@ const std::vector<ParamSpec> construction{integer_param("P", 32, 2, 512, "cue-re
                                           integer_param("d", 64, 4, 1024, "width of the embeddings"),
                                           integer_param("T", 256, 8, 4096, "steps")};
 
-/// Sums of T products of orthonormal rows of width d, which are so to a few eps.
+/// Sums of T products of rows of width d, which are orthonormal to a few eps.
 double text_units(int T, int d) { return 4.0 * T * d; }
 
 std::vector<Point> orthonormal_tokens(const Protocol &p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6: what limits recall is the number of pairs, not the length of the text. On embeddings that nobody trained.
+// 003 §6: recall is limited by the number of pairs, not by the length of the text. On untrained embeddings.
 #include "harness/core/error.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
 #include <cmath>

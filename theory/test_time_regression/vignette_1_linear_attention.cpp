@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Relationship to linear attention: when dropping the inverse covariance costs nothing, what it costs
-// otherwise, and what a norm on the output gives back.
+// 003 Vignette 1, Relationship to linear attention: when omitting the inverse covariance costs nothing, what it costs
+// otherwise, and what a norm on the output restores.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
@@ -12,7 +12,7 @@ Dense linear_memory(const Pairs &x) { return memory(run("linear", x.sequence()),
 Dense orthonormal(int rows, int columns, std::uint64_t seed) {
   return {rows, columns, make_keys({"orthonormal", rows, columns}, 1, seed)};
 }
-/// Linear attention's memory against the least-squares one.
+/// Linear attention's memory compared with the least-squares one.
 Point optimal(const Pairs &x) {
   const Dense best = x.best();
   return exact_point(linear_memory(x).data, best.data, solved_units(x.K, best));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 after Eq 13: without the inverse covariance the output grows with t, and what a norm on the output gives back.
+// 003 after Eq 13: without the inverse covariance the output grows with t; what a norm on the output restores.
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 // ---- Growth ---------------------------------------------------------------------------------------------------------
 
-/// What the values have to do with the keys, both N(0, I): nothing, or everything.
+/// How the values depend on the keys, both N(0, I): independent, or equal.
 enum class Data { independent, equal };
 constexpr int width = 12;
 
@@ -135,8 +135,8 @@ struct Plane {
     return sum / mass;
   }
 
-  /// The cosines of text after text, outputs of `variant`, each the mean over a text and the same turned by 90 degrees
-  /// before its covariance is put on: the two have r of opposite sign, and what is linear in r drops out.
+  /// The cosines of successive texts, outputs of `variant`, each averaged over a text and the same text rotated by 90
+  /// degrees before its covariance is applied: the two have r of opposite sign, so that terms linear in r cancel.
   std::vector<double> draw(const std::string &variant, std::uint64_t seed, size_t first, size_t count) const {
     const std::vector<double> white = Stream(seed, "003/plane keys").normals(count * t * 2, first * t * 2);
     std::vector<double> cosines(count, 0.0);
@@ -177,7 +177,7 @@ std::vector<Point> normalised(const Protocol &protocol) {
     points.push_back(rival_system(sampled_point(mean("delta_net", 0.1), law), p, "DeltaNet's output"));
     points.push_back(rival_law(direction, "Sigma^{1/2} for Sigma", plane.rooted()));
     points.push_back(rival_law(direction, "1 for every Sigma", 1));
-    // Isotropic keys: r alone parts the two, cos = 1 / sqrt(1 + r^2), which tends to 1.
+    // Isotropic keys: only r makes the two differ, cos = 1 / sqrt(1 + r^2), which tends to 1.
     const Plane round{1, plane.t};
     const double isotropic = round.mean(), squared = double(round.t) / (round.t + 1); // E cos, and E cos^2
     const auto draw = [&](size_t first, size_t count) { return round.draw("linear_rms", protocol.seed, first, count); };
@@ -189,7 +189,7 @@ std::vector<Point> normalised(const Protocol &protocol) {
     points.push_back(rival_law(limit, "1 at once", 1));
     points.push_back(rival_law(limit, "t/(t+1), the mean of its square", squared));
   }
-  // What it does restore is the size: sqrt(Dv) at every t, where the raw output grows.
+  // What the norm does restore is the size: sqrt(Dv) at every t, while the raw output grows.
   Sequence s = random_sequence({1, 1, 200, 5, 3}, protocol.seed);
   for (int t = 0; t < s.shape.T; ++t)
     for (int c = 0; c < s.shape.Dv; ++c) s.v[t * s.shape.Dv + c] = s.k[t * s.shape.Dk + c];

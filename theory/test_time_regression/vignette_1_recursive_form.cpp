@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Efficient computation: recursive least squares, what its start leaves behind, and the layers that
+// 003 Vignette 1, Efficient computation: recursive least squares, the effect of its initial value, and the layers that
 // solve the regression exactly. S [Dv,Dk] is the solution, P [Dk,Dk] the inverse Gram matrix, S above P in the state of
 // `rls`.
 #include "theory/test_time_regression/pairs.hpp"
@@ -7,13 +7,13 @@
 namespace recollect::theory {
 namespace {
 
-/// The layer's steps from S and P of the pairs before them.
+/// The layer's steps, starting from S and P of the pairs before them.
 Sequence continued(Sequence s, const Dense &S, const Dense &P) {
   s.state = S.data;
   s.state.insert(s.state.end(), P.data.begin(), P.data.end());
   return s;
 }
-/// As many pairs as make K^T K well conditioned.
+/// Enough pairs to make K^T K well conditioned.
 Pairs before(const Shape &shape, std::uint64_t seed) {
   return {normal_matrix(2 * shape.Dk + 3, shape.Dk, seed, "003/earlier keys"),
           normal_matrix(2 * shape.Dk + 3, shape.Dv, seed, "003/earlier values")};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 2: what is left of weighted least squares without the inverse, gated linear attention (Eq 4, 16), and its
-// exact recursion.
+// 003 Vignette 2: weighted least squares without the inverse, which is gated linear attention (Eq 4, 16), and its exact
+// recursion.
 #include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
@@ -90,7 +90,7 @@ std::vector<Point> weighted_recursion(const Protocol &protocol) {
       });
     };
     const Measured layer = measured("weighted_rls", s, {{"ridge", number(ridge)}});
-    // At worst the start has faded to 0.5^T while the newest pair weighs 1.
+    // In the worst case the start has decayed to 0.5^T while the newest pair has weight 1.
     const double factor = std::min(std::pow(2.0, s.shape.T), 1e4);
     points.push_back(
         as_statement(layer.against(batch(true), factor), p, "the weighted batch solution of every prefix"));

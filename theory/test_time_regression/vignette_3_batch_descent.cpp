@@ -18,7 +18,7 @@ struct Loss {
     return sum;
   }
 };
-/// Rounding units of a slope by unit differences: the largest loss that they meet, and the sums in it.
+/// Rounding units of a slope by unit differences: the largest loss involved, and the sums in it.
 double slope_units(const Pairs &x, const Dense &M) {
   return 8.0 * x.K.rows * x.K.columns * (Loss{x}(M) + square(x.K) + square(x.V));
 }

@@ -109,7 +109,7 @@ std::vector<Point> kaczmarz(const Protocol &protocol) {
       s.q = s.k, s.beta.assign(n * sweeps, relaxation), s.state = start.data;
       return memory(run(variant, s), s.shape);
     };
-    // The distance from the target goes through one projector a pair, in the order of the pairs.
+    // The distance from the target is multiplied by one projector per pair, in the order of the pairs.
     Dense sweep = Dense::identity(Dk), reversed = sweep;
     for (int i = 0; i < n; ++i) {
       const auto projector = [&](int j) {
@@ -130,7 +130,7 @@ std::vector<Point> kaczmarz(const Protocol &protocol) {
                                   "each pass multiplies the distance by the projectors"));
     points.push_back(
         rival_system(is(cycle("delta_net", origin, 2), remaining(origin, sweep, sweeps)), p, "relaxation 2"));
-    // The law and its rivals are told apart while the distance stands clear of rounding.
+    // The law and its rivals can be told apart while the distance is well above rounding.
     const Dense expected = remaining(origin, sweep, sweeps);
     if (max_abs((expected - target).data) > 1e4 * units * epsilon_of(Real::f64)) {
       points.push_back(rival_law(is(M, remaining(origin, sweep, sweeps - 1)), p, "one pass fewer"));
@@ -142,7 +142,7 @@ std::vector<Point> kaczmarz(const Protocol &protocol) {
       points.push_back(as_obligation(is(from_ones, remaining(ones, sweep, sweeps)), p, "from elsewhere: the same law"));
       points.push_back(rival_system(is(from_ones, remaining(origin, sweep, sweeps)), p, "another start"));
     }
-    // At a rate r a pass it is at the target to rounding once r^sweeps < eps.
+    // At a rate r per pass it reaches the target to rounding once r^sweeps < eps.
     const double rate = spectral_norm(sweep * (pseudo_inverse(x.K) * x.K));
     if (sweeps * std::log(rate) < std::log(epsilon_of(Real::f64)))
       points.push_back(as_statement(is(M, target), p, "the min-norm interpolant"));

@@ -66,7 +66,7 @@ std::vector<double> slope_of(const Memory &m, const std::vector<double> &W, cons
   });
 }
 
-/// Steps of W from W_0, a read after each: what a layer returns, reads and then parameters.
+/// Steps of W from W_0, with a read after each: what a layer returns, first the reads, then the parameters.
 template <class Step>
 std::vector<double> trained(const Memory &m, const Sequence &s, std::vector<double> W, Step step) {
   std::vector<double> all;
@@ -90,7 +90,7 @@ std::vector<double> layer_results(const std::string &variant, const Sequence &s,
   all.insert(all.end(), out.state.begin(), out.state.begin() + parameters);
   return all;
 }
-/// Rounding units of so many steps: a step's derivative by the chain rule loses a few for every number that it sums.
+/// Rounding units of this many steps: a step's derivative by the chain rule loses a few for every number that it sums.
 double trained_units(const std::string &variant, const Sequence &s, const Assignments &set, size_t parameters) {
   return rounding_units(variant, s, set) * (1 + double(parameters) / s.shape.Dk) * 4;
 }
@@ -177,7 +177,8 @@ std::vector<Point> ttt(const Protocol &protocol) {
                   "the derivative of the activation left out"));
     const auto in_turn = [&](const Memory &m, std::vector<double> &W, const std::vector<double> &k,
                              const std::vector<double> &v, int t) {
-      for (bool inputs : {false, true}) { // the output weights first, the input weights at the new ones
+      for (bool inputs :
+           {false, true}) { // the output weights first, then the input weights with the new output weights
         std::vector<double> slope = slope_of(m, W, k, v);
         for (size_t i = 0; i < slope.size(); ++i) slope[i] *= (int(i) % row < s.shape.Dk) == inputs;
         move(W, -0.3 * s.beta[t], slope);
@@ -259,7 +260,7 @@ std::vector<Point> momentum(const Protocol &protocol) {
     };
     const std::vector<double> sizes = times(lr, s.beta),
                               uneven =
-                                  [&] { // lambda's first channel makes another eta of every step
+                                  [&] { // lambda's first channel changes eta at every step
                                     std::vector<double> etas;
                                     for (int t = 0; t < s.shape.T; ++t)
                                       etas.push_back(eta * s.lambda[size_t(t) * s.shape.Dk]);

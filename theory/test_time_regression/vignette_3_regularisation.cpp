@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 34-41: L2 regularisation. Leaky LMS, and Gated DeltaNet as the same in other letters.
+// 003 Vignette 3, Eq 34-41: L2 regularisation. Leaky LMS, and Gated DeltaNet as the same layer in other notation.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// Regularisation strengths in (0, 1), and the decays 1 - beta lambda that go with them.
+/// Regularisation strengths in (0, 1), and the corresponding decays 1 - beta lambda.
 struct Regularised {
   Sequence s;
   std::vector<double> lambda;
@@ -204,7 +204,7 @@ std::vector<Point> ranges(const Protocol &protocol) {
   };
   points.push_back(as_obligation(equal(2), half, "with lambda = 2 the layers agree"));
   points.push_back(rival_system(equal(1), half, "with lambda = 1, the largest allowed"));
-  // Shares of the unit square that the maps carry into the stated ranges.
+  // Fractions of the unit square that the maps carry into the stated ranges.
   const auto share = [&](const char *stream, auto inside) {
     const auto draw = [&, stream](size_t first, size_t count) {
       const Stream uniform(protocol.seed, stream);

@@ -108,7 +108,7 @@ std::vector<Point> recency(const Protocol &protocol) {
     for (int i = 0; i < D; ++i) fading[i] = beta * std::pow(1 - beta / D, D - 1 - i);
     points.push_back(rival_law(even(fading), q, "fading as among random keys"));
   }
-  // The layers that it is compared with weigh uniformly: the order of the pairs does not matter to them.
+  // The layers compared here weigh all pairs equally: the order of the pairs does not matter to them.
   const Sequence s = random_sequence(point_P, protocol.seed);
   Sequence reversed = s;
   for (int t = 0; t < point_P.T; ++t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4 as it begins: kernel regression (Eq 42-43), where its inverse exists, and what taking k(K,K) for the
-// identity means (Eq 44-47).
+// 003 Vignette 4, beginning: kernel regression (Eq 42-43), where its inverse exists, and the effect of replacing k(K,K)
+// by the identity (Eq 44-47).
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
@@ -68,8 +68,8 @@ std::vector<Point> feature_memory(const Protocol &p) {
     std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
     append_column(values, column(anywhere.v, t / 2, shape.Dv));
   }
-  // The layer's smallest ridge r stands for none: it moves a read V^T w, w = G^{-1} g, by at most r |V| |w| / least, with
-  // least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
+  // The layer's smallest ridge r stands for no ridge: it moves a read V^T w, w = G^{-1} g, by at most r |V| |w| /
+  // least, with least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
   const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
   const double least = scale.back() * scale.back();
   if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
@@ -129,7 +129,7 @@ struct Pairs {
       : K(normal_matrix(t, D, seed, name + "/keys")), V(normal_matrix(t, 3, seed, name + "/values")),
         Q(normal_matrix(4, D, seed, name + "/queries")) {}
 
-  /// Eigenvalues of k(K,K) that are not rounding.
+  /// Eigenvalues of k(K,K) that are above rounding.
   std::vector<double> eigenvalues() const {
     std::vector<double> values = symmetric_eigenvalues(quadratic_kernel(K, K)), kept;
     for (double x : values)

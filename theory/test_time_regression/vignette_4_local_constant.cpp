@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, p = 0: softmax attention as a locally constant fit (Eq 50-51), and what query-key normalisation has to
-// do with it.
+// 003 Vignette 4, p = 0: softmax attention as a locally constant fit (Eq 50-51), and the role of query-key
+// normalisation.
 #include "harness/core/error.hpp"
 #include "theory/test_time_regression/local_weights.hpp"
 
@@ -38,7 +38,7 @@ std::vector<Point> nadaraya_watson(const Protocol &p) {
     if (t > 0) w[1] = 0;
     return w;
   };
-  // Losses of up to (1 + |v|)^2 a pair are subtracted to find a curvature of one weight a pair.
+  // Losses of up to (1 + |v|)^2 per pair are subtracted to find a curvature of one weight per pair.
   const double lost = 16 * std::pow(1 + max_abs(s.v), 2);
   const Measured layer = measured("softmax_qknorm", s), plain = measured("softmax_qknorm", s, {{"scale", "0"}}),
                  sums = measured("exp_unnormalized", s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54), which maps it reproduces, and the prefixes on which it has no
+// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54): which maps it reproduces, and on which prefixes it has no
 // inverse.
 #include "harness/core/error.hpp"
 #include "theory/test_time_regression/local_weights.hpp"
@@ -38,11 +38,11 @@ struct LocalData {
   /// vbar + sign M1 dbar; Eq 54 has sign -1.
   Dense offset_mean(const Dense &M, double sign = -1) const {
     Dense M1 = M, centre = weighted_mean(X, w);
-    centre.data[0] = 0; // what X's column of ones adds
+    centre.data[0] = 0; // the contribution of X's column of ones
     return weighted_mean(V, w) + sign * M1 * centre;
   }
-  /// Rounding units of the normal equations: the square of the scaled design's condition number, in the scale of M; and
-  /// what a ridge that stands for none moves.
+  /// Rounding units of the normal equations: the square of the scaled design's condition number, in the scale of M;
+  /// plus the effect of the smallest ridge, which stands for none.
   double units(const Dense &M, double ridge = 0) const {
     const std::vector<double> values = singular_values(scaled(X, 0.5));
     const double largest = values.front(), least = values[rank() - 1];
@@ -63,13 +63,13 @@ std::vector<double> reads_at(const std::vector<double> &reads, int t, int width)
 std::vector<double> layer(const Sequence &s, const std::string &ridge) {
   return results_of("local_linear", s, {{"ridge", ridge}});
 }
-/// The layer's ridge on the slopes that stands for none.
+/// The layer's smallest ridge on the slopes, which stands for no ridge.
 constexpr double no_ridge = 1e-12;
 const std::string no_ridge_text = "1e-12";
 
 const std::vector<ParamSpec> one_head = one_head_params(point_P);
 
-/// Steps from which on the equations are solvable and not by a hair: Dk + 3 pairs or more.
+/// Steps at which the equations are well posed: from Dk + 3 pairs on.
 std::vector<int> solvable_steps(const Shape &shape) {
   if (shape.T < shape.Dk + 3) usage_error("Eq 52 is measured from Dk + 3 pairs on: T = " + std::to_string(shape.T));
   return {shape.Dk + 2, shape.T - 1};

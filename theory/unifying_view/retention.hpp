@@ -3,7 +3,7 @@
 //
 // The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at
 // once. After later writes of v = 0 needle i still reads S(i,i) of its value; the mean of these is trace(S) / d. A
-// write at a unit key k with strength beta takes beta (k . needle)^2 of a needle away and turns what is left; keys
+// write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and turns the rest. Keys
 // drawn uniformly from the sphere have E k k^T = I / d, whatever came before, so that the mean is (1 - beta/d)^m after
 // m writes, times alpha^m under a gate.
 #pragma once

@@ -18,11 +18,11 @@ double stretched_angle(const Dense &J) {
   return std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1)) / 2;
 }
 
-/// Norm of the layer's chain over steps in the plane with these a . k. Turned: each step stretches most what the one
-/// before it has stretched.
+/// Norm of the layer's chain over steps in the plane with these a . k. Turned: each step stretches most the direction
+/// that the step before it has stretched.
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
-  double image = 0; // angle of what was stretched so far
+  double image = 0; // angle of the direction stretched so far
   for (double c : cosines) {
     const double side = std::sqrt(1 - c * c);
     const Dense J = vla_jacobian_of({c, side}, {1, 0});
@@ -83,8 +83,8 @@ Claim product_norm() {
 
 // ---- Random orientation ------------------------------------------------------------------------------------------------
 
-/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, of runs first ... first + count - 1. The layer's chains of
-/// all runs move together: one step each with A = a k^T.
+/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, of runs first ... first + count - 1. All runs advance
+/// together, one step of the layer each with A = a k^T.
 Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, size_t count) {
   const Variant &layer = find_variant("vla");
   const Params params = variant_params(layer, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}});

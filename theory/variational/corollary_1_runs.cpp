@@ -142,7 +142,7 @@ std::vector<Point> chosen_runs(const Protocol &p) {
   std::vector<Point> points;
   const double lambda0 = 0.1;
   for (const Params &at : points_of(p, {labels({{"d", num(4)}})})) {
-    const int d = at.integer("d"), T = 8 * d; // any unit a: past the polynomial ceiling by then
+    const int d = at.integer("d"), T = 8 * d; // any unit a: exceeds the polynomial bound by then
     const double units = step_units(T, d, lambda0), rounding = units * epsilon_of(Real::f64);
     const Inputs chosen = adversary(d, T, lambda0, false, p.seed);
     const Growth own = growth_of(chosen, lambda0), free = growth_of(adversary(d, T, lambda0, true, p.seed), lambda0);

@@ -14,13 +14,13 @@ Dense ridge_solution(const Pairs &x, double ridge) { return minimiser(x, ridge *
 
 // ---- The recursion is recursive least squares ----------------------------------------------------------------------------
 
-/// The recursion's inverse lagging a step behind: the gain A_{t-1} k_t.
+/// The recursion with its inverse one step late: the gain A_{t-1} k_t.
 Dense lagging(const Pairs &x) {
   Dense U(x.n(), x.K.columns);
   std::copy(x.K.data.begin(), x.K.data.end() - x.K.columns, U.data.begin() + x.K.columns);
   return U;
 }
-/// Eq 6 with its gain over delta once more.
+/// Eq 6 with its gain divided by delta a second time.
 Dense overdivided(const Pairs &x, double lambda0) {
   Dense M = lambda0 * Dense::identity(x.K.columns), S(x.V.columns, x.K.columns);
   for (int t = 0; t < x.n(); ++t) {

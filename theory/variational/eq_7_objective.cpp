@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 7, 16, 17: the penalised objective, its minimiser, what that minimiser recalls, and that VLA's recursion (Eq
-// 9-10) is not it.
+// 004 Eq 7, 16, 17: the penalised objective, its minimiser, what the minimiser recalls, and that VLA's recursion (Eq
+// 9-10) does not compute it.
 #include "harness/core/error.hpp"
 #include "theory/variational/associations.hpp"
 

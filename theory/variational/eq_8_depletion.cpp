@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 8 and what the text makes of it: how each u_t depletes A_t, and whether a small A_t k_t suppresses the update of S.
+// 004 Eq 8 and the text's conclusions: how each u_t depletes A_t, and whether a small A_t k_t suppresses the update of
+// S.
 #include "theory/support/claims.hpp"
 #include "theory/variational/vla_steps.hpp"
 
@@ -42,7 +43,7 @@ std::vector<Point> depletion(const Protocol &p) {
     // Without the 1 in delta = 1 + u.z the first drop is |z|^2 / u.z = 1 / lambda0.
     const Vector z = scaled(1 / lambda0, row(penalties, 0, d));
     const double undamped = trace(1 / inner(row(penalties, 0, d), z) * outer(z, z));
-    // Directions that no u touches.
+    // Directions orthogonal to every u.
     const Vector kept = row(penalties, 0, d);
     Vector confined = penalties;
     for (int t = 1; t < steps; ++t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 9, 18 and Algorithm 1 lines 11-17: how exactly A_t stays M_t^{-1}, what the periodic refresh does to it, and
+// 004 Eq 9, 18 and Algorithm 1 lines 11-17: how exactly A_t equals M_t^{-1}, how the periodic refresh changes it, and
 // whether the denominator stays above 1, in float32 too.
 #include "harness/core/error.hpp"
 #include "theory/support/claims.hpp"
@@ -67,8 +67,8 @@ const std::vector<ParamSpec> refreshing{integer_param("T", 1000, 25, 2000, "upda
                                         integer_param("period", 20, 5, 100, "steps between refreshes"),
                                         real_param("eta", 1e-3, 1e-5, 1e-2, "what a refresh adds")};
 
-/// How much the refreshes add to tr A_T, over tr M_T^{-1}, to first order in eta. A refresh takes eta N^2 from N = A^{-1},
-/// and updates only add to N: N_T = M_T - eta sum of M_j^2 over the refreshes j, and A_T = N_T^{-1}.
+/// The change of tr A_T by the refreshes, relative to tr M_T^{-1}, to first order in eta. A refresh subtracts eta N^2
+/// from N = A^{-1}, and updates only add to N: N_T = M_T - eta sum of M_j^2 over the refreshes j, and A_T = N_T^{-1}.
 double refresh_law(const Vector &U, int d, double lambda0, int period, double eta) {
   const int T = int(U.size()) / d;
   Dense M = lambda0 * Dense::identity(d), squares(d, d);
@@ -103,7 +103,7 @@ std::vector<Point> refresh_bias(const Protocol &p) {
                  trace(inverse(lambda0 * Dense::identity(d) + transpose(Dense(T, d, U)) * Dense(T, d, U))) -
              1;
     };
-    // Two steps of eta leave out what is of second order: the third is the cube of the bias, and rounding T d / lambda0
+    // Two steps of eta cancel the second order; the third order is the cube of the bias, and rounding is T d / lambda0
     // units.
     const auto of_first_order = [&](double eta) { return 4 * bias(eta / 2) - bias(eta); };
     const double rounding = 64.0 * T * d / lambda0 * epsilon_of(Real::f64);
@@ -179,7 +179,7 @@ Deltas repeated(const Dense &A, const Vector &u, Real real) {
   for (int i = 0; i < repeats; ++i) append_row(rows, u);
   return deltas(A, rows, {0, 1, 2, 3, 4, repeats - 1}, real);
 }
-/// Whether a start goes wrong depends on its bits: the least over twenty directions.
+/// Whether a start fails depends on its bits: the least over twenty directions.
 Deltas repeated(int d, double lambda0, Real real, std::uint64_t seed) {
   Deltas worst;
   for (int i = 0; i < 20; ++i) {

@@ -108,7 +108,7 @@ struct Reading {
   const char *name;
   bool features, unit_length, equal; // keys elu + 1; keys and values of length 1; v = k
   double each, between;              // E|v|^2|k|^2 and |E v k^T|_F^2
-  int T;                             // at which the suite's own sample is large enough
+  int T;                             // from where on the suite's own sample is large enough
 };
 Vector reading_squares(const Reading &r, int T, int d, std::uint64_t seed, size_t first, size_t count) {
   const Stream keys(seed, "figure 4/keys", T), values(seed, "figure 4/values", T);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What answering with one of a context's values scores, whatever the key: n values drawn with replacement from V.
+// The accuracy of answering with a value of the context, whatever the key: n values drawn with replacement from V.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace recollect::theory {
 
-/// A random one of them.
+/// Answering with a random one of them.
 inline double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
 
 /// E of the largest count / n: P(no count exceeds m) = n! / V^n [x^n] (sum_{j <= m} x^j / j!)^V.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where 004's equations, its Algorithm 1 and its text part: the transposition in Eq 3, the output's scale in Eq 11, and
-// two definitions each of the penalty direction and of the normalised key.
+// Where 004's equations, its Algorithm 1 and its text differ: the transposition in Eq 3, the output's scale in Eq 11,
+// and two definitions of the penalty direction and of the normalised key.
 #include "harness/numerics/statistics.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/quadrature.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Proposition 1: what bounds |S_t|_F, whether it settles, and whether the prediction error e_t = v_t - S_{t-1} k_t dies
-// out.
+// 004 Proposition 1: what bounds |S_t|_F, whether it settles, and whether the prediction error e_t = v_t - S_{t-1} k_t
+// vanishes.
 #include "harness/core/error.hpp"
 #include "theory/support/claims.hpp"
 #include "theory/variational/vla_steps.hpp"
@@ -203,7 +203,7 @@ Vector plane_keys(double cosine, int n) {
   if (n == 3) append_row(keys, unit({-1, 2}));
   return keys;
 }
-/// Error norms over one pass of n keys after `passes` before it, u = k, A as after `seen` more passes.
+/// Error norms over one pass of n keys after `passes` passes, u = k, with A after `seen` further passes.
 Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
   const int n = int(values.size());
   Vla layer(2, 1, lambda0);
@@ -240,7 +240,7 @@ std::vector<Point> revisited_data(const Protocol &p) {
            {as_condition(at_most_point(max_abs(consistent), 0, gone), at, "two keys, d = 2: error after 200 passes"),
             as_statement(at_most_point(max_abs(overfull), 0, gone), at, "three keys, d = 2: error after 200 passes"),
             rival_system(at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone), at, "one pass")});
-    // What no S fits stays: the least-squares error of three pairs is a floor for any S, the layer's included.
+    // Three pairs that no S fits: their least-squares error bounds the error of any S from below, the layer's included.
     const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
     Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);
     const Vector linear = times(K, Vector{0.3, -0.7});

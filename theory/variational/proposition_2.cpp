@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Proposition 2 and its proof in Appendix A.2: one step's Jacobian I - a k^T, whose norm is said to be 1.
+// 004 Proposition 2 and its proof in Appendix A.2: one step's Jacobian I - a k^T, whose norm is claimed to be 1.
 #include "harness/core/error.hpp"
 #include "theory/support/claims.hpp"
 #include "theory/variational/unit_jacobian.hpp"
@@ -38,7 +38,7 @@ std::vector<Point> norms(const Protocol &p) {
   }
   if (p.point) return points;
   const double projector = spectral_norm(vla_jacobian_of({0.6, 0.8, 0}, {0.6, 0.8, 0})),
-               alone = spectral_norm(vla_jacobian_of({1}, {1})); // in one dimension J = 1 - c is all there is
+               alone = spectral_norm(vla_jacobian_of({1}, {1})); // in one dimension J is the number 1 - c
   append(points, {as_obligation(exact_point(projector, 1, jacobian_units(3)), place(3, 1), "an orthogonal projector"),
                   rival_system(exact_point(alone, 1, jacobian_units(1)), place(1, 1), "one dimension")});
   return points;

@@ -41,7 +41,8 @@ inline Draw draw(const Reading &r, int steps, std::uint64_t seed, std::uint64_t 
   return x;
 }
 
-/// A step of the reading on vla_unnormalized. The layer normalises neither; where a is to be, A is what leads to it.
+/// A step of the reading on vla_unnormalized, which normalises nothing. If the reading normalises a, A is scaled for
+/// it.
 inline void step(Vla &layer, const Reading &r, const Vector &k, const Vector &u) {
   if (!r.unit_a) return layer.step(k, u, {0.0});
   layer.update_inverse(u);
