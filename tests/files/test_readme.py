@@ -51,6 +51,7 @@ IN_PART = {
     "recollect check gated_delta_net --battery in -c out --dtype bf16 --grad --junit check.xml":
         ["mkdir out; recollect check gated_delta_net --battery in -c out --dtype bf16 --grad --junit check.xml 2>&1 | grep 'missing in out'"],
     "recollect check --plant docs/data/check-planted.csv": NOTHING,  # an hour
+    "pip install --no-build-isolation .": NOTHING,  # tests/python installs it
     "recollect check --self --record own.csv": ["recollect check --self linear --quick --record own.csv"],
     'python3 docs/summarise.py own.csv "recollect check --self" >docs/data/check-right-own.csv':
         ['python3 docs/summarise.py own.csv "recollect check --self" >own-summary.csv'],
