@@ -174,7 +174,7 @@ class Documents(unittest.TestCase):
         for name in offered:
             helped += subprocess.run([PROGRAM, name, "--help"], capture_output=True, text=True).stdout
         others = {"--preset", "--build", "--install", "--prefix", "--seconds", "--count", "--jobs", "--target", "--most", "--only",
-                  "--first", "--check", "--oversubscribe", "--bind-to", "--log_level", "--run_test", "--list"}  # fmt: skip
+                  "--first", "--check", "--oversubscribe", "--bind-to", "--log_level", "--run_test", "--list", "--no-build-isolation"}  # fmt: skip
         folders = "bench|ci|docs|examples|harness|reports|suites|tasks|tests|theory|variants"
         for path in DOCUMENTS:
             text = re.sub(r"^<!-- table.*?^<!-- end -->$", "", path.read_text(), flags=re.M | re.S)
