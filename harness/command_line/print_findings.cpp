@@ -108,9 +108,9 @@ const char *const outcome_texts[][2] = {
     {"holds under a condition", "hold under a condition"},
     {"holds in a limit", "hold in a limit"},
     {"refuted as asserted", "refuted as asserted"},
-    {"refuted at a boundary of our choosing", "refuted at a boundary of our choosing"},
+    {"refuted in a stricter reading", "refuted in a stricter reading"},
     {"typo", "typos"},
-    {"effect of training absent without training", "effects of training absent without training"},
+    {"effect of training, absent without it", "effects of training, absent without it"},
     {"refuted", "refuted"},
     {"not tested", "not tested"},
     {"FAILED: not as expected", "FAILED: not as expected"}};

@@ -13,9 +13,9 @@ SAID = {  # outcome: what the first page calls one of it, and many
     "holds_under": ("holds under a condition", "hold under a condition"),
     "holds_asymptotically": ("holds in a limit", "hold in a limit"),
     "refuted": ("refuted as asserted",) * 2,
-    "boundary": ("refuted at a boundary of our choosing",) * 2,
+    "boundary": ("refuted in a stricter reading",) * 2,
     "typo": ("typo", "typos"),
-    "untrained": ("effect of training absent without training", "effects of training absent without training"),
+    "untrained": ("effect of training, absent without it", "effects of training, absent without it"),
     "not_tested": ("not tested",) * 2,
     "failed": ("failed",) * 2,
 }

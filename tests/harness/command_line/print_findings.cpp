@@ -44,9 +44,9 @@ BOOST_AUTO_TEST_CASE(what_was_found_comes_first_by_scope) {
   const std::string text = printed(findings);
   BOOST_TEST(text.substr(0, text.find("\n\n")) == "2 statements hold\n"
                                                   "1 refuted as asserted\n"
-                                                  "1 refuted at a boundary of our choosing\n"
+                                                  "1 refuted in a stricter reading\n"
                                                   "1 typo\n"
-                                                  "1 effect of training absent without training\n"
+                                                  "1 effect of training, absent without it\n"
                                                   "3 not tested (2 needs_training, 1 under_specified)\n"
                                                   "1 FAILED: not as expected\n"
                                                   "tested on: 6 algebra, 1 layer");
