@@ -13,6 +13,25 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 ? upper : (upper + *std::max_element(values.begin(), values.begin() + half)) / 2;
 }
 
+namespace {
+
+std::vector<double> distances(const std::vector<double> &samples, double from) {
+  std::vector<double> all;
+  for (double x : samples) all.push_back(std::fabs(x - from));
+  return all;
+}
+
+constexpr double scale_of_normal = 1.4826; // the standard deviation over the median absolute deviation
+
+} // namespace
+
+double noise_of(const std::vector<double> &samples) {
+  const double median = median_of(samples);
+  return median > 0 ? scale_of_normal * median_of(distances(samples, median)) / median : 0;
+}
+
+double median_error(double noise, size_t n) { return std::sqrt(std::acos(-1.0) / 2) * noise / std::sqrt(double(n)); }
+
 Timing summarise(const std::vector<double> &samples) {
   Timing t;
   t.median = median_of(samples);
@@ -28,9 +47,9 @@ Timing summarise(const std::vector<double> &samples) {
   std::sort(medians.begin(), medians.end());
   t.low = medians[size_t(0.025 * resamples)], t.high = medians[size_t(0.975 * resamples) - 1];
 
-  std::vector<double> deviations;
-  for (double x : samples) deviations.push_back(std::fabs(x - t.median));
-  const double scaled = 1.4826 * median_of(deviations); // the standard deviation, were they normal
+  t.noise = noise_of(samples);
+  const std::vector<double> deviations = distances(samples, t.median);
+  const double scaled = scale_of_normal * median_of(deviations);
   for (size_t i = 0; i < samples.size(); ++i)
     if (deviations[i] > 5 * scaled && scaled > 0) t.outliers.push_back(i);
   return t;

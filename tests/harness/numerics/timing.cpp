@@ -21,6 +21,23 @@ BOOST_AUTO_TEST_CASE(outliers_are_named_and_do_not_move_the_median) {
   BOOST_TEST(summarise({2, 2, 2}).outliers.empty());
 }
 
+BOOST_AUTO_TEST_CASE(noise_is_relative_and_has_no_ear_for_outliers) {
+  BOOST_TEST(std::fabs(noise_of({0.98, 0.99, 1, 1.01, 9}) - 1.4826 * 0.01) < 1e-12);
+  BOOST_TEST((noise_of({2}) == 0 && noise_of({2, 2, 2}) == 0));
+  BOOST_TEST(summarise({0.98, 0.99, 1, 1.01, 9}).noise == noise_of({0.98, 0.99, 1, 1.01, 9}));
+}
+
+BOOST_AUTO_TEST_CASE(the_standard_error_of_a_median_is_what_its_spread_is) {
+  const int n = 101, trials = 400;
+  double squares = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<double> x = Stream(6, "test/timing", trial).normals(n);
+    for (double &value : x) value = 1 + 0.01 * value;
+    squares += std::pow(median_of(x) - 1, 2);
+  }
+  BOOST_TEST(std::fabs(std::sqrt(squares / trials) / median_error(0.01, n) - 1) < 0.15); // 4 standard errors
+}
+
 BOOST_AUTO_TEST_CASE(the_interval_covers_the_median_of_the_law) {
   int covered = 0;
   const int trials = 300;
