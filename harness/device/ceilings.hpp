@@ -5,12 +5,27 @@
 
 namespace recollect {
 
-struct Ceilings {
-  double flops_per_second_f32 = 0, flops_per_second_f64 = 0; // Kokkos Kernels' gemm on square matrices
-  double bytes_per_second = 0; // copying an array larger than the caches, both ways counted
+/// A rate that one kernel reached at one size.
+struct Ceiling {
+  std::string of;        // "bytes", or the type of products: "f64", "f32", "tf32", "bf16"
+  std::string kernel;    // "copy", "triad", "read", "gemm" ...
+  std::string size;      // "512 MB", "8192 x 8192"
+  double per_second = 0; // bytes, read and written; or floating-point operations
 };
 
-/// The best of several tries, after a warm-up.
+struct Ceilings {
+  std::vector<Ceiling> all;
+  /// The best of what there is of it; a rate of 0 where nothing was measured.
+  Ceiling best(const std::string &of) const;
+  double bytes_per_second() const { return best("bytes").per_second; }
+  /// Of matrix products in this arithmetic. Exact float32 may also go through TF32 three times (tile_cuda.hpp), if that
+  /// is faster.
+  double flops_per_second(Real real, Math math) const;
+  /// Keeps the better rate of each kernel and size.
+  void improve(const Ceilings &others);
+};
+
+/// Every kernel at every size, the best of several tries after a warm-up. Matrices hold random numbers.
 Ceilings measure_ceilings();
 
 /// Makes the caches forget what they held. The first call takes the memory that it needs.

@@ -73,7 +73,7 @@ BackwardJob prepare_typed(const Variant &variant, const Sequence &s, const Run &
   job.launch = [x, kernel] {
     x->back.call.arena->reset();
     kernel(x->back);
-    Kokkos::fence();
+    end_of_pass();
   };
   Sequence shape; // which tensors are given
   shape.shape = s.shape;

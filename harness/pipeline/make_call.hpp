@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/device.hpp"
+#include "harness/device/queueing.hpp"
 #include "harness/pipeline/forward.hpp"
 #include <algorithm>
 #include <cmath>
@@ -54,7 +55,7 @@ Job job_of(const std::shared_ptr<Call<Real>> &call, const Array<Real> &start,
   job.launch = [call, kernel] {
     call->arena->reset();
     kernel(*call);
-    Kokkos::fence();
+    end_of_pass();
   };
   job.fetch = [call] { return Output{download(call->o), download(call->state), call->state_shape}; };
   return job;

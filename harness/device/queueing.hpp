@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes return when the device is through with them, unless several are to be queued.
+#pragma once
+#include <Kokkos_Core.hpp>
+
+namespace recollect {
+
+/// While one lives, passes only queue their kernels.
+class Queueing {
+public:
+  Queueing() : before_(on_) { on_ = true; }
+  ~Queueing() { on_ = before_; }
+  Queueing(const Queueing &) = delete;
+  Queueing &operator=(const Queueing &) = delete;
+  static bool on() { return on_; }
+
+private:
+  static inline bool on_ = false;
+  bool before_;
+};
+
+/// At the end of a pass.
+inline void end_of_pass() {
+  if (!Queueing::on()) Kokkos::fence();
+}
+
+} // namespace recollect
