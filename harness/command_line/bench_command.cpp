@@ -4,6 +4,7 @@
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/host_conditions.hpp"
 #include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/peers.hpp"
@@ -16,9 +17,10 @@ namespace {
 
 struct BenchFlags {
   std::vector<std::string> variants{"all"}, forms{"fast"}, shapes, sweeps, settings, without;
-  std::string dtype = "f32", output, json;
+  std::string dtype = "f32", shapes_file, output, json;
   int chunk = 64;
-  double min_seconds = 0.3, peers_limit = PeerTimes().first_call;
+  SamplingRule rule;
+  double peers_limit = 60, peers_tuning = 0;
   std::uint64_t seed = 1;
   bool peers = false, backward = false;
   EngineFlags engine;
@@ -26,18 +28,35 @@ struct BenchFlags {
 
   BenchRequest request() const {
     BenchRequest r;
-    r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.min_seconds = min_seconds;
+    r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.rule = rule;
     r.real = dtype == "f32" ? Real::f32 : Real::f64;
     r.settings = assignments(settings);
     r.without = without, r.backward = backward;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
     if (along.asked()) r.along = along.carry;
     for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
+    if (!shapes_file.empty())
+      for (const Shape &shape : shapes_of(read_regular_file(shapes_file), shapes_file)) r.shapes.push_back(shape);
     if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
     for (const std::string &sweep : sweeps) r.shapes = swept(r.shapes, sweep);
     return r;
   }
 };
+
+/// Threads that kernels take where they run on the host, else one, which launches them.
+int host_threads() {
+  if (device_memory_free()) return 1;
+  for (const auto &[name, value] : backend_facts())
+    if (name == "concurrency") return std::stoi(value);
+  return 1;
+}
+
+/// What disturbs timings on this machine, said before them, and all that is known of it.
+Facts conditions(std::ostream &errors) {
+  const HostConditions found = host_conditions(host_threads());
+  for (const std::string &line : found.warnings) errors << "warning: " << line << "\n";
+  return found.facts;
+}
 
 int run_bench(const BenchFlags &flags, const Words &command_line) {
   refuse_overlap({flags.output, flags.json}, {});
@@ -45,47 +64,58 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   ranks::join();
   const std::vector<BenchCase> plan = bench_plan(request);
   std::unique_ptr<OutputFile> file;
-  if (!flags.output.empty() && ranks::rank() == 0) file.reset(new OutputFile(flags.output));
+  const bool tells = ranks::rank() == 0;
+  if (!flags.output.empty() && tells) file.reset(new OutputFile(flags.output));
   const Backend backend;
-  const Facts meta = provenance(command_line, request.seed);
-  const Ceilings ceilings = measure_ceilings();
-  if (ranks::rank() == 0) print_ceilings(std::cout, ceilings);
+  Facts meta = provenance(command_line, request.seed);
+  if (tells)
+    for (const auto &fact : conditions(std::cerr)) meta.push_back(fact);
+  Ceilings ceilings = measure_ceilings();
+  if (tells) print_ceilings(std::cout, ceilings);
+  std::unique_ptr<Peers> peers;
+  if (flags.peers && ranks::size() > 1) usage_error("--peers takes one rank");
+  if (flags.peers) peers = std::make_unique<Peers>(flags.peers_limit, flags.peers_tuning);
   std::vector<BenchResult> results;
-  Progress progress(plan.size() * (flags.peers ? 2 : 1), ranks::rank() != 0);
-  const auto keep = [&](BenchResult result) {
-    results.push_back(std::move(result));
-    if (file) file->checkpoint(bench_image(results, ceilings, meta));
+  Progress progress(plan.size(), !tells, std::chrono::seconds(10));
+  const auto keep = [&](std::vector<BenchResult> rows) {
     progress.done();
-    print_bench(std::cout, results.back(), ceilings);
+    const size_t first = results.size();
+    for (BenchResult &row : rows) {
+      results.push_back(std::move(row));
+      print_bench(std::cout, results.back(), results[first].timing.median);
+    }
+    if (file) file->checkpoint(bench_image(results, ceilings, meta));
   };
   const bool alone = ranks::size() == 1 || !request.along.empty();
   std::vector<double> work;
-  for (const BenchCase &c : plan) work.push_back(alone ? 0 : work_of(*c.variant, c.shape, c.params));
-  const std::vector<size_t> order = longest_first(work);
+  for (const BenchCase &c : plan) work.push_back(work_of(*c.variant, c.shape, c.params));
+  std::vector<size_t> order = longest_first(work);
+  if (alone) std::reverse(order.begin(), order.end()); // the first rows come soon
   ranks::Counter counter;
   size_t taken = 0;
   const auto draw = [&] { return request.along.empty() ? counter.next() : taken++; }; // one along ranks is everybody's
+  const BenchSettings settings{request.rule, &ceilings, peers.get(),
+                               [&](const std::string &what) { progress.next(what, 0); }};
   for (size_t next = draw(); next < order.size(); next = draw()) {
     const BenchCase &c = plan[order[next]];
     progress.next(name_of(c));
-    BenchResult result = bench(c, request.min_seconds);
-    if (request.along.empty() || ranks::rank() == 0) keep(std::move(result));
+    std::vector<BenchResult> rows = bench(c, settings);
+    if (request.along.empty() || tells) keep(std::move(rows));
   }
   const std::vector<std::string> parts = ranks::gathered(packed(results));
-  if (ranks::rank() != 0) return exit_ok;
+  if (!tells) return exit_ok;
   for (size_t from = 1; from < parts.size(); ++from)
     for (BenchResult &r : unpacked(parts[from], plan)) results.push_back(std::move(r));
-  std::sort(results.begin(), results.end(),
-            [](const BenchResult &a, const BenchResult &b) { return a.bench_case->index < b.bench_case->index; });
-  if (flags.peers)
-    bench_peers(
-        plan, {request.min_seconds, flags.peers_limit},
-        [&](const BenchCase &c) { progress.next("peers of " + name_of(c)); }, keep);
+  std::stable_sort(results.begin(), results.end(), [](const BenchResult &a, const BenchResult &b) {
+    return a.bench_case->index < b.bench_case->index;
+  });
   progress.done();
   print_growth(std::cout, growth(results));
   if (file) file->publish(bench_image(results, ceilings, meta));
   if (!flags.json.empty()) write_file(flags.json, bench_json(results, meta));
-  const auto bad = [](const BenchResult &r) { return r.status == "wrong" || r.status == "failed"; };
+  const auto bad = [](const BenchResult &r) {
+    return r.status == "wrong" || (r.source == "recollect" && r.status == "failed");
+  };
   return std::any_of(results.begin(), results.end(), bad) ? exit_failed : exit_ok;
 }
 
@@ -100,12 +130,18 @@ Action add_bench(CLI::App &app) {
       ->delimiter(',')
       ->capture_default_str();
   c.add_option("--shape", flags->shapes, "B,H,T,Dk,Dv (repeatable); default 2,8,4096,64,64")->expected(1)->take_all();
+  c.add_option("--shapes", flags->shapes_file, "file of shapes, one B,H,T,Dk,Dv a line; # begins a comment");
   c.add_option("--sweep", flags->sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
   c.add_option("--dtype", flags->dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
   c.add_option("--chunk", flags->chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
   c.add_option("--without", flags->without, "optional inputs to leave out, comma-separated")->delimiter(',');
   c.add_option("--set", flags->settings, "name=value, or variant.name=value (repeatable)")->expected(1)->take_all();
-  c.add_option("--min-time", flags->min_seconds, "seconds of measured time a case")
+  c.add_option("--min-time", flags->rule.least_seconds, "seconds of measured time a case, at least")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  c.add_option("--max-time", flags->rule.most_seconds,
+               "seconds that the sampling of a case may take, with flushing caches: it ends sooner when the median is "
+               "known to 0.5%")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   flags->engine.add(c);
@@ -114,11 +150,18 @@ Action add_bench(CLI::App &app) {
   c.add_flag("--backward", flags->backward,
              "time the forms' backward passes: gradients of all inputs from do and dstate")
       ->excludes(c.get_option("--ranks-along"));
-  c.add_flag("--peers", flags->peers,
-             "also time PyTorch's and fla's implementations on the same tensors; their backward passes by autograd");
+  c.add_flag(
+      "--peers", flags->peers,
+      "also time PyTorch's, fla's and other installed implementations on the same tensors, in turn with ours; their "
+      "backward passes by autograd");
   c.add_option("--peers-limit", flags->peers_limit,
-               "seconds that a peer's first call may take, with compiling and tuning; it is skipped beyond")
+               "seconds that a peer's first call may take, with compiling and tuning; one that takes longer is skipped")
       ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str()
+      ->needs("--peers");
+  c.add_option("--peers-tuning", flags->peers_tuning,
+               "milliseconds that Triton times each of a peer's configurations; 0: its own 100")
+      ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str()
       ->needs("--peers");
   c.add_option("-o,--output", flags->output, "results file (HDF5)");

@@ -35,8 +35,9 @@ void print_cells(std::ostream &out, const Results &results);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
 
-/// One line a case: median with its interval, tokens a second, and its share of what the machine can do.
-void print_bench(std::ostream &out, const BenchResult &result, const Ceilings &ceilings);
+/// One line a case: median with its interval, noise and discarded samples, tokens a second, and the share of its limit
+/// that is reached; of a peer also its time over `ours`, the median seconds of the form that took turns with it.
+void print_bench(std::ostream &out, const BenchResult &result, double ours);
 void print_ceilings(std::ostream &out, const Ceilings &ceilings);
 void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 

@@ -22,13 +22,15 @@ std::string clock_text(double seconds) {
 } // namespace
 
 Progress::Progress(size_t total, bool quiet, std::function<Clock::time_point()> now)
-    : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO)), now_(std::move(now)) {}
+    : Progress(total, quiet, std::chrono::minutes(1), std::move(now)) {}
+Progress::Progress(size_t total, bool quiet, Clock::duration between, std::function<Clock::time_point()> now)
+    : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO)), between_(between), now_(std::move(now)) {}
 
 void Progress::next(const std::string &name, size_t items) {
-  const size_t finished = begun_;
+  const size_t finished = items || begun_ == 0 ? begun_ : begun_ - 1;
   begun_ += items;
   const Clock::time_point now = now_();
-  if (quiet_ || (!terminal_ && now - told_ < std::chrono::minutes(1))) return;
+  if (quiet_ || (!terminal_ && now - told_ < between_)) return;
   told_ = now;
   const double passed = std::chrono::duration<double>(now - start_).count();
   std::string line = "[" + std::to_string(begun_) + "/" + std::to_string(total_) + "] ", left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "[i/N] name, remaining time" on a terminal, one line per minute elsewhere; on standard error.
+// "[i/N] name, remaining time" on a terminal, elsewhere one line per minute or per `every`; on standard error.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -11,10 +11,11 @@ class Progress {
 public:
   using Clock = std::chrono::steady_clock;
   explicit Progress(size_t total, bool quiet = false, std::function<Clock::time_point()> now = Clock::now);
+  Progress(size_t total, bool quiet, Clock::duration between, std::function<Clock::time_point()> now = Clock::now);
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  /// Before so many items.
+  /// Before so many items; none: another step of the one at work.
   void next(const std::string &name, size_t items = 1);
   /// Takes the line off the terminal, for other output or for good.
   void done();
@@ -22,6 +23,7 @@ public:
 private:
   size_t total_, begun_ = 0;
   bool quiet_, terminal_, shown_ = false;
+  Clock::duration between_;
   std::function<Clock::time_point()> now_;
   Clock::time_point start_ = now_(), told_ = start_;
 };

@@ -49,29 +49,40 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
                {"pass", text},
                {"math", text},
                {"schedule", text},
-               {"without", text}},
+               {"without", text},
+               {"storage", text},
+               {"noise", real},
+               {"discarded", integer},
+               {"kept_slow", integer},
+               {"stopped_by", text},
+               {"method", text},
+               {"limit_seconds", real},
+               {"bound", text},
+               {"error", real}},
               {}};
   Table samples{"bench_samples", {{"row", integer}, {"sample", integer}, {"seconds", real}, {"outlier", integer}}, {}};
   Table fits{"bench_growth", {{"name", text}, {"exponent", real}, {"standard_error", real}, {"points", integer}}, {}};
-  Table limits{"ceilings", {{"name", text}, {"value", real}}, {}};
+  Table limits{"ceilings", {{"name", text}, {"kernel", text}, {"size", text}, {"value", real}}, {}};
   for (size_t i = 0; i < results.size(); ++i) {
     const BenchResult &r = results[i];
     const BenchCase &c = *r.bench_case;
-    const double peak = c.real == Real::f32 ? ceilings.flops_per_second_f32 : ceilings.flops_per_second_f64;
     bench.add(i, r.source, name_of(c), c.variant->name, c.form->name, c.shape.B, c.shape.H, c.shape.T, c.shape.Dk,
               c.shape.Dv, name_of(c.real), c.chunk, r.status, r.reason, r.timing.median, r.timing.low, r.timing.high,
               r.seconds.size(), r.timing.outliers.size(), rate(tokens(c), r), r.bytes, rate(r.bytes, r),
-              ceilings.bytes_per_second, r.flops, rate(r.flops, r), peak, r.peak_bytes,
-              c.backward ? "backward" : "forward", name_of(c.math), name_of(c.schedule), join(c.without, ","));
+              ceilings.bytes_per_second(), r.flops, rate(r.flops, r), ceilings.flops_per_second(c.real, c.math),
+              r.peak_bytes, c.backward ? "backward" : "forward", name_of(c.math), name_of(c.schedule),
+              join(c.without, ","), r.storage, r.timing.noise, r.discarded, int(r.kept_slow), r.stopped_by, r.method,
+              r.limit, r.bound, r.error);
     for (size_t s = 0; s < r.seconds.size(); ++s) {
       const auto &named = r.timing.outliers;
       samples.add(i, s, r.seconds[s], std::count(named.begin(), named.end(), s));
     }
   }
   for (const Growth &g : growth(results)) fits.add(g.name, g.exponent, g.standard_error, g.points);
-  limits.add("flops_per_second_f32", ceilings.flops_per_second_f32);
-  limits.add("flops_per_second_f64", ceilings.flops_per_second_f64);
-  limits.add("bytes_per_second", ceilings.bytes_per_second);
+  limits.add("flops_per_second_f32", "", "", ceilings.best("f32").per_second);
+  limits.add("flops_per_second_f64", "", "", ceilings.best("f64").per_second);
+  limits.add("bytes_per_second", "", "", ceilings.bytes_per_second());
+  for (const Ceiling &one : ceilings.all) limits.add(one.of, one.kernel, one.size, one.per_second);
   return {bench, samples, fits, limits};
 }
 
@@ -81,8 +92,9 @@ std::string packed(const std::vector<BenchResult> &results) {
   Packer pack;
   pack << std::uint64_t(results.size());
   for (const BenchResult &r : results)
-    pack << r.bench_case->index << r.source << r.status << r.reason << r.seconds << r.bytes << r.flops << r.peak_bytes
-         << r.error;
+    pack << r.bench_case->index << r.source << r.storage << r.status << r.reason << r.method << r.seconds
+         << std::uint64_t(r.discarded) << r.kept_slow << r.stopped_by << r.bytes << r.flops << r.limit << r.bound
+         << r.peak_bytes << r.error;
   return pack.bytes;
 }
 
@@ -91,7 +103,9 @@ std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<Be
   std::vector<BenchResult> results(unpack.next<std::uint64_t>());
   for (BenchResult &r : results) {
     r.bench_case = &plan.at(size_t(unpack.next<int>()));
-    unpack >> r.source >> r.status >> r.reason >> r.seconds >> r.bytes >> r.flops >> r.peak_bytes >> r.error;
+    unpack >> r.source >> r.storage >> r.status >> r.reason >> r.method >> r.seconds;
+    r.discarded = size_t(unpack.next<std::uint64_t>());
+    unpack >> r.kept_slow >> r.stopped_by >> r.bytes >> r.flops >> r.limit >> r.bound >> r.peak_bytes >> r.error;
     if (!r.seconds.empty()) r.timing = summarise(r.seconds);
   }
   return results;

@@ -4,12 +4,12 @@
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/subprocess.hpp"
-#include "harness/pipeline/plan.hpp"
+#include "harness/core/text.hpp"
+#include "harness/device/stopwatch.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 namespace recollect {
 namespace {
@@ -35,18 +35,21 @@ template <class Real> std::string as_bytes(const std::vector<double> &values) {
   return std::string(reinterpret_cast<const char *>(cast.data()), cast.size() * sizeof(Real));
 }
 
-/// q.bin, k.bin ... of the case: raw, row-major, in its real type. Returns the names of those that it has.
-std::vector<std::string> write_tensors(const BenchCase &c, const std::string &folder) {
-  const Sequence s = inputs_of(c);
-  std::vector<std::string> given;
-  const std::pair<const char *, const std::vector<double> *> tensors[] = {
-      {"q", &s.q},         {"k", &s.k},           {"v", &s.v}, {"beta", &s.beta},
-      {"alpha", &s.alpha}, {"lambda", &s.lambda}, {"w", &s.w}};
-  for (const auto &[name, data] : tensors) {
-    if (data->empty()) continue;
-    given.push_back(name);
-    write_file(folder + "/" + name + ".bin", c.real == Real::f32 ? as_bytes<float>(*data) : as_bytes<double>(*data));
+/// q.bin, k.bin ... of the case: raw, row-major, in its real type, and expected.bin in float64.
+void write_tensors(const PeerCase &asked, const std::string &folder) {
+  for (Tensor tensor : all_tensors) {
+    const std::vector<double> &data = (*asked.inputs)[tensor];
+    if (!data.empty())
+      write_file(folder + "/" + name_of(tensor) + ".bin",
+                 asked.bench_case->real == Real::f32 ? as_bytes<float>(data) : as_bytes<double>(data));
   }
+  write_file(folder + "/expected.bin", as_bytes<double>(asked.expected));
+}
+
+json names_given(const Sequence &s) {
+  json given = json::array();
+  for (Tensor tensor : all_tensors)
+    if (!s[tensor].empty()) given.push_back(name_of(tensor));
   return given;
 }
 
@@ -70,64 +73,118 @@ json set_parameters(const BenchCase &c) {
   return set;
 }
 
-/// Once for the peers that answer at once and once for those that are `tuned` first.
-std::string question(const BenchCase &c, const TemporaryFolder &folder, const PeerTimes &times, bool tuned) {
+json description(const PeerCase &asked, const std::string &folder) {
+  const BenchCase &c = *asked.bench_case;
   const Shape &n = c.shape;
-  return json{{"folder", folder.path},
-              {"variant", c.variant->name},
-              {"form", c.form->name},
-              {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
-              {"real", name_of(c.real)},
-              {"chunk", c.chunk},
-              {"min_seconds", times.min_seconds},
-              {"limit", times.first_call},
-              {"given", write_tensors(c, folder.path)},
-              {"backward", c.backward},
-              {"parameters", set_parameters(c)},
-              {"tuned", tuned}}
-      .dump();
+  return {{"ask", "case"},
+          {"folder", folder},
+          {"variant", c.variant->name},
+          {"form", c.form->name},
+          {"shape", {n.B, n.H, n.T, n.Dk, n.Dv}},
+          {"real", name_of(c.real)},
+          {"math", name_of(c.math)},
+          {"chunk", c.chunk},
+          {"given", names_given(*asked.inputs)},
+          {"backward", c.backward},
+          {"parameters", set_parameters(c)},
+          {"expected_steps", asked.expected_steps},
+          {"clock", default_clock()}};
 }
 
-/// The definitions' peers, loops in Python, come last, and before them the smallest cases first.
-std::vector<const BenchCase *> quickest_first(const std::vector<BenchCase> &plan) {
-  std::vector<const BenchCase *> order;
-  for (const BenchCase &c : plan) order.push_back(&c);
-  const auto slowness = [](const BenchCase *c) {
-    return std::make_pair(c->form->name == "recurrent", work_of(*c->variant, c->shape, c->params));
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const BenchCase *a, const BenchCase *b) { return slowness(a) < slowness(b); });
-  return order;
-}
+/// How far a peer's output may be from the definition's (the norm of the difference over the norm) and still be the same
+/// layer: products in TF32 round by 2^-11 and bfloat16 numbers by 2^-9, and the faults that this is to find (a gate, a
+/// scale, a strength left out) are 1 or so.
+constexpr double same_layer = 0.1;
 
 } // namespace
 
-void bench_peers(const std::vector<BenchCase> &plan, const PeerTimes &times,
-                 const std::function<void(const BenchCase &)> &begin, const std::function<void(BenchResult)> &keep) {
-  const std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/ci/peers.py";
-  std::unique_ptr<Dialogue> peers; // one for many cases: PyTorch takes seconds to start
-  std::vector<const BenchCase *> cases = quickest_first(plan), with_more;
-  for (const bool tuned : {false, true}) {
-    for (const BenchCase *c : cases) {
-      begin(*c);
-      const TemporaryFolder folder;
-      if (!peers) peers = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
-      std::string said;
-      if (!peers->ask(question(*c, folder, times, tuned), said))
-        input_error(script + " did not run to its end for " + name_of(*c));
-      const json answer = json::parse(said);
-      if (answer.at("more")) with_more.push_back(c);
-      for (const json &peer : answer.at("results")) {
-        BenchResult r;
-        r.bench_case = c, r.source = peer.at("source"), r.status = peer.at("status"), r.reason = peer.at("reason");
-        r.seconds = peer.at("seconds").get<std::vector<double>>();
-        if (!r.seconds.empty()) r.timing = summarise(r.seconds);
-        if (r.status == "failed") peers.reset(); // what failed on a GPU may have left nothing usable behind it
-        keep(std::move(r));
-      }
-    }
-    cases = std::exchange(with_more, {});
+struct Peers::Process {
+  Process(double seconds, double milliseconds) : first_call(seconds), tuning(milliseconds) {}
+
+  double first_call, tuning;
+  std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/bench/peers.py";
+  std::unique_ptr<Dialogue> dialogue; // one for many cases: PyTorch takes seconds to start
+
+  /// "failed" where the process has ended; it is started anew by the next question.
+  json ask(const json &question) {
+    if (!dialogue) dialogue = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
+    std::string said;
+    if (dialogue->ask(question.dump(), said)) return json::parse(said);
+    dialogue.reset();
+    return {{"status", "failed"}, {"reason", "the process of bench/peers.py ended"}};
   }
+
+  /// The case's peers, as rows that wait.
+  std::vector<BenchResult> names(const PeerCase &asked, const std::string &folder) {
+    json question = description(asked, folder);
+    question["tuning"] = tuning;
+    const json answer = ask(question);
+    if (!answer.contains("peers"))
+      input_error(script + " did not answer for " + name_of(*asked.bench_case) + ": run it alone to see why");
+    std::vector<BenchResult> rows;
+    for (const json &peer : answer.at("peers")) {
+      BenchResult r;
+      r.bench_case = asked.bench_case, r.source = peer.at("source"), r.storage = peer.at("storage");
+      rows.push_back(r);
+    }
+    return rows;
+  }
+
+  /// False where the peer failed, after which the process is started anew: what failed on a GPU may have left nothing
+  /// usable behind it.
+  bool keep(const json &answer, BenchResult &row) {
+    row.status = answer.at("status"), row.reason = answer.at("reason");
+    if (row.status == "failed") dialogue.reset();
+    return row.status != "failed";
+  }
+};
+
+Peers::Peers(double first_call, double tuning) : process_(new Process(first_call, tuning)) {}
+Peers::~Peers() = default;
+
+std::vector<BenchResult> Peers::enter(const PeerCase &asked, const std::function<void(const std::string &)> &told) {
+  const std::string name = name_of(*asked.bench_case);
+  const TemporaryFolder folder;
+  told(name + ": starting the peers' Python");
+  std::vector<BenchResult> rows = process_->names(asked, folder.path);
+  if (rows.empty()) return rows;
+  write_tensors(asked, folder.path);
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = 0; i < rows.size() && !again; ++i) {
+      if (rows[i].status != "ok") continue; // failed before the others were ready
+      told(name + ": first call of " + rows[i].source + ", which may compile and tune");
+      if (process_->keep(process_->ask({{"ask", "ready"}, {"peer", i}, {"limit", process_->first_call}}), rows[i]))
+        continue;
+      again = true; // those that were ready went with the process
+      process_->names(asked, folder.path);
+    }
+  }
+  return rows;
+}
+
+std::vector<Sample> Peers::take(size_t peer, size_t count, BenchResult &row) {
+  const json answer = process_->ask({{"ask", "take"}, {"peer", peer}, {"count", count}});
+  std::vector<Sample> samples;
+  if (answer.at("status") == "ok")
+    for (const json &one : answer.at("samples")) samples.push_back({one.at(0), one.at(1)});
+  else
+    process_->keep(answer, row);
+  return samples;
+}
+
+void Peers::finish(size_t peer, BenchResult &row) {
+  const json answer = process_->ask({{"ask", "finish"}, {"peer", peer}});
+  if (answer.at("status") != "ok") {
+    process_->keep(answer, row);
+    return;
+  }
+  row.method = answer.at("method");
+  if (answer.at("error").is_null()) return; // what it computes is not compared
+  row.error = answer.at("error");
+  if (row.error < same_layer) return; // NaN is not
+  row.status = "wrong", row.seconds.clear(), row.timing = {};
+  row.reason = "its output is off by " + number(row.error) + " of the definition's norm: it computes something else";
 }
 
 } // namespace recollect

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The peers of `bench --peers` compute what recollect computes: same tensors, same outputs. Needs PyTorch."""
-import importlib.util
+import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -16,14 +17,13 @@ except ImportError:
     torch = None
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
-PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "ci", "peers.py")
-
-
-def load_peers():
-    spec = importlib.util.spec_from_file_location("peers", PEERS)
-    peers = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(peers)
-    return peers
+BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench")
+sys.path.insert(0, BENCH)
+if torch:
+    import library_peers
+    import peers
+    import stopwatches
+    import torch_peers
 
 
 def tensors_of_a_layer(shape=(2, 2, 37, 8, 6)):
@@ -47,85 +47,58 @@ def ours(tensors, variant, *flags, form="recurrent"):
             return dict(found)
 
 
-def on_device(peers, tensors):
+def on_device(tensors):
     return {name: torch.from_numpy(values).to(peers.DEVICE) for name, values in tensors.items()}
 
 
-def request(variant="linear", form="chunked", **others):
+def case(variant="linear", form="chunked", **others):
     """What the program asks of a case, but for its tensors."""
-    return dict(variant=variant, form=form, real="f32", chunk=16, parameters={}, min_seconds=0, limit=60, backward=False,
-                tuned=False, given=[], **others)
+    return {**dict(ask="case", variant=variant, form=form, real="f32", math="exact", chunk=16, parameters={}, backward=False,
+                   given=[], shape=[1, 2, 24, 4, 4], expected_steps=0), **others}
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Peers(unittest.TestCase):
     def test_every_peer_is_the_layer_it_is_timed_against(self):
-        peers, tensors = load_peers(), tensors_of_a_layer()
+        tensors = tensors_of_a_layer()
         del tensors["lambda"]  # PyTorch's gated_linear has one gate a step
-        x = on_device(peers, tensors)
-        for (variant, form), peer in peers.TORCH.items():
+        x = on_device(tensors)
+        for (variant, form), peer in torch_peers.TORCH.items():
             expected, found = ours(tensors, variant)["o"], peer(x, 16).cpu().numpy()
             self.assertLess(np.abs(found - expected).max(), 1e-10 * (1 + np.abs(expected).max()), (variant, form))
 
     def test_peers_in_bfloat16_are_their_layers_as_far_as_it_rounds(self):
-        peers, tensors = load_peers(), tensors_of_a_layer((1, 2, 100, 16, 12))
+        tensors = tensors_of_a_layer((1, 2, 100, 16, 12))
         del tensors["lambda"]
-        x = peers.in_bf16({name: t.float() for name, t in on_device(peers, tensors).items()})
-        for variant, form in peers.TORCH:
-            found = [peer(x) for source, peer, bf16 in peers.peers_of(request(variant, form), tensors) if bf16]
-            self.assertEqual(len(found), form != "recurrent", (variant, form))  # loops are not timed in it
-            for o in found:
+        x = peers.in_bf16({name: t.float() for name, t in on_device(tensors).items()})
+        for variant, form in torch_peers.TORCH:
+            found = peers.peers_of(case(variant, form, math="bf16"))
+            if form == "recurrent":  # loops are not timed in it
+                self.assertEqual(found, [], (variant, form))
+            for peer in found:
+                self.assertEqual(peer.storage, "bf16")
                 expected = ours(tensors, variant)["o"]
-                error = np.linalg.norm(o.double().cpu().numpy() - expected) / np.linalg.norm(expected)
+                o = peers.autocast(peer.function)(x).double().cpu().numpy()
+                error = np.linalg.norm(o - expected) / np.linalg.norm(expected)
                 self.assertTrue(2**-14 < error < 2**-6, (variant, form, error))  # it rounds by up to 2^-9
 
     def test_parameters_of_a_peer_are_those_of_its_layer(self):
-        peers, tensors = load_peers(), tensors_of_a_layer()
-        x = on_device(peers, tensors)
+        tensors = tensors_of_a_layer()
+        x = on_device(tensors)
         for kappa1 in ("linear", "softmax"):
             for kappa2 in ("linear", "softmax"):
                 given = dict(kappa1=kappa1, kappa2=kappa2, scale=0.7, tau=0.3)
                 expected = ours(tensors, "delta_former", *(f"--set={name}={value}" for name, value in given.items()))["o"]
                 for form in ("recurrent", "chunked"):
-                    found = peers.TORCH["delta_former", form](x, 16, **given).cpu().numpy()
+                    found = torch_peers.TORCH["delta_former", form](x, 16, **given).cpu().numpy()
                     self.assertLess(np.abs(found - expected).max(), 1e-10 * (1 + np.abs(expected).max()), (form, given))
 
-    def test_kernels_of_fla_are_the_layers_that_they_are_timed_against(self):
-        peers = load_peers()
-        kernels = peers.fla_kernels()
-        if not kernels:
-            self.skipTest("fla's kernels need a GPU and fla")
-        takes = {"linear": "", "linear_elu": "", "retnet": "", "gated_linear": "alpha", "mamba2": "beta alpha",
-                 "rwkv6": "lambda w", "rwkv7": "beta lambda w", "delta_net": "beta", "gated_delta_net": "beta alpha",
-                 "mesa": "beta alpha"}
-        self.assertEqual(kernels.keys(), takes.keys())
-        for variant, names in [*takes.items(), ("gated_linear", "lambda"), ("gated_linear", "alpha lambda")]:
-            heads = 1 if variant == "retnet" else 2  # whose other heads forget at other rates
-            given = tensors_of_a_layer((1, heads, 128, 64, 64))
-            if variant == "rwkv6":  # fla's bonus is one for all steps
-                given["w"][:] = given["w"][:, :, :1]
-            tensors = {name: given[name] for name in ("q", "k", "v", *names.split())}
-            x = {n: t.transpose(1, 2).contiguous() for n, t in on_device(peers, tensors).items()}
-            for dtype, precision in ((torch.float32, "tf32"), (torch.bfloat16, "bf16")):
-                try:
-                    found = kernels[variant]({n: t.to(dtype) for n, t in x.items()}).transpose(1, 2).double().cpu().numpy()
-                except Exception as refused:  # fla refuses some types; `bench --peers` says so too
-                    print(f"{variant}, {precision}: {' '.join(str(refused).split())[:120]}")
-                    continue
-                with tempfile.TemporaryDirectory() as folder:
-                    source, out = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
-                    np.savez(source, **tensors)
-                    np.savez(out, o=found)
-                    checked = subprocess.run([PROGRAM, "check", variant, "-i", source, "-c", out, "--dtype", precision],
-                                             capture_output=True, text=True)
-                self.assertEqual(checked.returncode, 0, f"{variant} ({names}): {checked.stdout}{checked.stderr}")
-
     def test_a_backward_pass_timed_is_that_of_the_layer(self):
-        peers, tensors = load_peers(), tensors_of_a_layer()
+        tensors = tensors_of_a_layer()
         del tensors["lambda"]
-        x = on_device(peers, tensors)
+        x = on_device(tensors)
         d_o = np.random.default_rng(2).normal(size=tensors["v"].shape)
-        for (variant, form), peer in peers.TORCH.items():
+        for (variant, form), peer in torch_peers.TORCH.items():
             found = peers.backward_of(lambda given: peer(given, 16), x, torch.from_numpy(d_o).to(peers.DEVICE))()
             expected = {name[1:]: values for name, values in ours({**tensors, "do": d_o}, variant, "--gradient").items()
                         if name[1:] in x}
@@ -134,109 +107,234 @@ class Peers(unittest.TestCase):
                 error = np.abs(found[name].cpu().numpy() - values).max()
                 self.assertLess(error, 1e-9 * (1 + np.abs(values).max()), (variant, form, name))
 
+    def test_storage_is_the_cases_and_a_gpus_peers_are_kernels(self):
+        sources = lambda **asked: [(p.source, p.storage) for p in peers.peers_of(case(**asked))]  # noqa: E731
+        with unittest.mock.patch.object(peers, "DEVICE", "cuda"):
+            self.assertEqual(sources(variant="linear"), [("fla", "f32")])
+            self.assertEqual(sources(variant="mamba2", math="bf16"), [("fla", "bf16"), ("mamba_ssm", "bf16")])
+            self.assertEqual(sources(variant="gated_delta_net"), [("fla", "f32"), ("flashinfer", "f32")])
+            self.assertEqual([s for s, _ in sources(variant="softmax", form="parallel")],
+                             ["fla", "torch-flash", "torch-efficient", "torch-cudnn", "torch-math"])
+            self.assertEqual(sources(variant="linear", real="f64"), [])
+            self.assertEqual(sources(variant="linear", parameters={"scale": 2}), [])
+            self.assertEqual(sources(variant="linear", form="recurrent"), [("torch", "f32")])
+        with unittest.mock.patch.object(peers, "DEVICE", "cpu"):
+            self.assertEqual(sources(variant="linear"), [("torch", "f32")])
+            self.assertEqual(sources(variant="linear", real="f64"), [("torch", "f64")])
+            self.assertEqual(sources(variant="gated_linear", given=["lambda"]), [])  # it has one gate a step
 
-class Told:
-    """A clock whose times are told beforehand; the last is told again and again."""
-
-    def __init__(self, *seconds):
-        self.told, self.calls = list(seconds), 0
-
-    def seconds(self, work):
-        work()
-        self.calls += 1
-        return self.told.pop(0) if len(self.told) > 1 else self.told[0]
+    def test_one_step_is_asked_of_the_kernels_for_decoding(self):
+        self.assertEqual(library_peers.fla_form("linear", 1), "fused_recurrent")
+        self.assertEqual(library_peers.fla_form("linear", 4096), "chunk")
+        self.assertEqual(library_peers.fla_form("softmax", 4096), "parallel")
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
-class Times(unittest.TestCase):
-    def setUp(self):
-        self.peers = load_peers()
+class Conversions(unittest.TestCase):
+    """No conversion is in a peer's time: the kernel is called with what the adapter had made of the tensors."""
 
-    def row(self, peer, clock, **others):
-        return self.peers.result("torch", peer, {}, {**request(), **others}, clock)
+    def captured(self, variant, tensors, backward=False, storage="float32"):
+        calls = []
 
-    def test_samples_follow_a_warm_up_until_two_calls_agree(self):
-        clock = Told(100, 3, 2, 2.01, 1)  # the first call is the compiler's
-        self.assertEqual(self.row(lambda x: None, clock, min_seconds=7)["seconds"], [1] * 7)
-        self.assertEqual(clock.calls, 4 + 7)
+        def kernel(*args, **options):
+            calls.append((args, options))
+            first = args[0] * 1
+            return first, options.get("initial_state")
 
-    def test_what_takes_long_is_sampled_once(self):
-        clock = Told(100, 99, 1)
-        self.assertEqual(self.row(lambda x: None, clock, min_seconds=1)["seconds"], [99])
+        layer = library_peers.fla_layers.KERNELS[variant]["chunk"][0]
+        inputs = library_peers.fla_layers.Inputs(tensors, getattr(torch, storage), dict(library_peers.fla_layers.SETTINGS))
+        return library_peers.captured(layer, lambda: kernel, inputs), calls
 
-    def test_a_first_call_beyond_its_time_is_not_timed(self):
-        def tunes_for_ever(x):
-            while True:
-                try:  # a tuner takes what a configuration raises for its refusal
-                    time.sleep(0.01)
-                except Exception:
-                    pass
+    def tensors(self):
+        return {name: array for name, array in tensors_of_a_layer((1, 2, 12, 4, 4)).items() if name in ("q", "k", "v", "beta", "alpha")}
 
-        row = self.row(tunes_for_ever, self.peers.HostClock(), limit=0.1)
-        self.assertEqual(row, dict(source="torch", status="skipped", reason="its first call took longer than 0.1 s", seconds=[]))
-        row = self.row(lambda x: time.sleep(0.01), self.peers.HostClock(), limit=0.5)
-        time.sleep(0.6)  # the alarm is off
-        self.assertEqual((row["status"], len(row["seconds"])), ("ok", 1))
+    def test_gates_are_logarithms_before_the_clock_runs(self):
+        tensors = self.tensors()
+        call, calls = self.captured("gated_delta_net", tensors)
+        with unittest.mock.patch.object(torch.Tensor, "log", side_effect=AssertionError("timed")), \
+                unittest.mock.patch.object(torch.Tensor, "transpose", side_effect=AssertionError("timed")), \
+                unittest.mock.patch.object(torch.Tensor, "contiguous", side_effect=AssertionError("timed")):
+            call()
+        self.assertEqual(len(calls), 2)
+        self.assertIs(calls[0][1]["g"], calls[1][1]["g"])
+        np.testing.assert_allclose(calls[1][1]["g"].detach().cpu().numpy(), np.log(tensors["alpha"]).transpose(0, 2, 1), rtol=1e-5)
+
+    def test_strengths_are_in_the_keys_before_the_clock_runs(self):
+        tensors = self.tensors()
+        call, calls = self.captured("mamba2", tensors)
+        with unittest.mock.patch.object(torch.Tensor, "__getitem__", side_effect=AssertionError("timed")):
+            call()
+        np.testing.assert_allclose(calls[1][0][1].detach().cpu().numpy(),
+                                   (tensors["k"] * tensors["beta"][..., None]).transpose(0, 2, 1, 3), rtol=1e-5)
+
+    def test_states_go_in_and_come_out_on_both_sides(self):
+        tensors = {**self.tensors(), "state": np.zeros((1, 2, 4, 4))}
+        call, calls = self.captured("linear", tensors)
+        call()
+        self.assertTrue(calls[1][1]["output_final_state"])
+        self.assertEqual(tuple(calls[1][1]["initial_state"].shape), (1, 2, 4, 4))
+
+    def test_storage_is_that_of_the_row(self):
+        call, _ = self.captured("gated_delta_net", self.tensors(), storage="bfloat16")
+        self.assertEqual([x.dtype for x in call.args[:3]], [torch.bfloat16] * 3)
+        self.assertEqual(call.options["g"].dtype, torch.float32)  # gates and states keep theirs
+        self.assertEqual(call.options["beta"].dtype, torch.bfloat16)
+
+    def test_gradients_are_the_kernels_own(self):
+        call, calls = self.captured("gated_delta_net", self.tensors())
+        work = call.backward()
+        before = len(calls)
+        gradients = work()
+        self.assertEqual(len(calls), before)  # the forward pass is over
+        self.assertEqual(tuple(gradients[0].shape), tuple(call.args[0].shape))
+
+    def test_a_copy_has_tensors_of_its_own(self):
+        call, _ = self.captured("linear", self.tensors())
+        copy = call.copy()
+        self.assertNotEqual(copy.args[0].data_ptr(), call.args[0].data_ptr())
+        self.assertTrue(torch.equal(copy.args[0], call.args[0]))
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Dialogue(unittest.TestCase):
+    """The process as the program speaks to it."""
+
+    def conversation(self, *questions):
+        done = subprocess.run([sys.executable, os.path.join(BENCH, "peers.py")], capture_output=True, text=True,
+                              input="".join(json.dumps(q) + "\n" for q in questions))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    @unittest.skipIf(torch is not None and torch.cuda.is_available(), "PyTorch's chunked forms are peers on a CPU")
+    def test_a_case_is_named_made_ready_timed_and_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tensors = tensors_of_a_layer((2, 2, 24, 8, 4))
+            for name in "qkv":
+                tensors[name].astype(np.float32).tofile(os.path.join(folder, name + ".bin"))
+            o = ours({n: tensors[n] for n in "qkv"}, "linear")["o"][-1, 0, :20]
+            o.tofile(os.path.join(folder, "expected.bin"))
+            asked = case(shape=[2, 2, 24, 8, 4], given=["q", "k", "v"], folder=folder, expected_steps=20)
+            named, ready, taken, finished = self.conversation(
+                asked, dict(ask="ready", peer=0, limit=60), dict(ask="take", peer=0, count=3), dict(ask="finish", peer=0))
+        self.assertEqual(named, dict(peers=[dict(source="torch", storage="f32")]))
+        self.assertEqual(ready["status"], "ok", ready)
+        self.assertEqual(len(taken["samples"]), 3)
+        self.assertTrue(all(seconds > 0 and clock == 1 for seconds, clock in taken["samples"]))
+        self.assertEqual((finished["status"], finished["method"]), ("ok", "host clock, caches flushed"))
+        self.assertLess(finished["error"], 1e-5)
 
     def test_a_refusal_is_no_failure(self):
-        def refuses(x):
-            raise AssertionError("no\nfloat32")
+        session = peers.Session()
 
-        def fails(x):
-            raise RuntimeError("CUDA error")
+        class Peer:
+            source, storage, note = "fla", "f32", ""
 
-        found = [self.row(peer, Told(1)) for peer in (refuses, fails)]
-        self.assertEqual([(row["status"], row["reason"], row["seconds"]) for row in found],
-                         [("skipped", "no float32", []), ("failed", "CUDA error", [])])
+            def __init__(self, error):
+                self.error = error
 
-    def test_a_device_is_timed_by_its_events_behind_a_flush_that_nobody_waits_for(self):
-        log = []
+            def prepare(self, case):
+                raise self.error
+
+        session.case = case()
+        session.peers = [Peer(AssertionError("no\nfloat32")), Peer(RuntimeError("CUDA error"))]
+        found = [session.answer(dict(ask="ready", peer=i, limit=5)) for i in range(2)]
+        self.assertEqual(found, [dict(status="skipped", reason="no float32"), dict(status="failed", reason="CUDA error")])
+
+    def test_a_first_call_beyond_its_time_is_cut_and_says_so(self):
+        class Tunes:
+            source, storage, note = "fla", "f32", ""
+
+            def prepare(self, case):
+                while True:
+                    try:  # a tuner takes what a configuration raises for its refusal
+                        time.sleep(0.01)
+                    except Exception:
+                        pass
+
+        session = peers.Session()
+        session.case, session.peers = case(), [Tunes()]
+        self.assertEqual(session.answer(dict(ask="ready", peer=0, limit=0.1)),
+                         dict(status="skipped", reason="its first call took longer than 0.1 s: its tuning was cut"))
+        time.sleep(0.2)  # the alarm is off
+
+    def test_what_is_not_installed_is_a_row_that_says_so(self):
+        with unittest.mock.patch.object(library_peers.importlib.util, "find_spec", lambda name: None):
+            (source, layer, load) = library_peers.adapters("linear", 64)[0]
+        self.assertEqual(source, "fla")
+        with self.assertRaisesRegex(NotImplementedError, "fla is not installed"):
+            load()
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Stopwatches(unittest.TestCase):
+    def test_a_host_is_timed_from_call_to_return_after_a_warm_up(self):
+        naps = [0.05, 0.03, 0.02]
+        watch = stopwatches.HostStopwatch(lambda: lambda: time.sleep(naps.pop(0) if naps else 0.01), 0)
+        seconds, clock = watch.sample()
+        self.assertTrue(0.01 <= seconds < 0.04 and clock == 1)
+
+    def fake_device(self, log, milliseconds, late=()):
+        """A CUDA device of mocks: events take `milliseconds` one after the other; `late`: samples whose stream ran dry."""
+        late = list(late)
 
         class Event:
             def __init__(self, enable_timing):
-                self.name = "end" if "start" in seen else "start"
-                seen.append(self.name)
+                pass
 
             def record(self):
-                log.append(self.name)
+                log.append("event")
 
-            def synchronize(self):
-                log.append(f"wait for {self.name}")
+            def query(self):
+                return late.pop(0) if late else False
 
             def elapsed_time(self, other):
-                return {("start", "end"): 2.0}[self.name, other.name]  # milliseconds
+                return milliseconds.pop(0) if len(milliseconds) > 1 else milliseconds[0]
 
-        seen, large = [], unittest.mock.Mock()
+        large = unittest.mock.Mock()
         large.zero_ = lambda: log.append("flush")
-        with unittest.mock.patch.object(torch, "empty", return_value=large) as made, \
-                unittest.mock.patch.object(torch.cuda, "Event", Event):
-            clock = self.peers.DeviceClock()
-            self.assertEqual(clock.seconds(lambda: log.append("work")), 0.002)
-        self.assertEqual(log, ["flush"] * 4 + ["start", "work", "end", "wait for end"])
-        self.assertGreaterEqual(made.call_args[0][0], 512 << 20)
+        patches = [unittest.mock.patch.object(torch, "empty", return_value=large),
+                   unittest.mock.patch.object(torch.cuda, "Event", Event),
+                   unittest.mock.patch.object(torch.cuda, "_sleep", lambda cycles: log.append(f"hold {cycles}"), create=True),
+                   unittest.mock.patch.object(torch.cuda, "synchronize", lambda: log.append("wait")),
+                   unittest.mock.patch.object(torch.cuda, "get_device_properties", lambda i: unittest.mock.Mock(
+                       L2_cache_size=1000, multi_processor_count=4)),
+                   unittest.mock.patch.object(stopwatches.DeviceStopwatch, "clocks", lambda self: None)]
+        for patch in patches:
+            patch.start()
+            self.addCleanup(patch.stop)
 
-    def test_kernels_that_are_tuned_answer_when_they_are_asked_so(self):
-        seen = []
+    def test_a_device_is_timed_by_events_in_a_stream_that_is_held(self):
+        log = []
+        self.fake_device(log, [2.0])
+        watch = stopwatches.DeviceStopwatch(lambda: lambda: log.append("work"), 1e9)
+        log.clear()
+        self.assertEqual(watch.sample(), (0.002, 1.0))
+        self.assertEqual(log, ["flush", "hold 100000", "event", "work", "event", "wait"])
+        self.assertEqual(watch.method, "events, caches flushed")
 
-        def kernel(x):
-            seen.append((x["q"].dtype, tuple(x["q"].shape)))
-            return x["q"]
+    def test_a_stream_that_ran_dry_is_held_longer(self):
+        log = []
+        self.fake_device(log, [2.0], late=[True, True])
+        watch = stopwatches.DeviceStopwatch(lambda: lambda: None, 1e9)
+        self.assertEqual([x for x in log if x.startswith("hold")], ["hold 100000", "hold 400000", "hold 1600000"])
+        self.assertEqual(watch.method, "events, caches flushed")
 
-        tensors = {name: torch.zeros(1, 2, 24, 4, device=self.peers.DEVICE) for name in "qkv"}
-        with unittest.mock.patch.object(self.peers, "fla_kernels", lambda: {"linear": kernel}), \
-                unittest.mock.patch.object(self.peers, "load", lambda request: tensors):
-            at_once = self.peers.answer(request(), Told(1))
-            self.assertEqual([(row["source"], row["status"]) for row in at_once["results"]],
-                             [("torch", "ok"), ("torch-bf16", "ok")])
-            self.assertTrue(at_once["more"] and not seen)
-            tuned = self.peers.answer({**request(), "tuned": True}, Told(1))
-            self.assertEqual([row["source"] for row in tuned["results"]], ["fla", "fla-bf16"])
-            self.assertFalse(tuned["more"])
-            self.assertEqual(set(seen), {(torch.float32, (1, 24, 2, 4)), (torch.bfloat16, (1, 24, 2, 4))})
-            for others in ({"form": "recurrent"}, {"real": "f64"}, {"parameters": {"scale": 2}}):
-                asked = {**request(), **others}
-                self.assertFalse(self.peers.answer(asked, Told(1))["more"])
-                self.assertEqual(self.peers.answer({**asked, "tuned": True}, Told(1))["results"], [])
+    def test_holding_has_an_end(self):
+        log = []
+        self.fake_device(log, [2.0], late=[True] * 100)
+        watch = stopwatches.DeviceStopwatch(lambda: lambda: None, 1e9)
+        self.assertLessEqual(len([x for x in log if x.startswith("hold")]), 7)
+        self.assertEqual(watch.method, "events, caches flushed, the host's launches count")
+
+    def test_short_work_is_many_passes_over_several_sets(self):
+        log = []
+        self.fake_device(log, [0.1, 0.3])
+        made = []
+        with unittest.mock.patch.object(stopwatches.DeviceStopwatch, "recorded", lambda self: None):
+            watch = stopwatches.DeviceStopwatch(lambda: (made.append(1), lambda: log.append(f"set {len(made)}"))[1], 1000)
+        self.assertEqual((len(made), watch.passes), (3, 3))  # three sets are three times the cache; three passes 0.3 ms
+        self.assertAlmostEqual(watch.sample()[0], 1e-4)
+        self.assertEqual(watch.method, "events around 3 passes, 3 buffer sets")
 
 
 if __name__ == "__main__":

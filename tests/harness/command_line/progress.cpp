@@ -3,6 +3,7 @@
 #include "harness/command_line/progress.hpp"
 #include "tests/testing.hpp"
 #include <fcntl.h>
+#include <functional>
 #include <iostream>
 #include <sstream>
 #include <unistd.h>
@@ -11,22 +12,40 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(progress)
 
-BOOST_AUTO_TEST_CASE(a_pipe_gets_a_line_a_minute) {
+using Seconds = std::chrono::seconds;
+
+/// What `tell` says on a standard error that is no terminal.
+std::string said_by(const std::function<void(Progress::Clock::time_point &now)> &tell) {
   std::ostringstream said;
   const int standard_error = dup(STDERR_FILENO), no_terminal = open("/dev/null", O_WRONLY);
   dup2(no_terminal, STDERR_FILENO);
   std::streambuf *const before = std::cerr.rdbuf(said.rdbuf());
-  {
-    Progress::Clock::time_point now{};
-    Progress progress(4, false, [&] { return now; }), quiet(1, true, [&] { return now; });
-    progress.next("at once"), now += std::chrono::seconds(59), progress.next("too early");
-    now += std::chrono::seconds(1), progress.next("a minute later"), quiet.next("quiet");
-    progress.next("at once again");
-  }
+  Progress::Clock::time_point now{};
+  tell(now);
   std::cerr.rdbuf(before);
   dup2(standard_error, STDERR_FILENO);
   close(standard_error), close(no_terminal);
-  BOOST_TEST(said.str() == "[3/4] a minute later, 1:00 remaining\n");
+  return said.str();
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_gets_a_line_a_minute) {
+  const std::string said = said_by([](auto &now) {
+    Progress progress(4, false, [&] { return now; }), quiet(1, true, [&] { return now; });
+    progress.next("at once"), now += Seconds(59), progress.next("too early");
+    now += Seconds(1), progress.next("a minute later"), quiet.next("quiet");
+    progress.next("at once again");
+  });
+  BOOST_TEST(said == "[3/4] a minute later, 1:00 remaining\n");
+}
+
+BOOST_AUTO_TEST_CASE(steps_of_an_item_are_told_as_often_as_asked) {
+  const std::string said = said_by([](auto &now) {
+    Progress progress(4, false, Seconds(10), [&] { return now; });
+    progress.next("one"), now += Seconds(10), progress.next("one: verifying", 0);
+    now += Seconds(2), progress.next("one: timing", 0);
+    now += Seconds(8), progress.next("two");
+  });
+  BOOST_TEST(said == "[1/4] one: verifying\n[2/4] two, 1:00 remaining\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,8 +2,10 @@
 #include "harness/pipeline/bench.hpp"
 #include "harness/core/error.hpp"
 #include "harness/pipeline/equivalence.hpp"
+#include "harness/pipeline/forward.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
+#include <memory>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -11,8 +13,15 @@ BOOST_AUTO_TEST_SUITE(bench_cases)
 
 BenchRequest request_for(const std::string &variant, std::vector<std::string> forms) {
   BenchRequest r;
-  r.variants = {variant}, r.forms = std::move(forms), r.shapes = {{1, 2, 100, 8, 4}}, r.min_seconds = 0;
+  r.variants = {variant}, r.forms = std::move(forms), r.shapes = {{1, 2, 100, 8, 4}};
   return r;
+}
+
+/// The form's row after the fewest samples.
+BenchResult timed(const BenchCase &c, Ceilings *ceilings = nullptr) {
+  BenchSettings quick;
+  quick.rule.least_seconds = 0, quick.rule.most = 5, quick.ceilings = ceilings;
+  return bench(c, quick).at(0);
 }
 
 BOOST_AUTO_TEST_CASE(shapes_are_swept) {
@@ -22,6 +31,13 @@ BOOST_AUTO_TEST_CASE(shapes_are_swept) {
   BOOST_TEST_REQUIRE(all.size() == 6u);
   BOOST_TEST((all[0].T == 8 && all[0].Dk == 16 && all[0].Dv == 16 && all[5].T == 32 && all[5].Dk == 32));
   for (const char *bad : {"T", "X=3", "T=0"}) BOOST_CHECK_THROW(swept({{1, 2, 3, 4, 5}}, bad), Error);
+}
+
+BOOST_AUTO_TEST_CASE(shapes_come_from_a_file_too) {
+  const auto all = shapes_of("# the issue's\n1,2,3,4,5\n\n 6,7, 8,9,10 # decode\n", "list");
+  BOOST_TEST((all.size() == 2u && all[0].Dv == 5 && all[1].B == 6 && all[1].Dv == 10));
+  BOOST_CHECK_THROW(shapes_of("1,2,3\n", "list"), Error);
+  BOOST_CHECK_THROW(shapes_of("# nothing\n", "list"), Error);
 }
 
 BOOST_AUTO_TEST_CASE(plans_name_every_form_asked_for) {
@@ -55,7 +71,7 @@ BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
 
 BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
   const auto plan = bench_plan(request_for("gated_delta_net", {"chunked"}));
-  const BenchResult r = bench(plan[0], 0);
+  const BenchResult r = timed(plan[0]);
   BOOST_TEST(r.status == "ok", r.reason);
   BOOST_TEST(r.seconds.size() >= 5u);
   BOOST_TEST((r.timing.low <= r.timing.median && r.timing.median <= r.timing.high && r.timing.low > 0));
@@ -72,9 +88,72 @@ BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
   BenchCase c = bench_plan(request_for("linear", {"fast"}))[0];
   c.variant = &broken, c.form = broken.find_form("chunked");
   c.params = variant_params(find_variant("softmax"));
-  const BenchResult r = bench(c, 0);
+  const BenchResult r = timed(c);
   BOOST_TEST(r.status == "wrong");
   BOOST_TEST(r.seconds.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_form_that_leaves_outputs_unwritten_when_it_is_timed_gets_no_time) {
+  Variant lazy = find_variant("linear");
+  for (Form &form : lazy.forms)
+    if (form.name == "chunked") {
+      const auto whole = form.f32;
+      auto passes = std::make_shared<int>(0);
+      form.f32 = [whole, passes](const auto &call) { // right in its first pass, and idle from then on
+        if (++*passes == 1) whole(call);
+      };
+    }
+  BenchCase c = bench_plan(request_for("linear", {"chunked"}))[0];
+  c.variant = &lazy, c.form = lazy.find_form("chunked");
+  const BenchResult r = timed(c);
+  BOOST_TEST((r.status == "wrong" && r.seconds.empty()));
+  BOOST_TEST(r.reason == "the timed pass left 800 of 800 numbers of o unwritten, or NaN");
+}
+
+BOOST_AUTO_TEST_CASE(a_form_that_computes_something_else_when_it_is_timed_gets_no_time) {
+  Variant spoilt = find_variant("linear");
+  for (Form &form : spoilt.forms)
+    if (form.name == "chunked") {
+      const auto once = form.f32;
+      auto passes = std::make_shared<int>(0);
+      form.f32 = [once, passes](const auto &call) { // from the second pass on it starts from its own final state
+        if (++*passes > 1) once(call);
+        once(call);
+      };
+    }
+  BenchCase c = bench_plan(request_for("linear", {"chunked"}))[0];
+  c.variant = &spoilt, c.form = spoilt.find_form("chunked");
+  const BenchResult r = timed(c);
+  BOOST_TEST((r.status == "wrong" && r.seconds.empty()), r.reason);
+  BOOST_TEST(r.reason.find("after timing its output deviates by") == 0u, r.reason);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_below_its_limit_is_an_error) {
+  const auto plan = bench_plan(request_for("linear", {"chunked"}));
+  Ceilings measured{{{"bytes", "copy", "1 MiB", 1e3}}}; // of a machine that was busy: they are measured anew
+  const BenchResult again = timed(plan[0], &measured);
+  BOOST_TEST((again.status == "ok" && again.bound == "bytes" && again.limit > 0), again.reason);
+  BOOST_TEST(measured.bytes_per_second() > 1e6);
+  BenchCase c = plan[0];
+  Variant heavy = *c.variant; // whose definition is said to take 10^18 operations a step
+  heavy.cost = Cost(1e18), c.variant = &heavy, c.form = heavy.find_form("chunked");
+  const BenchResult wrong = timed(c, &measured);
+  BOOST_TEST((wrong.status == "wrong" && wrong.bound == "flops"));
+  BOOST_TEST(wrong.reason.find("it cannot have done all of its work") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(limits_are_bytes_or_flops_whichever_takes_longer) {
+  const auto plan = bench_plan(request_for("linear", {"chunked"}));
+  const Ceilings ceilings{
+      {{"bytes", "copy", "1 MiB", 1e9}, {"f32", "gemm", "8 x 8", 1e12}, {"bf16", "gemm", "8 x 8", 1e13}}};
+  BenchResult r;
+  r.bench_case = &plan[0], r.storage = "f32", r.bytes = 1e6, r.flops = 5e9;
+  set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 5e-3) < 1e-12 && r.bound == "flops"));
+  r.flops = 5e8, set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
+  r.storage = "bf16", set_limit(r, ceilings); // of a peer: half of the bytes
+  BOOST_TEST((std::fabs(r.limit - 5e-4) < 1e-12 && r.bound == "bytes"));
 }
 
 BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
@@ -82,7 +161,7 @@ BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
   request.backward = true;
   BenchCase c = bench_plan(request)[0];
   BOOST_TEST(name_of(c) == "gated_delta_net/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32/backward");
-  const BenchResult right = bench(c, 0);
+  const BenchResult right = timed(c);
   BOOST_TEST(right.status == "ok", right.reason);
   BOOST_TEST((right.error > 0 && right.flops == 0 && right.seconds.size() >= 5u));
   // q, k of 8, v, do of 4, beta and alpha for 200 steps, gradients of all but do; the states S, dS in and dS out
@@ -92,19 +171,19 @@ BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
   for (Form &form : broken.forms)
     if (form.vjp) form.vjp.f32 = find_variant("leaky_lms").forms[1].vjp.f32;
   c.variant = &broken, c.form = broken.find_form("chunked");
-  const BenchResult wrong = bench(c, 0);
+  const BenchResult wrong = timed(c);
   BOOST_TEST((wrong.status == "wrong" && wrong.seconds.empty()));
   BOOST_TEST(wrong.reason.find("deviates by") != std::string::npos);
 
   for (Form &form : broken.forms) form.vjp = {};
-  BOOST_TEST(bench(c, 0).reason == "has no backward pass");
+  BOOST_TEST(timed(c).reason == "has no backward pass");
 }
 
 BOOST_AUTO_TEST_CASE(what_memory_cannot_hold_is_skipped_before_anything_is_allocated) {
   auto request = request_for("linear", {"fast"});
   request.shapes = {{1 << 20, 1 << 20, 1 << 20, 64, 64}}; // 2^66 numbers
   const auto plan = bench_plan(request);
-  const BenchResult r = bench(plan[0], 0);
+  const BenchResult r = timed(plan[0]);
   BOOST_TEST(r.status == "skipped");
   BOOST_TEST(r.reason.find("--memory allows") != std::string::npos);
 }

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a small result file of what `recollect bench -o` wrote: one CSV a device, kept in bench/results.
+
+    bench/collect.py a.h5 b.h5 ... -o bench/results/nvidia_h100.csv
+
+Lines that begin with # say where the rows are from: device, commits, commands, ceilings. All files must be of one device.
+A case that was timed in several files has the row of the last."""
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+
+import h5py
+
+COLUMNS = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without", "status", "reason",
+           "median_seconds", "low_seconds", "high_seconds", "noise", "samples", "discarded", "kept_slow", "stopped_by", "method",
+           "limit_seconds", "bound", "error", "commit"]
+CASE = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without"]
+SHORT = {"median_seconds", "low_seconds", "high_seconds", "noise", "limit_seconds", "error"}  # four digits are enough
+
+
+def text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def rows_of(file: h5py.File, table: str) -> list[dict[str, str]]:
+    data = file[table][()]
+    return [{name: text(row[name]) for name in data.dtype.names} for row in data]
+
+
+def meta_of(file: h5py.File) -> dict[str, str]:
+    return {name: text(value) for name, value in file["meta"].attrs.items()} if hasattr(file["meta"], "attrs") and len(
+        file["meta"].attrs) else {row["name"]: row["value"] for row in rows_of(file, "meta")}
+
+
+def commit_of(meta: dict[str, str]) -> str:
+    return meta.get("git_commit", "")[:10] + (", changed since" if meta.get("git_dirty", "") in ("1", "true", "yes") else "")
+
+
+def shortened(row: dict[str, str]) -> dict[str, str]:
+    return {name: f"{float(row[name]):.4g}" if name in SHORT else row[name] for name in COLUMNS}
+
+
+def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
+    """(lines of origin, rows)"""
+    devices, commands, limits, rows = {}, [], {}, {}
+    for path in paths:
+        with h5py.File(path, "r") as file:
+            meta = meta_of(file)
+            devices[meta.get("device", "unknown")] = None
+            commands.append(f"{meta.get('command_line', '')} ({commit_of(meta)})")
+            for one in rows_of(file, "ceilings"):
+                if one["kernel"]:
+                    kept = limits.get((one["name"], one["kernel"], one["size"]), 0.0)
+                    limits[one["name"], one["kernel"], one["size"]] = max(kept, float(one["value"]))
+            for row in rows_of(file, "bench"):
+                rows[tuple(row[name] for name in CASE)] = shortened({**row, "commit": meta.get("git_commit", "")[:10]})
+    if len(devices) > 1:
+        raise SystemExit("collect.py: files of several devices: " + ", ".join(devices) + "; collect each into a file of its own")
+    best: dict[str, tuple[float, str]] = {}
+    for (name, kernel, size), value in limits.items():
+        best[name] = max(best.get(name, (0.0, "")), (value, f"{kernel}, {size}"))
+    ceilings = "; ".join(f"{name} {value:.4g} a second ({kernel})" for name, (value, kernel) in sorted(best.items()))
+    origin = [f"device: {next(iter(devices), 'unknown')}", *(f"command: {line}" for line in commands), f"ceilings: {ceilings}"]
+    return origin, list(rows.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("-o", "--output", required=True)
+    args = parser.parse_args()
+    origin, rows = collected(args.files)
+    partial = args.output + ".partial"
+    with open(partial, "w", encoding="utf-8", newline="") as out:
+        out.writelines(f"# {line}\n" for line in origin)
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    os.replace(partial, args.output)
+    print(f"{len(rows)} rows", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

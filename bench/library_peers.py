@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of installed libraries: fla (flash-linear-attention), PyTorch's attention by backend, mamba_ssm, flashinfer.
+
+captured() converts a case's tensors to what a kernel takes: layout, types, logarithms of gates, feature maps and whatever
+else is not the kernel's (examples/fla_layers.py says what that is for fla). Timed is the kernel's call alone, on its
+converted arguments. q, k, v, w and beta have the storage type, gates and states are float32."""
+import importlib.util
+import os
+import sys
+
+import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples"))
+import fla_layers  # noqa: E402
+
+# Layers with a state [Dv,Dk], which their kernels get and give back as ours do.
+WITH_STATE = ("linear", "retnet", "mamba2", "gated_linear", "hgrn2", "rwkv6", "rwkv7", "scalar_gated_delta", "delta_net",
+              "gated_delta_net", "kda")
+# What a library computes otherwise, or leaves to others, than the layer that it is timed beside; its output is compared
+# with the layer's all the same, unless the note is in NOT_COMPARED.
+NOTES = {
+    ("fla", "linear_elu"): "fla gets elu + 1 of q and k",
+    ("fla", "mamba2"): "fla gets k times beta",
+    ("fla", "retnet"): "one decay for all heads",
+    ("fla", "gated_linear"): "fla gets one gate a channel, the product of both",
+    ("fla", "rwkv6"): "fla's kernel has one bonus for all steps",
+    ("fla", "hgrn"): "fla's kernel leaves the product with q to others",
+    ("fla", "mesa"): "fla: 30 steps of conjugate gradients",
+    ("mamba_ssm", "mamba2"): "its gates are exp(dt A) of its own dt and A",
+}
+NOT_COMPARED = {("mamba_ssm", "mamba2")}
+SDPA = {"torch-flash": "sdpa_flash", "torch-efficient": "sdpa_efficient", "torch-cudnn": "sdpa_cudnn", "torch-math": "sdpa_math"}
+
+
+class Captured:
+    """A kernel with the arguments of its first call, and the layer's output of it."""
+
+    def __init__(self, kernel, args, options, o):
+        self.kernel, self.args, self.options, self.o = kernel, args, options, o
+
+    def tensors(self):
+        return [x for x in (*self.args, *self.options.values()) if isinstance(x, torch.Tensor)]
+
+    def bytes_moved(self):
+        return sum(x.numel() * x.element_size() for x in [*self.tensors(), self.o])
+
+    def copy(self):
+        """On tensors of its own."""
+        own = lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x  # noqa: E731
+        return Captured(self.kernel, [own(x) for x in self.args], {n: own(x) for n, x in self.options.items()}, self.o)
+
+    def __call__(self):
+        return self.kernel(*self.args, **self.options)
+
+    def backward(self):
+        """What gives the gradients of all floating-point arguments; the forward run is over by then."""
+        leaf = lambda x: x.detach().requires_grad_() if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
+        args, options = [leaf(x) for x in self.args], {n: leaf(x) for n, x in self.options.items()}
+        leaves = [x for x in (*args, *options.values()) if isinstance(x, torch.Tensor) and x.requires_grad]
+        with torch.enable_grad():
+            found = self.kernel(*args, **options)
+        ends = [x for x in (found if isinstance(found, tuple) else (found,)) if isinstance(x, torch.Tensor) and x.requires_grad]
+        weights = [torch.randn_like(x) for x in ends]
+        return lambda: torch.autograd.grad(ends, leaves, weights, retain_graph=True, allow_unused=True)
+
+
+def captured(layer, load, inputs):
+    """The kernel's arguments, as the layer's adapter makes them, and the layer's output [B,T,H,Dv]."""
+    kernel, seen = load(), {}
+
+    def watched(*args, **options):
+        seen.update(args=args, options=options)
+        return kernel(*args, **options)
+
+    with torch.no_grad():
+        o = layer(watched, inputs)[0]
+    return Captured(kernel, seen["args"], seen["options"], o)
+
+
+def fla_form(variant, T):
+    """fla's own choice: a step at a time for one step, else chunks."""
+    forms = fla_layers.KERNELS[variant]
+    wanted = ("fused_recurrent", "parallel") if T == 1 else ("chunk", "parallel")
+    return next((form for form in wanted if form in forms), None)
+
+
+def refusing(load):
+    """The kernel, which says by NotImplementedError that it does not take a type or a width."""
+    def loaded():
+        kernel = load()
+
+        def call(*args, **options):
+            try:
+                return kernel(*args, **options)
+            except RuntimeError as error:
+                if "No available kernel" in str(error):
+                    raise NotImplementedError("PyTorch: no kernel of this backend for the type and width") from None
+                raise
+
+        return call
+
+    return loaded
+
+
+def adapters(variant, T):
+    """[(source, layer's adapter, loader of its kernel, or why there is none)]"""
+    installed = lambda name: importlib.util.find_spec(name) is not None  # noqa: E731
+    absent = lambda name: lambda: (_ for _ in ()).throw(NotImplementedError(f"{name} is not installed"))  # noqa: E731
+    found = []
+    if variant in fla_layers.KERNELS and fla_form(variant, T):
+        layer, load = fla_layers.KERNELS[variant][fla_form(variant, T)]
+        found.append(("fla", layer, load if installed("fla") else absent("fla")))
+    if variant == "softmax":
+        found += [(source, fla_layers.KERNELS[variant][form][0], refusing(fla_layers.KERNELS[variant][form][1]))
+                  for source, form in SDPA.items()]
+    if variant == "mamba2":
+        found.append(("mamba_ssm", mamba, load_mamba if installed("mamba_ssm") else absent("mamba_ssm")))
+    if variant == "gated_delta_net":
+        found.append(("flashinfer", packed_gated_delta, load_flashinfer if installed("flashinfer") else absent("flashinfer")))
+    return found
+
+
+def load_mamba():
+    from mamba_ssm.ops.triton.ssd_combined import mamba_chunk_scan_combined
+
+    return mamba_chunk_scan_combined
+
+
+def mamba(kernel, x):
+    """x is our v, B our k, C our q, one group a head; dt random, A = -1."""
+    dt = torch.rand(x.B, x.T, x.H, device=x.q.device) * 0.2
+    A = -torch.ones(x.H, device=x.q.device)
+    return kernel(x.v, dt, A, x.k, x.q, chunk_size=64, initial_states=x.initial_state(), return_final_states=True)
+
+
+def load_flashinfer():
+    from flashinfer.gdn_prefill import chunk_gated_delta_rule
+
+    return chunk_gated_delta_rule
+
+
+def packed_gated_delta(kernel, x):
+    """flashinfer takes texts packed one behind the other, [B T,H,D], and gates as factors."""
+    flat = lambda a: a.flatten(0, 1).contiguous()  # noqa: E731
+    ends = torch.arange(x.B + 1, device=x.q.device, dtype=torch.int64) * x.T
+    o, state = kernel(flat(x.q), flat(x.k), flat(x.v), g=flat(x.log_alpha().exp()), beta=flat(x.beta().float()), scale=1.0,
+                      output_final_state=True, cu_seqlens=ends)
+    return o.unflatten(0, (x.B, x.T)), state

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The peers of `recollect bench --peers`: a process that answers lines of JSON on standard input, each with one.
+
+    {"ask": "case", ...}                      the peers that know a case: {"peers": [{"source", "storage"}]}
+    {"ask": "ready", "peer": i, "limit": s}   loads the case's tensors (FOLDER/q.bin ...), converts them, runs the first
+                                              call, which compiles and tunes: {"status", "reason"}
+    {"ask": "take", "peer": i, "count": n}    n samples: {"status", "reason", "samples": [[seconds, clock]]}
+    {"ask": "finish", "peer": i}              {"status", "reason", "method", "error"}: the error of its output, computed
+                                              anew, against FOLDER's expected.bin; null where it is not compared
+
+The program decides who runs when and how often; here nothing runs that was not asked for. Conversions of tensors are no
+part of a sample (library_peers.py, torch_peers.py). A pass backward is the gradients of all tensors by autograd, from
+random ones of the outputs; the forward pass is over by then.
+
+A case in float32 has peers whose tensors are float32, one with bfloat16 products those whose tensors are bfloat16. fla's
+kernels multiply float32 in TF32, and are tuned by Triton at their first call, completely: a peer whose first call takes
+longer than its limit is skipped, and what Triton has compiled by then is in its cache for the next try."""
+import json
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+import torch
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import library_peers  # noqa: E402
+import stopwatches  # noqa: E402
+import torch_peers  # noqa: E402
+
+# Of a type, a shape, or for want of memory.
+REFUSALS = (AssertionError, NotImplementedError, ValueError, *([torch.cuda.OutOfMemoryError] if hasattr(torch.cuda, "OutOfMemoryError") else []))
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+class OutOfTime(BaseException):
+    """No Exception, which tuners take for a refusal of one of their configurations."""
+
+
+class limited:
+    """Within it, OutOfTime is raised after `seconds`: between two steps of Python, so after the kernel or compiler at work."""
+
+    def __init__(self, seconds):
+        self.allowed = seconds
+
+    def __enter__(self):
+        def out_of_time(*_):
+            raise OutOfTime
+
+        self.before = signal.signal(signal.SIGALRM, out_of_time)
+        signal.setitimer(signal.ITIMER_REAL, self.allowed)
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+
+
+def load(case):
+    """{name: array [B,H,T,...]} of the tensors that the program wrote."""
+    B, H, T, Dk, Dv = case["shape"]
+    dtype = np.float32 if case["real"] == "f32" else np.float64
+    shapes = {"q": (B, H, T, Dk), "k": (B, H, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
+              "lambda": (B, H, T, Dk), "w": (B, H, T, Dk)}
+    return {name: np.fromfile(os.path.join(case["folder"], name + ".bin"), dtype).reshape(shapes[name])
+            for name in case["given"]}
+
+
+def said(error):
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def in_bf16(x):
+    """What would be of this type in a model: q, k, v and w. Gates keep theirs."""
+    return {name: t.to(torch.bfloat16) if name in ("q", "k", "v", "w") else t for name, t in x.items()}
+
+
+def autocast(peer):
+    """The peer with its products in bfloat16, and what PyTorch says is not to be rounded so in float32."""
+    def cast(x):
+        with torch.autocast(DEVICE, torch.bfloat16, cache_enabled=False):
+            return peer(x)
+
+    return cast
+
+
+def backward_of(peer, x, d_o=None):
+    """What gives the gradients of x's tensors from that of peer(x); the forward run is over by then."""
+    x = {name: tensor.detach().requires_grad_() for name, tensor in x.items()}
+    with torch.enable_grad():
+        o = peer(x)
+    d_o = torch.randn_like(o) if d_o is None else d_o
+    used = lambda: torch.autograd.grad(o, list(x.values()), d_o, retain_graph=True, allow_unused=True)
+    return lambda: dict(zip(x, used()))
+
+
+def tune_for(milliseconds):
+    """Triton times every configuration so long, in place of 100 ms; all of them are still tried."""
+    from triton import testing
+    from triton.runtime.autotuner import Autotuner
+
+    def bench(self):
+        return lambda call, quantiles: testing.do_bench(call, warmup=max(1, milliseconds / 4), rep=milliseconds, quantiles=quantiles)
+
+    Autotuner.do_bench = property(bench, lambda self, value: None)
+
+
+class TorchPeer:
+    """A function of torch_peers.py, on tensors by name."""
+
+    def __init__(self, source, function, storage):
+        self.source, self.function, self.storage, self.note = source, function, storage, ""
+
+    def prepare(self, case):
+        x = {name: torch.from_numpy(array).to(DEVICE) for name, array in load(case).items()}
+        if "alpha" in x and case["form"] != "recurrent":
+            x["log_alpha"] = x.pop("alpha").log()
+        self.x, peer = (in_bf16(x) if self.storage == "bf16" else x), self.function
+        if self.storage == "bf16":
+            peer = autocast(peer)
+        self.output = lambda: peer(self.x)
+        self.make = lambda: backward_of(peer, self.x) if case["backward"] else self.output
+        self.bytes_moved = sum(t.numel() * t.element_size() for t in self.x.values())
+        return self.make()
+
+
+class LibraryPeer:
+    """A kernel of library_peers.py."""
+
+    def __init__(self, source, layer, kernel, storage, note):
+        self.source, self.layer, self.kernel, self.storage, self.note = source, layer, kernel, storage, note
+
+    def prepare(self, case):
+        B, H, T, Dk, Dv = case["shape"]
+        arrays = load(case)
+        if case["variant"] in library_peers.WITH_STATE:
+            arrays["state"] = np.zeros((B, H, Dv, Dk), np.float32)
+        convert = lambda: library_peers.fla_layers.Inputs(arrays, getattr(torch, {"bf16": "bfloat16"}.get(self.storage, "float32")),
+                                                          dict(library_peers.fla_layers.SETTINGS))
+        call = library_peers.captured(self.layer, self.kernel, convert())
+        copies = iter([call])
+        self.make = lambda: (lambda own: own.backward() if case["backward"] else own)(next(copies, None) or call.copy())
+        self.output = lambda: library_peers.captured(self.layer, self.kernel, convert()).o.transpose(1, 2)
+        self.bytes_moved = call.bytes_moved()
+        return self.make()
+
+
+def parameters_of(case):
+    """The case's parameters for its PyTorch peer, or None where one of them has a value that the peer does not take."""
+    known, taken = torch_peers.PARAMETERS.get(case["variant"], {}), {}
+    for name, value in case["parameters"].items():
+        if name not in known or known[name] is not float and value not in known[name]:
+            return None
+        taken[name] = value
+    return taken
+
+
+def peers_of(case):
+    """The peers that know the case, those that answer at once before those that tune."""
+    variant, form, real = case["variant"], case["form"], case["real"]
+    storage = "bf16" if real == "f32" and case["math"] == "bf16" else real
+    found, parameters = [], parameters_of(case)
+    function = torch_peers.TORCH.get((variant, form))
+    by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate a step
+    on_this_device = form == "recurrent" or DEVICE == "cpu"  # its chunked forms are no peers of a GPU's kernels
+    if function and parameters is not None and not by_channel and on_this_device:
+        if form != "recurrent" or storage != "bf16":  # a loop's time is its launches', in any type
+            found.append(TorchPeer("torch", lambda x: function(x, case["chunk"], **parameters), storage))
+    if variant == "softmax" and DEVICE == "cpu" and not case["parameters"] and hasattr(torch.nn.functional, "scaled_dot_product_attention"):
+        found.append(TorchPeer("torch", lambda x: torch.nn.functional.scaled_dot_product_attention(x["q"], x["k"], x["v"], is_causal=True), storage))
+    if DEVICE == "cuda" and not case["parameters"] and real == "f32" and (form != "recurrent" or case["shape"][2] == 1):
+        for source, layer, kernel in library_peers.adapters(variant, case["shape"][2]):
+            found.append(LibraryPeer(source, layer, kernel, storage, library_peers.NOTES.get((source, variant), "")))
+    return found
+
+
+class Session:
+    """One case at a time."""
+
+    def __init__(self):
+        self.case, self.expected, self.peers, self.watches = None, None, [], {}
+
+    def answer(self, question):
+        try:
+            return getattr(self, "ask_" + question["ask"])(question)
+        except OutOfTime:
+            return dict(status="skipped", reason=f"its first call took longer than {question['limit']:g} s: its tuning was cut")
+        except REFUSALS as refusal:  # the process is unharmed
+            return dict(status="skipped", reason=said(refusal))
+        except Exception as failure:
+            return dict(status="failed", reason=said(failure))
+
+    def ask_case(self, question):
+        self.case, self.watches = question, {}
+        self.peers = peers_of(question)
+        if DEVICE == "cuda":
+            torch.cuda.empty_cache()
+            if question.get("tuning"):
+                tune_for(question["tuning"])
+        return dict(peers=[dict(source=peer.source, storage=peer.storage) for peer in self.peers])
+
+    def ask_ready(self, question):
+        peer, start = self.peers[question["peer"]], time.perf_counter()
+        if self.case["expected_steps"]:  # the folder is gone when a peer is to finish
+            self.expected = np.fromfile(os.path.join(self.case["folder"], "expected.bin"))
+        with torch.no_grad():
+            with limited(question["limit"]):
+                work = peer.prepare(self.case)
+                work()
+                if DEVICE == "cuda":
+                    torch.cuda.synchronize()
+            tuned = time.perf_counter() - start
+            works = iter([work])
+            watch = stopwatches.DeviceStopwatch if DEVICE == "cuda" else stopwatches.HostStopwatch
+            self.watches[question["peer"]] = watch(lambda: next(works, None) or peer.make(), peer.bytes_moved,
+                                                   self.case.get("clock", 0))
+        notes = [peer.note] if peer.note else []
+        if DEVICE == "cuda" and peer.source == "fla":
+            each = f", {self.case['tuning']:g} ms a configuration" if self.case.get("tuning") else ""
+            notes.append(f"tuned in {tuned:.0f} s{each}")
+        return dict(status="ok", reason="; ".join(notes))
+
+    def ask_take(self, question):
+        watch = self.watches[question["peer"]]
+        with torch.no_grad():
+            return dict(status="ok", reason="", samples=[watch.sample() for _ in range(question["count"])])
+
+    def ask_finish(self, question):
+        peer, watch = self.peers[question["peer"]], self.watches.pop(question["peer"])
+        answer = dict(status="ok", reason="", method=watch.method, error=None)
+        steps, different = self.case["expected_steps"], (peer.source, self.case["variant"]) in library_peers.NOT_COMPARED
+        if steps and not self.case["backward"] and not different:
+            with torch.no_grad():
+                o = peer.output()[-1, 0, :steps].double().cpu().numpy()
+            expected = self.expected.reshape(steps, -1)
+            answer["error"] = float(np.linalg.norm(o - expected) / np.linalg.norm(expected))
+        return answer
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what compilers print is no answer
+    session = Session()
+    for line in sys.stdin:
+        print(json.dumps(session.answer(json.loads(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

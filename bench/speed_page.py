@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Renders the tables of docs/speed.md from the result files in bench/results.
+
+    bench/speed_page.py            # rewrites docs/speed.md
+    bench/speed_page.py --check    # exit 1 where the page is not what the results say
+
+A table stands between `<!-- bench: FILE -->` and `<!-- end -->`; bench/collect.py makes the files."""
+from __future__ import annotations
+
+import csv
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = os.path.join(HERE, "..", "docs", "speed.md")
+Row = dict[str, str]
+SHAPE = ("B", "H", "T", "Dk", "Dv")
+
+
+def read(path: str) -> tuple[list[str], list[Row]]:
+    """(the lines about its origin, rows)"""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = file.read().splitlines()
+    origin = [line[1:].strip() for line in lines if line.startswith("#")]
+    return origin, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def milliseconds(row: Row) -> str:
+    noise = 100 * float(row["noise"])
+    marks = "*" if row["kept_slow"] == "1" else ""
+    return f"{1e3 * float(row['median_seconds']):.3g}{marks} ±{noise:.1g}%"
+
+
+def cells(rows: list[Row], math: str) -> list[str]:
+    """Ours, the fastest of theirs, the ratio of both, the share of the limit that ours reaches."""
+    mine = [r for r in rows if r["math"] == math and r["source"] == "recollect"]
+    if not mine:
+        return ["", "", "", ""]
+    ours = mine[0]
+    if ours["status"] != "ok":
+        return [ours["status"] + ": " + ours["reason"], "", "", ""]
+    theirs = [r for r in rows if r["math"] == math and r["source"] != "recollect"]
+    timed = sorted((r for r in theirs if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
+    limit = float(ours["limit_seconds"]) / float(ours["median_seconds"])
+    reached = f"{100 * limit:.2g}% {ours['bound']}" if limit else ""
+    if timed:
+        ratio = float(ours["median_seconds"]) / float(timed[0]["median_seconds"])
+        return [milliseconds(ours), f"{milliseconds(timed[0])} {timed[0]['source']}", f"{ratio:.2f}x", reached]
+    return [milliseconds(ours), "; ".join(f"{r['source']}: {r['status']}" for r in theirs), "", reached]
+
+
+def table(rows: list[Row], which: str) -> list[str]:
+    cases: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if row["pass"] == which:
+            cases.setdefault((row["variant"], *(row[n] for n in SHAPE), row["without"]), []).append(row)
+    if not cases:
+        return []
+    columns = ["layer", "B,H,T,Dk,Dv", "float32", "theirs", "ratio", "of limit", "bf16 products", "theirs, stored in bf16",
+               "ratio", "of limit"]
+    out = ["", f"**{which}**", "", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    for (layer, *shape, without), mine in sorted(cases.items(), key=lambda item: (item[0][1:6], item[0][0])):
+        name = layer + (f" without {without}" if without else "")
+        out.append("| " + " | ".join([name, ",".join(shape), *cells(mine, "exact"), *cells(mine, "bf16")]) + " |")
+    return out
+
+
+def refusals(rows: list[Row]) -> list[str]:
+    """Peers that were not timed, with their reasons."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row["source"] != "recollect" and row["status"] != "ok":
+            case = f"{row['variant']} {','.join(row[n] for n in SHAPE)} {row['pass']} {row['storage']}"
+            said.setdefault((row["source"], f"{row['status']}: {row['reason']}"), []).append(case)
+    if not said:
+        return []
+    return ["", "Not timed:", "", *(f"- {source}, {reason}: {', '.join(of)}" for (source, reason), of in sorted(said.items()))]
+
+
+def rendered(text: str, results: str) -> str:
+    out, skipping = [], False
+    for line in text.splitlines():
+        if line == "<!-- end -->":
+            skipping = False
+        if not skipping:
+            out.append(line)
+        if line.startswith("<!-- bench: "):
+            origin, rows = read(os.path.join(results, line.split()[2]))
+            out += ["", *(f"*{part}*  " for part in origin)]
+            for which in ("forward", "backward"):
+                out += table(rows, which)
+            out += refusals(rows)
+            skipping = True
+    return "\n".join(out) + "\n"
+
+
+def main() -> int:
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    new = rendered(text, os.path.join(HERE, "results"))
+    if new == text:
+        return 0
+    if "--check" in sys.argv:
+        print("docs/speed.md is not what bench/results say; run bench/speed_page.py", file=sys.stderr)
+        return 1
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

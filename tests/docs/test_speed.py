@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/speed.md says what bench/results say, and bench/collect.py keeps what `bench` wrote."""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.join(HERE, "..", "..", "bench")
+sys.path.insert(0, BENCH)
+import speed_page  # noqa: E402
+
+PROGRAM = os.environ["RECOLLECT_PROGRAM"]
+
+
+def row(source="recollect", math="exact", seconds=1e-3, **others):
+    return {**dict(source=source, variant="linear", form="chunked", B="4", H="16", T="4096", Dk="64", Dv="64", storage="f32",
+                   math=math, without="", status="ok", reason="", median_seconds=str(seconds), noise="0.004", kept_slow="0",
+                   limit_seconds="0.0002", bound="bytes"), "pass": "forward", **others}
+
+
+class Tables(unittest.TestCase):
+    def test_a_ratio_is_ours_over_the_fastest_of_theirs(self):
+        rows = [row(), row("fla", seconds=5e-4), row("torch", seconds=8e-4), row(math="bf16", seconds=6e-4),
+                row("fla", math="bf16", seconds=2e-4)]
+        line = speed_page.table(rows, "forward")[-1]
+        self.assertEqual(line, "| linear | 4,16,4096,64,64 | 1 ±0.4% | 0.5 ±0.4% fla | 2.00x | 20% bytes | 0.6 ±0.4% | 0.2 ±0.4% fla "
+                               "| 3.00x | 33% bytes |")
+        self.assertEqual(speed_page.table(rows, "backward"), [])
+
+    def test_who_was_not_timed_has_no_ratio_and_its_reason_is_listed(self):
+        rows = [row(), row("fla", status="skipped", reason="no float32", seconds=0)]
+        self.assertIn("| 1 ±0.4% | fla: skipped |  | 20% bytes |", speed_page.table(rows, "forward")[-1])
+        self.assertEqual(speed_page.refusals(rows)[-1], "- fla, skipped: no float32: linear 4,16,4096,64,64 forward f32")
+        wrong = row(status="wrong", reason="it deviates", seconds=0)
+        self.assertIn("| wrong: it deviates |", speed_page.table([wrong], "forward")[-1])
+
+    def test_a_card_that_stayed_slow_is_marked(self):
+        self.assertEqual(speed_page.milliseconds(row(kept_slow="1")), "1* ±0.4%")
+
+    def test_the_page_is_what_the_results_say(self):
+        with open(speed_page.PAGE, encoding="utf-8") as file:
+            page = file.read()
+        self.assertEqual(speed_page.rendered(page, os.path.join(BENCH, "results")), page)
+
+
+class Collected(unittest.TestCase):
+    def test_a_result_file_keeps_every_row_with_its_origin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = os.path.join(folder, "b.h5"), os.path.join(folder, "b.csv")
+            command = [PROGRAM, "bench", "--variants", "linear,softmax", "--shape", "1,1,32,4,4", "--min-time", "0", "-o", source]
+            timed = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(timed.returncode, 0, timed.stderr)
+            done = subprocess.run([sys.executable, os.path.join(BENCH, "collect.py"), source, source, "-o", out],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            origin, rows = speed_page.read(out)
+        self.assertTrue(origin[0].startswith("device: ") and origin[0] != "device: unknown", origin)
+        self.assertIn("bench --variants linear,softmax", origin[1])
+        self.assertTrue(origin[-1].startswith("ceilings: bytes "), origin)
+        self.assertEqual([r["variant"] for r in rows], ["linear", "softmax"])
+        for r in rows:
+            self.assertEqual((r["source"], r["status"], r["storage"], r["pass"]), ("recollect", "ok", "f32", "forward"))
+            self.assertTrue(float(r["median_seconds"]) > 0 and float(r["limit_seconds"]) > 0 and int(r["samples"]) >= 5)
+            self.assertEqual(r["method"], "host clock, caches flushed")
+
+
+if __name__ == "__main__":
+    unittest.main()
