@@ -99,6 +99,9 @@ BOOST_AUTO_TEST_CASE(the_erase_by_hand) {
     added.push_back(x.q[t] * (d = alpha * d + beta * v * k));
   }
   check_close(made(x.problem(), "error_before_decay", ""), undecayed, 1e-13);
+  Sequence channels = x.problem().given; // one channel
+  channels.lambda = x.alpha, channels.alpha.clear();
+  check_close(made(forward_case("kda", channels), "error_before_channel_decay", ""), undecayed, 1e-13);
   check_close(made(x.problem(), "beta_on_one_side", "beta is applied to the write"), write, 1e-13);
   check_close(made(x.problem(), "beta_on_one_side", "beta is applied to the erase"), erase, 1e-13);
   check_close(made(x.problem(), "correction_skipped", "the correction S k is skipped: beta v"), added, 1e-13);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/files/test_check.py reads what the command writes; here its folders and refusals.
+#include "harness/check/samples.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 
@@ -35,6 +36,13 @@ BOOST_AUTO_TEST_CASE(a_kind_that_nobody_knows_is_refused_with_the_nearest) {
   const Outcome o = run_program("sample linear --shape 1,1,8,4,4 --kind tiny-gate -o '" + (folder / "in.npz") + "'");
   BOOST_TEST(o.status == 2);
   BOOST_TEST(o.err.find("tiny-gates") != std::string::npos, o.err);
+}
+
+BOOST_AUTO_TEST_CASE(help_says_what_every_kind_means) {
+  const std::string help = run_program("sample --help").out;
+  for (const SampleKind &kind : sample_kinds())
+    BOOST_TEST((!kind.meaning.empty() && help.find(kind.name + ": " + kind.meaning) != std::string::npos), kind.name);
+  BOOST_TEST(help.find("ragged") == std::string::npos); // sounds like packed texts: the old name of odd-length
 }
 
 BOOST_AUTO_TEST_SUITE_END()
