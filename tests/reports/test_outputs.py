@@ -32,7 +32,7 @@ class Outputs(ReportCase):
         variants = synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
         ids = synthetic.write_claims(self.verdicts, variants[:2], count=9)
         self.assertEqual(run(self.runs, self.verdicts, "-o", self.out, "--format", "md", "--csv").returncode, 0)
-        self.assertEqual(sorted(os.listdir(self.out)), ["cells.csv", "claims.csv", "points.csv", "report.md"])
+        self.assertEqual(sorted(os.listdir(self.out)), ["bench.csv", "cells.csv", "claims.csv", "points.csv", "report.md"])
         with open(os.path.join(self.out, "report.md"), encoding="utf-8") as f:
             text = f.read()
         for id in ids:
