@@ -27,7 +27,7 @@ targets=()
 if has_libfuzzer; then
   Kokkos_ROOT=$(ci/setup.sh) && export Kokkos_ROOT
   if cmake --preset fuzz >/dev/null && cmake --build --preset fuzz; then
-    targets=(npy npz tensors results suite)
+    targets=(npy npz safetensors tensors results suite)
   else
     failed=1
   fi
@@ -35,7 +35,7 @@ else
   echo "no clang with libFuzzer here: the program alone is fuzzed"
 fi
 
-declare -A seeds=([npy]=tensors [npz]=tensors [tensors]=tensors [results]=results [suite]=suites)
+declare -A seeds=([npy]=tensors [safetensors]=safetensors [npz]=tensors [tensors]=tensors [results]=results [suite]=suites)
 for target in "${targets[@]}"; do
   mkdir -p "build-fuzz/corpus/$target" build-fuzz/findings
   log=build-fuzz/$target.log
