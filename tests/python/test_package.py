@@ -198,6 +198,11 @@ class InPytest(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+    def test_the_example_in_numpy_passes(self):
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/test_kernels_numpy.py"]
+        ran = subprocess.run(words, env=self.environment, cwd=ROOT, capture_output=True, text=True)
+        self.assertRegex(ran.stdout, r"\d\d passed in")
+
     def test_right_kernels_pass_and_wrong_ones_fail(self):
         self.assertEqual(self.ran.returncode, 1, self.ran.stdout + self.ran.stderr)
         self.assertEqual([name for name in self.outcomes if name.startswith("test_right")], [], self.ran.stdout)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
+from os import PathLike
 from typing import Any, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recollect.worker import worker
 
@@ -16,6 +20,12 @@ OUTPUT_WEIGHTS = ("do", "dout")
 GATE_PARAMETERS = ("A_log", "A", "gamma", "g_gamma", "dt_bias")
 TEXT_BOUNDS = "cu_seqlens"
 VALUES = ("v", "x", "do", "dout", "o", "out")  # of width Dv; every other array over steps that has a width has Dk
+
+
+def read_sample(path: str | PathLike[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of a file that `recollect sample` wrote, bounds of texts as integers."""
+    with np.load(path) as file:
+        return {name: array.astype(np.int64) if name == TEXT_BOUNDS else array for name, array in file.items()}
 
 
 @dataclass(frozen=True)

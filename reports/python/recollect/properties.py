@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recollect.cases import FINAL_STATES, Arrays, Case, numbers
 from recollect.checking import check
-from recollect.layer import OUTPUT_WEIGHTS, STATE_WEIGHTS, STATES, Layer, as_layer
+from recollect.layer import OUTPUT_WEIGHTS, STATE_WEIGHTS, STATES, Layer, as_layer, read_sample
 from recollect.worker import worker
 
 Kernel = Callable[..., Any]
@@ -88,10 +88,9 @@ def _sampled(layer: Layer, dtype: str, shape: tuple[int, ...], grad: bool, seed:
     words = ["sample", layer.name, "--shape", ",".join(map(str, shape)), "--seed", str(seed), *layer.flags]
     words += ["--dtype", "f32" if dtype == "tf32" else dtype, "-o", str(path), *(["--grad"] if grad else [])]
     worker().run(words)
-    with np.load(path) as file:
-        arrays = dict(file.items())
+    made = Case("properties", layer, dtype, read_sample(path))
     path.unlink()
-    return Case("properties", layer, dtype, arrays)
+    return made
 
 
 class _Trial:

@@ -21,12 +21,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
-import numpy as np
-
 from recollect.arrays import to_float64
 from recollect.cases import Case, CheckFailed, Undecided, saved
 from recollect.checking import Report, check
-from recollect.layer import STATES, Layer, as_layer, layer
+from recollect.layer import STATES, Layer, as_layer, layer, read_sample
 from recollect.properties import Property, properties
 from recollect.shrink import smallest, write_reproducer
 from recollect.worker import worker
@@ -138,8 +136,7 @@ def _sampled(layer: Layer, dtype: str, words: list[str], name: str = "") -> list
         worker().run([*words, str(folder / f"{name}.npz" if name else folder)])
     found = []
     for path in sorted(folder.glob("*.npz"), key=lambda p: (_steps(p.stem), p.stem)):
-        with np.load(path) as file:
-            found.append(Case(path.stem, layer, dtype, dict(file.items())))
+        found.append(Case(path.stem, layer, dtype, read_sample(path)))
     return found
 
 
