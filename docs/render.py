@@ -65,6 +65,21 @@ def right_kernels(name: str) -> list[str]:
     return [*table([*columns, "right", "wrong", "undecided"], rows), *origin_of(name)]
 
 
+def by_kernel(name: str) -> list[str]:
+    """Verdicts on the arrays of each kernel and type, and which arrays were judged wrong how often."""
+    groups: dict[tuple[str, str, str], list[Row]] = collections.defaultdict(list)
+    for row in read(name)[1]:
+        groups[row["layer"], row["form"].removeprefix("test_"), row["type"]].append(row)
+    rows = []
+    for (layer, form, kind), mine in sorted(groups.items()):
+        counts = [sum(int(row[verdict]) for row in mine) for verdict in ("right", "wrong", "undecided")]
+        wrong = ", ".join(f"{row['part']} {row['wrong']} of {row['arrays']}" for row in mine if int(row["wrong"]))
+        kernel = form.removeprefix(layer + "_")
+        rows.append([layer, kernel, kind, str(sum(int(row["arrays"]) for row in mine)), *map(str, counts), wrong])
+    columns = ["layer", "kernel", "type", "arrays", "right", "wrong", "undecided", "which are wrong"]
+    return [*table(columns, rows), *origin_of(name)]
+
+
 def criteria() -> list[str]:
     """Who refuses how many planted mistakes, and how many right kernels."""
     _, data = read("check-planted.csv")
@@ -114,6 +129,7 @@ TABLES = {
     "training": trained.suites,
     "training-statements": trained.statements,
     "fla": lambda: right_kernels("check-right-fla.csv"),
+    "pytest": lambda: by_kernel("check-pytest-gpu.csv"),
     "own": lambda: right_kernels("check-right-own.csv"),
     "criteria": criteria,
     "mistakes": mistakes,

@@ -44,7 +44,7 @@ class Case:
     layer: Layer
     dtype: str
     arrays: Arrays = field(repr=False)  # inputs and, for gradients, do and dstate
-    smaller: bool = field(default=False, repr=False)  # made from a case that failed
+    shrunk: bool = field(default=False, repr=False)  # made from a case that failed
     computed: dict[str, Any] | None = field(default=None, repr=False)  # what check() judged last
     place: Callable[[Any], Any] | None = field(default=None, repr=False)  # moves an array of inputs() in memory
     _leaves: dict[str, Any] = field(default_factory=dict, repr=False)  # what inputs() made
@@ -124,13 +124,13 @@ class Case:
                 given = {name: array for name, array in given.items() if name not in STATE_WEIGHTS}
         self.computed = found
         report = check(self.layer, given, found, dtype=self.dtype)
-        if not self.smaller:
+        if not self.shrunk:
             self._record(report)
         if report.verdict == "WRONG":
             raise CheckFailed(f"{self.layer.name}, case {self.name} ({self.dtype}):\n{report}", report)
         if not report.right:
             undecided = f"{self.name}: cannot decide: {report.reason}"
-            if "pytest" in sys.modules and not self.smaller:
+            if "pytest" in sys.modules and not self.shrunk:
                 sys.modules["pytest"].skip(undecided)
             raise Undecided(undecided)
         return report
@@ -167,14 +167,18 @@ class Case:
         made = {f"d{n}": zero(a) if g is None else g for (n, a), g in zip(leaves.items(), grads)}
         return {**found, **made}
 
+    def forward_only(self) -> Case:
+        """The same case without gradients, for kernels that have no backward pass."""
+        return self.with_arrays({n: a for n, a in self.arrays.items() if n not in (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)})
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the case, for saved()."""
         about = {"name": self.name, "dtype": self.dtype, "layer": json.dumps(asdict(self.layer))}
         safetensors.write(path, dict(self.arrays), about)
 
     def with_arrays(self, arrays: Arrays) -> Case:
-        """The same case on smaller arrays."""
-        return replace(self, arrays=arrays, smaller=True, computed=None, _leaves={})
+        """The same case on other arrays."""
+        return replace(self, arrays=arrays, computed=None, _leaves={})
 
 
 FINAL_STATES = ("state", "final_state", "ht", "final_states")
