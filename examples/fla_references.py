@@ -47,7 +47,7 @@ def rwkv7(f):
     return call
 
 
-BHTD, BTHD = ["--log-gates"], ["--log-gates", "--layout", "bthd"]
+BHTD, BTHD = ["--gate", "log"], ["--gate", "log", "--layout", "bthd"]
 CASES = [
     ("delta_rule_recurrence", "delta_net", BHTD, lambda x: delta.delta_rule_recurrence(x["q"], x["k"], x["v"], x["beta"])),
     ("delta_rule_chunkwise", "delta_net", BHTD, lambda x: delta.delta_rule_chunkwise(x["q"], x["k"], x["v"], x["beta"])),

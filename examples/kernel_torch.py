@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gated delta rule in PyTorch, in fla's layout [B,T,H,D] and with logarithms of gates, its gradients as well:
 
-    recollect sample gated_delta_net --shape 1,2,64,16,16 --layout bthd --log-gates --dtype f32 -o in.npz
+    recollect sample gated_delta_net --shape 1,2,64,16,16 --layout bthd --gate log --dtype f32 -o in.npz
     python3 kernel_torch.py in.npz out.npz
-    recollect check gated_delta_net -i in.npz -c out.npz --layout bthd --log-gates --dtype f32 --grad"""
+    recollect check gated_delta_net -i in.npz -c out.npz --layout bthd --gate log --dtype f32 --grad"""
 import sys
 
 import numpy as np

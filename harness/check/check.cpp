@@ -63,9 +63,13 @@ std::string drowned(const std::vector<Judged> &parts, Precision precision) {
 Reference::Reference(CheckCase problem, int chunk)
     : problem_(std::move(problem)), chunk_(chunk), results_(definition_of(problem_)) {}
 
+Reference::Reference(CheckCase problem, PartList results, std::function<Noise(Precision)> noise)
+    : problem_(std::move(problem)), results_(std::move(results)), given_noise_(std::move(noise)) {}
+
 const Noise &Reference::noise(Precision precision) const {
   const auto known = noise_.find(precision);
   if (known != noise_.end()) return known->second;
+  if (given_noise_) return noise_.emplace(precision, given_noise_(precision)).first->second;
   if (rounding_.empty()) rounding_ = float32_rounding(problem_, results_);
   return noise_.emplace(precision, noise_of(problem_, results_, rounding_, precision, chunk_)).first->second;
 }
@@ -76,7 +80,7 @@ std::vector<Judged> judge_all(const Reference &reference, const PartList &candid
   for (size_t i = 0; i < noise.size(); ++i) {
     const Part &part = reference.results()[i];
     if (const Part *given = find_part(candidate, part.name))
-      all.push_back(judge(part, noise[i], given->values, reference.heads_per_text()));
+      all.push_back(judge(part, noise[i], given->values, reference.heads_in(part)));
   }
   return all;
 }
@@ -86,7 +90,7 @@ bool all_right(const std::vector<Judged> &judged) {
                      [](const Judged &part) { return part.judgement != Judgement::wrong; });
 }
 
-Checked check(const Reference &reference, const PartList &given, Precision precision) {
+Checked check(const Reference &reference, const PartList &given, Precision precision, const Diagnosis &diagnosis) {
   const PartList candidate = in_one_convention(given, reference.problem());
   Checked found;
   found.parts = judge_all(reference, candidate, precision);
@@ -103,7 +107,8 @@ Checked check(const Reference &reference, const PartList &given, Precision preci
   if (any(Judgement::wrong)) {
     found.judgement = Judgement::wrong;
     found.where = where_wrong(reference, candidate, found.parts, reference.noise(precision));
-    found.diagnosis = diagnose(reference, candidate, found.parts, precision);
+    found.diagnosis =
+        diagnosis ? diagnosis(candidate, found.parts) : diagnose(reference, candidate, found.parts, precision);
   } else if (found.parts.empty()) {
     found.reason = "the candidate holds nothing that could be judged";
   } else if (any(Judgement::undecided)) {

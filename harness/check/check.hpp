@@ -2,7 +2,9 @@
 // Is a kernel right? What it computed is held to the float64 definition, and where it is wrong, the mistake is named.
 #pragma once
 #include "harness/check/judge.hpp"
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 namespace recollect {
@@ -11,15 +13,20 @@ namespace recollect {
 class Reference {
 public:
   explicit Reference(CheckCase problem, int chunk = 64);
+  /// With results in other arrays than the layer's, and their noise.
+  Reference(CheckCase problem, PartList results, std::function<Noise(Precision)> noise);
   const CheckCase &problem() const { return problem_; }
   const PartList &results() const { return results_; }
   const Noise &noise(Precision precision) const; // computed when first asked for
   size_t heads_per_text() const { return size_t(problem_.given.shape.H); }
+  /// Heads of each batch entry in this part, whose arrays may share heads.
+  size_t heads_in(const Part &part) const { return std::max<size_t>(1, part.heads / size_t(problem_.given.shape.B)); }
 
 private:
   CheckCase problem_;
-  int chunk_;
+  int chunk_ = 0;
   PartList results_;
+  std::function<Noise(Precision)> given_noise_; // null: that of the layer's own arrays
   mutable std::vector<std::vector<double>> rounding_; // float32_rounding(), computed with the first noise
   mutable std::map<Precision, Noise> noise_;
 };
@@ -41,6 +48,11 @@ struct Checked {
   bool right() const { return judgement == Judgement::right; }
 };
 
-Checked check(const Reference &reference, const PartList &candidate, Precision precision);
+/// Explains what was found wrong, in sentences.
+using Diagnosis = std::function<std::vector<std::string>(const PartList &candidate, const std::vector<Judged> &judged)>;
+
+/// `diagnosis` null: by the catalogue of mistakes.
+Checked check(const Reference &reference, const PartList &candidate, Precision precision,
+              const Diagnosis &diagnosis = nullptr);
 
 } // namespace recollect

@@ -153,7 +153,7 @@ std::string describe(const Reference &reference, const Part &part, const Part &c
   std::vector<std::string> said;
   std::vector<Row> rows = rows_of(part, judged, limits_of(noise.precision));
   const std::string columns = columns_of(part, candidate.values, noise, rows);
-  const size_t H = reference.heads_per_text();
+  const size_t H = reference.heads_in(part);
   const auto keep = [&](const std::optional<Pattern> &pattern) {
     if (!pattern) return;
     said.push_back(pattern->said);
@@ -166,7 +166,9 @@ std::string describe(const Reference &reference, const Part &part, const Part &c
                        double(std::count_if(rows.begin(), rows.end(), [](const Row &r) { return r.bad; })) >=
                            enough * double(rows.size());
   std::vector<Pattern> patterns;
-  if (part.over_steps && !all_bad) add_steps(patterns, rows, part.rows), add_gates(patterns, rows, reference.problem());
+  if (part.over_steps && !all_bad) add_steps(patterns, rows, part.rows);
+  const bool own_heads = part.heads == reference.problem().given.shape.heads();
+  if (part.over_steps && !all_bad && own_heads) add_gates(patterns, rows, reference.problem());
   for (const Pattern &pattern : patterns)
     if (fits(pattern, rows)) {
       said.push_back(pattern.said);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // check: what a kernel computed, held to the float64 definition; one file, a battery, or every form of our own.
-#include "harness/check/case_files.hpp"
 #include "harness/check/plant.hpp"
 #include "harness/check/self.hpp"
+#include "harness/check/users_check.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/plant_table.hpp"
 #include "harness/command_line/print_check.hpp"
@@ -50,41 +50,42 @@ std::string command_for(const CheckFlags &f, const std::string &input, const std
                         quoted(candidate) + " --dtype " + f.dtype;
   if (f.gradient) command += " --grad";
   if (f.chunk != CheckFlags().chunk) command += " --chunk " + std::to_string(f.chunk);
-  if (f.convention.layout != "bhtd") command += " --layout " + f.convention.layout;
-  if (f.convention.log_gates) command += " --log-gates";
+  command += f.convention.text();
   for (const std::string &setting : f.settings) command += " --set " + quoted(setting);
   return command;
 }
 
 /// A file and its candidate, once read and judged.
 struct Done {
-  std::shared_ptr<const Reference> reference;
+  std::shared_ptr<const UsersReference> reference;
   Checked checked;
   std::string seed, command;
-  CheckReport report(Precision precision) const { return {*reference, checked, precision, seed, command}; }
+  CheckReport report(Precision precision) const {
+    return {reference->problem().variant.name,
+            reference->inputs().all.shape,
+            reference->results(),
+            checked,
+            precision,
+            seed,
+            command};
+  }
 };
 
 /// Of the inputs in the file. `recollect serve` asks for the same one for every candidate and type.
-std::shared_ptr<const Reference> reference_of(CheckFlags flags, const std::string &input, CheckCase problem) {
-  static Recent<Reference> references(64 << 20); // bytes of inputs
-  flags.dtype.clear();                           // the definition is float64 in every case
-  return references.get(command_for(flags, "", "") + read_regular_file(input),
-                        [&] { return Reference(std::move(problem), flags.chunk); });
+std::shared_ptr<const UsersReference> reference_of(CheckFlags flags, const std::string &input, UsersCase problem) {
+  static Recent<std::shared_ptr<const UsersReference>> references(64 << 20); // bytes of inputs
+  flags.dtype.clear();                                                       // the definition is float64 in every case
+  return *references.get(command_for(flags, "", "") + read_regular_file(input),
+                         [&] { return std::make_shared<const UsersReference>(std::move(problem), flags.chunk); });
 }
 
 Done check_files(const CheckFlags &flags, const Variant &variant, const Params &params, const std::string &input,
                  const std::string &candidate) {
-  const Convention convention = flags.convention.get();
-  CheckCase problem = read_case(input, variant, params, convention, flags.gradient);
-  const Candidate given = read_candidate(candidate, problem, convention);
-  Done done{in_file(input, [&] { return reference_of(flags, input, std::move(problem)); }), {}, "", ""};
-  done.checked = check(*done.reference, given.results, parse_precision(flags.dtype));
-  if (convention.log_gates) { // the file has their logarithms, whose exponentials need not be numbers of the type
-    std::vector<std::string> &inexact = done.checked.inexact;
-    const auto is_gate = [](const std::string &name) { return name == "alpha" || name == "lambda"; };
-    inexact.erase(std::remove_if(inexact.begin(), inexact.end(), is_gate), inexact.end());
-  }
-  for (const std::string &name : given.ignored) done.checked.not_checked.push_back(name);
+  UsersCase problem = read_case(input, variant, params, flags.convention.get(flags.settings), flags.gradient);
+  const Candidate given = read_candidate(candidate, problem);
+  Done done;
+  done.reference = in_file(input, [&] { return reference_of(flags, input, std::move(problem)); });
+  done.checked = done.reference->check(given, parse_precision(flags.dtype));
   for (const auto &[name, value] : read_meta(input))
     if (name == "seed") done.seed = value;
   done.command = command_for(flags, input, candidate);

@@ -8,6 +8,7 @@
 #include "harness/core/types.hpp"
 #include "harness/pipeline/tensors.hpp"
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace recollect {
 
@@ -75,17 +76,58 @@ struct FormFlags {
   Real real() const { return dtype == "f32" ? Real::f32 : Real::f64; }
 };
 
-/// How the user's files lay tensors out.
+/// How the user's arrays are named, laid out and parametrised.
 struct ConventionFlags {
-  std::string layout = "bhtd";
-  bool log_gates = false;
+  std::string names, layout, state, gate, beta, scale, l2norm;
+
   void add(CLI::App &c) {
-    c.add_option("--layout", layout, "bhtd or bthd: the order of the files' dimensions")
-        ->check(CLI::IsMember({"bhtd", "bthd"}))
-        ->capture_default_str();
-    c.add_flag("--log-gates", log_gates, "the files hold the logarithms of alpha and lambda");
+    c.add_option(
+         "--convention", names,
+         "fla, mamba, vllm or flashinfer: names of arrays, layout, gates, scale and order of states as these have "
+         "them; the flags below change one of them")
+        ->check(CLI::IsMember(preset_names()));
+    c.add_option("--layout", layout, "bhtd (default), bthd or thd: the order of the files' dimensions")
+        ->check(CLI::IsMember(layout_names()));
+    c.add_option("--state", state, "vk (default): states are [Dv,Dk]; kv: [Dk,Dv]")->check(CLI::IsMember({"vk", "kv"}));
+    c.add_option(
+         "--gate", gate,
+         "what alpha and lambda hold: the factor (default), its log or log2, or the raw gate of gdn, kda, kda-lb "
+         "(with A_log and dt_bias), rwkv or mamba (dt, with A)")
+        ->check(CLI::IsMember(gate_names()));
+    c.add_option("--beta", beta, "what beta holds: the factor (default), or beta = sigmoid(b), double: 2 b, or both")
+        ->check(CLI::IsMember(strength_names()));
+    c.add_option("--scale", scale, "factor on q: a number (default 1), or rsqrt: 1/sqrt(Dk)");
+    c.add_option("--l2norm", l2norm, "EPS: q and k are divided by sqrt(sum of squares + EPS); none: they are not");
   }
-  Convention get() const { return {layout == "bthd", log_gates}; }
+  /// `settings` are those of the layer's parameters: a scale among them is the one.
+  Convention get(const std::vector<std::string> &settings) const {
+    Convention c = names.empty() ? Convention() : preset(names);
+    const bool layers_scale = std::any_of(settings.begin(), settings.end(),
+                                          [](const std::string &text) { return text.rfind("scale=", 0) == 0; });
+    if (layers_scale && !scale.empty()) usage_error("the scale is given twice: --scale and --set scale");
+    if (layers_scale) c.scale = {};
+    if (!layout.empty()) c.layout = parse_layout(layout);
+    if (!state.empty()) c.state_kv = state == "kv";
+    if (!gate.empty()) c.gate = parse_gate(gate);
+    if (!beta.empty()) c.strength = parse_strength(beta);
+    if (!scale.empty()) c.scale = parse_scale(scale);
+    if (l2norm == "none") c.l2norm.reset();
+    if (!l2norm.empty() && l2norm != "none") {
+      c.l2norm = parse_number(l2norm, "--l2norm");
+      if (!(*c.l2norm >= 0 && *c.l2norm < 1)) usage_error("--l2norm is a number from 0 to 1, or none, got " + l2norm);
+    }
+    return c;
+  }
+  /// The flags as they were given, each with a space before it.
+  std::string text() const {
+    std::string words;
+    const std::pair<const char *, const std::string &> all[] = {
+        {"--convention", names}, {"--layout", layout}, {"--state", state},  {"--gate", gate},
+        {"--beta", beta},        {"--scale", scale},   {"--l2norm", l2norm}};
+    for (const auto &[flag, value] : all)
+      if (!value.empty()) words += std::string(" ") + flag + " " + value;
+    return words;
+  }
 };
 
 /// What `work` says of values that were read from a file names the file.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/check/users_case.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/files.hpp"
@@ -10,7 +11,6 @@
 #include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/divergence.hpp"
 #include "harness/pipeline/provenance.hpp"
-#include "harness/pipeline/tensors.hpp"
 #include <iostream>
 
 namespace recollect {
@@ -25,19 +25,6 @@ struct ForwardFlags {
   AlongFlags along;
 };
 
-/// Of <do, o> + <dstate, final state>, as the input file has do and dstate.
-Sequence read_and_differentiate(const ForwardFlags &flags, const Variant &variant, const Sequence &sequence,
-                                const Run &run) {
-  const Convention convention = flags.convention.get();
-  const Output weights =
-      read_output(flags.input, sequence.shape, variant.state_shape(sequence.shape, run.params), convention, "d");
-  Sequence found = in_file(flags.input, [&] {
-    return gradient_by(variant, sequence, run, {weights.o, weights.state});
-  });
-  if (convention.log_gates) in_logarithms(found, sequence);
-  return found;
-}
-
 /// On rank 0 the whole of it; a pass that leaves its type's range has no other form to fall back to.
 Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run &run, const std::string &asked) {
   const Steps own = steps_of_rank(whole.shape.T, run.chunk, ranks::rank(), ranks::size());
@@ -48,6 +35,32 @@ Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run 
   return joined(job.fetch(), whole.shape);
 }
 
+/// The input; arrays of other layers are not looked at.
+UsersCase read_for_forward(const ForwardFlags &flags, const Variant &variant, const Params &params) {
+  const Convention convention = flags.convention.get(flags.form.settings);
+  std::vector<std::string> known = input_names(variant, convention);
+  for (Tensor tensor : all_tensors) known.push_back(name_of(tensor));
+  refuse_unknown(flags.input, all_names_in_files(known, convention), "an input of a layer");
+  return read_inputs(flags.input, variant, params, convention, flags.gradient);
+}
+
+/// Of one text. On ranks other than 0 nothing.
+TextResults results_of(const ForwardFlags &flags, const Variant &variant, const LayerInputs &inputs, size_t text,
+                       const Run &run) {
+  const Sequence sequence = sequence_of(inputs, text);
+  const bool along = flags.along.asked();
+  TextResults found;
+  found.output = along ? run_along_ranks(variant, sequence, run, flags.along.carry) : forward(variant, sequence, run);
+  if (along && ranks::rank() != 0) return found;
+  const std::string note =
+      along ? diverged(found.output, sequence.shape, run.real) : settle(variant, sequence, run, found.output);
+  if (!note.empty()) std::cerr << "note: " << note << '\n';
+  if (!flags.gradient) return found;
+  found.gradient = in_file(flags.input, [&] { return gradient_by(variant, sequence, run, weights_of(inputs, text)); });
+  if (flags.convention.get(flags.form.settings).log_gates()) in_logarithms(found.gradient, sequence);
+  return found;
+}
+
 int run_forward(const ForwardFlags &flags, const Words &command_line) {
   refuse_overlap({flags.output}, {flags.input});
   const bool along = flags.along.asked();
@@ -56,18 +69,21 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   find_form(variant, flags.form.form); // or a usage error
   const Params params = variant_params(variant, assignments(flags.form.settings));
   { const OutputFile tried(flags.output); } // refused, if it is to be, before anything is read
-  const Sequence sequence = read_sequence(flags.input, variant.inputs, flags.convention.get());
-  in_file(flags.input, [&] { check_inputs(variant, sequence, params); });
+  const UsersCase problem = read_for_forward(flags, variant, params);
+  const Convention &convention = problem.convention;
+  const LayerInputs inputs = layer_inputs(problem);
+  if (along && inputs.packed) usage_error("--ranks-along T is for one sequence, and " + flags.input + " packs texts");
   const Backend backend;
-  Run run{flags.form.form, flags.form.real(), flags.form.chunk, params};
+  Run run{flags.form.form, flags.form.real(), flags.form.chunk, inputs.params};
   run.schedule = flags.engine.get_schedule(), run.math = flags.engine.get_math();
-  Output output = along ? run_along_ranks(variant, sequence, run, flags.along.carry) : forward(variant, sequence, run);
+  std::vector<TextResults> results;
+  for (size_t text = 0; text < inputs.texts.size(); ++text)
+    results.push_back(inputs.texts[text].empty() ? results_of_empty(inputs, variant, text)
+                                                 : results_of(flags, variant, inputs, text, run));
   if (along && ranks::rank() != 0) return exit_ok;
-  const std::string note = along ? diverged(output, sequence.shape, run.real) : settle(variant, sequence, run, output);
-  if (!note.empty()) std::cerr << "note: " << note << '\n';
-  const Sequence derivatives = flags.gradient ? read_and_differentiate(flags, variant, sequence, run) : Sequence{};
-  write_output(flags.output, sequence, output, derivatives, flags.convention.get(), flags.form.real(),
-               provenance(command_line, 0));
+  const UsersArrays user = in_layer_order(problem.in_file, convention);
+  write_users(flags.output, in_file_order(to_user(user, inputs, convention, results), convention), convention,
+              flags.form.real(), provenance(command_line, 0));
   return exit_ok;
 }
 

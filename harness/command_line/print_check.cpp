@@ -83,11 +83,11 @@ std::string ratios_of(const Checked &checked) {
 
 void print_checked(std::ostream &out, const CheckReport &report) {
   const Checked &c = report.checked;
-  out << report.reference.problem().variant.name << ": " << alarmed(verdict_of(c.judgement)) << '\n';
+  out << report.layer << ": " << alarmed(verdict_of(c.judgement)) << '\n';
   if (c.judgement == Judgement::undecided) out << folded("reason: " + c.reason) << '\n';
   out << "errors of rows and heads in units of rounding noise in " << name_of(report.precision) << ":\n";
   for (const Judged &part : c.parts)
-    print_part(out, *find_part(report.reference.results(), part.name), part, limits_of(report.precision));
+    print_part(out, *find_part(report.reference, part.name), part, limits_of(report.precision));
   for (const auto &[first, last, worst] : c.by_step)
     out << "  steps " << first << " to " << last - 1 << ": largest error " << rough(worst) << '\n';
   if (!c.not_checked.empty()) out << folded("not checked: " + join(c.not_checked, ", ")) << '\n';
@@ -104,10 +104,9 @@ void print_checked(std::ostream &out, const CheckReport &report) {
 
 json checked_json(const CheckReport &report) {
   const Checked &c = report.checked;
-  const CheckCase &problem = report.reference.problem();
-  const Shape &n = problem.given.shape;
+  const Shape &n = report.shape;
   json parts = json::object(), curve = json::array();
-  for (const Part &part : report.reference.results()) {
+  for (const Part &part : report.reference) {
     const auto found =
         std::find_if(c.parts.begin(), c.parts.end(), [&](const Judged &one) { return one.name == part.name; });
     parts[part.name] =
@@ -118,7 +117,7 @@ json checked_json(const CheckReport &report) {
   for (const auto &[first, last, worst] : c.by_step)
     curve.push_back(
         {{"from", first}, {"to", last}, {"finite", bool(std::isfinite(worst))}, {"worst", finite_or_null(worst)}});
-  return {{"variant", problem.variant.name},
+  return {{"variant", report.layer},
           {"dtype", name_of(report.precision)},
           {"shape", {{"B", n.B}, {"H", n.H}, {"T", n.T}, {"Dk", n.Dk}, {"Dv", n.Dv}}},
           {"seed", report.seed.empty() ? json(nullptr) : json(report.seed)},

@@ -10,7 +10,9 @@ namespace recollect {
 
 /// One candidate's verdict and what it takes to repeat it.
 struct CheckReport {
-  const Reference &reference;
+  std::string layer;
+  Shape shape;
+  const PartList &reference; // the definition's results
   const Checked &checked;
   Precision precision;
   std::string seed;    // of the inputs, "" where it is not known

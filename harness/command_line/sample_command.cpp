@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sample: inputs for a kernel of the user's, one file of one kind or a folder of the battery.
 #include "harness/check/battery.hpp"
-#include "harness/check/case_files.hpp"
 #include "harness/check/samples.hpp"
+#include "harness/check/users_case.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
@@ -19,9 +19,10 @@ namespace recollect {
 namespace {
 
 struct SampleFlags {
-  std::string variant, shape, kind = "random", dtype = "f64", output, battery;
+  std::string variant, shape, kind = "random", dtype = "f64", output, battery, texts;
   std::vector<std::string> settings;
   std::uint64_t seed = 1;
+  int qk_heads = 0, kv_heads = 0;
   bool gradient = false, no_state = false;
   ConventionFlags convention;
 };
@@ -31,6 +32,36 @@ Precision precision_of_files(const std::string &name) {
   return storage_of(precision); // inputs of a tf32 kernel are float32
 }
 
+/// "30,0,69": the lengths of packed texts.
+std::vector<int> offsets_of(const std::string &lengths, int T) {
+  std::vector<int> cu_seqlens;
+  if (lengths.empty()) return cu_seqlens;
+  double end = 0;
+  cu_seqlens.push_back(0);
+  for (const std::string &length : split(lengths, ',')) {
+    const double steps = parse_number(length, "--texts");
+    end += steps;
+    if (!(steps >= 0 && end <= T) || steps != double(int(steps)))
+      usage_error("--texts needs whole numbers that add up to at most T = " + std::to_string(T) + ", got " + lengths);
+    cu_seqlens.push_back(int(end));
+  }
+  return cu_seqlens;
+}
+
+Sharing sharing_of(const SampleFlags &flags, const Shape &n) {
+  Sharing sharing;
+  for (int heads : {flags.qk_heads, flags.kv_heads})
+    if (heads < 0 || (heads > 0 && n.H % heads != 0))
+      usage_error("shared heads must divide the " + std::to_string(n.H) + " heads, and " + std::to_string(heads) +
+                  " does not");
+  if (flags.qk_heads) sharing.q_heads = sharing.k_heads = flags.qk_heads;
+  if (flags.kv_heads) sharing.k_heads = sharing.v_heads = flags.kv_heads;
+  sharing.cu_seqlens = offsets_of(flags.texts, n.T);
+  const bool packed = !sharing.cu_seqlens.empty();
+  if (n.B != 1 && packed) usage_error("--texts packs them into a batch of 1, and B is " + std::to_string(n.B));
+  return sharing;
+}
+
 int write_one(const SampleFlags &flags, const Words &command_line) {
   const Variant &variant = find_variant(flags.variant);
   const Params params = variant_params(variant, assignments(flags.settings));
@@ -38,13 +69,16 @@ int write_one(const SampleFlags &flags, const Words &command_line) {
   const Backend backend;
   CheckCase problem{variant, params, sample(variant, parse_shape(flags.shape), flags.kind, flags.seed), {}};
   Sequence &s = problem.given;
-  if (!flags.no_state) s.state = plausible_state(variant, s.shape, params, flags.seed);
+  const Sharing sharing = sharing_of(flags, s.shape);
+  Shape of_states = s.shape;
+  if (!sharing.cu_seqlens.empty()) of_states.B = int(sharing.cu_seqlens.size()) - 1;
+  if (!flags.no_state) s.state = plausible_state(variant, of_states, params, flags.seed);
   if (flags.gradient)
     problem.weights = {
         Stream(flags.seed, "sample/do").normals(s.v.size()),
-        Stream(flags.seed, "sample/dstate").normals(s.shape.heads() * variant.state_shape(s.shape, params).size())};
-  round_case(problem, precision, flags.convention.get());
-  write_case(flags.output, problem, flags.convention.get(), precision, provenance(command_line, flags.seed));
+        Stream(flags.seed, "sample/dstate").normals(of_states.heads() * variant.state_shape(s.shape, params).size())};
+  const UsersCase users = users_case(problem, flags.convention.get(flags.settings), sharing, precision, flags.seed);
+  write_case(flags.output, users, precision, provenance(command_line, flags.seed));
   return exit_ok;
 }
 
@@ -76,9 +110,9 @@ int write_battery(const SampleFlags &flags, const Words &command_line) {
                            std::to_string(n.Dv)},
                           ","),
                      one.why});
-    if (flags.convention.log_gates) round_case(one.problem, precision, flags.convention.get());
-    write_case((std::filesystem::path(flags.battery) / (one.name + ".npz")).string(), one.problem,
-               flags.convention.get(), precision, provenance(command_line, flags.seed));
+    const UsersCase users = users_case(one.problem, flags.convention.get(flags.settings), {}, precision, flags.seed);
+    write_case((std::filesystem::path(flags.battery) / (one.name + ".npz")).string(), users, precision,
+               provenance(command_line, flags.seed));
   }
   print_table(std::cout, table);
   return exit_ok;
@@ -100,12 +134,19 @@ Action add_sample(CLI::App &app) {
   CLI::Option *kind = c.add_option("--kind", flags->kind, kinds_help())->capture_default_str();
   CLI::Option *output = c.add_option("-o,--output", flags->output, "HDF5, .npz or .safetensors");
   CLI::Option *no_state = c.add_flag("--no-state", flags->no_state, "no initial state, where the layer has one");
+  CLI::Option *texts = c.add_option(
+      "--texts", flags->texts, "lengths of packed texts, such as 30,0,69: B is 1, with cu_seqlens and a state a text");
+  CLI::Option *qk = c.add_option("--qk-heads", flags->qk_heads, "heads of q and k, shared by those of v");
+  CLI::Option *kv = c.add_option("--kv-heads", flags->kv_heads, "heads of k and v, shared by those of q")->excludes(qk);
   c.add_option("--battery", flags->battery,
                "write about 24 cases that kernels trip over into this folder, a .npz each, for `check --battery`")
       ->excludes(shape)
       ->excludes(kind)
       ->excludes(output)
-      ->excludes(no_state);
+      ->excludes(no_state)
+      ->excludes(texts)
+      ->excludes(qk)
+      ->excludes(kv);
   c.add_flag("--grad", flags->gradient, "do and, where there is a final state, dstate as well, for `check --grad`");
   c.add_option("--dtype", flags->dtype,
                "f64, f32, f16 or bf16: every number is one of this type's; files hold float64 for f64, else float32")

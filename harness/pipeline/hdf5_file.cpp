@@ -281,14 +281,14 @@ Table Hdf5File::table(const std::string &name) const {
   return table;
 }
 
-NumericArray Hdf5File::array(const std::string &name, size_t rank, const std::string &needs) const {
+NumericArray Hdf5File::array(const std::string &name, size_t rank, const std::string &needs, bool whole) const {
   const std::string where = path_ + ": dataset " + name;
   const Dataset d =
       open_dataset(*this, contents_->file, contents_->size, name, needs, [](hid_t) { return sizeof(double); });
-  if (H5Tget_class(d.type) != H5T_FLOAT)
+  if (H5Tget_class(d.type) != H5T_FLOAT && !(whole && H5Tget_class(d.type) == H5T_INTEGER))
     input_error(where + " is of " + (H5Tget_class(d.type) == H5T_INTEGER ? "an integer" : "a non-numeric") +
                 " type, needs floating point " + needs);
-  if (d.dims.size() != rank) input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs);
+  if (rank && d.dims.size() != rank) input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs);
   if (d.count == 0)
     input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs + " with every size at least 1");
   for (std::uint64_t n : d.dims)

@@ -52,8 +52,9 @@ public:
   Table table(const std::string &name) const;
   /// The names of the datasets outside of groups.
   std::vector<std::string> datasets() const;
-  /// A floating-point dataset of `rank` dimensions. `needs` completes the message of a refusal: "[B,H,T,Dk]".
-  NumericArray array(const std::string &name, size_t rank, const std::string &needs) const;
+  /// A floating-point dataset of `rank` dimensions, 0: of any number; of integers, too, where `whole`. `needs` completes
+  /// the message of a refusal: "[B,H,T,Dk]".
+  NumericArray array(const std::string &name, size_t rank, const std::string &needs, bool whole = false) const;
 
 private:
   struct Contents;

@@ -65,11 +65,16 @@ float from_half(std::uint16_t bits) {
   return sign * (exponent ? std::ldexp(float(1024 + fraction), exponent - 25) : std::ldexp(float(fraction), -24));
 }
 
-NumericArray parse_npy(std::string_view bytes, const std::string &where) {
+NumericArray parse_npy(std::string_view bytes, const std::string &where, bool whole) {
   const Header header = parse_header(bytes, where);
   const bool swapped = header.descr[0] == '>';
   const std::string kind = header.descr.find_first_of("<>|=") == 0 ? header.descr.substr(1) : header.descr;
-  const size_t width = kind == "f8" ? 8 : kind == "f4" ? 4 : kind == "f2" || kind == "V2" || kind == "bfloat16" ? 2 : 0;
+  const bool integers = whole && (kind == "i4" || kind == "i8");
+  const size_t width = integers                                             ? size_t(kind[1] - '0')
+                       : kind == "f8"                                       ? 8
+                       : kind == "f4"                                       ? 4
+                       : kind == "f2" || kind == "V2" || kind == "bfloat16" ? 2
+                                                                            : 0;
   if (!width) input_error(where + " is of type " + header.descr + ", needs floating point of 2, 4 or 8 bytes");
   std::uint64_t count = 1;
   for (std::uint64_t n : header.dims) count = saturating_product(count, n);
@@ -79,10 +84,12 @@ NumericArray parse_npy(std::string_view bytes, const std::string &where) {
   NumericArray array{header.dims, std::vector<double>(count)};
   const char *data = bytes.data() + header.end;
   for (std::uint64_t i = 0; i < count; ++i, data += width)
-    array.data[i] = width == 8     ? value_of<double>(bits_at<std::uint64_t>(data, swapped))
-                    : width == 4   ? value_of<float>(bits_at<std::uint32_t>(data, swapped))
-                    : kind == "f2" ? double(from_half(bits_at<std::uint16_t>(data, swapped)))
-                                   : double(from_bfloat16(bits_at<std::uint16_t>(data, swapped)));
+    array.data[i] = integers && width == 8 ? double(std::int64_t(bits_at<std::uint64_t>(data, swapped)))
+                    : integers             ? double(std::int32_t(bits_at<std::uint32_t>(data, swapped)))
+                    : width == 8           ? value_of<double>(bits_at<std::uint64_t>(data, swapped))
+                    : width == 4           ? value_of<float>(bits_at<std::uint32_t>(data, swapped))
+                    : kind == "f2"         ? double(from_half(bits_at<std::uint16_t>(data, swapped)))
+                                           : double(from_bfloat16(bits_at<std::uint16_t>(data, swapped)));
   return array;
 }
 

@@ -22,7 +22,7 @@ bool ends_with(const std::string &text, const std::string &ending) {
 bool is_safetensors(const std::string &path) { return ends_with(path, ".safetensors"); }
 
 void check_rank(const NumericArray &array, const Wanted &w, const std::string &where) {
-  if (array.dims.size() != w.rank)
+  if (w.rank && array.dims.size() != w.rank)
     input_error(where + " has " + std::to_string(array.dims.size()) + " dimensions, needs " + w.needs);
   for (std::uint64_t n : array.dims)
     if (n < 1 || n > 0x7fffffff)
@@ -66,7 +66,7 @@ Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted) {
     const zip_int64_t index = zip_name_locate(archive.get(), (w.name + ".npy").c_str(), 0);
     if (index < 0) continue;
     const std::string where = path + ": array " + w.name;
-    arrays[w.name] = parse_npy(member(archive.get(), index, where), where);
+    arrays[w.name] = parse_npy(member(archive.get(), index, where), where, w.whole);
     check_rank(arrays[w.name], w, where);
   }
   return arrays;
@@ -78,7 +78,7 @@ Arrays read_hdf5(const std::string &path, const std::vector<Wanted> &wanted) {
   const Hdf5File file(path);
   Arrays arrays;
   for (const Wanted &w : wanted)
-    if (file.has(w.name)) arrays[w.name] = file.array(w.name, w.rank, w.needs);
+    if (file.has(w.name)) arrays[w.name] = file.array(w.name, w.rank, w.needs, w.whole);
   return arrays;
 }
 

@@ -10,8 +10,9 @@ using Arrays = std::map<std::string, NumericArray>;
 
 struct Wanted {
   std::string name;
-  size_t rank;
-  std::string needs; // completes a refusal: "[B,H,T,Dk]"
+  size_t rank;        // 0: any
+  std::string needs;  // completes a refusal: "[B,H,T,Dk]"
+  bool whole = false; // whole numbers, which may be stored as integers
 };
 
 /// Those of `wanted` that are in the file; others are not looked at. A .npy file holds the first of them. Input error

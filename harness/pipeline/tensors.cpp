@@ -3,184 +3,205 @@
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
-#include <cmath>
 
 namespace recollect {
 namespace {
 
-using Dims = std::vector<std::uint64_t>;
+using Names = std::vector<std::string>;
 
-Dims dims_of(std::initializer_list<int> sizes) { return Dims(sizes.begin(), sizes.end()); }
-
-std::string text_of(const Dims &dims) {
-  std::vector<std::string> parts;
-  for (std::uint64_t n : dims) parts.push_back(std::to_string(n));
-  return "[" + join(parts, ",") + "]";
+bool contains(const Names &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// [A,X,Y,width] -> [A,Y,X,width].
-std::vector<double> exchanged(const std::vector<double> &data, size_t A, size_t X, size_t Y, size_t width) {
-  std::vector<double> out(data.size());
-  for (size_t a = 0; a < A; ++a)
+/// dq is an array of q's kind.
+std::string without_d(const std::string &name) { return name == "dt_bias" || name[0] != 'd' ? name : name.substr(1); }
+
+enum class ArrayKind { steps, state, offsets, head_parameter, channel_parameter };
+ArrayKind kind_of(const std::string &name) {
+  const std::string plain = without_d(name);
+  if (plain == "state" || plain == "final_state") return ArrayKind::state;
+  if (plain == "cu_seqlens") return ArrayKind::offsets;
+  if (plain == "dt_bias") return ArrayKind::channel_parameter;
+  if (plain == "A_log" || plain == "A" || plain == "gamma") return ArrayKind::head_parameter;
+  return ArrayKind::steps;
+}
+
+/// Numbers a step: 0 for those of one, which have no dimension of their own.
+TensorFacts::Width width_of_steps(const std::string &name) {
+  const std::string plain = without_d(name);
+  if (plain == "o") return TensorFacts::value;
+  return facts_of(tensor_named(plain)).width;
+}
+
+/// The number of dimensions in a file, 0 for either of one and two, and how to say it.
+struct Expected {
+  size_t rank;
+  std::string text;
+};
+Expected expected_of(const std::string &name, const Convention &c) {
+  switch (kind_of(name)) {
+  case ArrayKind::state:
+    return {4, c.state_kv ? "[B,H,columns,rows]" : "[B,H,rows,columns]"};
+  case ArrayKind::offsets:
+    return {1, "[N+1]"};
+  case ArrayKind::head_parameter:
+    return {1, "[H]"};
+  case ArrayKind::channel_parameter:
+    return {0, "[H] or [H,Dk]"};
+  case ArrayKind::steps:
+    break;
+  }
+  const auto width = width_of_steps(name);
+  const std::string steps = c.layout == Layout::bhtd   ? "[B,H,T"
+                            : c.layout == Layout::bthd ? "[B,T,H"
+                                                       : "[T,H",
+                    last = width == TensorFacts::step  ? "]"
+                           : width == TensorFacts::key ? ",Dk]"
+                                                       : ",Dv]";
+  return {size_t(c.layout == Layout::thd ? 2 : 3) + (width == TensorFacts::step ? 0 : 1), steps + last};
+}
+
+/// The same array with dimensions `axis` and `axis + 1` exchanged.
+UsersArray exchanged(const UsersArray &array, size_t axis) {
+  size_t before = 1, after = 1;
+  for (size_t i = 0; i < axis; ++i) before *= size_t(array.dims[i]);
+  for (size_t i = axis + 2; i < array.dims.size(); ++i) after *= size_t(array.dims[i]);
+  const size_t X = size_t(array.dims[axis]), Y = size_t(array.dims[axis + 1]);
+  UsersArray out{array.dims, std::vector<double>(array.data.size()), array.name};
+  std::swap(out.dims[axis], out.dims[axis + 1]);
+  for (size_t a = 0; a < before; ++a)
     for (size_t x = 0; x < X; ++x)
       for (size_t y = 0; y < Y; ++y)
-        std::copy_n(&data[((a * X + x) * Y + y) * width], width, &out[((a * Y + y) * X + x) * width]);
+        std::copy_n(&array.data[((a * X + x) * Y + y) * after], after, &out.data[((a * Y + y) * X + x) * after]);
   return out;
 }
 
-bool is_gate(const std::string &name) { return name == "alpha" || name == "lambda"; }
-
-/// An array over steps in the file's convention, of `width` numbers a step (0: none, rank 3), as the harness has it.
-class Reader {
-public:
-  Reader(const std::string &path, Arrays arrays, Convention convention)
-      : path_(path), arrays_(std::move(arrays)), convention_(convention) {}
-  bool has(const std::string &name) const { return arrays_.count(name) != 0; }
-  const Dims &dims(const std::string &name) const { return arrays_.at(name).dims; }
-
-  std::vector<double> take(const std::string &name, const Shape &n, int width) {
-    Dims expected = convention_.bthd ? dims_of({n.B, n.T, n.H}) : dims_of({n.B, n.H, n.T});
-    if (width) expected.push_back(std::uint64_t(width));
-    std::vector<double> data = take_as(name, expected, "to match q");
-    if (convention_.bthd) data = exchanged(data, size_t(n.B), size_t(n.T), size_t(n.H), size_t(std::max(width, 1)));
-    if (convention_.log_gates && is_gate(name))
-      for (double &x : data) x = std::exp(x);
-    return data;
-  }
-  std::vector<double> take_as(const std::string &name, const Dims &expected, const std::string &why) {
-    NumericArray &array = arrays_.at(name);
-    if (array.dims != expected)
-      input_error(path_ + ": dataset " + name + " has shape " + text_of(array.dims) + ", needs " + text_of(expected) +
-                  " " + why);
-    return std::move(array.data);
-  }
-  /// Empty where the file has none.
-  std::vector<double> take_state(const std::string &prefix, const Shape &n, const StateShape &state) {
-    const std::string name = prefix + "state";
-    if (!has(name)) return {};
-    return take_as(name, dims_of({n.B, n.H, state.rows, state.columns}), "as this variant's state");
-  }
-  void require(const std::string &name, const std::string &needs) const {
-    if (!has(name)) input_error(path_ + ": dataset " + name + " is absent, needs " + needs);
-  }
-
-private:
-  const std::string &path_;
-  Arrays arrays_;
-  Convention convention_;
-};
-
-struct Names {
-  std::string keys, values, steps;
-};
-Names names_of(Convention c) {
-  return c.bthd ? Names{"[B,T,H,Dk]", "[B,T,H,Dv]", "[B,T,H]"} : Names{"[B,H,T,Dk]", "[B,H,T,Dv]", "[B,H,T]"};
+void check_rank(const std::string &name, const UsersArray &array, const Convention &c) {
+  const Expected expected = expected_of(name, c);
+  if (expected.rank ? array.dims.size() != expected.rank : array.dims.size() > 2)
+    input_error("dataset " + array.name + " has shape " + text_of(array.dims) + ", needs " + expected.text);
 }
 
-Wanted wanted_state(const std::string &prefix) { return {prefix + "state", 4, "[B,H,rows,columns]"}; }
-/// Numbers a step in a file; 0: no dimension of their own.
-int file_width(Tensor tensor, const Shape &n) {
-  return facts_of(tensor).width == TensorFacts::step ? 0 : width_of(tensor, n);
-}
-std::string derivative_of(Tensor tensor) { return std::string("d") + name_of(tensor); }
-Wanted wanted_derivative(Tensor tensor, const Names &names) {
-  const auto width = facts_of(tensor).width;
-  if (width == TensorFacts::step) return {derivative_of(tensor), 3, names.steps};
-  return {derivative_of(tensor), 4, width == TensorFacts::key ? names.keys : names.values};
+UsersArray in_layer_order(const std::string &name, const UsersArray &array, const Convention &c) {
+  check_rank(name, array, c);
+  if (kind_of(name) == ArrayKind::state) return c.state_kv ? exchanged(array, 2) : array;
+  if (kind_of(name) != ArrayKind::steps || c.layout == Layout::bhtd) return array;
+  if (c.layout == Layout::bthd) return exchanged(array, 1);
+  UsersArray with_batch = array;
+  with_batch.dims.insert(with_batch.dims.begin(), 1);
+  return exchanged(with_batch, 1);
 }
 
-NumericArray over_steps(std::vector<double> data, const std::string &name, const Shape &n, int width, Convention c) {
-  if (c.log_gates && is_gate(name))
-    for (double &x : data) x = std::log(x);
-  Dims dims = c.bthd ? dims_of({n.B, n.T, n.H}) : dims_of({n.B, n.H, n.T});
-  if (width) dims.push_back(std::uint64_t(width));
-  if (c.bthd) data = exchanged(data, size_t(n.B), size_t(n.H), size_t(n.T), size_t(std::max(width, 1)));
-  return {dims, std::move(data)};
+UsersArray in_file_order(const std::string &name, const UsersArray &array, const Convention &c) {
+  if (kind_of(name) == ArrayKind::state) return c.state_kv ? exchanged(array, 2) : array;
+  if (kind_of(name) != ArrayKind::steps || c.layout == Layout::bhtd) return array;
+  UsersArray out = exchanged(array, 1);
+  if (c.layout == Layout::thd) out.dims.erase(out.dims.begin());
+  return out;
 }
 
-NumericArray as_state(const std::vector<double> &data, const Shape &n, const StateShape &state) {
-  return {dims_of({n.B, n.H, state.rows, state.columns}), data};
+/// fla calls every decay g: with one number a step it is alpha, with more lambda.
+void drop_other_decay(UsersArrays &found, const Convention &c) {
+  const auto alpha = found.find("alpha"), lambda = found.find("lambda");
+  if (alpha == found.end() || lambda == found.end() || alpha->second.name != lambda->second.name) return;
+  const bool by_step = alpha->second.dims.size() == expected_of("alpha", c).rank;
+  found.erase(by_step ? lambda : alpha);
 }
 
 } // namespace
 
-Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs, Convention convention) {
-  const Names names = names_of(convention);
-  std::vector<Wanted> wanted{
-      {"q", 4, names.keys}, {"k", 4, names.keys}, {"v", 4, names.values}, {"state", 4, "[B,H,rows,columns]"}};
-  for (const Input &input : inputs)
-    wanted.push_back({input.name, size_t(input.per_step() ? 3 : 4), input.per_step() ? names.steps : names.keys});
-  Reader file(path, read_arrays(path, wanted), convention);
-  for (const char *name : {"q", "k"}) file.require(name, names.keys);
-  file.require("v", names.values);
-
-  Sequence s;
-  const Dims q = file.dims("q");
-  const size_t heads = convention.bthd ? 2 : 1, steps = convention.bthd ? 1 : 2;
-  s.shape = {int(q[0]), int(q[heads]), int(q[steps]), int(q[3]), int(file.dims("v")[3])};
-  s.q = file.take("q", s.shape, s.shape.Dk), s.k = file.take("k", s.shape, s.shape.Dk);
-  s.v = file.take("v", s.shape, s.shape.Dv);
-  for (const Input &input : inputs)
-    if (file.has(input.name)) s.input(input.name) = file.take(input.name, s.shape, input.per_step() ? 0 : s.shape.Dk);
-  if (file.has("state")) s.state = file.take_as("state", file.dims("state"), "");
-  return s;
+std::string text_of(const Dims &dims) {
+  Names parts;
+  for (std::uint64_t n : dims) parts.push_back(std::to_string(n));
+  return "[" + join(parts, ",") + "]";
 }
 
-void write_sequence(const std::string &path, const Sequence &s, Convention c, Real real, const StateShape &state,
-                    const Facts &meta, const Output &weights) {
-  Arrays arrays;
-  const auto put = [&](const std::string &name, const std::vector<double> &data, int width) {
-    if (!data.empty()) arrays[name] = over_steps(data, name, s.shape, width, c);
-  };
-  put("q", s.q, s.shape.Dk), put("k", s.k, s.shape.Dk), put("v", s.v, s.shape.Dv);
-  put("beta", s.beta, 0), put("alpha", s.alpha, 0), put("lambda", s.lambda, s.shape.Dk), put("w", s.w, s.shape.Dk);
-  put("do", weights.o, s.shape.Dv);
-  if (!s.state.empty()) arrays["state"] = as_state(s.state, s.shape, state);
-  if (!weights.state.empty()) arrays["dstate"] = as_state(weights.state, s.shape, state);
-  write_arrays(path, arrays, real, meta);
+Names input_names(const Variant &variant, const Convention &c) {
+  Names names{"q", "k", "v"};
+  bool decays = false;
+  for (const Input &input : variant.inputs) {
+    if (input.name == "beta" && c.gate == Gate::mamba) continue; // dt is both
+    names.push_back(input.name);
+    decays = decays || facts_of(input.tensor()).decay;
+    if (input.name == "alpha") names.push_back("gamma");
+  }
+  if (decays && (c.gate == Gate::gdn || c.gate == Gate::kda || c.gate == Gate::kda_lb))
+    names.insert(names.end(), {"A_log", "dt_bias"});
+  if (decays && c.gate == Gate::mamba) names.insert(names.end(), {"A", "dt_bias"});
+  names.insert(names.end(), {"state", "cu_seqlens", "do", "dfinal_state"});
+  return names;
 }
 
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, const Sequence &gradient,
-                  Convention convention, Real real, const Facts &meta) {
-  Arrays arrays{{"o", over_steps(output.o, "o", sequence.shape, sequence.shape.Dv, convention)}};
-  if (output.state_shape.size()) arrays["state"] = as_state(output.state, sequence.shape, output.state_shape);
+Names result_names(const UsersArrays &inputs) {
+  Names names{"o", "final_state"};
   for (Tensor tensor : all_tensors)
-    if (!gradient[tensor].empty()) {
-      const std::string name = derivative_of(tensor);
-      arrays[name] = over_steps(gradient[tensor], name, sequence.shape, file_width(tensor, sequence.shape), convention);
-    }
-  if (!gradient.state.empty()) arrays["dstate"] = as_state(gradient.state, sequence.shape, output.state_shape);
-  write_arrays(path, arrays, real, meta);
+    if (inputs.count(name_of(tensor))) names.push_back(std::string("d") + name_of(tensor));
+  for (const char *parameter : {"A_log", "A", "dt_bias", "gamma"})
+    if (inputs.count(parameter)) names.push_back(std::string("d") + parameter);
+  names.push_back("dstate");
+  return names;
 }
 
-Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention,
-                   const std::string &prefix) {
-  const std::string o = prefix + "o", values = names_of(convention).values;
-  Reader file(path, read_arrays(path, {{o, 4, values}, wanted_state(prefix)}), convention);
-  file.require(o, values);
-  return {file.take(o, shape, shape.Dv), file.take_state(prefix, shape, state), state};
+Names all_names_in_files(const Names &names, const Convention &convention) {
+  Names all;
+  for (const std::string &array : names)
+    for (const std::string &name : names_in_files(array, convention))
+      if (!contains(all, name)) all.push_back(name);
+  return all;
 }
 
-Computed read_computed(const std::string &path, const Sequence &sequence, const StateShape &state,
-                       Convention convention) {
-  const Names names = names_of(convention);
-  std::vector<Wanted> wanted{{"o", 4, names.values}, wanted_state(""), wanted_state("d")};
-  for (Tensor tensor : all_tensors)
-    if (!sequence[tensor].empty()) wanted.push_back(wanted_derivative(tensor, names));
-  Reader file(path, read_arrays(path, wanted), convention);
-  const Shape &n = sequence.shape;
-  Computed found;
-  if (file.has("o")) found.output.o = file.take("o", n, n.Dv);
-  found.output.state = file.take_state("", n, state), found.output.state_shape = state;
-  found.gradient.shape = n;
-  for (Tensor tensor : all_tensors)
-    if (!sequence[tensor].empty() && file.has(derivative_of(tensor)))
-      found.gradient[tensor] = file.take(derivative_of(tensor), n, file_width(tensor, n));
-  found.gradient.state = file.take_state("d", n, state);
-  return found;
+UsersArrays read_users(const std::string &path, const Names &names, const Convention &convention) {
+  const Names there = array_names(path);
+  const bool unnamed = path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0;
+  std::map<std::string, std::string> file_names;
+  std::vector<Wanted> wanted;
+  for (const std::string &array : names) {
+    Names found;
+    for (const std::string &name : names_in_files(array, convention))
+      if (contains(there, name)) found.push_back(name);
+    if (found.size() > 1) input_error(path + ": " + join(found, " and ") + " are two names of one array; keep one");
+    if (found.empty() && !(unnamed && wanted.empty())) continue;
+    const std::string name = found.empty() ? array : found[0];
+    file_names[array] = name;
+    const bool known = std::any_of(wanted.begin(), wanted.end(), [&](const Wanted &w) { return w.name == name; });
+    if (!known) wanted.push_back({name, 0, expected_of(array, convention).text, kind_of(array) == ArrayKind::offsets});
+    if (unnamed) break;
+  }
+  if (wanted.empty()) return {};
+  const Arrays arrays = read_arrays(path, wanted);
+  UsersArrays users;
+  for (const auto &[array, name] : file_names) users[array] = {arrays.at(name).dims, arrays.at(name).data, name};
+  drop_other_decay(users, convention);
+  return users;
 }
 
-void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who) {
+void write_users(const std::string &path, const UsersArrays &arrays, const Convention &convention, Real real,
+                 const Facts &meta) {
+  Arrays out;
+  for (const auto &[name, array] : arrays) out[names_in_files(name, convention)[0]] = {array.dims, array.data};
+  write_arrays(path, out, real, meta);
+}
+
+UsersArrays in_layer_order(const UsersArrays &in_file, const Convention &convention) {
+  UsersArrays arrays;
+  for (const auto &[name, array] : in_file) arrays[name] = in_layer_order(name, array, convention);
+  return arrays;
+}
+UsersArrays in_file_order(const UsersArrays &in_layer, const Convention &convention) {
+  UsersArrays arrays;
+  for (const auto &[name, array] : in_layer) arrays[name] = in_file_order(name, array, convention);
+  return arrays;
+}
+
+Dims dims_in_file(const std::string &name, const Dims &dims, const Convention &c) {
+  Dims out = dims;
+  if (kind_of(name) == ArrayKind::state && c.state_kv) std::swap(out.at(2), out.at(3));
+  if (kind_of(name) == ArrayKind::steps && c.layout != Layout::bhtd) std::swap(out.at(1), out.at(2));
+  if (kind_of(name) == ArrayKind::steps && c.layout == Layout::thd) out.erase(out.begin());
+  return out;
+}
+
+void refuse_unknown(const std::string &path, const Names &known, const std::string &who) {
   static const std::map<std::string, std::string> usual{{"initial_state", "state"},
                                                         {"final_state", "state"},
                                                         {"h0", "state"},
@@ -193,11 +214,12 @@ void refuse_unknown(const std::string &path, const std::vector<std::string> &kno
                                                         {"key", "k"},
                                                         {"value", "v"}};
   for (const std::string &name : array_names(path)) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (contains(known, name)) continue;
     const auto meant = usual.find(name);
-    const bool other_name = meant != usual.end() && std::find(known.begin(), known.end(), meant->second) != known.end();
+    const bool other_name = meant != usual.end() && contains(known, meant->second);
     input_error(path + ": dataset " + printable(name) + " is not " + who +
-                (other_name ? ", did you mean '" + meant->second + "'?" : suggestion(name, known)));
+                (other_name ? ", did you mean '" + meant->second + "'?" : suggestion(name, known)) + "; known are " +
+                join(known, ", "));
   }
 }
 

@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The users' own tensors, in their conventions, as the harness's values and back.
+// A user's arrays in files: which there are, under which names, and in which order of dimensions.
 #pragma once
 #include "harness/core/variant.hpp"
+#include "harness/pipeline/convention.hpp"
 #include "harness/pipeline/tensor_file.hpp"
 
 namespace recollect {
 
-/// How a file lays tensors out.
-struct Convention {
-  bool bthd = false; // [B,T,H,D] and [B,T,H] in place of [B,H,T,D] and [B,H,T]; states are [B,H,rows,columns] in both
-  bool log_gates = false; // alpha and lambda are given as logarithms
+using Dims = std::vector<std::uint64_t>;
+std::string text_of(const Dims &dims);
+
+struct UsersArray {
+  Dims dims;
+  std::vector<double> data;
+  std::string name; // in the file that it comes from
 };
+/// By the layer's name for each (names_in_files): q, beta, state, do, dq ...
+using UsersArrays = std::map<std::string, UsersArray>;
 
-/// q, k [B,H,T,Dk], v [B,H,T,Dv] and, where present, the variant's own `inputs` (beta, alpha [B,H,T], lambda, w
-/// [B,H,T,Dk]) and state [B,H,rows,columns]. Arrays that the variant does not use are not looked at.
-Sequence read_sequence(const std::string &path, const std::vector<Input> &inputs, Convention convention = {});
-/// What is there of a sequence, whose states have the shape `state`, and of weights of its outputs: do and dstate.
-void write_sequence(const std::string &path, const Sequence &sequence, Convention convention, Real real,
-                    const StateShape &state, const Facts &meta, const Output &weights = {});
+/// Names of the inputs of a layer in this convention: with cu_seqlens, parameters of gates, do and dfinal_state.
+std::vector<std::string> input_names(const Variant &variant, const Convention &convention);
+/// Of its results for these inputs: o, final_state, and a gradient for every input given.
+std::vector<std::string> result_names(const UsersArrays &inputs);
 
-/// o [B,H,T,Dv] and, where there is one, state; in `real`. A gradient that is not empty stands beside them: dq, dk, dv
-/// and what else it has of dbeta, dalpha, dlambda, dw and dstate, each of its tensor's shape.
-void write_output(const std::string &path, const Sequence &sequence, const Output &output, const Sequence &gradient,
-                  Convention convention, Real real, const Facts &meta);
-/// o and, where the file has it, state, of an output that somebody else computed for `shape`; do and dstate where the
-/// prefix is "d".
-Output read_output(const std::string &path, const Shape &shape, const StateShape &state, Convention convention,
-                   const std::string &prefix = "");
-/// What somebody else computed, as far as the file has it: o, the final state, and derivatives in what `sequence` gives
-/// and in the state.
-struct Computed {
-  Output output;
-  Sequence gradient;
-};
-Computed read_computed(const std::string &path, const Sequence &sequence, const StateShape &state,
-                       Convention convention);
+/// Those of the named arrays that the file has, as they lie there. Input error where one goes by two names. A .npy file,
+/// which names nothing, holds the first.
+UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
+/// In `real`, the arrays as they are to lie there.
+void write_users(const std::string &path, const UsersArrays &arrays, const Convention &convention, Real real,
+                 const Facts &meta);
 
-/// Input error that names an array of the file that is none of `known`, and the nearest of them. `who`: whose they are,
-/// as in "an input of linear".
+/// [B,H,T,D] and states [rows,columns] from the convention's order, and back. Input error where an array has the wrong
+/// number of dimensions.
+UsersArrays in_layer_order(const UsersArrays &in_file, const Convention &convention);
+UsersArrays in_file_order(const UsersArrays &in_layer, const Convention &convention);
+/// Dimensions of an array in a file from those in the layer's order.
+Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
+
+/// Input error that names an array of the file that is none of `known`, the nearest of them, and all of them. `who`: whose
+/// they are, as in "an input of linear".
 void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who);
+/// All names in files of these arrays.
+std::vector<std::string> all_names_in_files(const std::vector<std::string> &names, const Convention &convention);
 
 } // namespace recollect

@@ -115,19 +115,19 @@ class Check(InFolder):
                 self.assertEqual(array.dtype, np.float32)
                 mantissa, _ = np.frexp(array[np.abs(array) > 1e-4].astype(np.float64))
                 np.testing.assert_array_equal(mantissa * 2**bits % 1, 0, name)
-        x = self.sample("gated_delta_net", "--dtype", "bf16", "--log-gates")["alpha"]
+        x = self.sample("gated_delta_net", "--dtype", "bf16", "--gate", "log")["alpha"]
         np.testing.assert_array_equal(np.frexp(x.astype(np.float64))[0] * 2**8 % 1, 0)  # the logarithms, as the kernel has them
 
     def test_layouts_and_logarithms_are_conventions(self):
         plain = self.sample("gated_delta_net")
-        other = self.sample("gated_delta_net", "--layout", "bthd", "--log-gates", name="other.npz")
+        other = self.sample("gated_delta_net", "--layout", "bthd", "--gate", "log", name="other.npz")
         np.testing.assert_array_equal(plain["q"], other["q"].swapaxes(1, 2))
         np.testing.assert_allclose(plain["alpha"], np.exp(other["alpha"]).swapaxes(1, 2), rtol=1e-15)
         right = gated_delta(plain)
         right["o"] = right["o"].swapaxes(1, 2)
         np.savez(self.path("out.npz"), **right)
         self.run_program("check", "gated_delta_net", "-i", self.path("other.npz"), "-c", self.path("out.npz"),
-                         "--layout", "bthd", "--log-gates")
+                         "--layout", "bthd", "--gate", "log")
 
     def test_a_right_kernel_passes_in_every_type(self):
         x = self.sample("gated_delta_net", "--dtype", "f16")
@@ -184,8 +184,8 @@ class Check(InFolder):
         np.savez(self.path("out.npz"), **right)
         np.savez(self.path("in.npz"), initial_state=x.pop("state"), **x)
         self.refused("in.npz: dataset initial_state is not an input of gated_delta_net, did you mean 'state'?", *arguments)
-        np.savez(self.path("in.npz"), cu_seqlens=np.zeros(3), **x)
-        self.refused("in.npz: dataset cu_seqlens is not an input of gated_delta_net", *arguments)
+        np.savez(self.path("in.npz"), seq_idx=np.zeros(3), **x)
+        self.refused("in.npz: dataset seq_idx is not an input of gated_delta_net", *arguments)
         with h5py.File(self.path("in.h5"), "w") as f:
             for name, array in {**x, "lambda": x["k"]}.items():
                 f[name] = array
@@ -260,9 +260,9 @@ class Check(InFolder):
         x["do"] = np.random.default_rng(1).normal(size=x["v"].shape)
         right = {**gated_delta(x), **gated_delta_gradient(x, x["do"])}
         np.savez(self.path("in.npz"), **{**x, "alpha": np.log(x["alpha"])})
-        self.check("gated_delta_net", right, "--grad", "--log-gates", status=1)
+        self.check("gated_delta_net", right, "--grad", "--gate", "log", status=1)
         right["dalpha"] *= x["alpha"]
-        self.check("gated_delta_net", right, "--grad", "--log-gates")
+        self.check("gated_delta_net", right, "--grad", "--gate", "log")
 
     def test_weights_that_are_not_there_are_refused(self):
         x = self.sample("gated_delta_net", shape="1,2,10,8,6")

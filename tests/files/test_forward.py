@@ -248,7 +248,7 @@ class Forward(unittest.TestCase):
         d["do"] = np.random.default_rng(11).normal(size=(B, H, T, DV))
         plain = self.gradient("gated_delta_net", d)
         other = {name: array.swapaxes(1, 2) for name, array in {**d, "alpha": np.log(d["alpha"])}.items()}
-        found = self.gradient("gated_delta_net", other, "--layout", "bthd", "--log-gates", "--dtype", "f32")
+        found = self.gradient("gated_delta_net", other, "--layout", "bthd", "--gate", "log", "--dtype", "f32")
         for name in "dq", "dk", "dv", "dbeta":
             self.assertEqual(found[name].dtype, np.float32)
             np.testing.assert_allclose(found[name].swapaxes(1, 2), plain[name], rtol=1e-6, atol=1e-5)
@@ -289,7 +289,7 @@ class Forward(unittest.TestCase):
         self.write({**d, "do": do, "dstate": np.zeros((B, H, DK, DK))})
         self.refused("linear", "dataset dstate has shape", "--gradient")
         self.write({**d, "do": do, "dstate": np.zeros((B, H, DV, DK))})
-        self.refused("softmax", "dataset dstate has shape", "--gradient")
+        self.refused("softmax", "dataset dstate is given, and softmax has no finite state", "--gradient")
 
     def test_damaged_files_and_bad_flags(self):
         with open(self.input, "w") as f:

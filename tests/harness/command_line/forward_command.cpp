@@ -11,13 +11,13 @@ BOOST_AUTO_TEST_SUITE(forward_command)
 BOOST_AUTO_TEST_CASE(one_value_after_another_is_their_sum) {
   const Folder folder;
   const Sequence s = one_head(2, {1, 1}, {1, 1}, {2, 5});
-  const Variant &v = find_variant("linear");
-  write_sequence(folder / "in.h5", s, {}, Real::f64, {}, {});
+  write_arrays(folder / "in.h5", {{"q", {{1, 1, 2, 1}, s.q}}, {"k", {{1, 1, 2, 1}, s.k}}, {"v", {{1, 1, 2, 1}, s.v}}},
+               Real::f64, {});
   const std::string files = "-i '" + (folder / "in.h5") + "' -o '" + (folder / "out.npz") + "' --dtype f64";
   const Outcome o = run_program("forward linear " + files);
   BOOST_TEST((o.status == 0 && o.out.empty()), o.err);
-  const Output read = read_output(folder / "out.npz", s.shape, forward(v, s, {}).state_shape, {});
-  BOOST_TEST((read.o == std::vector<double>{2, 7} && read.state == std::vector<double>{7}));
+  const UsersArrays read = read_users(folder / "out.npz", {"o", "final_state"}, {});
+  BOOST_TEST((read.at("o").data == std::vector<double>{2, 7} && read.at("final_state").data == std::vector<double>{7}));
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_input_leaves_no_output) {

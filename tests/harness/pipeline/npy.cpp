@@ -40,6 +40,17 @@ BOOST_AUTO_TEST_CASE(types_and_byte_orders_are_read) {
   BOOST_TEST(one("|V2", bytes({0x80, 0x3f})) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(integers_are_read_where_whole_numbers_are_asked_for) {
+  const auto one = [](const std::string &descr, const std::string &data) {
+    return parse_npy(file_of(descr, "(1,)", data), "x", true).data.at(0);
+  };
+  BOOST_TEST(one("<i4", bytes({0x2c, 1, 0, 0})) == 300);
+  BOOST_TEST(one(">i4", bytes({0, 0, 1, 0x2c})) == 300);
+  BOOST_TEST(one("<i8", bytes({0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})) == -2);
+  BOOST_TEST(one("<f4", bytes({0, 0, 0x80, 0x3f})) == 1);
+  BOOST_CHECK_THROW(one("<i2", bytes({1, 0})), Error);
+}
+
 BOOST_AUTO_TEST_CASE(arrays_come_back) {
   const NumericArray a{{2, 3}, {1, -2, 0.1, 1e300, 5e-324, 0}};
   const NumericArray b = parse_npy(npy_bytes(a, Real::f64), "x");

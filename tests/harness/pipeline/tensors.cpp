@@ -1,59 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/tensors.hpp"
-#include "harness/check/samples.hpp"
 #include "harness/core/error.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
-#include <cmath>
+#include <algorithm>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(tensors)
 
-BOOST_AUTO_TEST_CASE(every_convention_gives_back_the_sequence) {
-  const Folder folder;
-  for (const char *name : {"gated_delta_net", "gla", "delta_former"}) {
-    const Variant &v = find_variant(name);
-    Sequence s = sample(v, {2, 3, 5, 4, 2}, "random", 1);
-    for (bool bthd : {false, true})
-      for (bool log_gates : {false, true}) {
-        const Convention c{bthd, log_gates};
-        write_sequence(folder / "x.h5", s, c, Real::f64, {}, {});
-        const Sequence back = read_sequence(folder / "x.h5", v.inputs, c);
-        BOOST_TEST((back.shape.B == 2 && back.shape.H == 3 && back.shape.T == 5));
-        BOOST_TEST((back.q == s.q && back.k == s.k && back.v == s.v && back.beta == s.beta && back.w == s.w));
-        check_close(back.alpha, s.alpha, 1e-15), check_close(back.lambda, s.lambda, 1e-15);
-      }
-  }
+UsersArray counted(Dims dims) {
+  UsersArray array{std::move(dims), {}, ""};
+  size_t size = 1;
+  for (std::uint64_t n : array.dims) size *= size_t(n);
+  for (size_t i = 0; i < size; ++i) array.data.push_back(double(i));
+  return array;
+}
+
+Convention with_layout(Layout layout, bool state_kv = false) {
+  Convention c;
+  c.layout = layout, c.state_kv = state_kv;
+  return c;
+}
+
+bool says(const Error &error, const std::string &what) {
+  return std::string(error.what()).find(what) != std::string::npos;
 }
 
 BOOST_AUTO_TEST_CASE(an_order_of_dimensions_is_what_it_says) {
-  const Folder folder;
-  Sequence s;
-  s.shape = {1, 2, 3, 1, 1};
-  s.q = s.k = s.v = {0, 1, 2, 10, 11, 12}; // head h, step t: 10 h + t
-  write_sequence(folder / "x.h5", s, {true, false}, Real::f64, {}, {});
-  const NumericArray stored = read_arrays(folder / "x.h5", {{"q", 4, ""}}).at("q");
-  BOOST_TEST((stored.dims == std::vector<std::uint64_t>{1, 3, 2, 1}));
-  BOOST_TEST((stored.data == std::vector<double>{0, 10, 1, 11, 2, 12}));
+  const UsersArray q{{1, 2, 3, 1}, {0, 1, 2, 10, 11, 12}, ""}, beta{{1, 2, 3}, {0, 1, 2, 10, 11, 12}, ""},
+      state{{1, 1, 2, 3}, {0, 1, 2, 10, 11, 12}, ""}; // head h, step t: 10 h + t; row i, column j: 10 i + j
+  const UsersArrays layer{{"q", q}, {"beta", beta}, {"state", state}};
+  UsersArrays file = in_file_order(layer, with_layout(Layout::bthd));
+  BOOST_TEST((file["q"].dims == Dims{1, 3, 2, 1} && file["q"].data == std::vector<double>{0, 10, 1, 11, 2, 12}));
+  BOOST_TEST((file["beta"].dims == Dims{1, 3, 2} && file["beta"].data == std::vector<double>{0, 10, 1, 11, 2, 12}));
+  BOOST_TEST((file["state"].dims == state.dims && file["state"].data == state.data));
+  file = in_file_order(layer, with_layout(Layout::thd, true));
+  BOOST_TEST((file["q"].dims == Dims{3, 2, 1} && file["q"].data == std::vector<double>{0, 10, 1, 11, 2, 12}));
+  BOOST_TEST((file["beta"].dims == Dims{3, 2}));
+  BOOST_TEST((file["state"].dims == Dims{1, 1, 3, 2}));
+  BOOST_TEST((file["state"].data == std::vector<double>{0, 10, 1, 11, 2, 12}));
 }
 
-BOOST_AUTO_TEST_CASE(outputs_and_gradients_come_back) {
+BOOST_AUTO_TEST_CASE(every_order_comes_back) {
+  const UsersArrays layer{{"q", counted({1, 2, 3, 4})},      {"alpha", counted({1, 2, 3})},
+                          {"dstate", counted({1, 2, 5, 4})}, {"A_log", counted({2})},
+                          {"dt_bias", counted({2, 4})},      {"cu_seqlens", counted({3})}};
+  for (Layout layout : {Layout::bhtd, Layout::bthd, Layout::thd})
+    for (bool state_kv : {false, true}) {
+      const Convention c = with_layout(layout, state_kv);
+      const UsersArrays back = in_layer_order(in_file_order(layer, c), c);
+      for (const auto &[name, array] : layer)
+        BOOST_TEST((back.at(name).dims == array.dims && back.at(name).data == array.data), name);
+      for (const auto &[name, array] : in_file_order(layer, c))
+        BOOST_TEST((dims_in_file(name, layer.at(name).dims, c) == array.dims), name);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_are_written_and_read_under_the_conventions_names) {
   const Folder folder;
-  Sequence s = sample(find_variant("gated_delta_net"), {2, 3, 5, 4, 2}, "random", 1), gradient = s;
-  gradient.state.assign(2 * 3 * 2 * 4, 0.5);
-  const Output output{s.v, std::vector<double>(2 * 3 * 2 * 4, 0.25), {2, 4}};
-  for (bool bthd : {false, true}) {
-    write_output(folder / "x.h5", s, output, gradient, {bthd, true}, Real::f64, {});
-    const Output back = read_output(folder / "x.h5", s.shape, {2, 4}, {bthd, true});
-    BOOST_TEST((back.o == output.o && back.state == output.state));
-    const Computed found = read_computed(folder / "x.h5", s, {2, 4}, {bthd, true});
-    BOOST_TEST((found.output.o == output.o && found.output.state == output.state));
-    for (Tensor tensor : all_tensors) BOOST_TEST((found.gradient[tensor] == gradient[tensor]), name_of(tensor));
-    BOOST_TEST((found.gradient.state == gradient.state));
+  const UsersArrays inputs{
+      {"q", counted({1, 3, 2, 4})}, {"alpha", counted({1, 2, 3})}, {"state", counted({1, 2, 5, 4})}};
+  const Convention fla = preset("fla");
+  for (const char *file : {"x.npz", "x.h5"}) {
+    write_users(folder / file, in_file_order(inputs, fla), fla, Real::f64, {});
+    const auto names = array_names(folder / file);
+    for (const char *name : {"q", "g", "initial_state"})
+      BOOST_TEST((std::find(names.begin(), names.end(), name) != names.end()), name);
+    const UsersArrays back =
+        in_layer_order(read_users(folder / file, {"q", "alpha", "lambda", "state", "beta"}, fla), fla);
+    BOOST_TEST_REQUIRE(back.size() == 3u); // g has one number a step: it is alpha, not lambda
+    BOOST_TEST((back.at("alpha").name == "g" && back.at("state").name == "initial_state"));
+    for (const auto &[name, array] : inputs) BOOST_TEST((back.at(name).data == array.data), name);
   }
-  s.w = s.k; // whose gradient the file lacks
-  BOOST_TEST(read_computed(folder / "x.h5", s, {2, 4}, {true, true}).gradient.w.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused_by_name) {
+  const Folder folder;
+  const auto refused = [&](const Arrays &arrays, const Convention &c, const std::string &what) {
+    write_arrays(folder / "x.h5", arrays, Real::f64, {});
+    BOOST_CHECK_EXCEPTION(in_layer_order(read_users(folder / "x.h5", {"q", "state", "beta"}, c), c), Error,
+                          [&](const Error &e) { return says(e, what); });
+  };
+  refused({{"q", {{1, 2}, {1, 2}}}}, {}, "dataset q has shape [1,2], needs [B,H,T,Dk]");
+  refused({{"q", {{1, 2}, {1, 2}}}}, with_layout(Layout::thd), "needs [T,H,Dk]");
+  refused({{"beta", {{1, 2}, {1, 2}}}}, with_layout(Layout::bthd), "dataset beta has shape [1,2], needs [B,T,H]");
+  refused({{"h0", {{1, 1, 1, 1}, {1}}}, {"initial_state", {{1, 1, 1, 1}, {1}}}}, preset("fla"),
+          "initial_state and h0 are two names of one array");
 }
 
 BOOST_AUTO_TEST_CASE(arrays_of_other_names_are_refused) {
@@ -63,8 +96,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_other_names_are_refused) {
     write_arrays(folder / file, {{"q", one}, {"final_state", one}}, Real::f64, {});
     BOOST_CHECK_NO_THROW(refuse_unknown(folder / file, {"q", "final_state"}, "known"));
     BOOST_CHECK_EXCEPTION(refuse_unknown(folder / file, {"q", "state"}, "an input"), Error, [](const Error &e) {
-      return std::string(e.what()).find("dataset final_state is not an input, did you mean 'state'?") !=
-             std::string::npos;
+      return says(e, "dataset final_state is not an input, did you mean 'state'?; known are q, state");
     });
   }
 }
@@ -73,21 +105,6 @@ BOOST_AUTO_TEST_CASE(an_hdf5_file_tells_its_seed) {
   const Folder folder;
   write_arrays(folder / "x.h5", {{"q", {{1}, {0.5}}}}, Real::f64, {{"seed", "7"}});
   BOOST_TEST((read_meta(folder / "x.h5") == Facts{{"seed", "7"}}));
-}
-
-BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused) {
-  const Folder folder;
-  const std::vector<Input> none;
-  const NumericArray good{{1, 1, 3, 2}, std::vector<double>(6, 0.5)}, longer{{1, 1, 4, 2}, std::vector<double>(8, 0.5)};
-  const auto refused = [&](const Arrays &arrays) {
-    write_arrays(folder / "x.h5", arrays, Real::f64, {});
-    BOOST_CHECK_THROW(read_sequence(folder / "x.h5", none), Error);
-  };
-  refused({{"q", good}, {"k", good}});
-  refused({{"q", good}, {"k", longer}, {"v", good}});
-  write_arrays(folder / "o.h5", {{"o", longer}}, Real::f64, {});
-  BOOST_CHECK_THROW(read_output(folder / "o.h5", {1, 1, 3, 2, 2}, {}, {}), Error);
-  BOOST_TEST(read_output(folder / "o.h5", {1, 1, 4, 2, 2}, {}, {}).o.size() == 8u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/users_case.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+/// `work`, whose errors are about the arrays of a file.
+template <class Work> auto about(const std::string &path, const Work &work) {
+  try {
+    return work();
+  } catch (const Error &failure) {
+    throw Error(failure.code, path + ": " + failure.what());
+  }
+}
+
+LayerInputs inputs_in(const UsersCase &problem, const Convention &convention) {
+  LayerInputs inputs = to_layer(in_layer_order(problem.in_file, convention), problem.variant, problem.params,
+                                convention, problem.gradient);
+  for (size_t text = 0; text < inputs.texts.size(); ++text) {
+    if (inputs.texts[text].empty()) continue;
+    const Sequence one = sequence_of(inputs, text);
+    check_inputs(problem.variant, one, inputs.params);
+    if (problem.gradient) check_weights(problem.variant, one, inputs.params, weights_of(inputs, text));
+  }
+  return inputs;
+}
+
+/// ": the arrays fit with --layout bthd": the first switch of the convention with which `work` succeeds.
+std::string switch_that_fits(const Convention &convention, const std::function<void(const Convention &)> &work) {
+  for (const Neighbour &other : neighbours(convention)) {
+    try {
+      work(other.convention);
+    } catch (const Error &) {
+      continue;
+    }
+    return "; the arrays fit with " + other.said;
+  }
+  return "";
+}
+
+/// `work` in the convention of the case; an error names the switch with which there is none.
+void in_convention_of(const UsersCase &problem, const std::function<void(const Convention &)> &work) {
+  try {
+    work(problem.convention);
+  } catch (const Error &failure) {
+    throw Error(failure.code, failure.what() + switch_that_fits(problem.convention, work));
+  }
+}
+
+} // namespace
+
+LayerInputs layer_inputs(const UsersCase &problem) { return inputs_in(problem, problem.convention); }
+
+UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
+                    bool gradient) {
+  refuse_unknown(path, all_names_in_files(input_names(variant, convention), convention), "an input of " + variant.name);
+  return read_inputs(path, variant, params, convention, gradient);
+}
+
+UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
+                      const Convention &convention, bool gradient) {
+  UsersCase problem{variant, params, convention, read_users(path, input_names(variant, convention), convention),
+                    gradient};
+  about(path, [&] { in_convention_of(problem, [&](const Convention &c) { inputs_in(problem, c); }); });
+  return problem;
+}
+
+void write_case(const std::string &path, const UsersCase &problem, Precision precision, const Facts &meta) {
+  write_users(path, problem.in_file, problem.convention, precision == Precision::f64 ? Real::f64 : Real::f32, meta);
+}
+
+Precision type_of(const std::string &input, Precision precision) {
+  if (input == "cu_seqlens") return Precision::f64;
+  return is_gate_parameter(input) && precision != Precision::f64 ? Precision::f32 : storage_of(precision);
+}
+
+namespace {
+
+/// The entries of a batch one after the other, as packed texts: a layout without a batch has no other way to hold them.
+CheckCase packed(const CheckCase &problem, std::vector<int> &cu_seqlens) {
+  const Shape &n = problem.given.shape;
+  const auto joined = [&](const std::vector<double> &data) { // [B,H,T,width] -> [1,H,B T,width]
+    std::vector<double> all(data.size());
+    const size_t size = data.size() / n.heads();
+    for (size_t b = 0; b < size_t(n.B); ++b)
+      for (size_t h = 0; h < size_t(n.H); ++h)
+        std::copy_n(data.begin() + std::ptrdiff_t((b * size_t(n.H) + h) * size), size,
+                    all.begin() + std::ptrdiff_t((h * size_t(n.B) + b) * size));
+    return all;
+  };
+  CheckCase one = problem;
+  one.given.shape.B = 1, one.given.shape.T = n.B * n.T;
+  for (Tensor tensor : all_tensors) one.given[tensor] = joined(problem.given[tensor]);
+  one.weights.o = joined(problem.weights.o);
+  for (int text = 0; text <= n.B; ++text) cu_seqlens.push_back(text * n.T);
+  return one;
+}
+
+} // namespace
+
+UsersCase users_case(const CheckCase &problem, const Convention &convention, const Sharing &sharing,
+                     Precision precision, std::uint64_t seed) {
+  if (convention.layout == Layout::thd && problem.given.shape.B > 1) {
+    Sharing texts = sharing;
+    const CheckCase one = packed(problem, texts.cu_seqlens);
+    return users_case(one, convention, texts, precision, seed);
+  }
+  UsersArrays arrays =
+      in_convention(problem.given, problem.weights, problem.variant.state_shape(problem.given.shape, problem.params),
+                    convention, sharing, seed);
+  for (auto &[name, array] : arrays)
+    for (double &x : array.data) x = rounded(x, type_of(name, precision));
+  return {problem.variant, problem.params, convention, in_file_order(arrays, convention), problem.wants_gradient()};
+}
+
+CheckCase case_of(const UsersCase &problem, const LayerInputs &inputs, size_t text) {
+  return {problem.variant, inputs.params, sequence_of(inputs, text), weights_of(inputs, text),
+          problem.convention.log_gates()};
+}
+
+Candidate read_candidate(const std::string &path, const UsersCase &problem) {
+  const std::vector<std::string> names = result_names(problem.in_file);
+  refuse_unknown(path, all_names_in_files(names, problem.convention), "what " + problem.variant.name + " computes");
+  Candidate candidate{read_users(path, names, problem.convention), {}};
+  about(path, [&] {
+    in_convention_of(problem, [&](const Convention &c) {
+      check_results(in_layer_order(candidate.in_file, c), in_layer_order(problem.in_file, c), inputs_in(problem, c),
+                    problem.variant, c);
+    });
+  });
+  if (!problem.gradient)
+    for (const std::string &name : names)
+      if (name != "o" && name != "final_state" && candidate.in_file.erase(name)) candidate.ignored.push_back(name);
+  return candidate;
+}
+
+std::vector<std::string> inexact_inputs(const UsersCase &problem, Precision precision) {
+  std::vector<std::string> names;
+  for (const std::string &name : input_names(problem.variant, problem.convention)) {
+    const auto found = problem.in_file.find(name);
+    if (found == problem.in_file.end() || (!problem.gradient && (name == "do" || name == "dfinal_state"))) continue;
+    const UsersArray &array = found->second;
+    const Precision type = type_of(name, precision);
+    if (!std::all_of(array.data.begin(), array.data.end(), [&](double x) { return rounded(x, type) == x; }))
+      names.push_back(array.name.empty() ? name : array.name);
+  }
+  return names;
+}
+
+std::vector<PartList> parts_by_text(const UsersArrays &results, const LayerInputs &inputs, const Variant &variant) {
+  const Shape &n = inputs.all.shape;
+  const size_t texts = inputs.texts.size();
+  std::vector<PartList> all(texts + (inputs.packed ? 1 : 0));
+  const auto add_steps = [&](const std::string &name) {
+    const auto found = results.find(name);
+    if (found == results.end()) return;
+    const UsersArray &array = found->second;
+    const size_t heads = size_t(array.dims[0] * array.dims[1]), T = size_t(n.T),
+                 columns = array.dims.size() > 3 ? size_t(array.dims[3]) : 1;
+    for (size_t text = 0; text < texts; ++text) {
+      const Text &own = inputs.texts[text];
+      if (own.empty()) continue;
+      Part part{name, heads, size_t(own.end - own.begin), columns, {}, true};
+      for (size_t head = 0; head < heads; ++head) {
+        const auto begin = array.data.begin() + std::ptrdiff_t((head * T + size_t(own.begin)) * columns);
+        part.values.insert(part.values.end(), begin, begin + std::ptrdiff_t(part.rows * columns));
+      }
+      all[text].push_back(std::move(part));
+    }
+  };
+  const auto add_states = [&](const std::string &name, const std::string &part_name) {
+    const auto found = results.find(name);
+    if (found == results.end()) return;
+    const UsersArray &array = found->second;
+    const size_t size = array.data.size() / texts;
+    for (size_t text = 0; text < texts; ++text) {
+      const auto begin = array.data.begin() + std::ptrdiff_t(text * size);
+      std::vector<double> values(begin, begin + std::ptrdiff_t(size));
+      Shape one = n;
+      one.B = inputs.packed ? 1 : n.B;
+      if (name == "dstate") values = symmetrised(variant, one, std::move(values));
+      all[text].push_back(
+          {part_name, one.heads(), size_t(array.dims[2]), size_t(array.dims[3]), std::move(values), false});
+    }
+  };
+  add_steps("o");
+  add_states("final_state", "state");
+  for (Tensor tensor : all_tensors) add_steps(std::string("d") + name_of(tensor));
+  for (const char *name : {"dA_log", "dA", "ddt_bias", "dgamma"})
+    if (const auto found = results.find(name); found != results.end()) {
+      const UsersArray &array = found->second;
+      const size_t rows = size_t(array.dims[0]);
+      all.back().push_back({name, 1, rows, array.data.size() / rows, array.data, false});
+    }
+  add_states("dstate", "dstate");
+  return all;
+}
+
+} // namespace recollect

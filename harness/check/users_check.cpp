@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check/users_check.hpp"
+#include "harness/check/diagnosis.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+#include "harness/numerics/random.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+using Numbers = std::vector<double>;
+
+TextResults as_text_results(const PartList &parts, const CheckCase &problem) {
+  const auto values = [&](const std::string &name) {
+    const Part *part = find_part(parts, name);
+    return part ? part->values : Numbers{};
+  };
+  TextResults found;
+  found.output = {values("o"), values("state"), problem.variant.state_shape(problem.given.shape, problem.params)};
+  for (Tensor tensor : all_tensors) found.gradient[tensor] = values(std::string("d") + name_of(tensor));
+  found.gradient.state = values("dstate");
+  return found;
+}
+
+PartList results_of_case(const CheckCase &problem) {
+  const Output output = outputs_of(problem);
+  if (!problem.wants_gradient()) return as_results(problem, output);
+  const Sequence gradient = gradients_of(problem);
+  return as_results(problem, output, &gradient);
+}
+
+/// Errors of an honest run of the layer in one draw: what disturbed inputs change, scaled row by row to the layer's noise.
+/// They are correlated over steps as errors are, which counts where a gradient is a sum over steps.
+std::vector<PartList> errors_in_draws(const Reference &layer, Precision precision, int chunk) {
+  std::vector<PartList> errors;
+  for (int draw = 0; draw < noise_draws; ++draw) {
+    PartList moved = results_of_case(disturbed(layer.problem(), precision, draw, chunk));
+    for (Part &part : moved) {
+      const Part &right = *find_part(layer.results(), part.name);
+      for (size_t i = 0; i < part.values.size(); ++i) {
+        const double change = part.values[i] - right.values[i];
+        part.values[i] = std::isfinite(change) ? change : 0;
+      }
+    }
+    errors.push_back(std::move(moved));
+  }
+  for (size_t p = 0; p < errors[0].size(); ++p) {
+    const PartNoise &noise = *std::find_if(layer.noise(precision).begin(), layer.noise(precision).end(),
+                                           [&](const PartNoise &one) { return one.name == errors[0][p].name; });
+    const size_t columns = errors[0][p].columns;
+    for (size_t row = 0; row < noise.rows.size(); ++row) {
+      double squares = 0;
+      for (const PartList &draw : errors)
+        for (size_t i = row * columns; i < (row + 1) * columns; ++i) squares += draw[p].values[i] * draw[p].values[i];
+      const double rms = std::sqrt(squares / double(columns * errors.size()));
+      for (size_t draw = 0; draw < errors.size(); ++draw) {
+        const Stream signs(29 + draw, "check/users/" + noise.name);
+        for (size_t i = row * columns; i < (row + 1) * columns; ++i) {
+          double &x = errors[draw][p].values[i];
+          x = rms > 0 ? x * noise.rows[row] / rms : signs.bits(i) & 1 ? noise.rows[row] : -noise.rows[row];
+        }
+      }
+    }
+  }
+  return errors;
+}
+
+/// Every number up or down by what rounding moves it: half a spacing; in types whose every operation rounds, some sixteen
+/// half spacings as a random walk (noise.cpp).
+void move(Numbers &values, const std::string &name, Precision precision, int draw) {
+  const Stream signs(31 + std::uint64_t(draw), "check/users/" + name);
+  const double passages = precision == Precision::f64 || precision == Precision::f32 ? 4
+                          : precision == Precision::tf32                             ? 2
+                                                                                     : 1;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] != 0) values[i] += (signs.bits(i) & 1 ? passages : -passages) * half_spacing(values[i], precision);
+}
+
+/// Squared errors over squared values, a part at a time.
+double distance(const std::vector<PartList> &results, const std::vector<PartList> &candidate) {
+  double sum = 0;
+  for (size_t g = 0; g < results.size() && g < candidate.size(); ++g)
+    for (const Part &given : candidate[g]) {
+      const Part *right = find_part(results[g], given.name);
+      if (!right) continue;
+      double errors = 0, squares = 0;
+      for (size_t i = 0; i < given.values.size(); ++i) {
+        errors += (given.values[i] - right->values[i]) * (given.values[i] - right->values[i]);
+        squares += right->values[i] * right->values[i];
+      }
+      sum += errors == 0 ? 0 : errors / squares;
+    }
+  return std::isnan(sum) ? HUGE_VAL : sum;
+}
+
+bool same_inputs(const LayerInputs &a, const LayerInputs &b) {
+  for (Tensor tensor : all_tensors)
+    if (a.all[tensor] != b.all[tensor]) return false;
+  const Shape &n = a.all.shape, &m = b.all.shape;
+  return a.all.state == b.all.state && a.weights.o == b.weights.o && a.weights.state == b.weights.state &&
+         a.params.str() == b.params.str() && n.H == m.H && n.T == m.T;
+}
+
+bool is_forward(const std::string &part) { return part == "o" || part == "state"; }
+
+UsersArrays forward_part(const UsersArrays &results) {
+  UsersArrays some;
+  for (const char *name : {"o", "final_state"})
+    if (const auto found = results.find(name); found != results.end()) some.insert(*found);
+  return some;
+}
+
+std::vector<std::string> wrong_names(const std::vector<Judged> &parts) {
+  std::vector<std::string> names;
+  for (const Judged &part : parts)
+    if (part.judgement == Judgement::wrong) names.push_back(part.name);
+  return names;
+}
+
+/// The parts of a candidate that the layer's arrays determine one by one: all but gradients of converted inputs.
+PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, const Convention &c) {
+  const std::vector<std::string> lost = converted(c);
+  PartList parts;
+  for (Part part : candidate) {
+    const std::string input = is_forward(part.name) ? "" : part.name.substr(1);
+    if (std::find(lost.begin(), lost.end(), input) != lost.end() || part.heads != layer.given.shape.heads()) continue;
+    double factor = 1;
+    if (input == "q" && !layer.params.has("scale")) factor = 1 / c.scale.of(layer.given.shape.Dk);
+    if (input == "beta" && c.strength == Strength::doubled) factor = 0.5;
+    if ((input == "alpha" || input == "lambda") && c.gate == Gate::log2) factor = 1 / std::log(2);
+    for (double &x : part.values) x *= factor;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+} // namespace
+
+UsersReference::UsersReference(UsersCase problem, int chunk)
+    : problem_(std::move(problem)), chunk_(chunk), inputs_(layer_inputs(problem_)),
+      user_(in_layer_order(problem_.in_file, problem_.convention)),
+      plain_(same_arrays(user_, inputs_, problem_.convention)) {
+  std::vector<PartList> layer_parts;
+  CheckCase shape_alone{problem_.variant, inputs_.params, {}, {}, problem_.convention.log_gates()};
+  shape_alone.given.shape = inputs_.all.shape;
+  for (size_t text = 0; text < inputs_.texts.size(); ++text) {
+    const bool empty = inputs_.texts[text].empty();
+    Group group{inputs_.packed ? "[" + std::to_string(text) + "]" : "",
+                empty ? shape_alone : case_of(problem_, inputs_, text), nullptr, nullptr};
+    PartList parts;
+    if (!empty) {
+      if (problem_.convention.texts_joined && text > 0)
+        if (const Part *before = find_part(layer_parts.back(), "state")) group.problem.given.state = before->values;
+      group.layer = std::make_shared<Reference>(group.problem, chunk_);
+      parts = group.layer->results();
+    } else if (const Output start = results_of_empty(inputs_, problem_.variant, text).output; !start.state.empty()) {
+      const StateShape &shape = start.state_shape;
+      group.problem.given.state = sequence_of(inputs_, text).state;
+      parts = {
+          {"state", size_t(inputs_.all.shape.H), size_t(shape.rows), size_t(shape.columns),
+           problem_.convention.texts_joined && text > 0 ? find_part(layer_parts.back(), "state")->values : start.state,
+           false}};
+    }
+    layer_parts.push_back(std::move(parts));
+    groups_.push_back(std::move(group));
+  }
+  by_group_ =
+      parts_by_text(to_user(user_, inputs_, problem_.convention, text_results(layer_parts)), inputs_, problem_.variant);
+  if (inputs_.packed) groups_.push_back({"", shape_alone, nullptr, nullptr});
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].own = plain_
+                         ? groups_[g].layer
+                         : std::make_shared<Reference>(groups_[g].problem, by_group_[g],
+                                                       [this, g](Precision precision) { return noise(precision)[g]; });
+    for (Part part : by_group_[g]) {
+      part.name += groups_[g].label;
+      results_.push_back(std::move(part));
+    }
+  }
+}
+
+std::vector<TextResults> UsersReference::text_results(const std::vector<PartList> &by_text) const {
+  std::vector<TextResults> all;
+  for (size_t text = 0; text < by_text.size(); ++text) {
+    TextResults one = as_text_results(by_text[text], groups_[text].problem);
+    if (inputs_.texts[text].empty()) one.gradient = results_of_empty(inputs_, problem_.variant, text).gradient;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::vector<Noise> UsersReference::noise(Precision precision) const {
+  if (const auto known = noise_.find(precision); known != noise_.end()) return known->second;
+  const Convention &c = problem_.convention;
+  std::vector<Noise> noise;
+  for (const PartList &group : by_group_) {
+    noise.emplace_back();
+    for (const Part &part : group) noise.back().push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
+  }
+  const auto add = [&](const std::vector<PartList> &errors, const std::vector<PartList> *right) {
+    for (size_t g = 0; g < noise.size(); ++g)
+      for (PartNoise &own : noise[g]) {
+        const Part &part = *find_part(errors[g], own.name);
+        const Part *from = right ? find_part((*right)[g], own.name) : nullptr;
+        for (size_t i = 0; i < part.values.size(); ++i) {
+          const double error = part.values[i] - (from ? from->values[i] : 0);
+          own.rows[i / part.columns] += error * error / double(noise_draws * part.columns);
+        }
+      }
+  };
+  std::vector<std::vector<PartList>> layer_errors; // by text
+  for (const Group &group : groups_)
+    layer_errors.push_back(group.layer ? errors_in_draws(*group.layer, precision, chunk_)
+                                       : std::vector<PartList>(noise_draws));
+  for (int draw = 0; draw < noise_draws; ++draw) {
+    std::vector<PartList> errors;
+    for (size_t text = 0; text < inputs_.texts.size(); ++text) {
+      errors.push_back(layer_errors[text][size_t(draw)]);
+      if (!groups_[text].layer) errors.back() = by_group_[text]; // the sizes; an empty text has no errors
+      if (!groups_[text].layer)
+        for (Part &part : errors.back()) std::fill(part.values.begin(), part.values.end(), 0.0);
+    }
+    std::vector<TextResults> results = text_results(errors);
+    for (size_t text = 0; text < results.size(); ++text)
+      if (!groups_[text].layer)
+        for (double &x : results[text].gradient.state) x = 0;
+    add(parts_by_text(to_user(user_, inputs_, c, results), inputs_, problem_.variant), nullptr);
+
+    const std::vector<std::string> names = converted(c);
+    UsersArrays moved = user_;
+    bool any = false;
+    for (const std::string &name : names)
+      if (const auto found = moved.find(name); found != moved.end()) {
+        const bool parameter = is_gate_parameter(name) && precision != Precision::f64;
+        move(found->second.data, name, parameter ? Precision::f32 : precision, draw);
+        any = true;
+      }
+    if (!any) continue;
+    const LayerInputs inputs = to_layer(moved, problem_.variant, problem_.params, c, problem_.gradient);
+    std::vector<PartList> parts;
+    for (size_t text = 0; text < groups_.size() && text < inputs.texts.size(); ++text) {
+      if (!groups_[text].layer) {
+        parts.push_back(by_group_[text]);
+        continue;
+      }
+      CheckCase one = case_of(problem_, inputs, text);
+      one.given.state = groups_[text].problem.given.state;
+      parts.push_back(results_of_case(one));
+    }
+    add(parts_by_text(to_user(moved, inputs, c, text_results(parts)), inputs, problem_.variant), &by_group_);
+  }
+  for (size_t g = 0; g < noise.size(); ++g)
+    for (PartNoise &own : noise[g]) {
+      const Part &part = *find_part(by_group_[g], own.name);
+      const bool rounds = part.name[0] == 'd' || !groups_[g].layer; // the layer's noise has the rounding of the others
+      for (size_t i = 0; rounds && i < part.values.size(); ++i) {
+        const double spacing = half_spacing(part.values[i], precision);
+        own.rows[i / part.columns] += spacing * spacing / double(part.columns);
+      }
+      for (double &square : own.rows) square = std::isnan(square) ? HUGE_VAL : std::sqrt(square);
+    }
+  return noise_.emplace(precision, std::move(noise)).first->second;
+}
+
+Checked UsersReference::check(const Candidate &candidate, Precision precision) const {
+  const std::vector<PartList> parts =
+      parts_by_text(in_layer_order(candidate.in_file, problem_.convention), inputs_, problem_.variant);
+  const Diagnosis later = [](const PartList &, const std::vector<Judged> &) { return std::vector<std::string>{}; };
+  Checked all;
+  std::vector<std::string> where, reasons;
+  bool wrong = false, undecided = false;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (by_group_[g].empty()) continue;
+    const std::string &label = groups_[g].label, text = label.empty() ? "" : "text " + std::to_string(g) + ": ";
+    Checked one = recollect::check(*groups_[g].own, parts[g], precision, later);
+    if (one.judgement == Judgement::wrong) {
+      wrong = true;
+      const std::string place = one.where.empty() && !text.empty() ? join(wrong_names(one.parts), ", ") : one.where;
+      if (!place.empty()) where.push_back(text + place);
+    }
+    for (Judged &part : one.parts) {
+      part.name += label;
+      all.parts.push_back(std::move(part));
+    }
+    for (const std::string &name : one.not_checked) all.not_checked.push_back(name + label);
+    if (!inputs_.packed) all.by_step = std::move(one.by_step);
+    if (parts[g].empty() || one.judgement != Judgement::undecided) continue;
+    undecided = true;
+    reasons.push_back(text + one.reason);
+  }
+  all.where = join(where, "; ");
+  all.inexact = inexact_inputs(problem_, precision);
+  for (const std::string &name : candidate.ignored) all.not_checked.push_back(name == "dstate" ? name : name);
+  if (wrong) {
+    all.judgement = Judgement::wrong;
+    all.diagnosis = explained(parts, candidate.in_file, precision);
+  } else if (all.parts.empty()) {
+    all.reason = "the candidate holds nothing that could be judged";
+  } else if (undecided) {
+    all.reason = join(reasons, "; ");
+  } else {
+    all.judgement = Judgement::right;
+  }
+  return all;
+}
+
+std::vector<std::string> UsersReference::explained(const std::vector<PartList> &candidate, const UsersArrays &in_file,
+                                                   Precision precision) const {
+  std::vector<std::string> said = right_elsewhere(candidate, in_file, precision);
+  if (!said.empty()) return said;
+  constexpr int most_texts = 3; // the catalogue takes its time
+  int wrong_texts = 0;
+  for (size_t g = 0; g < groups_.size() && wrong_texts < most_texts; ++g) {
+    if (!groups_[g].layer) continue;
+    const Reference &layer = *groups_[g].layer;
+    const PartList parts = plain_ ? candidate[g] : in_layers_arrays(candidate[g], layer.problem(), problem_.convention);
+    const std::vector<Judged> judged = judge_all(layer, parts, precision);
+    if (all_right(judged)) continue;
+    ++wrong_texts;
+    for (const std::string &one : diagnose(layer, parts, judged, precision))
+      said.push_back((groups_[g].label.empty() ? "" : "text " + std::to_string(g) + ": ") + one);
+  }
+  return said;
+}
+
+bool UsersReference::agrees(const std::vector<PartList> &candidate, Precision precision) const {
+  for (size_t g = 0; g < groups_.size(); ++g)
+    if (!candidate[g].empty() && !all_right(judge_all(*groups_[g].own, candidate[g], precision))) return false;
+  return true;
+}
+
+std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartList> &candidate,
+                                                         const UsersArrays &in_file, Precision precision) const {
+  const double own = distance(by_group_, candidate);
+  std::vector<std::string> said;
+  for (const Neighbour &neighbour : neighbours(problem_.convention)) {
+    if (neighbour.convention.texts_joined && !inputs_.packed) continue;
+    try {
+      UsersCase other{problem_.variant, problem_.params, neighbour.convention, problem_.in_file, false};
+      const LayerInputs inputs = layer_inputs(other);
+      const auto parts_of = [&](const UsersArrays &results) {
+        const UsersArrays in_layer = in_layer_order(results, other.convention);
+        check_results(in_layer, in_layer_order(other.in_file, other.convention), inputs, other.variant,
+                      other.convention);
+        return parts_by_text(in_layer, inputs, other.variant);
+      };
+      const std::vector<PartList> as_given = parts_of(in_file);
+      if (same_inputs(inputs, inputs_) && distance(candidate, as_given) == 0 && !neighbour.convention.texts_joined)
+        continue; // it differs in what is not there
+      const UsersArrays forward = forward_part(in_file);
+      const bool forward_alone = neighbour.convention.texts_joined; // gradients do not pass from text to text
+      if (!forward.empty()) {
+        const UsersReference outputs(other, chunk_);
+        const std::vector<PartList> parts = parts_of(forward);
+        if (!(distance(outputs.by_group_, parts) < 0.25 * own)) continue;
+        if (forward_alone || !problem_.gradient) {
+          if (outputs.agrees(parts, precision)) said.push_back("right with " + neighbour.said);
+          continue;
+        }
+      }
+      other.gradient = problem_.gradient;
+      const UsersReference reference(other, chunk_);
+      if (distance(reference.by_group_, as_given) < 0.25 * own && reference.agrees(as_given, precision))
+        said.push_back("right with " + neighbour.said);
+    } catch (const Error &) { // the arrays do not fit this convention
+    }
+  }
+  return said;
+}
+
+} // namespace recollect
