@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/core/error.hpp"
+#include "harness/pipeline/backward.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>
@@ -18,6 +20,23 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
     check_close(out.o, {2, 14}, 0);
     check_close(out.state, {4.5, 2.5, 0.5, 0, 0, 0.5, 2, 1, 0, 0}, 0);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_state_that_counts_no_steps_is_refused) {
+  const Variant &variant = find_variant("vla_unnormalized"); // a refresh every 20 steps
+  const Params params = variant_params(variant);
+  Sequence s = random_sequence({1, 2, 30, 4, 3}, 96);
+  s.state = forward(variant, s, {"recurrent", Real::f64, 1, params}).state;
+  const size_t counter = s.state.size() - 4; // of the second head
+  const OutputWeights weights{std::vector<double>(s.v.size(), 1), std::vector<double>(s.state.size(), 0)};
+  for (double count : {-1.0, 20.0, 1e30, std::nan("")}) {
+    s.state[counter] = count;
+    for (const char *form : {"recurrent", "chunked"})
+      BOOST_CHECK_THROW(forward(variant, s, {form, Real::f32, 8, params}), Error);
+    BOOST_CHECK_THROW(backward(variant, s, {"chunked", Real::f32, 8, params}, weights), Error);
+  }
+  s.state[counter] = 19;
+  for (const char *form : {"recurrent", "chunked"}) forward(variant, s, {form, Real::f32, 8, params});
 }
 
 BOOST_AUTO_TEST_CASE(with_the_key_as_penalty_it_is_rls) {

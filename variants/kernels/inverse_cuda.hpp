@@ -47,7 +47,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
     Real A[own];
 #pragma unroll
     for (int j = 0; j < own; ++j) A[j] = i < F && first + j < F ? state[size_t(i) * F + first + j] : Real(0);
-    int since = reads && refresh > 0 ? int(count[0]) : 0, to_start = 0;
+    int since = reads && refresh > 0 && count[0] >= 0 && count[0] < refresh ? int(count[0]) : 0, to_start = 0;
 
     Rows next;
     fetch(team, h, 0, next);

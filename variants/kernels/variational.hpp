@@ -12,6 +12,7 @@
 // refresh [1,Dk], in its first element. Chunked: A in Woodbury blocks that end at a refresh, then S in the WY form with
 // erase key x_t and write direction a_t, which differ.
 #pragma once
+#include "harness/core/error.hpp"
 #include "harness/device/device.hpp"
 #include "variants/kernels/unit_rows.hpp"
 #include <cmath>
@@ -25,6 +26,10 @@ template <class Real> struct VariationalRule {
   int refresh;     // steps, 0: never
   Real eta;
 
+  /// Steps since the last refresh as the state counts them; 0 for a number that is no such count (check_counts()).
+  template <class Number> KOKKOS_FUNCTION int counted(Number count) const {
+    return count >= Number(0) && count < Number(refresh) ? int(count) : 0;
+  }
   /// Steps since the last refresh, n after there were `since`; and what is added to A where that was now.
   KOKKOS_FUNCTION int since(int since, int n) const { return since + n == refresh ? 0 : since + n; }
   KOKKOS_FUNCTION Real added(int since) const { return refresh > 0 && since == 0 ? eta : Real(0); }
@@ -56,7 +61,7 @@ template <class Real> struct VariationalRecurrent {
     const VariationalRule<Real> rule = this->rule;
     Real *S = h.state, *A = S + size_t(Dv) * F, *sum = A + size_t(F) * F, *count = sum + F;
     Real *f = h.work, *x = f + F, *u = x + F, *z = u + F, *a = z + F, *query = a + F;
-    int since = int(count[0]);
+    int since = rule.counted(count[0]);
     for (int t = 0; t < h.T; ++t) {
       const Real *k = h.k(t), *q = h.q(t), *v = h.v(t), *w = h.w(t);
       Real *o = h.o(t);
@@ -97,15 +102,30 @@ template <class Real> struct VariationalRecurrent {
   }
 };
 
-template <class Real> VariationalRule<Real> variational_rule(const Call<Real> &call, bool normalised) {
+/// Input error where the state that is given counts no steps since a refresh. On a GPU nobody looks: there it counts as 0.
+template <class Real> void check_counts(const std::string &label, const Call<Real> &call, int refresh) {
+  if constexpr (on_host) {
+    const size_t row = size_t(call.state_shape.rows) - 1;
+    for (size_t head = 0; refresh > 0 && head < call.shape.heads(); ++head) {
+      const Real count = call.state((head * call.state_shape.rows + row) * call.state_shape.columns);
+      if (!(count >= Real(0) && count < Real(refresh)))
+        input_error(label + ": row " + std::to_string(row) + " of the state of head " + std::to_string(head) +
+                    " must begin with the steps since the last refresh, 0 to " + std::to_string(refresh - 1));
+    }
+  }
+}
+
+template <class Real>
+VariationalRule<Real> variational_rule(const std::string &label, const Call<Real> &call, bool normalised) {
   const Params &p = call.params;
+  check_counts(label, call, p.integer("refresh"));
   const Real u_norm = p.real_or("u_norm", 1 / std::sqrt(double(call.shape.Dk)));
   return {p.text("phi") == "elu", normalised, u_norm, p.integer("refresh"), Real(p.real("eta"))};
 }
 
 template <class Real> void variational_recurrent(const std::string &label, const Call<Real> &call, bool normalised) {
   each_head(label, call, VariationalRecurrent<Real>::work_size(call.shape.Dk),
-            VariationalRecurrent<Real>{variational_rule(call, normalised)});
+            VariationalRecurrent<Real>{variational_rule(label, call, normalised)});
 }
 
 template <class Real> void variational_chunked(const std::string &label, const Call<Real> &call, bool normalised);

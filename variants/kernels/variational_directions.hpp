@@ -143,7 +143,7 @@ template <class Real> struct VariationalInverse {
     Room x(stack, longest(C, rule.refresh), F);
     const std::ptrdiff_t ld = x.block.ld;
     tile::copy(team, F, F, given, F, x.A, ld);
-    int since = int(count[0]);
+    int since = rule.counted(count[0]);
     for (int t = 0, n = 0; t < h.T; t += n) {
       const size_t row = h.index * h.T + t;
       if (keeps && t % C == 0) {
@@ -219,7 +219,7 @@ void variational_inverse(const std::string &label, const Call<Real> &call, const
 template <class Real>
 VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised,
                                                    const Array<Real> &starts = {}) {
-  const VariationalRule<Real> rule = variational_rule(call, normalised);
+  const VariationalRule<Real> rule = variational_rule(label, call, normalised);
   const size_t keys = call.k.extent(0), steps = call.steps();
   const int F = call.shape.Dk;
   const VariationalRows<Real> rows{

@@ -103,7 +103,8 @@ template <class Real> struct InverseAdjoint {
     Real *const given = d_state.data() + h.index * state_stride + size_t(h.Dv) * F, *const given_sum = given + square,
                 *const starts = block_starts.data() + h.index * C * square;
     int *const ends = block_ends.data() + h.index * C;
-    const int count = int(h.state[(size_t(h.Dv) + F + 1) * F]); // steps since the last refresh, at the start
+    const int count =
+        of.rule.counted(h.state[(size_t(h.Dv) + F + 1) * F]); // steps since the last refresh, at the start
     each_cell(team, F, F, [=](int i, int j) { x.dA[i * ld + j] = (given[i * F + j] + given[j * F + i]) / 2; });
     each(team, F, [=](int j) { x.sum[j] = given_sum[j]; });
     for (int c = chunks; c-- > 0;) {
