@@ -52,6 +52,18 @@ BOOST_AUTO_TEST_CASE(gradients_of_logarithms_are_those_of_gates_times_the_gates)
   check_close(find_part(definition_of(logs), "dalpha")->values, expected, 1e-13);
 }
 
+/// mlstm where each step ties with the memory's unit, max(1 * 2, |2|): there its differences are no derivatives.
+BOOST_AUTO_TEST_CASE(at_a_kink_the_declared_subgradient_is_the_reference) {
+  if (!takes_gradients()) return;
+  CheckCase problem = problem_of("mlstm", {1, 1, 52, 64, 64}); // more than a quick tape
+  std::fill(problem.given.alpha.begin(), problem.given.alpha.end(), 1.0);
+  std::fill(problem.given.beta.begin(), problem.given.beta.end(), 2.0);
+  problem.given.state.clear();
+  const PartList found = definition_of(problem);
+  const Sequence tape = gradient(problem.variant, problem.given, problem.params, problem.weights);
+  check_close(find_part(found, "dbeta")->values, tape.beta, 1e-12 * max_abs(tape.beta));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
