@@ -287,6 +287,10 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
                                            Precision precision) const {
   const std::vector<std::string> wrong = wrong_parts(judged);
   if (wrong.empty()) return {};
+  for (const std::string &name : wrong) { // nothing but NaN agrees with too much
+    const Numbers &values = find_part(candidate, name)->values;
+    if (std::none_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return {};
+  }
   std::vector<Explanation> found = singles(candidate, wrong, precision);
   if (!found.empty()) return found;
   const std::vector<std::string> wrong_forward = of_kind(wrong, true), wrong_backward = of_kind(wrong, false);

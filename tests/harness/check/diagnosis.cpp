@@ -112,6 +112,14 @@ BOOST_AUTO_TEST_CASE(mistakes_outside_the_catalogue_get_no_name) {
   BOOST_TEST(kernel.named().empty());
 }
 
+BOOST_AUTO_TEST_CASE(an_array_of_nothing_but_NaN_gets_no_name) {
+  for (const char *name : {"o", "dk"}) {
+    Kernel kernel("gated_delta_net");
+    std::fill(kernel.part(name).values.begin(), kernel.part(name).values.end(), std::nan(""));
+    BOOST_TEST((kernel.named().empty() && kernel.said(Precision::f32).empty()), name);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_wrong_state_alone_and_a_wrong_gradient_alone_are_named) {
   Kernel kernel("gated_delta_net");
   for (double &x : kernel.part("state").values) x = -x;
