@@ -102,7 +102,7 @@ Judged judge(const Part &reference, const PartNoise &noise, const std::vector<do
     const HeadErrors errors =
         head_errors(reference, noise, head, error, [&](size_t row, double ratio) { found.ratios[row] = ratio; });
     found.row = std::max(found.row, errors.worst_row), found.head = std::max(found.head, errors.ratio());
-    if (!errors.beyond(limits, reference.rows) || powerless(head)) continue;
+    if (!errors.beyond(limits, reference.rows) || (powerless(head) && std::isfinite(errors.squares))) continue;
     found.bad_heads.push_back(head);
     const auto begin = found.ratios.begin() + std::ptrdiff_t(head * reference.rows),
                end = begin + std::ptrdiff_t(reference.rows);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/noise.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/conditioning.hpp"
@@ -15,9 +16,11 @@ using Numbers = std::vector<double>;
 /// exactly. Of independent signs, one set in thirty has two neighbours cancel in every draw.
 class Signs {
 public:
-  Signs(int draw, const std::string &array) : stream_(17, "check/signs/" + array), draw_(unsigned(draw)) {}
+  Signs(int draw, const std::string &array)
+      : stream_(17, "check/signs/" + array), first_(size_t(stream_.bits(~std::uint64_t(0)) % 7)),
+        draw_(unsigned(draw)) {}
   double operator()(size_t i) const {
-    const size_t row = 1 + (i + size_t(stream_.bits(~std::uint64_t(0)) % 7)) % 7; // of a Hadamard matrix of order 8
+    const size_t row = 1 + (i + first_) % 7; // of a Hadamard matrix of order 8
     const unsigned common = unsigned(row) & draw_;
     const bool minus = ((common ^ common >> 1 ^ common >> 2) & 1) != 0;
     return ((stream_.bits(i) & 1) != 0) != minus ? 1 : -1;
@@ -25,6 +28,7 @@ public:
 
 private:
   Stream stream_;
+  size_t first_; // row
   unsigned draw_;
 };
 
@@ -36,18 +40,29 @@ bool rounds_every_step(Precision precision) { return precision == Precision::f64
 double passages(Precision precision) { return rounds_every_step(precision) ? 4 : precision == Precision::tf32 ? 2 : 1; }
 double rounding(double x, Precision precision) { return passages(precision) * half_spacing(x, precision); }
 
+/// Calls told(i) of every i below n, side by side where there are many.
+template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
+  in_pieces(
+      n,
+      [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) told(i);
+      },
+      cost);
+}
+
 /// Rounding leaves zeros as they are, and whole numbers of a state: counts of steps, which kernels keep exactly.
 void move(Numbers &values, const Signs &sign, Precision precision, bool counts) {
-  for (size_t i = 0; i < values.size(); ++i)
+  each_of(values.size(), 4, [&](size_t i) {
     if (const double x = values[i]; x != 0 && !(counts && x == std::nearbyint(x)))
       values[i] = x + sign(i) * rounding(x, precision);
+  });
 }
 
 /// Decays [heads, T, width], factors in [0,1]: each logarithm moves by half a spacing of the type, and the sum G_t of the
 /// logarithms since the start of the chunk by half a spacing of float32, the type of such sums in every kernel.
 void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Precision precision, size_t T, size_t width,
                  int chunk) {
-  for (size_t lane = 0; lane < decays.size() / T; ++lane) {
+  each_of(decays.size() / T, 16 * T, [&](size_t lane) {
     const size_t first = lane / width * T * width + lane % width;
     double sum = 0, moved = 0; // G_{t-1} and its error
     for (size_t t = 0; t < T; ++t) {
@@ -61,7 +76,7 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
       const double error = (log == 0 ? 0 : sign(i) * rounding(log, precision)) + moved - before;
       x = std::min(1.0, std::exp(log + error));
     }
-  }
+  });
 }
 
 } // namespace
@@ -106,11 +121,22 @@ double underflow(const Part &part, Precision precision) {
 /// Sums of squares of rows of `width` numbers; of their products with `factors` where there are some.
 Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors = nullptr) {
   Numbers squares(values.size() / width, 0.0);
-  for (size_t i = 0; i < values.size(); ++i) {
-    const double x = factors ? values[i] * (*factors)[i] : values[i];
-    squares[i / width] += x * x;
-  }
+  each_of(squares.size(), width, [&](size_t row) {
+    for (size_t i = row * width; i < (row + 1) * width; ++i) {
+      const double x = factors ? values[i] * (*factors)[i] : values[i];
+      squares[row] += x * x;
+    }
+  });
   return squares;
+}
+
+/// Adds to the rows' sums of squares, each divided by so many draws, what parts a from b; NaN and infinity if they count.
+void add_squares(Numbers &rows, const Part &a, const Part &b, int draws, bool all) {
+  each_of(rows.size(), a.columns, [&](size_t row) {
+    for (size_t i = row * a.columns; i < (row + 1) * a.columns; ++i)
+      if (const double error = a.values[i] - b.values[i]; all || std::isfinite(error))
+        rows[row] += error * error / draws;
+  });
 }
 
 /// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
@@ -186,7 +212,7 @@ std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &
   for (int draw = 0; draw < draws; ++draw) {
     CheckCase moved = disturbed(problem, Precision::f32, draw, problem.given.shape.T);
     const auto round = [](Numbers &values) {
-      for (double &x : values) x = rounded(x, Precision::f32);
+      each_of(values.size(), 1, [&](size_t i) { values[i] = rounded(values[i], Precision::f32); });
     };
     for (Tensor tensor : all_tensors) round(moved.given[tensor]);
     round(moved.given.state), round(moved.weights.o), round(moved.weights.state);
@@ -194,9 +220,7 @@ std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &
     const PartList coarse = results_in(moved, Real::f32), fine = results_in(moved, Real::f64);
     for (size_t p = 0; p < definition.size(); ++p) {
       const Part *rough = find_part(coarse, definition[p].name), *smooth = find_part(fine, definition[p].name);
-      for (size_t i = 0; rough && i < rough->values.size(); ++i)
-        if (const double error = rough->values[i] - smooth->values[i]; std::isfinite(error)) // NaN is no rounding
-          squares[p][i / rough->columns] += error * error / draws;
+      if (rough) add_squares(squares[p], *rough, *smooth, draws, false); // NaN is no rounding
     }
   }
   return squares;
@@ -210,13 +234,9 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
   for (int draw = 0; draw < noise_draws; ++draw) {
     const PartList moved = disturbed_results(problem, precision, draw, chunk);
-    for (size_t p = 0; p < definition.size(); ++p) {
-      const Part &part = definition[p], *other = find_part(moved, part.name);
-      for (size_t i = 0; i < part.values.size(); ++i) {
-        const double response = other ? other->values[i] - part.values[i] : 0;
-        noise[p].rows[i / part.columns] += response * response / noise_draws;
-      }
-    }
+    for (size_t p = 0; p < definition.size(); ++p)
+      if (const Part *other = find_part(moved, definition[p].name))
+        add_squares(noise[p].rows, *other, definition[p], noise_draws, true);
   }
   if (rounds_every_step(precision)) // numbers of a gradient pass through the chunk twice, forth and back
     for (PartNoise &part : noise)
@@ -231,23 +251,25 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   for (size_t p = 0; p < definition.size(); ++p) {
     const Part &part = definition[p];
     const double least = underflow(part, precision);
+    Numbers solved(part.heads), bound(part.heads); // rounding of solves; the square of n eps kappa
     for (size_t head = 0; head < part.heads; ++head) {
       // Elimination rounds each element Dk times; a backward pass solves twice.
       const double passes = part.name[0] == 'd' ? 2 : 1;
-      const double solved = passes * solves * std::sqrt(double(n.Dk)) * rounding(rms_of_head(part, head), sums);
+      solved[head] = passes * solves * std::sqrt(double(n.Dk)) * rounding(rms_of_head(part, head), sums);
       const auto first = noise[p].rows.begin() + std::ptrdiff_t(head * part.rows);
-      const double response = *std::max_element(first, first + std::ptrdiff_t(part.rows)), // squared
-          bound = n_terms * n_terms * (response + double(part.columns) * solved * solved);
-      for (size_t row = head * part.rows; row < (head + 1) * part.rows; ++row) {
-        double &square = noise[p].rows[row];
-        square += std::min(bound, spacing * spacing * measured[p][row]);
-        for (size_t i = row * part.columns; i < (row + 1) * part.columns; ++i) {
-          const double own = half_spacing(part.values[i], precision), sum = terms * half_spacing(part.values[i], sums);
-          square += own * own + sum * sum + solved * solved + least * least;
-        }
-        square /= double(part.columns);
-      }
+      const double response = *std::max_element(first, first + std::ptrdiff_t(part.rows));
+      bound[head] = n_terms * n_terms * (response + double(part.columns) * solved[head] * solved[head]);
     }
+    each_of(part.heads * part.rows, 8 * part.columns, [&](size_t row) {
+      const size_t head = row / part.rows;
+      double &square = noise[p].rows[row];
+      square += std::min(bound[head], spacing * spacing * measured[p][row]);
+      for (size_t i = row * part.columns; i < (row + 1) * part.columns; ++i) {
+        const double own = half_spacing(part.values[i], precision), sum = terms * half_spacing(part.values[i], sums);
+        square += own * own + sum * sum + solved[head] * solved[head] + least * least;
+      }
+      square /= double(part.columns);
+    });
     pool(noise[p].rows, part);
     for (double &square : noise[p].rows) square = std::isnan(square) ? HUGE_VAL : std::sqrt(square);
   }

@@ -56,6 +56,12 @@ BOOST_AUTO_TEST_CASE(noise_as_large_as_the_values_decides_nothing_and_true_zeros
   for (size_t row = 0; row < 3; ++row) given.noise.rows[row] = given.part.values[2 * row];
   Judged found = given.judged(given.part.values);
   BOOST_TEST((found.judgement == Judgement::undecided && found.without_power == std::vector<size_t>{0, 1}));
+  std::vector<double> far =
+      given.part.values; // by a hundred times the noise, where it is no measure of errors any more
+  far[0] = 1e4, far[7] = -1;
+  BOOST_TEST((given.judged(far).judgement == Judgement::undecided));
+  far[7] = std::nan("");
+  BOOST_TEST((given.judged(far).judgement == Judgement::wrong));
   for (size_t i = 6; i < 12; ++i) given.part.values[i] = 1e-19; // zero but for float64's rounding
   found = given.judged(given.part.values);
   BOOST_TEST((found.judgement == Judgement::right));

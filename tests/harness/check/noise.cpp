@@ -25,6 +25,18 @@ BOOST_AUTO_TEST_CASE(one_write_and_one_read_by_hand) {
   BOOST_TEST((found >= std::hypot(one, own) && found <= std::hypot(3.1 * one, own) * 1.01));
 }
 
+BOOST_AUTO_TEST_CASE(measured_rounding_counts_up_to_n_times_the_response_to_moved_inputs) {
+  const CheckCase problem = linear_of(one_head(1, {1.5}, {1.5}, {1.5}));
+  const auto noise = [&](double measured) {
+    return noise_of(problem, definition_of(problem), {{measured * measured}, {0}}, Precision::f32, 1).at(0).rows.at(0);
+  };
+  const double least = noise(0), n = 3; // T + Dk + chunk
+  BOOST_TEST(std::fabs(noise(least) / std::hypot(least, least) - 1) < 1e-12);
+  BOOST_TEST((noise(1e6) > least && noise(1e6) <= std::hypot(1, n) * least));
+  const double square = float32_rounding(problem, definition_of(problem)).at(0).at(0);
+  BOOST_TEST((square > 0 && std::sqrt(square) < 0x1p-21)); // o = 3.375 is exact, its neighbours are not
+}
+
 BOOST_AUTO_TEST_CASE(noise_grows_with_the_spacing_of_the_type) {
   const CheckCase problem = linear_of(random_sequence({1, 2, 40, 8, 8}, 1));
   const auto mean = [&](Precision precision) {

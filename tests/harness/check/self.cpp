@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/self.hpp"
+#include "harness/pipeline/backward.hpp"
 #include "tests/testing.hpp"
 #include <set>
 
@@ -42,6 +43,48 @@ BOOST_AUTO_TEST_CASE(a_wrong_form_fails) {
     failed += is_wrong;
   });
   BOOST_TEST(failed > 0);
+}
+
+/// Rounding is measured with the definition in float32: that a fault there does not pass for rounding.
+BOOST_AUTO_TEST_CASE(a_definition_that_is_wrong_in_float32_fails) {
+  Variant wrong = find_variant("linear");
+  wrong.forms[0].f32 = find_variant("nlms").forms[0].f32;
+  int failed = 0;
+  SelfOptions options;
+  options.quick = true;
+  check_forms(wrong, options, [&](const SelfCase &one) {
+    if (one.form == "recurrent") BOOST_TEST((one.checked.judgement == Judgement::wrong), one.title());
+    failed += one.form == "recurrent";
+  });
+  BOOST_TEST(failed > 0);
+}
+
+/// Features of keys of norm 1000, logits as large, gradients whose terms cancel: right forms that only rounding parts from
+/// the definition.
+BOOST_AUTO_TEST_CASE(rounding_inside_a_kernel_is_no_mistake) {
+  const std::pair<const char *, const char *> hard[] = {{"based", "T64-norms-S0"},
+                                                        {"dpfp", "T2-norms"},
+                                                        {"mesa", "T1-rates-norms"},
+                                                        {"mlstm", "T2-strong-repeated-beta02-S0"},
+                                                        {"kernel_regression", "T2-norms"}};
+  for (const auto &[layer, name] : hard) {
+    const Variant &variant = find_variant(layer);
+    const Params params = variant_params(variant);
+    bool met = false;
+    for (const BatteryCase &one : battery(variant, params, Precision::f32, true)) {
+      if (one.name != name) continue;
+      const Reference reference(one.problem);
+      for (const Form &form : variant.forms)
+        if (form.exact && form.vjp) {
+          const Run run{form.name, Real::f32, 64, params};
+          const Sequence gradient = backward(variant, one.problem.given, run, one.problem.weights);
+          const PartList computed = as_results(one.problem, forward(variant, one.problem.given, run), &gradient);
+          BOOST_TEST((check(reference, computed, Precision::f32).judgement != Judgement::wrong), layer << " " << name);
+          met = true;
+        }
+    }
+    BOOST_TEST(met, layer << " has no case " << name);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
