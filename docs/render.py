@@ -124,10 +124,42 @@ def ledger() -> list[str]:
     return table(["verdict", "statements of the four papers"], rows)
 
 
+def left_out(rows: list[Row]) -> list[tuple[str, list[Row], list[Row]]]:
+    """(name, others, left out): half of the layers, or a whole implementation, and the rows of all others."""
+    layers = sorted({row["layer"] for row in rows})
+    odd = set(layers[1::2])
+    parts = {
+        "every second layer": [row for row in rows if row["layer"] in odd],
+        "the other layers": [row for row in rows if row["layer"] not in odd],
+    }
+    for form in sorted({row["of"] for row in rows}):
+        parts[form] = [row for row in rows if row["of"] == form]
+    return [(name, [row for row in rows if row not in part], part) for name, part in parts.items()]
+
+
+def limits() -> list[str]:
+    """For each type: twice the largest row of some right kernels, as a limit for the others, left out whole."""
+    data = [{**row, "of": "recollect, " + row["form"]} for row in read("check-right-own.csv")[1]]
+    data += [{**row, "of": "fla or PyTorch, " + row["form"]} for row in read("check-right-fla.csv")[1]]
+    rows = []
+    for kind in ("f64", "f32", "tf32", "f16", "bf16"):
+        mine = [row for row in data if row["type"] == kind and row["row_largest"]]
+        for name, others, part in left_out(mine):
+            limit = 2 * max(float(row["row_largest"]) for row in others)
+            largest = [float(row["row_largest"]) for row in part]
+            rows.append([
+                kind, name, str(sum(int(row["right"]) for row in others)), number(limit),
+                str(sum(int(row["right"]) for row in part)), number(max(largest)), str(sum(x > limit for x in largest)),
+            ])  # fmt: skip
+    columns = ["type", "left out", "set on arrays", "limit: twice their largest row", "left out arrays"]
+    return table([*columns, "their largest row", "beyond the limit"], rows)
+
+
 TABLES = {
     "ledger": ledger,
     "training": trained.suites,
     "training-statements": trained.statements,
+    "limits": limits,
     "fla": lambda: right_kernels("check-right-fla.csv"),
     "pytest": lambda: by_kernel("check-pytest-gpu.csv"),
     "own": lambda: right_kernels("check-right-own.csv"),
