@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-// The factors and their values. Long and short lengths of one class alternate.
+// The factors and their values. Cases take the two lengths of a pair in turn.
 constexpr int lengths[4][2] = {{1, 2}, {63, 64}, {65, 130}, {250, 250}};
 constexpr Recipe::Gates gate_kinds[4] = {Recipe::whole_range, Recipe::exact, Recipe::strong, Recipe::rates};
 constexpr Recipe::Keys key_kinds[4] = {Recipe::unit, Recipe::gaussian, Recipe::repeated, Recipe::norms};
@@ -72,24 +72,24 @@ bool takes(const Variant &variant, Tensor tensor) {
 }
 bool has_gates(const Variant &variant) { return takes(variant, Tensor::alpha) || takes(variant, Tensor::lambda); }
 
-/// What a case is asked to be, before the layer is asked what it can take.
+/// A case as the covering array wants it; the layer may not be able to take all of it.
 struct Asked {
   Shape shape;
   Recipe recipe;
   bool state = false;
-  std::string label = ""; // in place of what the recipe says
-  std::string also = "";  // to `why`
+  std::string label = ""; // in the name, in place of what the recipe says
+  std::string also = "";  // added to BatteryCase::why
 };
 
-/// Operations of the definition: a function is worth twenty. Where the descriptor states the least that is needed, the
-/// definition, written to be read, goes through all steps anew at each.
+/// Operations of the definition; exp and the like count as twenty. Where the descriptor states only the least number of
+/// operations needed, the definition is taken to go through all earlier steps at every step.
 double work(const Variant &variant, const Params &params, const Shape &s) {
   const double token = variant.cost.flops.at(s, params) + 20 * variant.cost.functions.at(s, params);
   return token * double(s.heads()) * s.T * (variant.cost.least ? std::max(1.0, s.T / 16.0) : 1);
 }
 constexpr double most_work = 6e8, most_state = 40000; // state: numbers a head
 
-/// Narrower until a token is cheap and the layer takes the widths, then shorter; what was done, for `why`.
+/// Halves the widths until a token is cheap and the layer takes them, then shortens T. Returns what it changed.
 std::string fit(const Variant &variant, const Params &params, Shape &s) {
   std::vector<std::string> done;
   const auto too_wide = [&] {
@@ -145,7 +145,7 @@ private:
     return std::any_of(cases_.begin(), cases_.end(), [&](const BatteryCase &one) { return one.name == name; });
   }
 
-  /// What of the recipe concerns the layer.
+  /// The case without what does not concern the layer: gates, beta, w or a state that it does not have.
   Asked relevant(Asked a) const {
     a.recipe.spread = std::max(0.01, 128 * half_spacing(1, precision_)); // rounding leaves the keys apart
     if (!has_gates(variant_)) a.recipe.gates = Recipe::whole_range;
@@ -180,7 +180,7 @@ private:
 
   std::uint64_t seed_of(const std::string &called) const { return Stream(seed_, "battery/" + called).bits(0); }
 
-  /// The most steps, halved and halved again, for which some toned-down inputs keep outputs and state in range.
+  /// T, halved until inputs exist, by a milder recipe if need be, that keep outputs and state in range.
   int stable_length(Asked a) const {
     while (a.shape.T > 1 && !draw_stable(variant_, a.shape, params_, a.recipe, seed_of(name(a)), largest()).stable)
       a.shape.T /= 2;

@@ -27,23 +27,24 @@ struct Recipe {
   bool w_norms = false;   // w of norms from 1/4 to 1.4; else unit
 };
 
-/// Only what the variant takes, w and gates among it; no initial state. In 8 steps or more beta is at most 2 / |key|^2:
-/// layers that erase stay stable.
+/// q, k, v and the inputs that the variant takes, without an initial state. In sequences of 8 steps or more beta is at most
+/// 2 / |key|^2, so that layers that erase stay stable.
 Sequence draw(const Variant &variant, const Shape &shape, const Recipe &recipe, std::uint64_t seed);
 
 struct Drawn {
   Sequence inputs;
-  std::string toned_down; // what of the recipe the layer cannot take, "" if nothing
-  bool stable;            // false: not even so
+  std::string toned_down; // what was changed in the recipe because the layer is not stable otherwise; "" if nothing
+  bool stable;            // false: the layer is not stable even with the mildest recipe
 };
-/// The same, toned down where the layer is not stable: where outputs or state of the float64 definition exceed `largest`,
-/// or a thousand times the largest value times 1 + |q| |k|, in the first 256 steps. In this order beta
-/// stays below 1, no key has norm 1e3, w is unit, keys are, gates are gentle: one of these, else the first two, three ...
+/// As draw(), with a milder recipe where the layer is not stable: where outputs or state of the float64 definition exceed
+/// `largest`, or a thousand times the largest value times 1 + |q| |k|, in the first 256 steps. Tried are, in this order:
+/// beta below 1, no key of norm 1e3, unit w, unit keys, gentle gates; first each change alone, then the first two
+/// together, the first three, and so on.
 Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
                   std::uint64_t seed, double largest = 1e30);
 
-/// The final state of twelve steps of the definition on inputs of their own: a state that the layer can have, whatever it
-/// keeps. Empty where there is no finite state.
+/// The definition's final state after twelve steps of other inputs: one that the layer can reach, whatever its state
+/// holds. Empty where there is no finite state.
 std::vector<double> plausible_state(const Variant &variant, const Shape &shape, const Params &params,
                                     std::uint64_t seed);
 
@@ -53,11 +54,11 @@ struct SampleKind {
 };
 /// The kinds of `sample`, the first being the default.
 const std::vector<SampleKind> &sample_kinds();
-/// By name; `ragged` is the old name of odd-length. Usage error that suggests the nearest.
+/// The kind of that name (`ragged` is an old name of odd-length). Usage error that suggests the nearest name.
 const SampleKind &find_sample_kind(const std::string &name);
 
-/// Inputs of that kind, without an initial state, toned down where the layer is not stable. odd-length takes a step away
-/// where T is a multiple of 8, long has sixteen times as many.
+/// Inputs of that kind, without an initial state, by draw_stable(). For odd-length T is one less where it is a multiple of
+/// 8; for long it is sixteen times as large.
 Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed);
 
 } // namespace recollect
