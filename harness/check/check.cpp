@@ -2,8 +2,10 @@
 #include "harness/check/check.hpp"
 #include "harness/check/diagnosis.hpp"
 #include "harness/check/where.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace recollect {
@@ -28,7 +30,12 @@ std::vector<std::array<double, 3>> octaves(const Part &reference, const std::vec
 }
 
 bool exact(const std::vector<double> &values, Precision precision) {
-  return std::all_of(values.begin(), values.end(), [&](double x) { return rounded(x, precision) == x; });
+  std::atomic<bool> all = true;
+  in_pieces(values.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end && all; ++i)
+      if (rounded(values[i], precision) != values[i]) all = false;
+  });
+  return all;
 }
 
 std::vector<std::string> inexact_inputs(const CheckCase &problem, Precision precision) {
@@ -76,12 +83,17 @@ const Noise &Reference::noise(Precision precision) const {
 
 std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision) {
   const Noise &noise = reference.noise(precision);
-  std::vector<Judged> all;
-  for (size_t i = 0; i < noise.size(); ++i) {
-    const Part &part = reference.results()[i];
-    if (const Part *given = find_part(candidate, part.name))
-      all.push_back(judge(part, noise[i], given->values, reference.heads_in(part)));
-  }
+  std::vector<size_t> given; // parts
+  for (size_t i = 0; i < noise.size(); ++i)
+    if (find_part(candidate, noise[i].name)) given.push_back(i);
+  std::vector<Judged> all(given.size());
+  const auto judge_some = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const Part &part = reference.results()[given[i]];
+      all[i] = judge(part, noise[given[i]], find_part(candidate, part.name)->values, reference.heads_in(part));
+    }
+  };
+  in_pieces(given.size(), judge_some, find_part(reference.results(), "o")->values.size());
   return all;
 }
 
