@@ -80,9 +80,10 @@ const std::vector<Criterion> &criteria_in_use() {
        "RMS error / RMS value < .005 (o, state), .008 (gradients), .02 (of gates and beta), or |error| <= 1e-6", fla},
       {"fla CI", "fla-org/flash-linear-attention, fla/utils.py assert_close with FLA_CI_ENV",
        "as fla; but a ratio < .01 or |error| <= .3 warns only", fla_ci},
-      {"flashinfer", "flashinfer-ai/flashinfer, tests of gated delta rule prefill and decode",
+      {"flashinfer",
+       "flashinfer-ai/flashinfer, tests/gdn/test_prefill_delta_rule.py; what it allows bf16, here for every type",
        "|error| <= 1e-2 + 1e-2 |value| (o), 5e-3 + 1e-3 |value| (state)", flashinfer},
-      {"FlashQLA", "QwenLM/FlashQLA, tests", "|error|_2 / |value|_2 < .02", flash_qla},
+      {"FlashQLA", "QwenLM/FlashQLA, tests/test_gdr_unit.py", "|error|_2 / |value|_2 < .02", flash_qla},
       {"torch.testing", "pytorch/pytorch, torch/testing/_comparison.py defaults of assert_close",
        "|error| <= 1e-5 + r |value|; r = 1.3e-6 (f32), 1e-3 (f16), 1.6e-2 (bf16)", torch_testing}};
   return all;
