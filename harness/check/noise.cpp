@@ -206,10 +206,9 @@ void pool(Numbers &squares, const Part &part) {
 } // namespace
 
 std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &definition) {
-  constexpr int draws = 4;
   std::vector<Numbers> squares;
   for (const Part &part : definition) squares.emplace_back(part.heads * part.rows, 0.0);
-  for (int draw = 0; draw < draws; ++draw) {
+  for (int draw = 0; draw < noise_draws; ++draw) {
     CheckCase moved = disturbed(problem, Precision::f32, draw, problem.given.shape.T);
     const auto round = [](Numbers &values) {
       each_of(values.size(), 1, [&](size_t i) { values[i] = rounded(values[i], Precision::f32); });
@@ -220,7 +219,7 @@ std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &
     const PartList coarse = results_in(moved, Real::f32), fine = results_in(moved, Real::f64);
     for (size_t p = 0; p < definition.size(); ++p) {
       const Part *rough = find_part(coarse, definition[p].name), *smooth = find_part(fine, definition[p].name);
-      if (rough) add_squares(squares[p], *rough, *smooth, draws, false); // NaN is no rounding
+      if (rough) add_squares(squares[p], *rough, *smooth, noise_draws, false); // NaN is no rounding
     }
   }
   return squares;
