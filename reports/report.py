@@ -5,6 +5,7 @@ with --format md one Markdown file, with --csv tables instead.
 Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
 standard error, nothing left behind)."""
 import argparse
+import collections
 import json
 import logging
 import os
@@ -24,7 +25,8 @@ def layers_in_order(results):
     all, those of a family, which share a panel, follow one another."""
     family = {c["variant"]: c["family"] for c in results["cells"]}
     trained = {t["mixer"] for t in results["trainings"]}
-    swept = {c["variant"] for c in results["cells"] if c["experiment"] not in ("", "matrix")}
+    runs = collections.Counter((c["experiment"], c["task"], c["variant"]) for c in results["cells"])
+    swept = {variant for (experiment, _, variant), n in runs.items() if n > 1 or experiment not in ("", "matrix")}
     timed = {b["variant"] for b in results["bench"]}
     sets = sorted((trained, swept, timed, set(family)), key=len)
     return [layer for layers in sets for layer in sorted(layers, key=lambda v: (family.get(v, ""), v))]
