@@ -151,26 +151,22 @@ Names all_names_in_files(const Names &names, const Convention &convention) {
 }
 
 UsersArrays read_users(const std::string &path, const Names &names, const Convention &convention) {
-  const Names there = array_names(path);
-  const bool unnamed = path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0;
-  std::map<std::string, std::string> file_names;
   std::vector<Wanted> wanted;
+  for (const std::string &array : names)
+    for (const std::string &name : names_in_files(array, convention)) {
+      const bool known = std::any_of(wanted.begin(), wanted.end(), [&](const Wanted &w) { return w.name == name; });
+      if (!known)
+        wanted.push_back({name, 0, expected_of(array, convention).text, kind_of(array) == ArrayKind::offsets});
+    }
+  const Arrays arrays = read_arrays(path, wanted);
+  UsersArrays users;
   for (const std::string &array : names) {
     Names found;
     for (const std::string &name : names_in_files(array, convention))
-      if (contains(there, name)) found.push_back(name);
+      if (arrays.count(name)) found.push_back(name);
     if (found.size() > 1) input_error(path + ": " + join(found, " and ") + " are two names of one array; keep one");
-    if (found.empty() && !(unnamed && wanted.empty())) continue;
-    const std::string name = found.empty() ? array : found[0];
-    file_names[array] = name;
-    const bool known = std::any_of(wanted.begin(), wanted.end(), [&](const Wanted &w) { return w.name == name; });
-    if (!known) wanted.push_back({name, 0, expected_of(array, convention).text, kind_of(array) == ArrayKind::offsets});
-    if (unnamed) break;
+    if (!found.empty()) users[array] = {arrays.at(found[0]).dims, arrays.at(found[0]).data, found[0]};
   }
-  if (wanted.empty()) return {};
-  const Arrays arrays = read_arrays(path, wanted);
-  UsersArrays users;
-  for (const auto &[array, name] : file_names) users[array] = {arrays.at(name).dims, arrays.at(name).data, name};
   drop_other_decay(users, convention);
   return users;
 }

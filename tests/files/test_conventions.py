@@ -361,6 +361,17 @@ class Conventions(InFolder):
         self.right(kernel(gamma), layer="mamba2")
         self.wrong("", kernel(gamma[::-1]), layer="mamba2")
 
+    def test_a_battery_in_a_convention(self):
+        given, computed = self.path("given"), self.path("out")
+        self.run_program("sample", "linear", "--battery", given, "--convention", "flashinfer")
+        os.makedirs(computed)
+        for name in os.listdir(given):
+            self.run_program("forward", "linear", "-i", os.path.join(given, name), "-o", os.path.join(computed, name),
+                             "--convention", "flashinfer", "--dtype", "f64")
+        arguments = ["check", "linear", "--battery", given, "-c", computed, "--convention", "flashinfer"]
+        self.assertRegex(self.run_program(*arguments), r"\d\d passed, 0 failed\n$")
+        self.assertIn("right with --scale rsqrt", self.run_program(*arguments, "--scale", "1", status=1))
+
     # What is not there, and what nobody knows
 
     def test_a_backward_pass_alone(self):
