@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what is said of times against the table of the file: the page of speed, pages of layers, CSV and Markdown."""
+import html
 import math
 import os
 import re
@@ -130,7 +131,7 @@ class HeldSpeed(HeldTables):
         for row, b in zip(told, rows):
             self.assertEqual(row[:2], [b["name"], b["source"]])
             if b["status"] != "ok":
-                self.assertEqual(row[2], f"{b['status']}: {b['reason']}")
+                self.assertEqual(html.unescape(row[2]), f"{b['status']}: {b['reason']}")
                 continue
             for text, name in zip(row[2:5], SECONDS):
                 self.assertTrue(shows(text, 1e3 * b[name], 4), row)
