@@ -33,6 +33,7 @@ IN_PART = {
         ["recollect verify 'vla-cor*' --junit claims.xml --json claims.json"],
     "recollect train --set mixer=softmax,vla --set width=32 --set steps=50 --quiet -o t.h5":
         ["recollect train --set mixer=softmax,vla --set width=8 --set steps=3 --quiet -o t.h5"],
+    "ci/corpus.sh FILE": ["ci/corpus.sh 2>&1 | grep 'usage: ci/corpus.sh FILE'"],  # downloads a package
     "recollect report reports/results/*.h5 -o trained": ["recollect report reports/results/trained_momentum.h5 -o trained"],
     "mpirun -n 4 recollect run --suite ci/suites/full.toml -o r.h5":
         ["recollect plan --suite ci/suites/full.toml", f"mpirun -n 4 {SMALL} -o r.h5"],
