@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(neither_a_slow_nor_a_fast_implementation_is_favoured) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_after_the_other_would_favour_the_first) { // what the test above would notice
+BOOST_AUTO_TEST_CASE(one_after_the_other_would_favour_the_first) { // which the test above detects
   SamplingRule rule;
   rule.least = 400, rule.least_seconds = 4;
   Machine machine;
