@@ -16,7 +16,9 @@ import glob
 import os
 import statistics
 import sys
+from collections.abc import Callable
 
+import scaling
 import trained
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -155,7 +157,15 @@ def limits() -> list[str]:
     return table([*columns, "their largest row", "beyond the limit"], rows)
 
 
+def on_gpus(chosen: Callable[[list[Row]], tuple[list[str], list[list[str]]]], origin: bool = False) -> list[str]:
+    _, data = read("ranks-gpu.csv")
+    return [*table(*chosen(data)), *(origin_of("ranks-gpu.csv") if origin else [])]
+
+
 TABLES = {
+    "ranks-strong": lambda: on_gpus(scaling.strong),
+    "ranks-longer": lambda: on_gpus(scaling.longer, origin=True),
+    "ranks-predicted": lambda: on_gpus(scaling.predicted),
     "ledger": ledger,
     "training": trained.suites,
     "training-statements": trained.statements,

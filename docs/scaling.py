@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of docs/distributed.md on GPUs, from docs/data/ranks-gpu.csv: measured, and what a model of it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+Row = dict[str, str]
+PREDICTED = (8, 64, 1000)
+
+
+def times(data: list[Row]) -> dict[tuple[str, str, int], dict[int, float]]:
+    """(layer, D, T): milliseconds by the number of ranks."""
+    found: dict[tuple[str, str, int], dict[int, float]] = {}
+    for row in data:
+        found.setdefault((row["layer"], row["D"], int(row["T"])), {})[int(row["ranks"])] = float(row["milliseconds"])
+    return found
+
+
+def milliseconds(x: float) -> str:
+    return f"{x:.1f}" if x < 1000 else f"{x:.0f}"
+
+
+def strong(data: list[Row]) -> tuple[list[str], list[list[str]]]:
+    """The same sequence on 1, 2 and 4 ranks; and the wider pass of a rank that makes a map over one process's pass."""
+    rows = []
+    for (layer, D, T), w, _ in fitted(data):
+        at = times(data)[layer, D, T]
+        rows.append([f"`{layer}`", D, f"{T:,}", *(milliseconds(at[ranks]) for ranks in (1, 2, 4)), f"{at[1] / at[2]:.2f}",
+                     f"{at[1] / at[4]:.2f}", f"{w / at[1]:.1f}"])  # fmt: skip
+    return ["layer", "D", "T", "1 rank, ms", "2 ranks, ms", "4 ranks, ms", "speed-up on 2", "on 4", "wider pass, times"], rows
+
+
+def longer(data: list[Row]) -> tuple[list[str], list[list[str]]]:
+    """Sequences beyond the shortest of a layer."""
+    first: dict[tuple[str, str], int] = {}
+    for row in data:
+        first.setdefault((row["layer"], row["D"]), int(row["T"]))
+    rows = [[f"`{row['layer']}`", row["D"], f"{int(row['T']):,}", row["ranks"], milliseconds(float(row["milliseconds"])),
+             row["million steps a second"], row["GiB a GPU"]]
+            for row in data if int(row["T"]) > first[row["layer"], row["D"]]]  # fmt: skip
+    return ["layer", "D", "T", "ranks", "ms", "million steps a second", "GiB a GPU"], rows
+
+
+def fitted(data: list[Row]) -> Iterator[tuple[tuple[str, str, int], float, float]]:
+    """Of t(R) = w / R + e, for R >= 2: (layer, D, T), w and e in milliseconds, by the times of two and four ranks."""
+    for key, at in times(data).items():
+        if set(at) == {1, 2, 4}:
+            w = 4 * (at[2] - at[4])
+            yield key, w, at[4] - w / 4
+
+
+def predicted(data: list[Row]) -> tuple[list[str], list[list[str]]]:
+    rows = [[f"`{layer}`", D, f"{T:,}", milliseconds(w), milliseconds(e), *(milliseconds(w / ranks + e) for ranks in PREDICTED)]
+            for (layer, D, T), w, e in fitted(data)]  # fmt: skip
+    return ["layer", "D", "T", "w, ms", "e, ms", *(f"{ranks:,} ranks, ms" for ranks in PREDICTED)], rows
