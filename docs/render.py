@@ -171,8 +171,10 @@ TABLES = {
     "training-statements": trained.statements,
     "limits": limits,
     "fla": lambda: right_kernels("check-right-fla.csv"),
+    "fla-log-gates": lambda: right_kernels("check-right-fla-log-gates.csv"),
     "pytest": lambda: by_kernel("check-pytest-gpu.csv"),
     "own": lambda: right_kernels("check-right-own.csv"),
+    "own-on-a-gpu": lambda: right_kernels("check-right-gpu.csv"),
     "criteria": criteria,
     "mistakes": mistakes,
 }

@@ -13,7 +13,7 @@ is fla's own PyTorch reference, in float32, which needs no GPU. fla is found as 
 DTYPE: f32, tf32, f16, bf16. The inputs of f32 and tf32 are float32 alike; in f32 Triton multiplies in full float32, in
 tf32 in the tensor cores' TF32, its default. fla_layers.py says how inputs and outputs are converted.
 
-With --log-gates the cases hold the logarithms of alpha and lambda, as `sample --log-gates` writes them, and dalpha and
+With --log-gates the cases hold the logarithms of alpha and lambda, as `sample --gate log` writes them, and dalpha and
 dlambda are the gradients of the logarithms, as the kernels give them: a gradient of the gate itself would be divided
 by the gate, which magnifies rounding where the gate is small.
 
