@@ -51,8 +51,29 @@ def row_of(runs, varying):
                                  if any(r["status"] == s for r in runs)))  # fmt: skip
 
 
+def varied(runs, values):
+    """The first line of an experiment: what was varied, and what decides."""
+    settings = sorted(name for name, seen in values.items() if len(seen) > 1 and name != "mixer")
+    mixers = list(dict.fromkeys(run["mixer"] for run in runs))
+    parts = [f"the layer ({', '.join(mixers)})"] if len(mixers) > 1 else []
+    parts += [f"{name} ({', '.join(text for *_, text in sorted(map(ordered, values[name])))})" for name in settings]
+    seeds = len({run["seed"] for run in runs})
+    decides = "loss" if runs[0]["settings"]["task"] == "text" else "accuracy"
+    at = ", each layer at its best rate" if RATE in settings else ""
+    return (f"Varied: {', '.join(parts) or 'nothing but the seed'}; {seeds} seed{'s' * (seeds != 1)}. "
+            f"Decides: {decides} on held-out texts{at}.")  # fmt: skip
+
+
+def ordered(value):
+    """What a value is sorted by, numbers before words; and its text."""
+    try:
+        return 0, float(value), f"{float(value):g}"
+    except ValueError:
+        return 1, 0.0, value
+
+
 def experiments(results):
-    """[{name, file, title, printed, rows}] in the order of the files."""
+    """[{name, file, title, printed, varied, rows}] in the order of the files."""
     groups = {}
     for run in results["trainings"]:
         groups.setdefault((run["file"], run["experiment"]), []).append(run)
@@ -68,7 +89,7 @@ def experiments(results):
             alike.setdefault(str(sorted(run["settings"].items())), []).append(run)
         told = results["experiments"].get(name, {})
         found.append(dict(name=name or "trained", file=file, title=told.get("title") or name or "Trained models",
-                          printed=told.get("printed", ""),
+                          printed=told.get("printed", ""), varied=varied(runs, values),
                           rows=[row_of(r, varying) for r in alike.values()]))  # fmt: skip
     return found
 

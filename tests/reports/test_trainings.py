@@ -54,6 +54,18 @@ class Trainings(unittest.TestCase):
         self.assertEqual((row["mean"], row["least"], row["count"], row["others"]), (0.375, 0, 2, "1 diverged, 1 not run"))
         self.assertAlmostEqual(row["loss"], (1 + math.log(16)) / 2)
 
+    def test_the_first_line_says_what_was_varied_and_what_decides(self):
+        runs = [run(m, lr, seed, 0.5, heads=2) for m in ("softmax", "linear") for lr in (0.01, 0.0003, 0.003) for seed in (1, 2)]
+        self.assertEqual(
+            experiment(runs)["varied"],
+            "Varied: the layer (softmax, linear), lr (0.0003, 0.003, 0.01); 2 seeds. "
+            "Decides: accuracy on held-out texts, each layer at its best rate.",
+        )
+        self.assertEqual(
+            experiment([run("linear", 0.01, 1, 0.5, task="text")])["varied"],
+            "Varied: nothing but the seed; 1 seed. Decides: loss on held-out texts.",
+        )
+
 
 if __name__ == "__main__":
     unittest.main()
