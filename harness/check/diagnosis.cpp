@@ -53,9 +53,10 @@ double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
 
 /// Numbers beyond the range of the type are infinite there.
 void overflow(PartList &made, Precision precision) {
+  constexpr double held_by_all = 65504; // the largest number of f16
   for (Part &part : made)
     for (double &x : part.values)
-      if (std::isinf(rounded(x, storage_of(precision)))) x = std::copysign(HUGE_VAL, x);
+      if (std::fabs(x) > held_by_all && std::isinf(rounded(x, storage_of(precision)))) x = std::copysign(HUGE_VAL, x);
 }
 
 /// Whether every wrong part is nearer to the mistake's than half as far as to the definition's.

@@ -4,6 +4,8 @@
 #include "harness/core/text.hpp"
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace recollect {
 namespace {
@@ -22,10 +24,25 @@ const Format &format_of(Precision precision) {
   return formats[int(precision)];
 }
 
-/// Exponent e of the spacing 2^e at x.
+/// 2^e; ilogb() and ldexp() of the C library took two fifths of a diagnosis.
+double power_of_two(int e) {
+  if (e < -1022 || e > 1023) return std::ldexp(1.0, e);
+  const std::uint64_t bits = std::uint64_t(e + 1023) << 52;
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return power;
+}
+
+/// Exponent of a finite x, at least -1023: that of zeros and subnormal numbers.
+int exponent_of(double x) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return int(bits >> 52 & 0x7ff) - 1023;
+}
+
+/// Exponent e of the spacing 2^e at a finite x.
 int spacing_exponent(double x, const Format &format) {
-  const int exponent = x == 0 ? format.least : std::max(std::ilogb(x), format.least);
-  return exponent - (format.digits - 1);
+  return std::max(exponent_of(x), format.least) - (format.digits - 1);
 }
 
 } // namespace
@@ -49,14 +66,14 @@ Precision parse_precision(const std::string &name) {
 }
 
 double half_spacing(double x, Precision precision) {
-  return std::isfinite(x) ? std::ldexp(0.5, spacing_exponent(x, format_of(precision))) : 0;
+  return std::isfinite(x) ? power_of_two(spacing_exponent(x, format_of(precision)) - 1) : 0;
 }
 
 double rounded(double x, Precision precision) {
   if (!std::isfinite(x) || x == 0 || precision == Precision::f64) return x;
   const Format &format = format_of(precision);
-  const double spacing = std::ldexp(1.0, spacing_exponent(x, format)), nearest = std::nearbyint(x / spacing) * spacing;
-  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.most);
+  const double spacing = power_of_two(spacing_exponent(x, format)), nearest = std::nearbyint(x / spacing) * spacing;
+  const double largest = (2 - power_of_two(1 - format.digits)) * power_of_two(format.most);
   return std::fabs(nearest) > largest ? std::copysign(HUGE_VAL, x) : nearest;
 }
 
