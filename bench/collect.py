@@ -5,7 +5,7 @@
     bench/collect.py a.h5 b.h5 ... -o bench/results/nvidia_h100.csv
 
 Lines that begin with # say where the rows are from: device, commits, commands, ceilings. All files must be of one device.
-A case that was timed in several files has the row of the last."""
+A case that was timed in several files has the row of the last. --note adds a line on what the files do not say."""
 from __future__ import annotations
 
 import argparse
@@ -16,10 +16,10 @@ import sys
 import h5py
 
 COLUMNS = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without", "status", "reason",
-           "median_seconds", "low_seconds", "high_seconds", "noise", "samples", "discarded", "kept_slow", "stopped_by", "method",
+           "median_seconds", "low_seconds", "high_seconds", "noise", "samples", "clock", "discarded", "kept_slow", "stopped_by", "method",
            "limit_seconds", "bound", "error", "commit"]
 CASE = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without"]
-SHORT = {"median_seconds", "low_seconds", "high_seconds", "noise", "limit_seconds", "error"}  # four digits are enough
+SHORT = {"median_seconds", "low_seconds", "high_seconds", "noise", "clock", "limit_seconds", "error"}  # four digits are enough
 
 
 def text(value: object) -> str:
@@ -41,7 +41,9 @@ def commit_of(meta: dict[str, str]) -> str:
 
 
 def shortened(row: dict[str, str]) -> dict[str, str]:
-    return {name: f"{float(row[name]):.4g}" if name in SHORT else row[name] for name in COLUMNS}
+    """A column that an older file does not have is empty."""
+    short = lambda name: f"{float(row[name]):.4g}" if name in SHORT else row[name]  # noqa: E731
+    return {name: short(name) if name in row else "" for name in COLUMNS}
 
 
 def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
@@ -51,7 +53,8 @@ def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
         with h5py.File(path, "r") as file:
             meta = meta_of(file)
             devices[meta.get("device", "unknown")] = None
-            commands.append(f"{meta.get('command_line', '')} ({commit_of(meta)})")
+            words = meta.get('command_line', '').split(' ', 1)  # the program's path says nothing
+            commands.append(f"recollect {words[-1]} ({commit_of(meta)})")
             for one in rows_of(file, "ceilings"):
                 if one["kernel"]:
                     kept = limits.get((one["name"], one["kernel"], one["size"]), 0.0)
@@ -72,8 +75,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+")
     parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--note", action="append", default=[], help="a line of origin more (repeatable)")
     args = parser.parse_args()
     origin, rows = collected(args.files)
+    origin += args.note
     partial = args.output + ".partial"
     with open(partial, "w", encoding="utf-8", newline="") as out:
         out.writelines(f"# {line}\n" for line in origin)

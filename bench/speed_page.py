@@ -5,7 +5,7 @@
     bench/speed_page.py            # rewrites docs/speed.md
     bench/speed_page.py --check    # exit 1 where the page is not what the results say
 
-A table stands between `<!-- bench: FILE -->` and `<!-- end -->`; bench/collect.py makes the files."""
+A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes the files. A FILE.txt is shown as it is."""
 from __future__ import annotations
 
 import csv
@@ -85,7 +85,11 @@ def rendered(text: str, results: str) -> str:
             skipping = False
         if not skipping:
             out.append(line)
-        if line.startswith("<!-- bench: "):
+        if line.startswith("<!-- bench: ") and line.split()[2].endswith(".txt"):
+            with open(os.path.join(results, line.split()[2]), encoding="utf-8") as file:
+                out += ["", "```", *file.read().splitlines(), "```"]
+            skipping = True
+        elif line.startswith("<!-- bench: "):
             origin, rows = read(os.path.join(results, line.split()[2]))
             out += ["", *(f"*{part}*  " for part in origin)]
             for which in ("forward", "backward"):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <ostream>
@@ -37,6 +38,7 @@ void print_bench(std::ostream &out, const BenchResult &r, double ours) {
   if (r.limit > 0) line += formatted("  %.3g%% of its limit (%s)", 100 * r.limit / t.median, r.bound.c_str());
   if (r.peak_bytes > 0) line += formatted("  peak %.3g MB", double(r.peak_bytes) / 1e6);
   if (c.math != Math::exact && r.error > 0) line += formatted("  error %.1e", r.error);
+  if (std::fabs(r.clock - 1) > 1e-9) line += formatted("  clock %.0f%% of default", 100 * r.clock);
   if (r.discarded > 0) line += formatted("  %zu samples discarded: slow clock", r.discarded);
   if (r.kept_slow) line += ", and the others kept though it stayed slow";
   if (r.stopped_by == "most seconds" || r.stopped_by == "most samples") line += "  stopped by the " + r.stopped_by;

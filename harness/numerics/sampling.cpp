@@ -11,7 +11,7 @@ bool Sampling::add(const Sample &sample) {
     if (discarded_ < rule_.most_discarded) return ++discarded_, false;
     kept_slow_ = true;
   }
-  seconds_.push_back(sample.seconds), total_ += sample.seconds;
+  seconds_.push_back(sample.seconds), clocks_.push_back(sample.clock);
   noise_.push_back(noise_of(seconds_));
   return true;
 }

@@ -30,6 +30,8 @@ public:
   bool done() const;
   const std::vector<double> &seconds() const { return seconds_; }
   size_t discarded() const { return discarded_; }
+  /// The median clock of the samples kept, over the default clock.
+  double clock() const { return clocks_.empty() ? 1 : median_of(clocks_); }
   /// Seconds that a sample took on average, with what it took to get it; 0 where there is none.
   double taken_each() const { return taken_ > 0 ? taken_ / double(seconds_.size() + discarded_) : 0; }
   /// Whether samples at a slow clock were kept because too many had been discarded.
@@ -41,7 +43,7 @@ private:
   bool noise_settled() const;
 
   SamplingRule rule_;
-  std::vector<double> seconds_, noise_; // noise_[i]: of the first i + 1 samples
+  std::vector<double> seconds_, clocks_, noise_; // noise_[i]: of the first i + 1 samples
   double total_ = 0, taken_ = 0;
   size_t discarded_ = 0;
   bool kept_slow_ = false;

@@ -254,7 +254,7 @@ Contestant contestant_of(const std::function<Sample()> &sample) {
 
 void keep_samples(BenchResult &result, const Sampling &sampling) {
   result.seconds = sampling.seconds(), result.discarded = sampling.discarded();
-  result.kept_slow = sampling.kept_slow(), result.stopped_by = sampling.stopped_by();
+  result.clock = sampling.clock(), result.kept_slow = sampling.kept_slow(), result.stopped_by = sampling.stopped_by();
   if (!result.seconds.empty()) result.timing = summarise(result.seconds);
 }
 

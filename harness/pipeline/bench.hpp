@@ -56,6 +56,7 @@ struct BenchResult {
   std::string method;                // how it was timed: Stopwatch::method
   std::vector<double> seconds;
   Timing timing;
+  double clock = 1;       // median of the samples' (sampling.hpp)
   size_t discarded = 0;   // samples at a slow clock
   bool kept_slow = false; // the clock stayed slow, and samples were kept all the same
   std::string stopped_by; // Sampling::stopped_by

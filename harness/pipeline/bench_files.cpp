@@ -52,6 +52,7 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
                {"without", text},
                {"storage", text},
                {"noise", real},
+               {"clock", real},
                {"discarded", integer},
                {"kept_slow", integer},
                {"stopped_by", text},
@@ -71,8 +72,8 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
               r.seconds.size(), r.timing.outliers.size(), rate(tokens(c), r), r.bytes, rate(r.bytes, r),
               ceilings.bytes_per_second(), r.flops, rate(r.flops, r), ceilings.flops_per_second(c.real, c.math),
               r.peak_bytes, c.backward ? "backward" : "forward", name_of(c.math), name_of(c.schedule),
-              join(c.without, ","), r.storage, r.timing.noise, r.discarded, int(r.kept_slow), r.stopped_by, r.method,
-              r.limit, r.bound, r.error);
+              join(c.without, ","), r.storage, r.timing.noise, r.clock, r.discarded, int(r.kept_slow), r.stopped_by,
+              r.method, r.limit, r.bound, r.error);
     for (size_t s = 0; s < r.seconds.size(); ++s) {
       const auto &named = r.timing.outliers;
       samples.add(i, s, r.seconds[s], std::count(named.begin(), named.end(), s));
@@ -92,7 +93,7 @@ std::string packed(const std::vector<BenchResult> &results) {
   Packer pack;
   pack << std::uint64_t(results.size());
   for (const BenchResult &r : results)
-    pack << r.bench_case->index << r.source << r.storage << r.status << r.reason << r.method << r.seconds
+    pack << r.bench_case->index << r.source << r.storage << r.status << r.reason << r.method << r.seconds << r.clock
          << std::uint64_t(r.discarded) << r.kept_slow << r.stopped_by << r.bytes << r.flops << r.limit << r.bound
          << r.peak_bytes << r.error;
   return pack.bytes;
@@ -104,6 +105,7 @@ std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<Be
   for (BenchResult &r : results) {
     r.bench_case = &plan.at(size_t(unpack.next<int>()));
     unpack >> r.source >> r.storage >> r.status >> r.reason >> r.method >> r.seconds;
+    unpack >> r.clock;
     r.discarded = size_t(unpack.next<std::uint64_t>());
     unpack >> r.kept_slow >> r.stopped_by >> r.bytes >> r.flops >> r.limit >> r.bound >> r.peak_bytes >> r.error;
     if (!r.seconds.empty()) r.timing = summarise(r.seconds);

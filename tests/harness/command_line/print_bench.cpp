@@ -53,7 +53,8 @@ BOOST_AUTO_TEST_CASE(what_disturbed_a_time_is_said) {
   Printed p;
   p.result.discarded = 7, p.result.stopped_by = "most seconds";
   BOOST_TEST((says(p.line(), "7 samples discarded: slow clock") && says(p.line(), "stopped by the most seconds")));
-  p.result.kept_slow = true;
+  p.result.clock = 0.6, p.result.kept_slow = true;
+  BOOST_TEST(says(p.line(), "clock 60% of default"));
   BOOST_TEST(says(p.line(), "kept though it stayed slow"));
 }
 

@@ -59,6 +59,7 @@ BOOST_AUTO_TEST_CASE(samples_at_a_slow_clock_are_discarded_and_counted) {
   Sampling s;
   BOOST_TEST((s.add({1e-3, 0.76}) && !s.add({2e-3, 0.74}) && s.add({1e-3, 1})));
   BOOST_TEST((s.seconds() == std::vector<double>{1e-3, 1e-3} && s.discarded() == 1u && !s.kept_slow()));
+  BOOST_TEST((s.clock() == 0.88 && Sampling().clock() == 1)); // of those kept
 }
 
 BOOST_AUTO_TEST_CASE(discarding_has_an_end) {

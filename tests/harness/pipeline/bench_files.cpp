@@ -75,12 +75,14 @@ BOOST_AUTO_TEST_CASE(results_reach_another_rank_whole) {
   BenchResult r;
   r.bench_case = &plan.at(1), r.status = "skipped", r.reason = "why", r.seconds = {1, 2, 4};
   r.bytes = 5, r.flops = 6, r.peak_bytes = 7, r.error = 8;
-  r.storage = "bf16", r.method = "graph", r.discarded = 9, r.kept_slow = true, r.stopped_by = "precise", r.limit = 10;
+  r.storage = "bf16", r.method = "graph", r.discarded = 9, r.clock = 0.9, r.kept_slow = true, r.stopped_by = "precise",
+  r.limit = 10;
   const std::vector<BenchResult> found = unpacked(packed({r, r}), plan);
   BOOST_TEST_REQUIRE(found.size() == 2u);
   BOOST_TEST((found[1].bench_case == &plan[1] && found[1].status == "skipped" && found[1].reason == "why"));
   BOOST_TEST((found[1].seconds == r.seconds && found[1].timing.median == 2 && found[1].bytes == 5));
-  BOOST_TEST((found[1].storage == "bf16" && found[1].method == "graph" && found[1].discarded == 9u));
+  BOOST_TEST(
+      (found[1].storage == "bf16" && found[1].method == "graph" && found[1].discarded == 9u && found[1].clock == 0.9));
   BOOST_TEST((found[1].kept_slow && found[1].stopped_by == "precise" && found[1].limit == 10));
   BOOST_TEST(
       (found[1].flops == 6 && found[1].peak_bytes == 7 && found[1].error == 8 && found[1].source == "recollect"));
