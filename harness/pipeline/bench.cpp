@@ -354,7 +354,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   if (!mine().reason.empty()) mine().status = "wrong", mine().seconds.clear(), mine().timing = {};
   for (size_t i = 1; i < rows.size(); ++i)
     if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
-  if (settings.ceilings)
+  if (settings.ceilings && c.along.empty()) // ranks that share a sequence have a ceiling each
     for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
 }
 
