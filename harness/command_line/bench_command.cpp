@@ -70,6 +70,7 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   Facts meta = provenance(command_line, request.seed);
   if (tells)
     for (const auto &fact : conditions(std::cerr)) meta.push_back(fact);
+  if (tells) std::cerr << "measuring what this machine can do at most ..." << std::endl;
   Ceilings ceilings = measure_ceilings();
   if (tells) print_ceilings(std::cout, ceilings);
   std::unique_ptr<Peers> peers;

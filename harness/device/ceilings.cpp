@@ -13,7 +13,9 @@
 namespace recollect {
 namespace {
 
-template <class Work> double best_seconds(int tries, const Work &work) {
+constexpr int tries = 3;
+
+template <class Work> double best_seconds(const Work &work) {
   double best = 1e300;
   for (int i = 0; i <= tries; ++i) {
     Kokkos::fence();
@@ -48,7 +50,7 @@ template <class Real> void measure_gemm(const std::string &type, std::vector<Cei
   for (int n : gemm_sizes()) {
     const Matrix<Real> A = random_matrix<Real>("ceilings::A", n), B = random_matrix<Real>("ceilings::B", n),
                        C("ceilings::C", n, n);
-    const double seconds = best_seconds(5, [&] { KokkosBlas::gemm("N", "N", Real(1), A, B, Real(0), C); });
+    const double seconds = best_seconds([&] { KokkosBlas::gemm("N", "N", Real(1), A, B, Real(0), C); });
     all.push_back({type, "gemm", squared(n), 2.0 * n * n * n / seconds});
   }
 }
@@ -79,7 +81,7 @@ void measure_cublas(const std::string &type, cudaDataType_t data, cublasComputeT
         KOKKOS_LAMBDA(const size_t i) { A(i) = B(i) = stored<Stored>(float(scattered(i))); });
     const float one = 1, zero = 0;
     bool taken = true;
-    const double seconds = best_seconds(5, [&] {
+    const double seconds = best_seconds([&] {
       taken = taken && cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, A.data(), data, n, B.data(), data,
                                     n, &zero, C.data(), data, n, compute, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
     });
@@ -141,10 +143,10 @@ void measure_bytes(std::vector<Ceiling> &all) {
     const auto add = [&](const char *kernel, int arrays, double seconds) {
       all.push_back({"bytes", kernel, size, double(arrays) * double(bytes) / seconds});
     };
-    add("copy", 2, best_seconds(5, [&] { Kokkos::deep_copy(target, source); }));
-    add("copy by 16 bytes", 2, best_seconds(5, [&] { copy_pairs(pairs(to), pairs(from), count / 2); }));
-    add("triad", 3, best_seconds(5, [&] { triad(pairs(to), pairs(from), pairs(other), count / 2); }));
-    add("read", 1, best_seconds(5, [&] { read_pairs(pairs(from), count / 2); }));
+    add("copy", 2, best_seconds([&] { Kokkos::deep_copy(target, source); }));
+    add("copy by 16 bytes", 2, best_seconds([&] { copy_pairs(pairs(to), pairs(from), count / 2); }));
+    add("triad", 3, best_seconds([&] { triad(pairs(to), pairs(from), pairs(other), count / 2); }));
+    add("read", 1, best_seconds([&] { read_pairs(pairs(from), count / 2); }));
   }
 }
 

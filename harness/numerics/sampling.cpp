@@ -12,6 +12,7 @@ bool Sampling::add(const Sample &sample) {
     kept_slow_ = true;
   }
   seconds_.push_back(sample.seconds), clocks_.push_back(sample.clock);
+  total_ += sample.seconds;
   noise_.push_back(noise_of(seconds_));
   return true;
 }
