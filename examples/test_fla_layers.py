@@ -28,20 +28,12 @@ if DEVICE == "cuda":
     take_first_configuration()
 
 
-class Logarithms(Inputs):
-    """A case's tensors, gates given in logarithms."""
-
-    def given(self, name):
-        array = super().given(name)
-        return array.double().exp() if name in GATES and array is not None else array
-
-
 def kernel_test(layer, form):
     call, load = KERNELS[layer][form]
     load = functools.cache(load)  # when the first case runs
     types = ["f32"] if form == "naive" else os.environ.get("FLA_TYPES", "bf16,f32").split(",")
 
-    @rt.cases(rt.layer(layer, log_gates=True), dtypes=types, grad=True, shrink_seconds=0)
+    @rt.cases(rt.layer(layer, gate="log"), dtypes=types, grad=True, shrink_seconds=0)
     def test(case):
         if any(np.isneginf(case.arrays[name]).any() for name in GATES if name in case.arrays):
             pytest.skip("a gate of exactly 0")
@@ -57,7 +49,7 @@ def kernel_test(layer, form):
 
 
 def judge(case, call, kernel, refused=False):
-    x = Logarithms(case.arrays, DTYPES[case.dtype], SETTINGS)
+    x = Inputs(case.arrays, DTYPES[case.dtype], SETTINGS, log_gates=True)
     try:
         with torch.set_grad_enabled(case.grad):
             o, state = call(kernel, x)

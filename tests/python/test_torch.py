@@ -42,7 +42,7 @@ def gated(q, k, v, beta, alpha, state=None, detached=False, late=False):
 @unittest.skipUnless(torch, "no PyTorch here: the package was tried with NumPy alone")
 class WithTorch(unittest.TestCase):
     def setUp(self):
-        self.layer = rt.layer("gated_delta_net", layout="bthd", log_gates=True)
+        self.layer = rt.layer("gated_delta_net", layout="bthd", gate="log")
 
     def one(self, dtype, name="T65-strong"):
         return next(c for c in rt.battery(self.layer, dtype, grad=True) if c.name == name)

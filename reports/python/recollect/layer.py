@@ -84,21 +84,18 @@ def layer(
     l2norm: float | None = None,
     gate: str | None = None,
     beta: str | None = None,
-    log_gates: bool = False,
     parameters: Mapping[str, float | str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Layer:
     """The layer `name` in the convention of the user's kernel.
 
     `convention` is fla, mamba, vllm or flashinfer; `layout` (bhtd, bthd, thd), `state` (vk, kv), `scale` (a number or
-    "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check`, and take precedence
-    over it; `log_gates` is `gate="log"`. `parameters` are the layer's own, as in `--set`. `options` are passed to the
-    kernel beside the arrays.
+    "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check`, and take precedence over it.
+    `parameters` are the layer's own, as in `--set`. `options` are passed to the kernel beside the arrays.
     """
     given = {"convention": convention, "layout": layout, "state": state, "scale": scale, "l2norm": l2norm,
              "gate": gate, "beta": beta}  # fmt: skip
     flags = [word for flag, value in given.items() if value is not None for word in (f"--{flag}", str(value))]
-    flags += ["--gate", "log"] if log_gates and gate is None else []
     for key, value in (parameters or {}).items():
         flags += ["--set", f"{key}={value}"]
     if layout is None:
