@@ -91,14 +91,15 @@ def main():
     parser.add_argument("--csv", action="store_true", help="tables as CSV instead of pages")
     parser.add_argument("--progress", type=int, metavar="FD", help="say there how far the work is")
     parser.add_argument("--catalogue", help="what the program knows of layers and tasks, as JSON")
+    arguments = parser.parse_args()
     try:
-        write(parser.parse_args())
+        write(arguments)
     except (read.Unreadable, OSError) as failure:
         print(f"recollect report: {' '.join(str(failure).split())}", file=sys.stderr)
         return 3
     except Exception as failure:  # a readable file that holds nonsense; memory that runs out
-        said = f"{type(failure).__name__}: {failure}"
-        print(f"recollect report: no page can be made of these files: {' '.join(said.split())[:500]}", file=sys.stderr)
+        said = f"{', '.join(arguments.results)}: {type(failure).__name__}: {failure}"
+        print(f"recollect report: no page can be made of {' '.join(said.split())[:500]}", file=sys.stderr)
         return 3
     return 0
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the report leaves behind: tables in place of pages, nothing where it is refused, killed or loses a worker."""
+import contextlib
 import csv
+import io
 import os
 import select
 import signal
@@ -85,6 +87,15 @@ class Outputs(ReportCase):
         os.makedirs(os.path.join(self.folder, "mine", "figures"))
         self.refused("belongs to no report", self.verdicts, out=os.path.join(self.folder, "mine"))
         self.assertEqual(run(self.verdicts).returncode, 2)
+
+    def test_a_failure_names_the_files(self):
+        import report
+
+        said = io.StringIO()
+        with mock.patch.object(report, "write", side_effect=KeyError("exact")), contextlib.redirect_stderr(said):
+            with mock.patch.object(sys, "argv", ["report.py", "a.h5", "b.h5", "-o", "x"]):
+                self.assertEqual(report.main(), 3)
+        self.assertEqual(said.getvalue(), "recollect report: no page can be made of a.h5, b.h5: KeyError: 'exact'\n")
 
     def test_a_cache_that_cannot_be_written_is_no_error(self):
         """Nor one that takes a slow machine its time: Matplotlib warns of both."""
