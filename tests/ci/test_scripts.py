@@ -146,6 +146,13 @@ class Scripts(unittest.TestCase):
             self.assertTrue(os.access(ROOT / re.search(r"^ *- (?:run: )?(\.ci/run)$", text, re.M)[1], os.X_OK))
             self.assertEqual(set(re.findall(r"build/gate/([\w.]+)", text)), files)
             self.assertTrue(all(f'"$out/{file}"' in left for file in files) and "out=build/gate" in left, name)
+        kernels = (ROOT / "ci/examples/kernels.yml").read_text()
+        for script in re.findall(r"recollect/(ci/\w+\.sh)", kernels):
+            self.assertTrue(os.access(ROOT / script, os.X_OK), script)
+        self.assertTrue((ROOT / "pyproject.toml").exists() and "pip install ./recollect" in kernels)
+        pages = (ROOT / "ci/examples/pages.yml").read_text()
+        self.assertEqual(re.findall(r"run: (ci/\S+)|publish_dir: build/gate/(\w+)", pages), [("ci/verify.sh", ""), ("", "report")])
+        self.assertIn('-o "$out/report"', left)
         (command,) = re.findall(r"(build/recollect .*?) >>", (ROOT / "ci/examples/github.yml").read_text())
         program = os.environ["RECOLLECT_PROGRAM"]
         words = command.replace("build/recollect", program).replace("build/gate/verdicts.h5", "ci/baseline.h5").split()
