@@ -89,9 +89,9 @@ std::string in_child(const std::string &what, const std::function<std::string()>
 }
 
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work) {
-  constexpr unsigned least_seconds = 10, bytes_per_second = 10'000'000;
-  // A byte of a deflated dataset expands to at most 1032, and 8 bytes of these to a table cell of 64; plus the
-  // library's own.
+  // A deflated byte expands to at most 1032, which the slowest machine reads in 10 us. 8 of these become a table cell of 64
+  // bytes; the library's own memory comes on top.
+  constexpr unsigned least_seconds = 10, bytes_per_second = 100'000;
   constexpr std::uint64_t bytes_a_byte = 8256, least_bytes = 256 << 20;
   struct stat s {};
   const auto bytes = stat(path.c_str(), &s) == 0 ? std::uint64_t(s.st_size) : 0;
