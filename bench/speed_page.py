@@ -87,7 +87,7 @@ def rendered(text: str, results: str) -> str:
             out.append(line)
         if line.startswith("<!-- bench: ") and line.split()[2].endswith(".txt"):
             with open(os.path.join(results, line.split()[2]), encoding="utf-8") as file:
-                out += ["", "```", *file.read().splitlines(), "```"]
+                out += ["", "```text", *file.read().splitlines(), "```"]
             skipping = True
         elif line.startswith("<!-- bench: "):
             origin, rows = read(os.path.join(results, line.split()[2]))

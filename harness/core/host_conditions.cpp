@@ -40,8 +40,8 @@ HostConditions host_conditions(int threads, int allowed, bool pinned, const std:
     warn("the CPU governor is '" + governor + "': the clock follows the load; set it to 'performance'");
   if (boost == "on") warn("turbo is on: the clock depends on temperature and on other cores; switch it off to compare");
   if (load != "unknown" && std::atof(load.c_str()) + threads > allowed + 0.5)
-    warn("other programs take " + load + " of " + std::to_string(allowed) + " processors, and these timings " +
-         std::to_string(threads) + ": wait until the machine is idle, or take fewer threads (OMP_NUM_THREADS)");
+    warn("other programs take " + load + " of " + std::to_string(allowed) + " processors, and these timings need " +
+         std::to_string(threads) + ": wait until the machine is idle, or use fewer threads (OMP_NUM_THREADS)");
   if (threads > allowed)
     warn(std::to_string(threads) + " threads share " + std::to_string(allowed) +
          " processors: set OMP_NUM_THREADS to " + std::to_string(allowed));

@@ -99,7 +99,7 @@ def blocks(text):
 
 def inline(text):
     """Commands in the running text: code that begins with a program, or with a variable that is set for one."""
-    text = re.sub(r"^```.*?^```$|^<!-- table.*?^<!-- end -->$", "", text, flags=re.M | re.S)
+    text = re.sub(r"^```.*?^```$|^<!-- (?:table|bench):.*?^<!-- end -->$", "", text, flags=re.M | re.S)
     codes = [re.sub(r"\s+", " ", code) for code in re.findall(r"`([^`]+)`", text)]
     named_only = r"(recollect \w+|ci/\w+\.sh)$"  # a command or script named without its arguments
     return [code for code in dict.fromkeys(codes) if re.match(PROGRAMS, code) and not re.match(named_only, code)]
@@ -178,15 +178,17 @@ class Documents(unittest.TestCase):
         offered = re.findall(r"^  ([a-z]+) ", helped, re.M)
         for name in offered:
             helped += subprocess.run([PROGRAM, name, "--help"], capture_output=True, text=True).stdout
+        for script in [*ROOT.glob("examples/*.py"), *ROOT.glob("bench/*.py")]:
+            helped += script.read_text()
         others = {"--preset", "--build", "--install", "--prefix", "--seconds", "--count", "--jobs", "--target", "--most", "--only",
                   "--first", "--check", "--oversubscribe", "--bind-to", "--log_level", "--run_test", "--list", "--no-build-isolation"}  # fmt: skip
         folders = "bench|ci|docs|examples|harness|reports|suites|tasks|tests|theory|variants"
         for path in DOCUMENTS:
-            text = re.sub(r"^<!-- table.*?^<!-- end -->$", "", path.read_text(), flags=re.M | re.S)
+            text = re.sub(r"^<!-- (?:table|bench):.*?^<!-- end -->$", "", path.read_text(), flags=re.M | re.S)
             for flag in set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)) - others:
                 self.assertRegex(helped, rf"{flag}\b", f"{path.name}: {flag}")
             for name in set(re.findall(rf"(?<![\w/.~*=-])(?:{folders})/[\w./-]*\w", text)):
-                if not re.search(r"/x\.cpp$|PAPER|\bx\b", name):  # of a layer, task or claim to come
+                if not re.search(r"/x\.cpp$|PAPER|DEVICE|\bx\b", name):  # of a layer, task or claim to come
                     self.assertTrue((ROOT / name).exists() or list(ROOT.glob(name + "*")), f"{path.name}: {name}")
             for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
                 self.assertTrue((path.parent / link).exists(), f"{path.name}: {link}")

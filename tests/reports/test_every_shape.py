@@ -109,10 +109,12 @@ class OnTheTerminal(unittest.TestCase):
         """The terminal, the page and the tables of a file of times that the program wrote."""
         text = self.said("bench", "--variants", "linear,delta_net", "--sweep", "T=32,64,128", "--shape", "1,1,32,4,4", "--min-time", "0.001")
         found = own.tables(self.path)
-        rows = re.findall(r"^(\S+/B:\S+) +([\d.e-]+) ms  \[([\d.e-]+), ([\d.e-]+)\] +(\S+) tokens/s", text, re.M)
+        rows = re.findall(r"^(\S+/B:\S+) +([\d.e-]+) ms  \[([\d.e-]+), ([\d.e-]+)\] +noise \S+ +(\S+) tokens/s", text, re.M)
         self.assertEqual(len(rows), len(found["bench"]))
-        for told, b in zip(rows, found["bench"]):
-            self.assertEqual(told[0], b["name"])
+        timed = {b["name"]: b for b in found["bench"]}
+        self.assertEqual({told[0] for told in rows}, set(timed))
+        for told in rows:
+            b = timed[told[0]]
             for said, value, digits in zip(
                 told[1:],
                 (*(1e3 * b[n] for n in ("median_seconds", "low_seconds", "high_seconds")), b["tokens_per_second"]),
