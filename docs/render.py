@@ -27,11 +27,15 @@ Row = dict[str, str]
 
 
 def read(name: str) -> tuple[list[str], list[Row]]:
-    """(the lines about its origin, rows)"""
+    """(the lines about its origin, rows). ValueError for a row with another number of fields than the header."""
     with open(os.path.join(HERE, "data", name), encoding="utf-8", newline="") as file:
         lines = file.read().splitlines()
     origin = [line[1:].strip() for line in lines if line.startswith("#")]
-    return origin, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    for row in rows:
+        if None in row or None in row.values():
+            raise ValueError(f"docs/data/{name}: another number of fields than the header: {row}")
+    return origin, rows
 
 
 def table(columns: list[str], rows: list[list[str]]) -> list[str]:

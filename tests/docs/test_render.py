@@ -25,6 +25,11 @@ class Tables(unittest.TestCase):
             shutil.copytree(DOCS, docs)
             for name in "reports", "tests":
                 (docs.parent / name).symlink_to(DOCS.parent / name)
+            data = docs / "data" / "sanitizers.csv"
+            whole = data.read_text()
+            data.write_text(whole + "a tool,what, with a comma,abc,no finding\n")
+            self.assertIn("another number of fields", check(docs).stderr)
+            data.write_text(whole)
             page = docs / "checking-a-kernel.md"
             page.write_text(page.read_text().replace("| f32 | all mistakes | 1", "| f32 | all mistakes | 9"))
             done = check(docs)
