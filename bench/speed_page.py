@@ -8,22 +8,18 @@
 A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes the files. A FILE.txt is shown as it is."""
 from __future__ import annotations
 
-import csv
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAGE = os.path.join(HERE, "..", "docs", "speed.md")
-Row = dict[str, str]
+DOCS = os.path.join(os.path.dirname(HERE), "docs")
+sys.path.insert(0, DOCS)
+
+import rendering  # noqa: E402
+from rendering import Row  # noqa: E402
+
+PAGE = os.path.join(DOCS, "speed.md")
 SHAPE = ("B", "H", "T", "Dk", "Dv")
-
-
-def read(path: str) -> tuple[list[str], list[Row]]:
-    """(the lines about its origin, rows)"""
-    with open(path, encoding="utf-8", newline="") as file:
-        lines = file.read().splitlines()
-    origin = [line[1:].strip() for line in lines if line.startswith("#")]
-    return origin, list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def milliseconds(row: Row) -> str:
@@ -75,28 +71,20 @@ def refusals(rows: list[Row]) -> list[str]:
             said.setdefault((row["source"], f"{row['status']}: {row['reason']}"), []).append(case)
     if not said:
         return []
-    return ["", "Not timed:", "", *(f"- {source}, {reason}: {', '.join(of)}" for (source, reason), of in sorted(said.items()))]
+    lines = [f"- {source}, {reason}: {', '.join(of)}" for (source, reason), of in sorted(said.items())]
+    return ["", "Not timed:", "", *(rendering.folded(line, "  ") for line in lines)]
+
+
+def lines_of(path: str) -> list[str]:
+    if path.endswith(".txt"):
+        with open(path, encoding="utf-8") as file:
+            return ["", "```text", *file.read().splitlines(), "```"]
+    origin, rows = rendering.read(path)
+    return [*rendering.origin_lines(origin), *table(rows, "forward"), *table(rows, "backward"), *refusals(rows)]
 
 
 def rendered(text: str, results: str) -> str:
-    out, skipping = [], False
-    for line in text.splitlines():
-        if line == "<!-- end -->":
-            skipping = False
-        if not skipping:
-            out.append(line)
-        if line.startswith("<!-- bench: ") and line.split()[2].endswith(".txt"):
-            with open(os.path.join(results, line.split()[2]), encoding="utf-8") as file:
-                out += ["", "```text", *file.read().splitlines(), "```"]
-            skipping = True
-        elif line.startswith("<!-- bench: "):
-            origin, rows = read(os.path.join(results, line.split()[2]))
-            out += ["", *(f"*{part}*  " for part in origin)]
-            for which in ("forward", "backward"):
-                out += table(rows, which)
-            out += refusals(rows)
-            skipping = True
-    return "\n".join(out) + "\n"
+    return rendering.rendered(text, "bench", lambda name: lines_of(os.path.join(results, name)))
 
 
 def main() -> int:

@@ -11,31 +11,23 @@ which is rendered as it is. The first lines of a CSV file begin with #; they giv
 from __future__ import annotations
 
 import collections
-import csv
 import glob
 import os
 import statistics
 import sys
 from collections.abc import Callable
 
+import rendering
 import scaling
 import trained
+from rendering import Row
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-Row = dict[str, str]
 
 
 def read(name: str) -> tuple[list[str], list[Row]]:
-    """(the lines about its origin, rows). ValueError for a row with another number of fields than the header."""
-    with open(os.path.join(HERE, "data", name), encoding="utf-8", newline="") as file:
-        lines = file.read().splitlines()
-    origin = [line[1:].strip() for line in lines if line.startswith("#")]
-    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    for row in rows:
-        if None in row or None in row.values():
-            raise ValueError(f"docs/data/{name}: another number of fields than the header: {row}")
-    return origin, rows
+    return rendering.read(os.path.join(HERE, "data", name))
 
 
 def table(columns: list[str], rows: list[list[str]]) -> list[str]:
@@ -47,7 +39,7 @@ def number(x: float) -> str:
 
 
 def origin_of(name: str) -> list[str]:
-    return ["", *(f"*{line}*  " for line in read(name)[0])]
+    return rendering.origin_lines(read(name)[0])
 
 
 def right_kernels(name: str) -> list[str]:
@@ -185,17 +177,7 @@ TABLES = {
 
 
 def rendered(text: str) -> str:
-    out, skipping = [], False
-    for line in text.splitlines():
-        if line == "<!-- end -->":
-            skipping = False
-        if not skipping:
-            out.append(line)
-        if line.startswith("<!-- table: "):
-            name = line.split()[2]
-            out += TABLES[name]() if name in TABLES else as_it_is(name)
-            skipping = True
-    return "\n".join(out) + "\n"
+    return rendering.rendered(text, "table", lambda name: TABLES[name]() if name in TABLES else as_it_is(name))
 
 
 def main() -> int:

@@ -56,7 +56,7 @@ class Collected(unittest.TestCase):
             done = subprocess.run([sys.executable, os.path.join(BENCH, "collect.py"), source, source, "-o", out],
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
-            origin, rows = speed_page.read(out)
+            origin, rows = speed_page.rendering.read(out)
         self.assertTrue(origin[0].startswith("device: ") and origin[0] != "device: unknown", origin)
         self.assertIn("bench --variants linear,softmax", origin[1])
         self.assertTrue(origin[-1].startswith("ceilings: bytes "), origin)
