@@ -14,7 +14,7 @@ import tempfile
 
 import workers
 
-MANIFEST = "files.txt"  # every file of the report, a path a line
+MANIFEST = ".recollect-report"  # a name that no user gives a file: every file of the report, a path a line
 FOLDERS = ("figures", "claims", "layers", "tasks")
 AT_FDCWD, EXCHANGE = -100, 2  # of renameat2(2)
 
