@@ -164,14 +164,14 @@ class Outputs(ReportCase):
         self.assertEqual(self.site().returncode, 0)
         first = set(self.contents())
         os.makedirs(os.path.join(self.out, "notes"))
-        for name in ("CNAME", "notes/mine.html", "own.html", "figures/mine.svg"):
+        for name in ("CNAME", "files.txt", "notes/mine.html", "own.html", "figures/mine.svg"):
             with open(os.path.join(self.out, name), "w") as f:
                 f.write("mine")
         os.symlink("own.html", os.path.join(self.out, "link"))
         synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="linear", params={"recall": {"n": 16}}))
         self.assertEqual(self.site().returncode, 0)
         now = self.contents()
-        for name in ("CNAME", "notes/mine.html", "own.html", "figures/mine.svg", "link"):
+        for name in ("CNAME", "files.txt", "notes/mine.html", "own.html", "figures/mine.svg", "link"):
             self.assertEqual(now[name], b"mine")
         self.assertTrue(os.path.islink(os.path.join(self.out, "link")))
         self.assertNotIn("layers/softmax.html", now)
