@@ -34,4 +34,13 @@ inline double largest_relative_error(const std::vector<double> &measured, const 
   return worst;
 }
 
+/// Chunks of 16, 64 and all steps give what the definition gives, as far as rounding lets them.
+inline void chunks_give_the_definition(const std::string &layer, const Sequence &s) {
+  const Variant &variant = find_variant(layer);
+  const Output reference = forward(variant, s);
+  const double bound = accumulated_terms(s.shape, s.shape.T) * epsilon_of(Real::f64) * input_condition(variant, s, {});
+  for (int C : {16, 64, s.shape.T})
+    BOOST_TEST(deviation(forward(variant, s, {"chunked", Real::f64, C, {}}), reference).largest() <= bound);
+}
+
 } // namespace recollect

@@ -66,11 +66,7 @@ const char *meaning_of(Recipe::Keys keys) {
   }
 }
 
-bool takes(const Variant &variant, Tensor tensor) {
-  return std::any_of(variant.inputs.begin(), variant.inputs.end(),
-                     [&](const Input &input) { return input.tensor() == tensor; });
-}
-bool has_gates(const Variant &variant) { return takes(variant, Tensor::alpha) || takes(variant, Tensor::lambda); }
+bool has_gates(const Variant &variant) { return variant.takes(Tensor::alpha) || variant.takes(Tensor::lambda); }
 
 /// A case as the covering array wants it; the layer may not be able to take all of it.
 struct Asked {
@@ -149,8 +145,8 @@ private:
   Asked relevant(Asked a) const {
     a.recipe.spread = std::max(0.01, 128 * half_spacing(1, precision_)); // rounding leaves the keys apart
     if (!has_gates(variant_)) a.recipe.gates = Recipe::whole_range;
-    if (!takes(variant_, Tensor::beta)) a.recipe.beta_ends = false;
-    if (!takes(variant_, Tensor::w)) a.recipe.w_norms = false;
+    if (!variant_.takes(Tensor::beta)) a.recipe.beta_ends = false;
+    if (!variant_.takes(Tensor::w)) a.recipe.w_norms = false;
     if (variant_.state_shape(a.shape, params_).size() == 0) a.state = false;
     return a;
   }

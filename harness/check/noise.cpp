@@ -35,10 +35,7 @@ private:
 /// In float32 and float64 every intermediate result is rounded, in a lower precision the operands of products are.
 bool rounds_every_step(Precision precision) { return precision == Precision::f64 || precision == Precision::f32; }
 
-/// Half spacings that a number is moved by: one for an operand of a product, two in TF32, to which hardware truncates.
-/// Some sixteen roundings lie on the way of a number through a chunk of float32: as a random walk, four.
 double passages(Precision precision) { return rounds_every_step(precision) ? 4 : precision == Precision::tf32 ? 2 : 1; }
-double rounding(double x, Precision precision) { return passages(precision) * half_spacing(x, precision); }
 
 /// Calls told(i) of every i below n, side by side where there are many.
 template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
@@ -80,6 +77,8 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
 }
 
 } // namespace
+
+double rounding(double x, Precision precision) { return passages(precision) * half_spacing(x, precision); }
 
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk) {
   CheckCase moved = problem;

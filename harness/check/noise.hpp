@@ -27,6 +27,11 @@ using Noise = std::vector<PartNoise>;
 
 constexpr int noise_draws = 8;
 
+/// How far rounding moves a number on its way through a chunk: half a spacing of the type for an operand of a product; two
+/// halves in TF32, to which hardware truncates; four in float32 and float64, where some sixteen operations round, as a
+/// random walk.
+double rounding(double x, Precision precision);
+
 /// One disturbed copy of the problem, of draw 0, 1, ...: the numbers given are moved.
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk);
 

@@ -58,23 +58,6 @@ Sequence held_gradient(const CheckCase &problem) {
   return found;
 }
 
-/// `from` holds steps [begin, end) of every head, `to` all T.
-void put_steps(Numbers &to, const Numbers &from, const Shape &whole, int begin, int end) {
-  if (from.empty()) return;
-  const size_t width = from.size() / (whole.heads() * size_t(end - begin));
-  to.resize(whole.heads() * size_t(whole.T) * width);
-  for (size_t head = 0; head < whole.heads(); ++head)
-    std::copy_n(&from[head * size_t(end - begin) * width], size_t(end - begin) * width,
-                &to[(head * size_t(whole.T) + size_t(begin)) * width]);
-}
-
-/// Steps [begin, end) of do.
-Numbers steps_of(const Numbers &values, const Shape &shape, int begin, int end) {
-  Sequence carrier;
-  carrier.shape = shape, carrier.v = values;
-  return slice_steps(carrier, begin, end).v;
-}
-
 } // namespace
 
 const Part *find_part(const PartList &results, const std::string &name) {

@@ -24,19 +24,12 @@ TextResults as_text_results(const PartList &parts, const CheckCase &problem) {
   return found;
 }
 
-PartList results_of_case(const CheckCase &problem) {
-  const Output output = outputs_of(problem);
-  if (!problem.wants_gradient()) return as_results(problem, output);
-  const Sequence gradient = gradients_of(problem);
-  return as_results(problem, output, &gradient);
-}
-
 /// Errors of an honest run of the layer in one draw: what disturbed inputs change, scaled row by row to the layer's noise.
 /// They are correlated over steps as errors are, which counts where a gradient is a sum over steps.
 std::vector<PartList> errors_in_draws(const Reference &layer, Precision precision, int chunk) {
   std::vector<PartList> errors;
   for (int draw = 0; draw < noise_draws; ++draw) {
-    PartList moved = results_of_case(disturbed(layer.problem(), precision, draw, chunk));
+    PartList moved = results_in(disturbed(layer.problem(), precision, draw, chunk), Real::f64);
     for (Part &part : moved) {
       const Part &right = *find_part(layer.results(), part.name);
       for (size_t i = 0; i < part.values.size(); ++i) {
@@ -67,15 +60,11 @@ std::vector<PartList> errors_in_draws(const Reference &layer, Precision precisio
   return errors;
 }
 
-/// Every number up or down by what rounding moves it: half a spacing; in types whose every operation rounds, some sixteen
-/// half spacings as a random walk (noise.cpp).
+/// Every number up or down by what rounding moves it.
 void move(Numbers &values, const std::string &name, Precision precision, int draw) {
   const Stream signs(31 + std::uint64_t(draw), "check/users/" + name);
-  const double passages = precision == Precision::f64 || precision == Precision::f32 ? 4
-                          : precision == Precision::tf32                             ? 2
-                                                                                     : 1;
   for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] != 0) values[i] += (signs.bits(i) & 1 ? passages : -passages) * half_spacing(values[i], precision);
+    if (values[i] != 0) values[i] += (signs.bits(i) & 1 ? 1 : -1) * rounding(values[i], precision);
 }
 
 /// Squared errors over squared values, a part at a time.
@@ -247,7 +236,7 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
       }
       CheckCase one = case_of(problem_, inputs, text);
       one.given.state = groups_[text].problem.given.state;
-      parts.push_back(results_of_case(one));
+      parts.push_back(results_in(one, Real::f64));
     }
     add(parts_by_text(to_user(moved, inputs, c, text_results(parts)), inputs, problem_.variant), &by_group_);
   }
@@ -292,7 +281,7 @@ Checked UsersReference::check(const Candidate &candidate, Precision precision) c
   }
   all.where = join(where, "; ");
   all.inexact = inexact_inputs(problem_, precision);
-  for (const std::string &name : candidate.ignored) all.not_checked.push_back(name == "dstate" ? name : name);
+  all.not_checked.insert(all.not_checked.end(), candidate.ignored.begin(), candidate.ignored.end());
   if (wrong) {
     all.judgement = Judgement::wrong;
     all.diagnosis = explained(parts, candidate.in_file, precision);

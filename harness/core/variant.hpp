@@ -108,6 +108,13 @@ struct Variant {
   /// Why the variant cannot take this shape with these parameters, "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;
 
+  /// Whether the layer is given this tensor: q, k and v always.
+  bool takes(Tensor tensor) const {
+    if (tensor == Tensor::q || tensor == Tensor::k || tensor == Tensor::v) return true;
+    for (const Input &input : inputs)
+      if (input.tensor() == tensor) return true;
+    return false;
+  }
   const Form *find_form(std::string_view form) const {
     for (const Form &f : forms)
       if (f.name == form) return &f;

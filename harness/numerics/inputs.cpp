@@ -49,25 +49,31 @@ Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys, cons
   return s;
 }
 
-namespace {
-std::vector<double> cut(const std::vector<double> &data, const Shape &shape, int begin, int end) {
-  if (data.empty()) return {};
-  const size_t width = data.size() / (shape.heads() * shape.T);
-  std::vector<double> part;
-  part.reserve(shape.heads() * (end - begin) * width);
+std::vector<double> steps_of(const std::vector<double> &all, const Shape &shape, int begin, int end) {
+  if (all.empty()) return {};
+  const size_t width = all.size() / (shape.heads() * shape.T);
+  std::vector<double> steps;
+  steps.reserve(shape.heads() * (end - begin) * width);
   for (size_t head = 0; head < shape.heads(); ++head) {
-    const auto row = data.begin() + head * shape.T * width;
-    part.insert(part.end(), row + begin * width, row + end * width);
+    const auto row = all.begin() + head * shape.T * width;
+    steps.insert(steps.end(), row + begin * width, row + end * width);
   }
-  return part;
+  return steps;
 }
-} // namespace
+
+void put_steps(std::vector<double> &all, const std::vector<double> &steps, const Shape &shape, int begin, int end) {
+  if (steps.empty()) return;
+  const size_t of_head = steps.size() / shape.heads(), width = of_head / size_t(end - begin);
+  all.resize(shape.heads() * shape.T * width);
+  for (size_t head = 0; head < shape.heads(); ++head)
+    std::copy_n(&steps[head * of_head], of_head, &all[(head * shape.T + begin) * width]);
+}
 
 Sequence slice_steps(const Sequence &s, int begin, int end) {
   Sequence part;
   part.shape = s.shape;
   part.shape.T = end - begin;
-  for (Tensor tensor : all_tensors) part[tensor] = cut(s[tensor], s.shape, begin, end);
+  for (Tensor tensor : all_tensors) part[tensor] = steps_of(s[tensor], s.shape, begin, end);
   if (begin == 0) part.state = s.state;
   return part;
 }

@@ -23,6 +23,11 @@ Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Key
 /// Scales each row of `width` numbers to Euclidean norm 1.
 void normalise_rows(std::vector<double> &rows, size_t width);
 
+/// Steps [begin, end) of every head of an array [B,H,T,width], as [B,H,end-begin,width]; empty where the array is.
+std::vector<double> steps_of(const std::vector<double> &all, const Shape &shape, int begin, int end);
+/// Its inverse: puts the steps where they belong in `all`, which is empty or [B,H,T,width] of `shape`.
+void put_steps(std::vector<double> &all, const std::vector<double> &steps, const Shape &shape, int begin, int end);
+
 /// Steps [begin, end) of every head. The initial state is kept only when begin = 0.
 Sequence slice_steps(const Sequence &sequence, int begin, int end);
 

@@ -5,7 +5,6 @@
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/core/ranks.hpp"
-#include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/device/stopwatch.hpp"
@@ -17,9 +16,7 @@
 #include "harness/pipeline/backward.hpp"
 #include "harness/pipeline/equivalence.hpp"
 #include "harness/pipeline/peers.hpp"
-#include "harness/pipeline/plan.hpp"
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -32,19 +29,6 @@
 
 namespace recollect {
 namespace {
-
-constexpr const char *dimensions[] = {"B", "H", "T", "Dk", "Dv"};
-int &dimension(Shape &s, size_t i) {
-  int *const members[] = {&s.B, &s.H, &s.T, &s.Dk, &s.Dv};
-  return *members[i];
-}
-
-int parse_size(const std::string &text, const std::string &what) {
-  const double value = parse_number(text, what);
-  if (!(value >= 1 && value <= 1 << 30) || value != std::floor(value))
-    usage_error(what + " needs whole numbers from 1 to 2^30, got '" + text + "'");
-  return int(value);
-}
 
 Run run_of(const BenchCase &c) {
   Run run{c.form->name, c.real, c.chunk, c.params};
@@ -371,87 +355,6 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
 }
 
 } // namespace
-
-Sequence inputs_of(const BenchCase &c) {
-  const auto wanted = [&](Tensor tensor) {
-    const auto takes = [&](const Input &input) { return input.tensor() == tensor; };
-    return std::any_of(c.variant->inputs.begin(), c.variant->inputs.end(), takes) &&
-           std::find(c.without.begin(), c.without.end(), name_of(tensor)) == c.without.end();
-  };
-  return random_sequence(c.shape, c.seed, Keys::unit, wanted);
-}
-
-std::string name_of(const BenchCase &c) {
-  Shape s = c.shape;
-  std::string name = c.variant->name + "/" + c.form->name;
-  for (size_t i = 0; i < 5; ++i) name += std::string("/") + dimensions[i] + ":" + std::to_string(dimension(s, i));
-  name += std::string("/") + name_of(c.real);
-  if (c.backward) name += "/backward";
-  if (c.math != Math::exact) name += c.math == Math::bf16 ? "/bf16" : "/tf32";
-  if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
-  for (const std::string &input : c.without) name += "/without:" + input;
-  if (!c.along.empty()) name += "/ranks_along_T:" + std::to_string(ranks::size());
-  return name;
-}
-
-Shape parse_shape(const std::string &text) {
-  const std::vector<std::string> parts = split(text, ',');
-  if (parts.size() != 5) usage_error("--shape is B,H,T,Dk,Dv, got '" + text + "'");
-  Shape s;
-  for (size_t i = 0; i < 5; ++i) dimension(s, i) = parse_size(parts[i], "--shape");
-  return s;
-}
-
-std::vector<Shape> shapes_of(const std::string &text, const std::string &file) {
-  std::vector<Shape> shapes;
-  for (const std::string &line : split(text, '\n')) {
-    std::string shape = line.substr(0, line.find('#'));
-    shape.erase(std::remove_if(shape.begin(), shape.end(), [](unsigned char c) { return std::isspace(c); }),
-                shape.end());
-    if (!shape.empty()) shapes.push_back(parse_shape(shape));
-  }
-  if (shapes.empty()) usage_error(file + " holds no shape, and needs B,H,T,Dk,Dv on a line");
-  return shapes;
-}
-
-std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep) {
-  const size_t equals = sweep.find('=');
-  const std::string name = sweep.substr(0, equals);
-  const size_t which = size_t(std::find(std::begin(dimensions), std::end(dimensions), name) - std::begin(dimensions));
-  if (equals == std::string::npos || (which == 5 && name != "D"))
-    usage_error("--sweep is DIMENSION=values with one of B, H, T, Dk, Dv or D (both widths), got '" + sweep + "'");
-  std::vector<Shape> all;
-  for (const Shape &shape : shapes)
-    for (const std::string &value : expand_values(sweep.substr(equals + 1), "--sweep " + name)) {
-      all.push_back(shape);
-      const int size = parse_size(value, "--sweep " + name);
-      if (which < 5)
-        dimension(all.back(), which) = size;
-      else
-        all.back().Dk = all.back().Dv = size;
-    }
-  return all;
-}
-
-std::vector<BenchCase> bench_plan(const BenchRequest &request) {
-  std::vector<BenchCase> plan;
-  const std::vector<const Variant *> variants = select_variants(request.variants);
-  refuse_unused(request.settings, variants, {});
-  for (const Variant *variant : variants)
-    for (const std::string &wanted : request.forms)
-      for (const Form &form : variant->forms) {
-        const Params params = resolve(variant->params, settings_for(*variant, request.settings), variant->name);
-        for (const Shape &shape : request.shapes) {
-          const std::string name = wanted == "all" ? form.name : wanted;
-          const Form &chosen = request.backward ? find_form(*variant, name) : find_form(*variant, name, shape, params);
-          if (&chosen == &form)
-            plan.push_back({int(plan.size()), variant, &form, params, shape, request.real,
-                            std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
-                            request.without, request.along, request.backward});
-        }
-      }
-  return plan;
-}
 
 void set_limit(BenchResult &result, const Ceilings &ceilings) {
   const BenchCase &c = *result.bench_case;

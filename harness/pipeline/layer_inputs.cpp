@@ -4,6 +4,7 @@
 #include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"
+#include "harness/pipeline/gates.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +12,6 @@ namespace recollect {
 namespace {
 
 using Numbers = std::vector<double>;
-
-constexpr double lower_bound = -5; // of kda-lb's logarithm, as fla has it
-constexpr double largest_raw = 30; // of a sample's raw gates: beyond it a sigmoid is 0 or 1 in float32
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
 const UsersArray *find(const UsersArrays &user, const std::string &name) {
   const auto found = user.find(name);
@@ -103,78 +98,6 @@ void normalise_back(Numbers &gradient, const Numbers &rows, size_t width, const 
   }
 }
 
-// Write strengths.
-
-double strength_of(double x, Strength strength) {
-  switch (strength) {
-  case Strength::factor:
-    return x;
-  case Strength::sigmoid:
-    return sigmoid(x);
-  case Strength::doubled:
-    return 2 * x;
-  case Strength::sigmoid_double:
-    return 2 * sigmoid(x);
-  }
-  return x;
-}
-double strength_slope(double x, Strength strength) {
-  const double s = sigmoid(x);
-  switch (strength) {
-  case Strength::factor:
-    return 1;
-  case Strength::sigmoid:
-    return s * (1 - s);
-  case Strength::doubled:
-    return 2;
-  case Strength::sigmoid_double:
-    return 2 * s * (1 - s);
-  }
-  return 1;
-}
-
-// Gates.
-
-/// The logarithm of a decay, and its derivatives in the number given (in dt_bias too) and in A_log or A. Of mamba's gate
-/// also the write strength, and its derivative.
-struct Rate {
-  double log, by_x, by_A, step = 0, step_by_x = 0;
-};
-
-/// `bias` null: none.
-Rate rate_of(Gate gate, double x, double A = 0, const double *bias = nullptr) {
-  const double biased = x + (bias ? *bias : 0);
-  switch (gate) {
-  case Gate::factor:
-    return {std::log(x), 1 / x, 0};
-  case Gate::log:
-    return {x, 1, 0};
-  case Gate::log2:
-    return {x * std::log(2), std::log(2), 0};
-  case Gate::rwkv:
-    return {-std::exp(x), -std::exp(x), 0};
-  case Gate::mamba: {
-    const double step = bias ? softplus(biased) : x, slope = bias ? sigmoid(biased) : 1;
-    return {A * step, A * slope, step, step, slope};
-  }
-  case Gate::gdn:
-  case Gate::kda: {
-    const double speed = std::exp(A), g = -speed * softplus(biased);
-    return {g, -speed * sigmoid(biased), g};
-  }
-  case Gate::kda_lb: {
-    const double speed = std::exp(A), u = speed * biased, s = sigmoid(u), slope = lower_bound * s * (1 - s);
-    return {lower_bound * s, slope * speed, slope * u};
-  }
-  }
-  return {x, 1, 0};
-}
-
-bool has_parameters(Gate gate) {
-  return gate == Gate::gdn || gate == Gate::kda || gate == Gate::kda_lb || gate == Gate::mamba;
-}
-const char *parameter_of(Gate gate) { return gate == Gate::mamba ? "A" : "A_log"; }
-
 /// The gate array of a decay [B,h,T,width], and where its parameters lie.
 class GateMap {
 public:
@@ -209,12 +132,6 @@ private:
   const UsersArray &array_, *A_ = nullptr, *bias_ = nullptr;
   size_t width_, T_;
 };
-
-bool takes(const Variant &variant, Tensor tensor) {
-  if (tensor == Tensor::q || tensor == Tensor::k || tensor == Tensor::v) return true;
-  return std::any_of(variant.inputs.begin(), variant.inputs.end(),
-                     [&](const Input &input) { return input.tensor() == tensor; });
-}
 
 bool has_scale(const Variant &variant) {
   return std::any_of(variant.params.begin(), variant.params.end(),
@@ -285,27 +202,6 @@ Numbers part(const Numbers &all, size_t index, size_t parts) {
   return Numbers(all.begin() + std::ptrdiff_t(index * size), all.begin() + std::ptrdiff_t((index + 1) * size));
 }
 
-/// Steps of one text, of an array [B,H,T,width].
-Numbers steps_in(const Numbers &values, const LayerInputs &inputs, const Text &text) {
-  if (values.empty()) return {};
-  const size_t T = size_t(inputs.all.shape.T), rows = inputs.all.shape.heads() * T, width = values.size() / rows;
-  Numbers steps;
-  for (size_t head = 0; head < rows / T; ++head)
-    steps.insert(steps.end(), values.begin() + std::ptrdiff_t((head * T + size_t(text.begin)) * width),
-                 values.begin() + std::ptrdiff_t((head * T + size_t(text.end)) * width));
-  return steps;
-}
-
-/// Its inverse, for one text; `all` is [B,H,T,width].
-void put_steps(Numbers &all, const Numbers &steps, const LayerInputs &inputs, const Text &text) {
-  if (steps.empty()) return;
-  const size_t T = size_t(inputs.all.shape.T), length = size_t(text.end - text.begin), heads = inputs.all.shape.heads(),
-               width = steps.size() / (heads * length);
-  all.resize(heads * T * width);
-  for (size_t head = 0; head < heads; ++head)
-    std::copy_n(&steps[head * length * width], length * width, &all[(head * T + size_t(text.begin)) * width]);
-}
-
 /// The gradient in a gate array from that in the logarithms of the decays, and in the parameters.
 void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor decay, const Numbers &in_logarithms,
                         const Numbers &in_strengths, const Shape &n, const Convention &c) {
@@ -341,7 +237,7 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
   };
   for (Tensor tensor : all_tensors) {
     const UsersArray *array = find(user, name_of(tensor));
-    if (!array || !takes(variant, tensor)) continue;
+    if (!array || !variant.takes(tensor)) continue;
     Numbers data = array->data;
     if (tensor == Tensor::q) normalise(data, size_t(n.Dk), c.l2norm, q_factor(inputs.params, c, n.Dk));
     if (tensor == Tensor::k) normalise(data, size_t(n.Dk), c.l2norm, 1);
@@ -350,7 +246,7 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
     if (facts_of(tensor).decay) {
       const GateMap gates(user, tensor, n, c);
       for (size_t i = 0; i < data.size(); ++i) data[i] = gates.decay(i);
-      if (c.gate == Gate::mamba && takes(variant, Tensor::beta)) {
+      if (c.gate == Gate::mamba && variant.takes(Tensor::beta)) {
         Numbers strengths(gates.size());
         for (size_t i = 0; i < strengths.size(); ++i) strengths[i] = gates.at(i).step;
         put(Tensor::beta, strengths, heads_in(*array));
@@ -391,7 +287,7 @@ Sequence sequence_of(const LayerInputs &inputs, size_t text) {
 
 OutputWeights weights_of(const LayerInputs &inputs, size_t text) {
   if (!inputs.packed) return inputs.weights;
-  return {steps_in(inputs.weights.o, inputs, inputs.texts[text]),
+  return {steps_of(inputs.weights.o, inputs.all.shape, inputs.texts[text].begin, inputs.texts[text].end),
           part(inputs.weights.state, text, inputs.texts.size())};
 }
 
@@ -417,8 +313,9 @@ UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Co
   StateShape state;
   for (size_t i = 0; i < results.size(); ++i) {
     const TextResults &one = results[i];
-    put_steps(o.data, one.output.o, inputs, inputs.texts[i]);
-    for (Tensor tensor : all_tensors) put_steps(gradient[tensor], one.gradient[tensor], inputs, inputs.texts[i]);
+    const auto [begin, end] = inputs.texts[i];
+    put_steps(o.data, one.output.o, n, begin, end);
+    for (Tensor tensor : all_tensors) put_steps(gradient[tensor], one.gradient[tensor], n, begin, end);
     final_state.data.insert(final_state.data.end(), one.output.state.begin(), one.output.state.end());
     dstate.data.insert(dstate.data.end(), one.gradient.state.begin(), one.gradient.state.end());
     state = one.output.state_shape;
@@ -473,48 +370,6 @@ void check_results(const UsersArrays &results, const UsersArrays &user, const La
 }
 
 namespace {
-
-double bounded(double x) { return std::clamp(x, -largest_raw, largest_raw); }
-double logit(double p) { return bounded(p <= 0 ? -largest_raw : p >= 1 ? largest_raw : std::log(p / (1 - p))); }
-
-double raw_strength(double beta, Strength strength) {
-  switch (strength) {
-  case Strength::factor:
-    return beta;
-  case Strength::sigmoid:
-    return logit(beta);
-  case Strength::doubled:
-    return beta / 2;
-  case Strength::sigmoid_double:
-    return logit(beta / 2);
-  }
-  return beta;
-}
-
-/// What gives this decay, as far as there is such a number.
-double raw_gate(Gate gate, double decay, double A, double bias) {
-  const double g = std::log(decay);
-  switch (gate) {
-  case Gate::factor:
-    return decay;
-  case Gate::log:
-    return g;
-  case Gate::log2:
-    return g / std::log(2);
-  case Gate::rwkv:
-    return bounded(std::log(-g));
-  case Gate::mamba:
-    return std::min(g / A, largest_raw);
-  case Gate::gdn:
-  case Gate::kda: {
-    const double y = -g / std::exp(A);
-    return bounded(y > largest_raw ? y : y + std::log(-std::expm1(-y))) - bias;
-  }
-  case Gate::kda_lb:
-    return logit(g / lower_bound) / std::exp(A) - bias;
-  }
-  return decay;
-}
 
 /// [B,H,size] -> [B,heads,size]: the first of the heads that share one.
 Numbers first_of_sharing(const Numbers &all, size_t B, size_t heads, size_t H) {

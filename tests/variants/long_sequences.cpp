@@ -52,10 +52,6 @@ struct LongReference {
   }
 };
 
-bool takes(const Variant &variant, const std::string &input) {
-  return std::any_of(variant.inputs.begin(), variant.inputs.end(), [&](const Input &i) { return i.name == input; });
-}
-
 template <class F> void every_state(const F &f) {
   for (const Variant &variant : all_variants()) {
     const Params params = long_params(variant);
@@ -99,8 +95,8 @@ BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then) {
     s.alpha = tiny(s.alpha.size()), s.lambda = tiny(s.lambda.size()), by_beta.beta = tiny(s.beta.size());
     every_state([&](const Variant &variant, const Params &params) {
       if (!variant.traits.stable) return; // weighted_rls winds up, and says so
-      for (const auto &[taken, with] : {std::pair{takes(variant, "alpha") || takes(variant, "lambda"), &s},
-                                        std::pair{takes(variant, "beta"), &by_beta}}) {
+      for (const auto &[taken, with] : {std::pair{variant.takes(Tensor::alpha) || variant.takes(Tensor::lambda), &s},
+                                        std::pair{variant.takes(Tensor::beta), &by_beta}}) {
         if (!taken) continue;
         const LongReference reference{variant, params, *with};
         every_other_form(variant, [&](const Form &form, Real real) { reference.check(form, real, gates); });

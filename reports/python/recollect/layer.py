@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from os import PathLike
 from typing import Any, Mapping
@@ -104,7 +104,7 @@ def layer(
         state = "kv" if convention == "fla" else "vk"
     made = Layer(name, tuple(flags), layout, state)
     usual = {"output_final_state": True} if convention == "fla" and made.has_state else {}
-    return Layer(name, tuple(flags), layout, state, tuple({**usual, **(options or {})}.items()))
+    return replace(made, options=tuple({**usual, **(options or {})}.items()))
 
 
 def as_layer(given: str | Layer) -> Layer:

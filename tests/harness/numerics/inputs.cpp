@@ -55,6 +55,17 @@ BOOST_AUTO_TEST_CASE(steps_are_cut_from_every_head) {
   BOOST_TEST(slice_steps(bare, 1, 2).alpha.empty());
 }
 
+BOOST_AUTO_TEST_CASE(steps_go_back_to_where_they_were_cut) {
+  const Sequence s = random_sequence(shape, 5);
+  std::vector<double> all;
+  for (const auto &[begin, end] : {std::pair{3, 7}, std::pair{0, 1}, std::pair{1, 3}})
+    put_steps(all, steps_of(s.k, shape, begin, end), shape, begin, end);
+  BOOST_TEST(all == s.k);
+  put_steps(all, {}, shape, 2, 2);
+  BOOST_TEST(all == s.k);
+  BOOST_TEST(steps_of({}, shape, 0, 3).empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

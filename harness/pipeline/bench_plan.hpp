@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is timed: which forms of which layers, at which shapes, on which inputs.
+#pragma once
+#include "harness/core/registry.hpp"
+#include "harness/numerics/sampling.hpp"
+
+namespace recollect {
+
+struct BenchRequest {
+  std::vector<std::string> variants{"all"}, forms{"fast"};
+  std::vector<Shape> shapes;
+  Real real = Real::f32;
+  int chunk = 64;
+  Assignments settings;
+  std::vector<std::string> without; // optional inputs that are not given
+  SamplingRule rule;                // when there are enough samples of a case
+  std::uint64_t seed = 1;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
+  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": none is shared
+  bool backward = false; // time the forms' backward passes
+};
+
+struct BenchCase {
+  int index = 0;
+  const Variant *variant = nullptr;
+  const Form *form = nullptr;
+  Params params;
+  Shape shape;
+  Real real = Real::f32;
+  int chunk = 64;
+  std::uint64_t seed = 1;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
+  std::vector<std::string> without = {};
+  std::string along = ""; // as asked for
+  bool backward = false;
+};
+/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/backward", "/tf32", "/streaming", "/without:lambda" and
+/// "/ranks_along_T:4" where asked for
+std::string name_of(const BenchCase &c);
+/// The tensors that a case is timed on: q, k, v and the inputs that its layer takes.
+Sequence inputs_of(const BenchCase &c);
+
+/// Every form of every variant at every shape. Usage error for unknown names.
+std::vector<BenchCase> bench_plan(const BenchRequest &request);
+/// "T=1024:65536:*2" replaces T in every shape by each of the values. Usage error for what is no dimension.
+std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep);
+/// "B,H,T,Dk,Dv"
+Shape parse_shape(const std::string &text);
+/// One of them a line, of a file of that name; # begins a comment. Usage error where there is none.
+std::vector<Shape> shapes_of(const std::string &text, const std::string &file);
+
+} // namespace recollect
