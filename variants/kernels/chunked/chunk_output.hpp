@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunk output: all chunks in parallel, from the states at their starts (problem.hpp).
+//
+//   scores(t,i) = D(t,i) (q_t . k_i) for i <= t       (decayed sums: times write_i)
+//   O = scale (diag(D(t,0)) Q S^T + scores E)         (decayed sums: V for E)
+//
+// A block takes a chunk and a column block of values, each of its four warps 16 steps. Scores never leave registers: as
+// results of one product they lie as the first operand of the next.
+#pragma once
+#include "variants/kernels/chunked/scalar_fallback.hpp"
+#ifdef __CUDACC__
+
+namespace recollect::chunked {
+
+template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkOutput {
+  using E = Element<Op>;
+  static constexpr int warps = chunk / 16, threads = 32 * warps;
+  static constexpr int slice = is_narrow<Op> ? (Dk <= 128 ? Dk : Dk / 2) : Dk <= 64 ? Dk : Dk == 96 ? 48 : 64;
+  static constexpr int slices = Dk / slice; // of keys, one after the other: two blocks share a multiprocessor
+  static constexpr int key_pitch = slice + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
+                       value_pitch = values + fragments::pad<Op>;
+  static constexpr int keys_size = chunk * key_pitch, state_size = values * key_pitch,
+                       values_size = erases ? values * step_pitch : chunk * value_pitch;
+  static constexpr std::size_t bytes = (2 * keys_size + state_size + values_size) * sizeof(E);
+
+  Inputs<Stored> in;
+  const E *states, *written; // kept
+  Stored *o;
+
+  __device__ __forceinline__ void operator()(E *shared) const {
+    __shared__ DecayTables decay;
+    __shared__ float strength[chunk];
+    const int K = in.kept_keys(), V = in.kept_values(), column_blocks = (V + values - 1) / values;
+    const ChunkOfHead c = in.chunk_of_head(blockIdx.x / column_blocks);
+    const int first_value = blockIdx.x % column_blocks * values, columns = min(values, V - first_value);
+    const int thread = threadIdx.x, lane = thread % 32, first = thread / 32 * 16; // the warp's first step
+    E *const q = shared, *const k = q + keys_size, *const S = k + keys_size, *const value = S + state_size;
+
+    const auto load_keys = [&](int first) { // of a slice
+      const int left = in.Dk - first;
+      fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.q + c.key_row * in.Dk + first, in.Dk, c.steps, left,
+                                                                 rows_aligned(in.q, in.Dk), q, thread);
+      fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.k + c.key_row * in.Dk + first, in.Dk, c.steps, left,
+                                                                 rows_aligned(in.k, in.Dk), k, thread);
+      fragments::load_tile<Op, values, slice, key_pitch, threads>(states + (c.chunk * V + first_value) * K + first, K,
+                                                                  columns, K - first, true, S, thread);
+      fragments::commit_copies();
+    };
+    load_keys(0);
+    if constexpr (erases)
+      fragments::load_tile<Op, values, chunk, step_pitch, threads>(written + (c.chunk * V + first_value) * chunk, chunk,
+                                                                   columns, chunk, true, value, thread);
+    else
+      fragments::load_tile<Op, chunk, values, value_pitch, threads>(in.v + c.row * in.Dv + first_value, in.Dv, c.steps,
+                                                                    in.Dv - first_value, rows_aligned(in.v, in.Dv),
+                                                                    value, thread);
+    fragments::commit_copies();
+    const bool decays = in.alpha, strengthens = !erases && in.write;
+    if (decays) decay.prepare(in.alpha + c.row, c.steps, thread, threads); // while the copies are under way
+    if (strengthens && thread < chunk) strength[thread] = thread < c.steps ? in.write[c.row + thread] : 0;
+
+    Sum scores[blocks], sum[values / 8];
+#pragma unroll 1
+    for (int nth = 0; nth < slices; ++nth) {
+      if (nth * slice >= K) break;
+      if (nth > 0) {
+        __syncthreads(); // all warps have read the slice before
+        load_keys(nth * slice);
+        fragments::wait_for_copies<0>();
+      } else {
+        fragments::wait_for_copies<1>();
+      }
+      __syncthreads();
+#pragma unroll
+      for (int j = 0; j < slice; j += 16) {
+        if (nth * slice + j >= K) break;
+        const A16<Op> a = fragments::load_a<Op, key_pitch>(q, first, j);
+#pragma unroll
+        for (int i = 0; i < chunk; i += 16)
+          if (i <= first)
+            fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(k, j, i), scores[i / 8],
+                                        scores[i / 8 + 1]);
+#pragma unroll
+        for (int n = 0; n < values; n += 16)
+          if (n < columns)
+            fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(S, j, n), sum[n / 8],
+                                        sum[n / 8 + 1]);
+      }
+    }
+    float left[2]; // D(t,0)
+    apply_decay(first, decays, decay, scores, left);
+    if (strengthens)
+#pragma unroll
+      for (int b = 0; b < blocks; ++b) {
+        const float2 factor = load_pair(strength + 8 * b + lane % 4 * 2);
+#pragma unroll
+        for (int r = 0; r < 2; ++r) scores[b].x[2 * r] *= factor.x, scores[b].x[2 * r + 1] *= factor.y;
+      }
+    if (decays)
+#pragma unroll
+      for (int n = 0; n < values / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[n].x[e] *= left[e / 2];
+    fragments::wait_for_copies<0>();
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < chunk; i += 16) {
+      if (i > first) break;
+      const A16<Op> a = fragments::as_a<Op>(scores[i / 8], scores[i / 8 + 1]);
+#pragma unroll
+      for (int n = 0; n < values; n += 16) {
+        if (n >= columns) break;
+        B16<Op> b;
+        if constexpr (erases)
+          b = fragments::load_b_across<Op, step_pitch>(value, i, n);
+        else
+          b = fragments::load_b<Op, value_pitch>(value, i, n);
+        fragments::multiply_add<Op>(a, b, sum[n / 8], sum[n / 8 + 1]);
+      }
+    }
+    if (!all_finite(sum)) {
+      redo_outputs(in, c, states, written, o, first, min(first + 16, c.steps), first_value, columns);
+      return;
+    }
+#pragma unroll
+    for (int n = 0; n < values / 8; ++n)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum[n].x[e] *= in.scale;
+    store_rows<Stored, values / 8>(sum, o + (c.row + first) * in.Dv + first_value, in.Dv, c.steps - first,
+                                   min(values, in.Dv - first_value), rows_aligned(o, in.Dv));
+  }
+};
+
+template <class Op, class Stored, int Dk, int values, bool erases>
+__global__ void __launch_bounds__(128)
+    chunk_output_kernel(const __grid_constant__ ChunkOutput<Op, Stored, Dk, values, erases> body) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  body(reinterpret_cast<Element<Op> *>(shared));
+}
+
+/// As chunk_output, for one kind.
+template <class Op, bool erases, class Stored>
+void output_chunks(const Inputs<Stored> &in, const Element<Op> *states, const Element<Op> *written, Stored *o,
+                   cudaStream_t stream) {
+  with_extent(in.Dk, [&](auto extent) {
+    constexpr int Dk = decltype(extent)::value;
+    const auto run = [&](auto width) {
+      constexpr int values = decltype(width)::value;
+      using Body = ChunkOutput<Op, Stored, Dk, values, erases>;
+      launch("chunk_output", chunk_output_kernel<Op, Stored, Dk, values, erases>,
+             in.chunks() * ((in.kept_values() + values - 1) / values), Body::threads, Body::bytes, stream,
+             Body{in, states, written, o});
+    };
+    if (in.Dv > 64)
+      run(std::integral_constant<int, 128>());
+    else
+      run(std::integral_constant<int, 64>());
+  });
+}
+
+/// Writes o [B,H,T,Dv]; `written` is E of a delta rule, null of a decayed sum.
+template <class Op, class Stored>
+void chunk_output(const Inputs<Stored> &in, const Element<Op> *states, const Element<Op> *written, Stored *o,
+                  cudaStream_t stream) {
+  if (written)
+    output_chunks<Op, true>(in, states, written, o, stream);
+  else
+    output_chunks<Op, false>(in, states, written, o, stream);
+}
+
+} // namespace recollect::chunked
+#endif

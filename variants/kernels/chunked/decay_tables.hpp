@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decays within a chunk, one number a step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is a product of
+// factors within blocks of eight steps and of whole blocks between them, never a quotient or a difference of logarithms:
+// alpha may be 0, and products over a chunk may be subnormal.
+#pragma once
+#include "harness/device/fragments_cuda.hpp"
+#ifdef __CUDACC__
+
+namespace recollect::chunked {
+
+using fragments::Sum;
+
+constexpr int chunk = 64;                        // steps
+constexpr int block = 8, blocks = chunk / block; // steps of a block, the columns of a fragment of results
+
+struct DecayTables {
+  float own[chunk];    // alpha_t
+  float inside[chunk]; // alpha from t's block's start to t, both included
+  float tail[chunk];   // alpha behind t to its block's end
+  float whole[blocks]; // alpha of a block
+
+  /// From the alpha of the chunk's `valid` steps; the others keep, and so do all where alpha is null. By all threads of
+  /// the block; readers wait for a barrier.
+  __device__ void prepare(const float *alpha, int valid, int thread, int threads) {
+    const unsigned all = 0xffffffffu;
+    for (int t = thread; t < chunk; t += threads) {
+      const int lane = t % block;
+      const float mine = alpha && t < valid ? alpha[t] : 1;
+      float before = mine, behind = __shfl_down_sync(all, mine, 1, block);
+      if (lane == block - 1) behind = 1;
+#pragma unroll
+      for (int side = 1; side < block; side *= 2) {
+        const float earlier = __shfl_up_sync(all, before, side, block),
+                    later = __shfl_down_sync(all, behind, side, block);
+        if (lane >= side) before *= earlier;
+        if (lane + side < block) behind *= later;
+      }
+      own[t] = mine, inside[t] = before, tail[t] = behind;
+      if (lane == block - 1) whole[t / block] = before;
+    }
+  }
+  /// D(t,0), t counted from 0: alpha of the chunk's steps until t, it included.
+  __device__ float from_start(int t) const {
+    float product = inside[t];
+    for (int b = t / block - 1; b >= 0; --b) product *= whole[b];
+    return product;
+  }
+  /// D(t-1,0): without t's own.
+  __device__ float before(int t) const { return t > 0 ? from_start(t - 1) : 1; }
+  /// D(C,t): alpha of the chunk's steps behind t.
+  __device__ float to_end(int t) const {
+    float product = tail[t];
+    for (int b = t / block + 1; b < blocks; ++b) product *= whole[b];
+    return product;
+  }
+  /// D(C,0)
+  __device__ float total() const {
+    float product = 1;
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) product *= whole[b];
+    return product;
+  }
+};
+
+/// scores(t,i) *= D(t,i) for i <= t, 0 for i > t, of rows t = first ... first + 15 of a warp's results and all columns i
+/// of the chunk; factor[r] becomes D(t,0) of row lane / 4 + 8 r. `before`: with t - 1 in place of t, for i < t, as what is
+/// read before the step decays and writes. Where nothing `decays`, D = 1.
+template <bool before = false>
+__device__ __forceinline__ void apply_decay(int first, bool decays, const DecayTables &decay, Sum (&scores)[blocks],
+                                            float (&factor)[2]) {
+  const int lane = threadIdx.x % 32, place = lane % 4 * 2, last = lane / 4 - before; // last step of its block read
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int own = first / block + r;
+    float left = decays && last >= 0 ? decay.inside[own * block + last] : 1; // from the start of block b + 1 to the row
+#pragma unroll
+    for (int b = blocks - 1; b >= 0; --b) {
+      float *const x = scores[b].x + 2 * r;
+      const int i = b * block + place;
+      if (b > own) {
+        x[0] = x[1] = 0;
+      } else if (b == own) {
+        float between[2] = {1, 1}; // behind the two columns' steps, until the row's
+        if (decays) {
+#pragma unroll
+          for (int s = 2; s < block; ++s)
+            if (place + 1 < s && s <= last) between[1] *= decay.own[b * block + s];
+          if (place < last) between[0] = between[1] * decay.own[i + 1];
+        }
+#pragma unroll
+        for (int e = 0; e < 2; ++e) x[e] = place + e <= last ? between[e] * x[e] : 0;
+      } else if (decays) {
+        const float2 tail = *reinterpret_cast<const float2 *>(decay.tail + i);
+        x[0] *= left * tail.x, x[1] *= left * tail.y;
+        left *= decay.whole[b];
+      }
+    }
+    factor[r] = left;
+  }
+}
+
+} // namespace recollect::chunked
+#endif

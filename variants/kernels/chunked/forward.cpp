@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "variants/kernels/chunked/forward.hpp"
+#ifdef __CUDACC__
+#include "variants/kernels/chunked/instances.hpp"
+#endif
+
+namespace recollect::variants {
+
+#ifdef __CUDACC__
+namespace {
+using chunked::Inputs, chunked::Segments, fragments::Element;
+
+constexpr int few_steps = 16; // the recurrence itself is faster: it moves the state once
+
+bool serves(const Call<float> &call, int keys) {
+  const cudaDeviceProp &device = Execution().cuda_device_prop();
+  const size_t shared = keys <= 64 ? 128 * 1024 : 224 * 1024; // bytes: the most that a stage of these extents takes
+  return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && keys <= 256 &&
+         call.schedule != Schedule::streaming && call.chunk == std::min(chunked::chunk, call.shape.T);
+}
+
+const float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
+
+/// A window of all heads: as many steps as the arrays that stages keep leave room for.
+template <class Op>
+void run_window(const std::string &label, const Call<float> &call, const Inputs<float> &in, bool erases, float *end) {
+  using E = Element<Op>;
+  const auto take = [&](size_t n) { return call.arena->template take<E>(n).data(); };
+  const auto stage = [&](const char *name, const auto &start) { launching::shown(label + "::" + name, start); };
+  const cudaStream_t stream = queue().cuda_stream();
+  const size_t chunks = in.chunks(), K = in.kept_keys(), V = in.kept_values();
+  E *const states = take(chunks * V * K);
+  float *const o = call.o.data();
+  if (erases) {
+    E *const W = take(chunks * chunked::chunk * K), *const U = take(chunks * chunked::chunk * V);
+    stage("chunk_local", [&] { chunked::chunk_local<Op>(in, static_cast<E *>(nullptr), W, U, stream); });
+    stage("state_passing", [&] { chunked::pass_states<Op, true>(in, W, U, states, U, end, stream, {}, nullptr); });
+    stage("chunk_output", [&] { chunked::output_chunks<Op, true>(in, states, U, o, stream); });
+  } else {
+    const E *const none = nullptr;
+    const Segments segments = segments_of(in, erases, Execution().cuda_device_prop().multiProcessorCount);
+    float *const scratch = call.arena->take<float>(scratch_of_segments(in, segments)).data();
+    stage("state_passing", [&] {
+      chunked::pass_states<Op, false>(in, none, none, states, static_cast<E *>(nullptr), end, stream, segments,
+                                      scratch);
+    });
+    stage("chunk_output", [&] { chunked::output_chunks<Op, false>(in, states, none, o, stream); });
+  }
+}
+
+template <class Op> void run_windows(const std::string &label, const Call<float> &call, Inputs<float> in, bool erases) {
+  constexpr size_t budget = size_t(1) << 31, least = 64; // bytes that stages keep; chunks of a window
+  const size_t K = in.kept_keys(), V = in.kept_values(),
+               bytes = (V * K + (erases ? chunked::chunk * (K + V) : 0)) * sizeof(Element<Op>);
+  const size_t chunks = std::max(least, budget / (call.shape.heads() * bytes));
+  const int T = in.T, most = int(std::min<size_t>(chunks, in.chunks_of_text()) * chunked::chunk);
+  float *const end = call.stateless && most >= T ? nullptr : call.state.data();
+  const size_t mark = call.arena->mark();
+  in.head_steps = T;
+  for (; in.first_step < T; in.first_step += most) {
+    in.T = std::min(most, T - in.first_step);
+    run_window<Op>(label, call, in, erases, end);
+    in.start = end;            // of the next window
+    call.arena->release(mark); // kernels run in order
+  }
+}
+
+void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, bool erases) {
+  in.B = call.shape.B, in.H = in.key_heads = call.shape.H, in.T = call.shape.T, in.Dv = call.shape.Dv;
+  in.v = call.v.data();
+  in.start = call.stateless ? nullptr : call.state.data();
+  in.state_stride = call.state_shape.size();
+  if (in.T <= few_steps)
+    return launching::shown(label + "::steps", [&] {
+      run_steps(in, erases, call.o.data(), call.stateless ? nullptr : call.state.data(), queue().cuda_stream());
+    });
+  switch (call.math) {
+  case Math::exact:
+    return run_windows<fragments::Exact>(label, call, in, erases);
+  case Math::tf32:
+    return run_windows<fragments::Tf32>(label, call, in, erases);
+  case Math::bf16:
+    return run_windows<fragments::Bf16>(label, call, in, erases);
+  }
+}
+} // namespace
+
+bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &sum) {
+  if (!serves(call, sum.width) || sum.lambda.extent(0) || sum.bonus.extent(0) || sum.normalised) return false;
+  Inputs<float> in;
+  in.Dk = sum.width, in.q = sum.q.data(), in.k = sum.k.data();
+  in.alpha = of(sum.alpha), in.write = of(sum.strength), in.scale = sum.scale;
+  run_stages(label, call, in, false);
+  return true;
+}
+
+bool run_static(const std::string &label, const Call<float> &call, const DeltaRule<float> &rule) {
+  if (!serves(call, call.shape.Dk) || rule.steps != 1 || rule.lambda.extent(0) || rule.keys.extent(0) ||
+      rule.r.data() != rule.p.data())
+    return false;
+  Inputs<float> in;
+  in.Dk = call.shape.Dk, in.q = call.q.data(), in.k = rule.p.data();
+  in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write);
+  run_stages(label, call, in, true);
+  return true;
+}
+#else
+bool run_static(const std::string &, const Call<float> &, const DecayedSum<float> &) { return false; }
+bool run_static(const std::string &, const Call<float> &, const DeltaRule<float> &) { return false; }
+#endif
+
+} // namespace recollect::variants

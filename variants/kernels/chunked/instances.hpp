@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages that are built: what multiplies x what is stored x decayed sums or delta rules, each with the extents of
+// with_extent() (32, 64, 96, 128, 192 and 256 keys) and blocks of 32 or 64 (states), 64 or 128 (outputs) values. A source
+// file beside this one defines each line of the table.
+#pragma once
+#include "variants/kernels/chunked/chunk_local.hpp"
+#include "variants/kernels/chunked/chunk_output.hpp"
+#include "variants/kernels/chunked/state_passing.hpp"
+#include "variants/kernels/chunked/step.hpp"
+#ifdef __CUDACC__
+
+#define RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, erases)                                                    \
+  extern_or_not template void pass_states<Op, erases>(const Inputs<Stored> &, const Element<Op> *,                     \
+                                                      const Element<Op> *, Element<Op> *, Element<Op> *, float *,      \
+                                                      cudaStream_t, Segments, float *);                                \
+  extern_or_not template void output_chunks<Op, erases>(const Inputs<Stored> &, const Element<Op> *,                   \
+                                                        const Element<Op> *, Stored *, cudaStream_t);
+#define RECOLLECT_DECAYED_SUM_STAGES(extern_or_not, Op, Stored)                                                        \
+  RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, false)
+#define RECOLLECT_DELTA_RULE_STAGES(extern_or_not, Op, Stored)                                                         \
+  RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, true)                                                            \
+  extern_or_not template void chunk_local<Op>(const Inputs<Stored> &, Element<Op> *, Element<Op> *, Element<Op> *,     \
+                                              cudaStream_t);
+
+namespace recollect::chunked {
+
+extern template void run_steps(const Inputs<float> &, bool, float *, float *, cudaStream_t);
+
+RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Exact, float)
+RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Tf32, float)
+RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Bf16, float)
+RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Exact, float)
+RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Tf32, float)
+RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Bf16, float)
+
+} // namespace recollect::chunked
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the stages of a chunked recurrence share: the arrays of a call, where a chunk's steps lie in them, and the arrays
+// that one stage leaves to the next.
+//
+//   decayed sums:  S_t = alpha_t S_{t-1} + write_t v_t k_t^T                                        o_t = scale S_t q_t
+//   delta rules:   S_t = alpha_t S_{t-1} + e_t k_t^T,  e_t = write_t v_t - erase_t S_{t-1} k_t      o_t = scale S_t q_t
+//
+// Chunks have 64 steps. Of a chunk that starts in state S, with D(t,i) = alpha_{i+1} ... alpha_t:
+//
+//   L(t,i) = erase_t D(t-1,i) k_t . k_i for i < t       the chunk's matrix of erasures, strictly lower
+//   X = (I + L)^-1                                      "inverse", unit lower
+//   W = X diag(erase_t D(t-1,0)) K                      [64,Dk]
+//   U = X diag(write) V                                 [64,Dv]
+//   E = U - W S^T                                       [64,Dv], rows e_t
+//   o_t = scale (D(t,0) S q_t + sum_{i<=t} D(t,i) (q_t . k_i) e_i)
+//   S_next = D(C,0) S + sum_i e_i (D(C,i) k_i)^T
+//
+// Decayed sums have e_t = write_t v_t and no L.
+#pragma once
+#include "variants/kernels/chunked/decay_tables.hpp"
+#ifdef __CUDACC__
+#include <cstddef>
+
+namespace recollect::chunked {
+
+using fragments::Element;
+
+/// Where a text's head lies. Rows count steps of [B,H,T] or, of q and k, of [B,key heads,T].
+struct HeadOfText {
+  std::size_t row, key_row; // of its first step
+  int steps;                // 0 at least
+  std::size_t chunk;        // its first chunk, in kept arrays
+  std::size_t state;        // its state: text * H + head
+};
+/// Where a chunk lies.
+struct ChunkOfHead {
+  std::size_t row, key_row; // of its first step
+  int steps;                // of the chunk, 1 ... 64
+  std::size_t chunk;        // in kept arrays
+};
+
+/// Arrays of a call, in device memory. Stored: float, __nv_bfloat16 or __half. Of packed texts B is 1, text n has the
+/// steps starts[n] ... starts[n+1] - 1 of the T.
+template <class Stored> struct Inputs {
+  int B = 1, H = 1, T = 0, Dk = 0, Dv = 0;
+  int key_heads = 1;                                                // H = key_heads * group: q, k of head / group
+  const Stored *q = nullptr, *k = nullptr;                          // [B,key_heads,T,Dk]
+  const Stored *v = nullptr;                                        // [B,H,T,Dv]
+  const float *alpha = nullptr, *erase = nullptr, *write = nullptr; // [B,H,T]; null: 1
+  float scale = 1;
+  const float *start = nullptr; // [texts * H] states S [Dv,Dk], `state_stride` numbers apart; null: 0
+  std::size_t state_stride = 0; // Dv Dk at least
+  // A window of longer heads: T steps from first_step on, heads lie head_steps apart; 0: T.
+  int first_step = 0, head_steps = 0;
+  // Packed texts; null: B texts of T steps.
+  int packed = 0;                    // texts
+  int packed_chunks = 0;             // of all texts, of one head
+  const int *starts = nullptr;       // [packed + 1] steps
+  const int *chunk_starts = nullptr; // [packed + 1] chunks of the texts before
+  const int *chunk_texts = nullptr;  // [packed_chunks] text of a chunk
+
+  __host__ __device__ int texts() const { return packed ? packed : B; }
+  __host__ __device__ int chunks_of_text() const { return (T + chunk - 1) / chunk; }
+  /// Chunks of all heads and texts: what kept arrays hold.
+  __host__ __device__ std::size_t chunks() const {
+    return packed ? std::size_t(H) * packed_chunks : std::size_t(B) * H * chunks_of_text();
+  }
+  /// Widths of kept arrays: whole fragments of 16, zeros behind Dk and Dv.
+  __host__ __device__ int kept_keys() const { return (Dk + 15) / 16 * 16; }
+  __host__ __device__ int kept_values() const { return (Dv + 15) / 16 * 16; }
+
+  __device__ HeadOfText head_of_text(int text, int head) const {
+    const std::size_t key_head = head / (H / key_heads), state = std::size_t(text) * H + head;
+    if (!packed) {
+      const std::size_t apart = head_steps ? head_steps : T;
+      return {state * apart + first_step, (std::size_t(text) * key_heads + key_head) * apart + first_step, T,
+              state * chunks_of_text(), state};
+    }
+    const int first = starts[text];
+    return {std::size_t(head) * T + first, key_head * T + first, starts[text + 1] - first,
+            std::size_t(head) * packed_chunks + chunk_starts[text], state};
+  }
+  /// Of unit = 0 ... chunks() - 1, in the order of kept arrays.
+  __device__ ChunkOfHead chunk_of_head(std::size_t unit) const {
+    const int each = packed ? packed_chunks : chunks_of_text();
+    const int head = int(unit / each), nth = int(unit % each); // head of all texts
+    const int text = packed ? chunk_texts[nth] : head / H;
+    const HeadOfText h = head_of_text(text, packed ? head : head % H);
+    const int first = (nth - (packed ? chunk_starts[text] : 0)) * chunk, left = h.steps - first;
+    return {h.row + first, h.key_row + first, left < chunk ? left : chunk, unit};
+  }
+};
+
+// Arrays that stages keep, of Element<Op>, K = kept_keys(), V = kept_values(); all aligned to 16 bytes, chunks() of each:
+//   inverse  [64,64]   X(t,i)
+//   W        [64,K]
+//   U, E     [V,64]    transposed: rows are columns of values, columns are steps
+//   states   [V,K]     S at the chunk's start
+// Steps behind a text's end are zeros in them (in X: those of the unit matrix).
+
+} // namespace recollect::chunked
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A warp's results to and from rows in device memory, 16 bytes a lane where the elements have 16 bits; operands of a
+// product whose terms are scaled; and what launches a kernel of a stage.
+#pragma once
+#include "variants/kernels/chunked/problem.hpp"
+#ifdef __CUDACC__
+#include "harness/core/error.hpp"
+#include <stdexcept>
+#include <string>
+
+namespace recollect::chunked {
+
+using fragments::A16, fragments::B16, fragments::is_narrow, fragments::rounded, fragments::widened;
+
+namespace detail {
+/// Of a quad's lanes, which have the pairs `lane % 4` of four blocks of eight columns: the four pairs of block lane % 4.
+__device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
+  const unsigned all = 0xffffffffu;
+  const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
+  const std::uint32_t a = __shfl_xor_sync(all, odd ? pair[0] : pair[1], 1),
+                      b = __shfl_xor_sync(all, odd ? pair[2] : pair[3], 1);
+  const std::uint32_t x[4] = {odd ? a : pair[0], odd ? pair[1] : a, odd ? b : pair[2], odd ? pair[3] : b};
+  const std::uint32_t c = __shfl_xor_sync(all, upper ? x[0] : x[2], 2),
+                      d = __shfl_xor_sync(all, upper ? x[1] : x[3], 2);
+  return upper ? make_uint4(c, d, x[2], x[3]) : make_uint4(x[0], x[1], c, d);
+}
+} // namespace detail
+
+/// Results of 16 x 8 N to rows `ld` apart, of which `rows` and `columns` exist. `aligned`: rows start on 16 bytes, and
+/// columns fill whole packs of 16 bytes. All lanes of the warp call it.
+template <class T, int N>
+__device__ __forceinline__ void store_rows(const Sum (&x)[N], T *to, std::ptrdiff_t ld, int rows, int columns,
+                                           bool aligned) {
+  static_assert(N % 4 == 0, "whole quads of blocks");
+  const int row = threadIdx.x % 32 / 4, quad = threadIdx.x % 4;
+  if (!aligned) {
+#pragma unroll
+    for (int n = 0; n < N; ++n)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int t = row + e / 2 * 8, column = 8 * n + 2 * quad + e % 2;
+        if (t < rows && column < columns) to[t * ld + column] = rounded<T>(x[n].x[e]);
+      }
+    return;
+  }
+#pragma unroll
+  for (int n = 0; n < N; n += 4) {
+    if (8 * n >= columns) break;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int t = row + 8 * r;
+      if constexpr (sizeof(T) == 2) {
+        std::uint32_t pair[4];
+#pragma unroll
+        for (int c = 0; c < 4; ++c) pair[c] = fragments::packed<T>(x[n + c].x[2 * r], x[n + c].x[2 * r + 1]);
+        const uint4 block = detail::block_of_quad(pair);
+        const int column = 8 * (n + quad);
+        if (t < rows && column < columns) *reinterpret_cast<uint4 *>(to + t * ld + column) = block;
+      } else {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          const int column = 8 * (n + c) + 2 * quad;
+          if (t < rows && column < columns)
+            *reinterpret_cast<float2 *>(to + t * ld + column) = make_float2(x[n + c].x[2 * r], x[n + c].x[2 * r + 1]);
+        }
+      }
+    }
+  }
+}
+
+/// The pair of neighbours at `at`.
+__device__ __forceinline__ float2 load_pair(const float *at) { return *reinterpret_cast<const float2 *>(at); }
+__device__ __forceinline__ float2 load_pair(const __nv_bfloat16 *at) {
+  return __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162 *>(at));
+}
+__device__ __forceinline__ float2 load_pair(const __half *at) {
+  return __half22float2(*reinterpret_cast<const __half2 *>(at));
+}
+
+/// load_a_across, its term i times factor[i].
+template <class Op, int pitch>
+__device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile, int row, int term,
+                                                        const float *factor) {
+  const int lane = threadIdx.x % 32;
+  float2 f[2];
+#pragma unroll
+  for (int g = 0; g < 2; ++g) f[g] = load_pair(factor + term + 8 * g + lane % 4 * 2);
+  if constexpr (is_narrow<Op>) {
+    A16<Op> a = fragments::load_a_across<Op, pitch>(tile, row, term);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float2 x = load_pair(reinterpret_cast<const Element<Op> *>(&a.x[i]));
+      a.x[i] = fragments::packed<Element<Op>>(x.x * f[i / 2].x, x.y * f[i / 2].y);
+    }
+    return a;
+  } else {
+    float x[2][2][2];
+#pragma unroll
+    for (int g = 0; g < 2; ++g)
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+          x[g][r][e] = (e ? f[g].y : f[g].x) * tile[(term + 8 * g + lane % 4 * 2 + e) * pitch + row + lane / 4 + 8 * r];
+    return fragments::detail::operand_a<Op>(x);
+  }
+}
+
+/// Whether rows of `width` elements from `at` on start and end on 16 bytes.
+template <class T> __host__ __device__ bool rows_aligned(const T *at, int width) {
+  return reinterpret_cast<std::size_t>(at) % 16 == 0 && width * sizeof(T) % 16 == 0;
+}
+
+inline void check(cudaError_t status, const char *what) {
+  if (status != cudaSuccess)
+    input_error(std::string(what) + " could not run on the GPU: " + cudaGetErrorString(status));
+}
+template <class... Parameters, class... Arguments>
+void launch(const char *what, void (*kernel)(Parameters...), std::size_t blocks, int threads, std::size_t bytes,
+            cudaStream_t stream, const Arguments &...arguments) {
+  if (blocks == 0) return;
+  if (bytes > 40 * 1024) // beside it lies what a kernel declares
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), what);
+  kernel<<<unsigned(blocks), threads, bytes, stream>>>(arguments...);
+  check(cudaGetLastError(), what);
+}
+
+/// with(extent): the least static extent that holds `width`, which is at most 256.
+template <class With> void with_extent(int width, const With &with) {
+  if (width <= 32) return with(std::integral_constant<int, 32>());
+  if (width <= 64) return with(std::integral_constant<int, 64>());
+  if (width <= 96) return with(std::integral_constant<int, 96>());
+  if (width <= 128) return with(std::integral_constant<int, 128>());
+  if (width <= 192) return with(std::integral_constant<int, 192>());
+  if (width <= 256) return with(std::integral_constant<int, 256>());
+  throw std::logic_error("no static extent for heads of " + std::to_string(width));
+}
+
+} // namespace recollect::chunked
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalar fallback of a chunk's outputs: where a product's results are not finite, an Inf or NaN of a later step, whose
+// weight is 0, may have reached an earlier one. These loops read no step behind the output's.
+#pragma once
+#include "variants/kernels/chunked/rows.hpp"
+#ifdef __CUDACC__
+
+namespace recollect::chunked {
+
+/// x . y of `width` elements, by a warp.
+template <class X, class Y> __device__ float warp_dot(const X *x, const Y *y, int width) {
+  float sum = 0;
+  for (int j = threadIdx.x % 32; j < width; j += 32) sum += widened(x[j]) * widened(y[j]);
+#pragma unroll
+  for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
+  return sum;
+}
+
+/// Whether all results of the warp are finite.
+template <int N> __device__ __forceinline__ bool all_finite(const Sum (&x)[N]) {
+  float sign = 0; // NaN, if some are not
+#pragma unroll
+  for (int n = 0; n < N; ++n)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sign = fmaf(x[n].x[e], 0.0f, sign);
+  return !__any_sync(0xffffffffu, sign != sign);
+}
+
+/// Outputs of steps first ... last - 1 of a chunk and of `columns` values from first_value on, by a warp. Kept: null
+/// states are 0; null E: values are write_t v_t.
+template <class Stored, class E>
+__device__ __noinline__ void redo_outputs(const Inputs<Stored> &in, ChunkOfHead c, const E *states, const E *written,
+                                          Stored *o, int first, int last, int first_value, int columns) {
+  const int lane = threadIdx.x % 32, K = in.kept_keys(), V = in.kept_values();
+  for (int t = first; t < last; ++t) {
+    const Stored *const q = in.q + (c.key_row + t) * in.Dk;
+    for (int begin = 0; begin < columns; begin += 32) { // a column a lane
+      const int j = first_value + begin + lane;
+      const bool valid = begin + lane < columns && j < in.Dv;
+      float sum = 0, decay = 1;
+      for (int i = t; i >= 0; --i) {
+        const float weight = decay * warp_dot(q, in.k + (c.key_row + i) * in.Dk, in.Dk);
+        if (valid)
+          sum += weight * (written ? widened(written[(c.chunk * V + j) * chunk + i])
+                                   : (in.write ? in.write[c.row + i] : 1) * widened(in.v[(c.row + i) * in.Dv + j]));
+        if (in.alpha) decay *= in.alpha[c.row + i];
+      }
+      if (states && valid) {
+        const E *const S = states + (c.chunk * V + j) * K;
+        for (int d = 0; d < in.Dk; ++d) sum += decay * widened(q[d]) * widened(S[d]);
+      }
+      if (valid) o[(c.row + t) * in.Dv + j] = rounded<Stored>(in.scale * sum);
+    }
+  }
+}
+
+} // namespace recollect::chunked
+#endif

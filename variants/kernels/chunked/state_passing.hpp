@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// State passing: from the start of each chunk to the start of the next, one chunk after the other (problem.hpp).
+//
+//   E^T = U^T - S W^T                          (delta rules)
+//   S <- D(C,0) S + E^T diag(D(C,i)) K         (decayed sums: E = diag(write) V)
+//
+// A block takes a head's rows of S that belong to 16 values a row of warps. A warp keeps its part of S in registers as
+// results of products, which lie as the first operand of the next; only W, K and U come from shared memory. Two more warps
+// load them and multiply the gates, several chunks ahead. Decayed sums do not mix keys, so that several warps share rows.
+//
+// A head may be cut into segments: where heads are few, decayed sums first pass each segment from 0, then scan over the
+// segments' ends for their starts, and then pass all segments at once.
+#pragma once
+#include "variants/kernels/chunked/rows.hpp"
+#ifdef __CUDACC__
+#include <algorithm>
+
+namespace recollect::chunked {
+
+/// States at the ends, and then at the starts, of segments.
+struct Segments {
+  int count = 1, chunks = 0; // of a text's head; of a segment
+  float *states = nullptr;   // [texts * H,count,Dv,Dk]
+  float *decays = nullptr;   // [texts * H,count] of a segment
+};
+
+template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases> struct StatePassing {
+  static_assert(!erases || key_warps == 1, "E takes all keys");
+  using E = Element<Op>;
+  static constexpr int workers = row_warps * key_warps, loaders = 2, threads = 32 * (workers + loaders);
+  static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // of a block, of a warp
+  static constexpr int key_pitch = Dk + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
+                       value_pitch = values + fragments::pad<Op>;
+  static constexpr int keys_size = chunk * key_pitch, values_size = erases ? values * step_pitch : chunk * value_pitch;
+  static constexpr int stage_size = keys_size * (erases ? 2 : 1) + values_size;
+  static constexpr int room = 100 * 1024 / int(sizeof(E)) / stage_size; // stages in half of a multiprocessor
+  static constexpr int stages = room >= 4 ? 4 : room >= 2 ? room : 2 * stage_size * sizeof(E) <= 220 * 1024 ? 2 : 1;
+  static constexpr std::size_t bytes = std::size_t(stages) * stage_size * sizeof(E);
+
+  Inputs<Stored> in;
+  const E *W, *U;  // of delta rules
+  E *states, *out; // kept: the states, and E of delta rules; null: not wanted
+  const float *start;
+  float *end;                           // final states; null: not wanted
+  std::size_t start_stride, end_stride; // of a head's or a segment's state
+  Segments segments;
+
+  struct Gates { // of a chunk, one warp's: two steps a lane
+    float2 alpha{1, 1}, write{1, 1};
+  };
+  struct alignas(16) Factors { // read in pairs
+    float step[chunk];         // what is left at the chunk's end of what a step writes
+    float total;               // and of the state
+  };
+
+  __device__ static E *keys_of(E *stage) { return stage; }
+  __device__ static E *erasures_of(E *stage) { return stage + keys_size; }
+  __device__ static E *values_of(E *stage) { return stage + keys_size * (erases ? 2 : 1); }
+
+  __device__ __forceinline__ void load(const HeadOfText &h, int c, int first_value, E *stage) const {
+    const int thread = threadIdx.x - 32 * workers, left = h.steps - c * chunk, steps = left < chunk ? left : chunk;
+    fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(in.k + (h.key_row + std::size_t(c) * chunk) * in.Dk,
+                                                                 in.Dk, steps, in.Dk, rows_aligned(in.k, in.Dk),
+                                                                 keys_of(stage), thread);
+    if constexpr (erases) {
+      const int K = in.kept_keys(), V = in.kept_values();
+      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(W + (h.chunk + c) * chunk * K, K, chunk, K, true,
+                                                                   erasures_of(stage), thread);
+      fragments::load_tile<Op, values, chunk, step_pitch, 32 * loaders>(
+          U + ((h.chunk + c) * V + first_value) * chunk, chunk, V - first_value, chunk, true, values_of(stage), thread);
+    } else {
+      fragments::load_tile<Op, chunk, values, value_pitch, 32 * loaders>(
+          in.v + (h.row + std::size_t(c) * chunk) * in.Dv + first_value, in.Dv, steps, in.Dv - first_value,
+          rows_aligned(in.v, in.Dv), values_of(stage), thread);
+    }
+  }
+  __device__ __forceinline__ Gates gates(const HeadOfText &h, int c) const {
+    Gates g;
+    const int first = c * chunk + threadIdx.x % 32 * 2;
+    if (in.alpha) {
+      if (first < h.steps) g.alpha.x = in.alpha[h.row + first];
+      if (first + 1 < h.steps) g.alpha.y = in.alpha[h.row + first + 1];
+    }
+    if (!erases && in.write) {
+      if (first < h.steps) g.write.x = in.write[h.row + first];
+      if (first + 1 < h.steps) g.write.y = in.write[h.row + first + 1];
+    }
+    return g;
+  }
+  /// By one warp.
+  __device__ __forceinline__ static void prepare(const Gates &g, Factors &factors) {
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x % 32;
+    float until_end = g.alpha.x * g.alpha.y;
+#pragma unroll
+    for (int side = 1; side < 32; side *= 2) {
+      const float later = __shfl_down_sync(all, until_end, side);
+      if (lane + side < 32) until_end *= later;
+    }
+    float behind = __shfl_down_sync(all, until_end, 1);
+    if (lane == 31) behind = 1;
+    *reinterpret_cast<float2 *>(factors.step + 2 * lane) =
+        make_float2(g.alpha.y * behind * g.write.x, behind * g.write.y);
+    if (lane == 0) factors.total = until_end;
+  }
+
+  /// A segment of a text's head.
+  __device__ __forceinline__ HeadOfText segment(int head, int nth) const {
+    HeadOfText h = in.head_of_text(head / in.H, head % in.H);
+    if (segments.count == 1) return h;
+    const int first = nth * segments.chunks * chunk, left = max(h.steps - first, 0);
+    h.row += first, h.key_row += first, h.chunk += nth * segments.chunks, h.steps = min(left, segments.chunks * chunk);
+    return h;
+  }
+
+  __device__ __forceinline__ void operator()(E *shared) const {
+    __shared__ Factors factors[2];
+    const int V = in.kept_values(), column_blocks = (V + values - 1) / values;
+    const int nth = blockIdx.x / column_blocks, first_value = blockIdx.x % column_blocks * values; // of all segments
+    const HeadOfText h = segment(nth / segments.count, nth % segments.count);
+    const int chunks = (h.steps + chunk - 1) / chunk;
+    if (threadIdx.x >= 32 * workers)
+      run_ahead(h, chunks, first_value, nth, shared, factors);
+    else
+      follow(h, chunks, first_value, nth, shared, factors);
+  }
+
+  /// The loaders.
+  __device__ __forceinline__ void run_ahead(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
+                                            Factors *factors) const {
+    const bool multiplies = threadIdx.x < 32 * workers + 32 && (in.alpha || (!erases && in.write));
+    float decay = 1; // of the segment
+    Gates next;
+    if (multiplies) prepare(gates(h, 0), factors[0]), next = gates(h, 1);
+    constexpr int ahead = stages > 1 ? stages - 1 : 1;
+#pragma unroll
+    for (int c = 0; c < ahead; ++c) {
+      if (c < chunks) load(h, c, first_value, shared + c * stage_size);
+      fragments::commit_copies();
+    }
+    int free = stages - 1;
+#pragma unroll 1
+    for (int c = 0; c < chunks; ++c) {
+      fragments::wait_for_copies<ahead - 1>();
+      __syncthreads(); // chunk c is there, chunk c - 1 done
+      if constexpr (stages == 1) __syncthreads();
+      if (c + ahead < chunks) load(h, c + ahead, first_value, shared + free * stage_size);
+      fragments::commit_copies();
+      free = free + 1 == stages ? 0 : free + 1;
+      if (multiplies) {
+        __syncwarp();
+        decay *= factors[c % 2].total;
+        prepare(next, factors[(c + 1) % 2]), next = gates(h, c + 2);
+      }
+    }
+    if (segments.decays && first_value == 0 && threadIdx.x == 32 * workers) segments.decays[nth] = decay;
+  }
+
+  /// The workers.
+  __device__ __forceinline__ void follow(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
+                                         const Factors *factors) const {
+    const int V = in.kept_values(), K = in.kept_keys(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int row = first_value + 16 * (warp / key_warps), column = warp % key_warps * keys; // the warp's first of S
+    const bool at_work = row < V && column < K, decays = in.alpha, scales = decays || (!erases && in.write);
+    Sum S[keys / 8];
+    const auto each_of_state = [&](const auto &take) {
+#pragma unroll
+      for (int n = 0; n < keys / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int i = row + lane / 4 + e / 2 * 8, j = column + 8 * n + lane % 4 * 2 + e % 2;
+          if (i < in.Dv && j < in.Dk) take(std::size_t(i) * in.Dk + j, S[n].x[e]);
+        }
+    };
+    if (start) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
+    int buffer = 0;
+#pragma unroll 1
+    for (int c = 0; c < chunks; ++c) {
+      __syncthreads();
+      if (at_work) {
+        if (states)
+          store_rows<E, keys / 8>(S, states + ((h.chunk + c) * V + row) * K + column, K, 16, K - column, true);
+        pass(h.chunk + c, shared + buffer * stage_size, row, column, decays, scales, factors[c % 2], S);
+      }
+      if constexpr (stages == 1) __syncthreads();
+      buffer = buffer + 1 == stages ? 0 : buffer + 1;
+    }
+    if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
+  }
+
+  /// The warp's part of S across a chunk.
+  __device__ __forceinline__ void pass(std::size_t chunk_index, E *stage, int row, int column, bool decays, bool scales,
+                                       const Factors &factor, Sum (&S)[keys / 8]) const {
+    const int lane = threadIdx.x % 32, own = row % values; // of the block's values
+    const E *const key = keys_of(stage) + column, *const value = values_of(stage);
+    Sum e[blocks]; // 16 values x 64 steps
+    if constexpr (erases) {
+      const E *const erasures = erasures_of(stage);
+#pragma unroll
+      for (int k = 0; k < Dk; k += 16) {
+        const A16<Op> a = fragments::as_a<Op>(S[k / 8], S[k / 8 + 1]);
+#pragma unroll
+        for (int t = 0; t < chunk; t += 16)
+          fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(erasures, k, t), e[t / 8],
+                                      e[t / 8 + 1]);
+      }
+#pragma unroll
+      for (int b = 0; b < blocks; ++b)
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          const float2 u = load_pair(value + (own + lane / 4 + 8 * r) * step_pitch + 8 * b + lane % 4 * 2);
+          e[b].x[2 * r] = u.x - e[b].x[2 * r], e[b].x[2 * r + 1] = u.y - e[b].x[2 * r + 1];
+        }
+      if (out) store_rows<E, blocks>(e, out + (chunk_index * in.kept_values() + row) * chunk, chunk, 16, chunk, true);
+      if (scales) {
+#pragma unroll
+        for (int b = 0; b < blocks; ++b) {
+          const float2 f = load_pair(factor.step + 8 * b + lane % 4 * 2);
+#pragma unroll
+          for (int r = 0; r < 2; ++r) e[b].x[2 * r] *= f.x, e[b].x[2 * r + 1] *= f.y;
+        }
+      }
+    }
+    if (decays) {
+      const float total = factor.total;
+#pragma unroll
+      for (int n = 0; n < keys / 8; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) S[n].x[i] *= total;
+    }
+#pragma unroll
+    for (int i = 0; i < chunk; i += 16) {
+      A16<Op> a;
+      if constexpr (erases)
+        a = fragments::as_a<Op>(e[i / 8], e[i / 8 + 1]);
+      else if (scales)
+        a = load_a_across_scaled<Op, value_pitch>(value, own, i, factor.step);
+      else
+        a = fragments::load_a_across<Op, value_pitch>(value, own, i);
+#pragma unroll
+      for (int k = 0; k < keys; k += 16)
+        fragments::multiply_add<Op>(a, fragments::load_b<Op, key_pitch>(key, i, k), S[k / 8], S[k / 8 + 1]);
+    }
+  }
+};
+
+template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases>
+__global__ void __launch_bounds__(32 * (row_warps * key_warps + 2))
+    state_passing_kernel(const __grid_constant__ StatePassing<Op, Stored, Dk, row_warps, key_warps, erases> body) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  body(reinterpret_cast<Element<Op> *>(shared));
+}
+
+/// From the segments' ends, of passes from 0, to their starts, in place, and the final states. A thread an element.
+struct ScanSegments {
+  Segments segments;
+  const float *start;
+  float *end;
+  std::size_t state_stride, size; // of the user's states; Dv Dk
+  __device__ void operator()(std::size_t element, std::size_t state) const {
+    float x = start ? start[state * state_stride + element] : 0;
+    for (int s = 0; s < segments.count; ++s) {
+      const std::size_t nth = state * segments.count + s;
+      float &own = segments.states[nth * size + element];
+      const float added = own;
+      own = x;
+      x = segments.decays[nth] * x + added;
+    }
+    if (end) end[state * state_stride + element] = x;
+  }
+};
+template <int = 0> __global__ void scan_segments_kernel(const __grid_constant__ ScanSegments body, std::size_t states) {
+  const std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
+  if (i < states * body.size) body(i % body.size, i / body.size);
+}
+
+/// Values of a block: fewer where heads are too few for every multiprocessor.
+template <class Stored> int values_of_block(const Inputs<Stored> &in) {
+  return in.Dv <= 32 || in.texts() * in.H * ((in.kept_values() + 63) / 64) < 100 ? 32 : 64;
+}
+/// How many segments a head of decayed sums is best cut into: enough for every multiprocessor. The caller gives
+/// scratch for them if there is more than one, scratch_of_segments() numbers.
+template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool erases, int multiprocessors) {
+  Segments s;
+  const int values = values_of_block(in), blocks = in.texts() * in.H * ((in.kept_values() + values - 1) / values),
+            chunks = in.chunks_of_text(), most = std::min(multiprocessors / blocks, chunks / 8);
+  if (erases || in.packed || most < 2) return s;
+  s.chunks = (chunks + most - 1) / most;
+  s.count = (chunks + s.chunks - 1) / s.chunks;
+  return s;
+}
+template <class Stored> std::size_t scratch_of_segments(const Inputs<Stored> &in, const Segments &s) {
+  return s.count == 1 ? 0 : std::size_t(in.texts()) * in.H * s.count * (std::size_t(in.Dv) * in.Dk + 1);
+}
+
+/// As state_passing, for one kind.
+template <class Op, bool erases, class Stored>
+void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
+                 Element<Op> *out, float *end, cudaStream_t stream, Segments segments, float *scratch) {
+  const std::size_t size = std::size_t(in.Dv) * in.Dk, heads = std::size_t(in.texts()) * in.H;
+  with_extent(in.Dk, [&](auto extent) {
+    constexpr int Dk = decltype(extent)::value;
+    constexpr int key_warps = erases || Dk == 32 ? 1 : Dk == 96 || Dk == 192 ? 3 : Dk == 256 ? 4 : 2;
+    const auto run = [&](auto count) {
+      constexpr int row_warps = decltype(count)::value;
+      using Body = StatePassing<Op, Stored, Dk, row_warps, key_warps, erases>;
+      const std::size_t column_blocks = (in.kept_values() + Body::values - 1) / Body::values;
+      const auto pass = [&](const Body &body) {
+        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, erases>,
+               heads * body.segments.count * column_blocks, Body::threads, Body::bytes, stream, body);
+      };
+      if (erases || segments.count == 1 || !scratch)
+        return pass(Body{in, W, U, states, out, in.start, end, in.state_stride, in.state_stride, {}});
+      segments.states = scratch, segments.decays = scratch + heads * segments.count * size;
+      pass(Body{in, W, U, nullptr, nullptr, nullptr, segments.states, size, size, segments});
+      launch("scan_segments", scan_segments_kernel<>, (heads * size + 255) / 256, 256, 0, stream,
+             ScanSegments{segments, in.start, end, in.state_stride, size}, heads);
+      segments.decays = nullptr; // known
+      pass(Body{in, W, U, states, nullptr, segments.states, nullptr, size, size, segments});
+    };
+    if (values_of_block(in) == 32)
+      run(std::integral_constant<int, 2>());
+    else
+      run(std::integral_constant<int, 4>());
+  });
+}
+
+/// Delta rules, W and U given: E to `out`, states at the chunks' starts to `states`, final states to `end`, which may be
+/// in.start; what is null is not written. Decayed sums, W and U null: likewise, without `out`; in segments, if there is
+/// scratch for them.
+template <class Op, class Stored>
+void state_passing(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
+                   Element<Op> *out, float *end, cudaStream_t stream, Segments segments = {},
+                   float *scratch = nullptr) {
+  if (W)
+    pass_states<Op, true>(in, W, U, states, out, end, stream, {}, nullptr);
+  else
+    pass_states<Op, false>(in, W, U, states, out, end, stream, segments, scratch);
+}
+
+} // namespace recollect::chunked
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A few steps of many heads (decoding): the recurrence step by step, the state read and written once (problem.hpp).
+//
+//   S_t = alpha_t S_{t-1} + e_t k_t^T,   e_t = write_t v_t - erase_t S_{t-1} k_t (decayed sums: erase 0),   o_t = scale S_t q_t
+//
+// Eight lanes keep a row of S in registers, all in float32; nothing else limits it than the state's traffic.
+#pragma once
+#include "variants/kernels/chunked/rows.hpp"
+#ifdef __CUDACC__
+
+namespace recollect::chunked {
+
+template <class Stored, int Dk, bool erases> struct Steps {
+  static constexpr int warps = 4, threads = 32 * warps, across = 8,
+                       down = 32 / across;                                 // lanes of a row, rows at a time
+  static constexpr int packs = Dk / (4 * across);                          // of four keys, of a lane
+  static constexpr int rows = packs >= 5 ? 1 : packs >= 3 ? 2 : 8 / packs; // of a lane
+  static constexpr int rows_of_block = warps * down * rows;
+
+  Inputs<Stored> in;
+  Stored *o;
+  float *end; // null: not wanted
+
+  /// A lane's four neighbours from `first` on, zeros behind `width`.
+  template <class T>
+  __device__ __forceinline__ static void take(const T *from, int first, int width, bool aligned, float (&to)[4]) {
+    if (aligned && sizeof(T) == 4) {
+      float4 four = make_float4(0, 0, 0, 0);
+      if (first < width) four = *reinterpret_cast<const float4 *>(from + first);
+      to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+    } else {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) to[e] = first + e < width ? widened(from[first + e]) : 0;
+    }
+  }
+  __device__ __forceinline__ static float dot(const float (&x)[packs][4], const float (&y)[packs][4]) {
+    float sum = 0;
+#pragma unroll
+    for (int p = 0; p < packs; ++p)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum = fmaf(x[p][e], y[p][e], sum);
+#pragma unroll
+    for (int side = 1; side < across; side *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
+    return sum;
+  }
+
+  __device__ __forceinline__ void operator()() const {
+    const int blocks = (in.Dv + rows_of_block - 1) / rows_of_block, head = blockIdx.x / blocks;
+    const HeadOfText h = in.head_of_text(head / in.H, head % in.H);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4; // of a pack
+    const int first = blockIdx.x % blocks * rows_of_block + warp * down * rows + lane / across;
+    const bool state_aligned = in.Dk % 4 == 0 && in.state_stride % 4 == 0 &&
+                               (reinterpret_cast<std::size_t>(in.start) | reinterpret_cast<std::size_t>(end)) % 16 == 0;
+    const bool keys_aligned = rows_aligned(in.q, in.Dk) && rows_aligned(in.k, in.Dk);
+    float S[rows][packs][4];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const int i = first + down * r;
+#pragma unroll
+      for (int p = 0; p < packs; ++p)
+        if (in.start && i < in.Dv)
+          take(in.start + h.state * in.state_stride + std::size_t(i) * in.Dk, column + 4 * across * p, in.Dk,
+               state_aligned, S[r][p]);
+        else
+#pragma unroll
+          for (int e = 0; e < 4; ++e) S[r][p][e] = 0;
+    }
+#pragma unroll 1
+    for (int t = 0; t < h.steps; ++t) {
+      float k[packs][4], q[packs][4];
+#pragma unroll
+      for (int p = 0; p < packs; ++p) {
+        take(in.k + (h.key_row + t) * in.Dk, column + 4 * across * p, in.Dk, keys_aligned, k[p]);
+        take(in.q + (h.key_row + t) * in.Dk, column + 4 * across * p, in.Dk, keys_aligned, q[p]);
+      }
+      const std::size_t step = h.row + t;
+      const float alpha = in.alpha ? in.alpha[step] : 1, write = in.write ? in.write[step] : 1,
+                  erase = erases && in.erase ? in.erase[step] : 1;
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        const int i = first + down * r;
+        float e_t = i < in.Dv ? write * widened(in.v[step * in.Dv + i]) : 0;
+        if (erases) e_t -= erase * dot(S[r], k);
+#pragma unroll
+        for (int p = 0; p < packs; ++p)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) S[r][p][e] = fmaf(e_t, k[p][e], alpha * S[r][p][e]);
+        const float read = dot(S[r], q);
+        if (i < in.Dv && lane % across == 0) o[step * in.Dv + i] = rounded<Stored>(in.scale * read);
+      }
+    }
+    if (!end) return;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const int i = first + down * r;
+      float *const to = end + h.state * in.state_stride + std::size_t(i) * in.Dk;
+#pragma unroll
+      for (int p = 0; p < packs; ++p) {
+        const int j = column + 4 * across * p;
+        if (i >= in.Dv) continue;
+        if (state_aligned) {
+          if (j < in.Dk)
+            *reinterpret_cast<float4 *>(to + j) = make_float4(S[r][p][0], S[r][p][1], S[r][p][2], S[r][p][3]);
+        } else {
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            if (j + e < in.Dk) to[j + e] = S[r][p][e];
+        }
+      }
+    }
+  }
+};
+
+template <class Stored, int Dk, bool erases>
+__global__ void __launch_bounds__(128) steps_kernel(const __grid_constant__ Steps<Stored, Dk, erases> body) {
+  body();
+}
+
+/// Writes o [B,H,T,Dv] and, unless null, the final states to `end`, which may be in.start. `erases`: a delta rule.
+template <class Stored>
+void run_steps(const Inputs<Stored> &in, bool erases, Stored *o, float *end, cudaStream_t stream) {
+  with_extent(in.Dk, [&](auto extent) {
+    const auto run = [&](auto of_rule) {
+      using Body = Steps<Stored, decltype(extent)::value, decltype(of_rule)::value>;
+      launch("steps", steps_kernel<Stored, decltype(extent)::value, decltype(of_rule)::value>,
+             std::size_t(in.texts()) * in.H * ((in.Dv + Body::rows_of_block - 1) / Body::rows_of_block), Body::threads,
+             0, stream, Body{in, o, end});
+    };
+    if (erases)
+      run(std::true_type());
+    else
+      run(std::false_type());
+  });
+}
+
+} // namespace recollect::chunked
+#endif
