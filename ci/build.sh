@@ -3,7 +3,9 @@
 # as in .ci/run, a warning ends it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source ci/beat.sh
 Kokkos_ROOT=$(ci/setup.sh)
 export Kokkos_ROOT
+[[ -t 1 ]] || beat ci/build.sh # on a terminal the build shows what it does
 cmake --preset openmp -DWERROR="${WERROR:-OFF}"
 cmake --build --preset openmp

@@ -5,9 +5,11 @@
 #   ci/corpus.sh FILE
 set -euo pipefail
 if (($# != 1)); then echo "usage: ci/corpus.sh FILE" >&2; exit 2; fi
+source "$(dirname "$0")/beat.sh"
 out=$(realpath -m "$1")
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+beat ci/corpus.sh
+trap 'end_beat; rm -rf "$folder"' EXIT
 cd "$folder"
 apt-get -qq -o APT::Sandbox::User=root download perl-doc || { echo "corpus.sh: cannot download perl-doc" >&2; exit 3; }
 dpkg-deb -x perl-doc_*.deb .

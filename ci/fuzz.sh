@@ -8,6 +8,7 @@
 # "N passed, M failed". Exit 0 only when none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+source ci/beat.sh
 seconds=120 seed=$RANDOM
 while (($#)); do
   [[ $1 =~ ^--(seconds|seed)$ && ${2:-} =~ ^[0-9]+$ ]] || { echo "usage: ci/fuzz.sh [--seconds N] [--seed N]" >&2; exit 2; }
@@ -17,6 +18,7 @@ done
 [[ -x build/recollect ]] || { echo "build/recollect is absent: run ci/build.sh first" >&2; exit 3; }
 python=$(sed -n 's/^RECOLLECT_PYTHON:FILEPATH=//p' build/CMakeCache.txt)
 passed=0 failed=0
+beat ci/fuzz.sh
 
 has_libfuzzer() {
   echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, unsigned long) { return 0; }' |

@@ -18,7 +18,10 @@ one() {
 }
 export -f one
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+source ci/beat.sh
+runs() { echo "$(grep -c '^status ' "$log") of $((last - first + 1)) runs"; }
+beat ci/seeds.sh runs
+trap 'end_beat; rm -f "$log"' EXIT
 seq "$first" "$last" | xargs -P "$(env -u OMP_NUM_THREADS nproc)" -I{} bash -c 'one "$@"' _ {} "$@" | tee "$log" | grep -v '^status '
 passed=$(grep -c '^status 0$' "$log")
 failed=$((last - first + 1 - passed))

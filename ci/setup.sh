@@ -5,6 +5,7 @@
 # Standard output: the prefix that holds both CMake packages, and nothing else. Standard error: what it does.
 # Environment: Kokkos_ROOT (your own Kokkos: nothing is built), CXX, RECOLLECT_CACHE. Exit: 0 ready, 3 something is missing.
 set -euo pipefail
+source "$(dirname "$0")/beat.sh"
 exec 3>&1 1>&2   # whatever the tools print goes to standard error; descriptor 3 is the real standard output
 
 packages=(g++ cmake ninja-build git xz-utils
@@ -19,7 +20,14 @@ serial_kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 step() { printf 'setup [%3ds] %s\n' "$SECONDS" "$*"; }
 die() { printf 'setup: error: %s\n' "$*"; exit 3; }
 finish() { step "ready: $1"; printf '%s\n' "$1" >&3; exit 0; }
-logged() { "$@" >>"$log" 2>&1; }
+newest() { tail -n 1 "$log" | cut -c -100; }
+logged() {
+  local status=0
+  beat "setup" newest
+  "$@" >>"$log" 2>&1 || status=$?
+  end_beat
+  return $status
+}
 build_failed() { tail -n 25 "$log"; die "$1 did not build; the whole log is $log"; }
 
 need_space() {   # MiB
@@ -184,7 +192,7 @@ if [[ ! -d $prefix ]]; then
   need_space 1024   # the source package, Kokkos's own tree of it, and the build
   rm -rf "$cache"/build.*   # left by runs that were killed; the lock says that none is alive
   work=$(mktemp -d "$cache/build.XXXXXX")
-  trap 'rm -rf "$work"' EXIT
+  trap 'end_beat; rm -rf "$work"' EXIT
   step "downloading the source package of Trilinos"
   if ! download_source "$work"; then use_serial_kokkos; fi
   build_kokkos "$work" "$prefix"

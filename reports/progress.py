@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the work is: "[i/N] what, time remaining", in place on a terminal, a line a minute elsewhere."""
+"""How far the work is: "[i/N] what, time remaining", in place on a terminal, a line every ten seconds elsewhere."""
 import os
 import time
 
@@ -18,7 +18,7 @@ class Progress:
     def advance(self, by):
         self.done += by
         now = time.monotonic()
-        if self.descriptor is None or not self.terminal and now - self.told < 60:
+        if self.descriptor is None or not self.terminal and now - self.told < 10:
             return
         self.told = now
         left = int((now - self.start) / self.done * (self.total - self.done) + 0.5)

@@ -9,6 +9,8 @@ import random
 import shutil
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from judges import claims_of, python_tests_of, sources, tests_of, users  # noqa: E402
@@ -160,6 +162,14 @@ WORDS = {
 }
 
 
+def keep_telling(fates, count):
+    """How many are judged, every ten seconds: a build or a suite takes minutes."""
+    start = time.monotonic()
+    while True:
+        time.sleep(10)
+        print(f"ci/mutants.sh, {int(time.monotonic() - start)} s so far: {len(fates)} of {count} judged", file=sys.stderr, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="ci/mutants.sh", description="Mutants of predictions and measurements.")
     parser.add_argument("--seed", type=int, default=1)
@@ -182,6 +192,7 @@ def main():
             print(difference(name, site))
         return 0
     fates, folder = [], tempfile.mkdtemp(prefix="mutants-")
+    threading.Thread(target=keep_telling, args=(fates, options.count), daemon=True).start()
     try:
         with_tests = bool(options.named) or any(tests_of(name, everything) for name in files)
         copies = [Scratch(os.path.join(folder, f"copy-{i}"), with_tests) for i in range(options.jobs)]

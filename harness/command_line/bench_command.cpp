@@ -77,7 +77,7 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   if (flags.peers && ranks::size() > 1) usage_error("--peers takes one rank");
   if (flags.peers) peers = std::make_unique<Peers>(flags.peers_limit, flags.peers_tuning);
   std::vector<BenchResult> results;
-  Progress progress(plan.size(), !tells, std::chrono::seconds(10));
+  Progress progress(plan.size(), !tells);
   const auto keep = [&](std::vector<BenchResult> rows) {
     progress.done();
     const size_t first = results.size();

@@ -2,6 +2,7 @@
 // Finds the subcommand, runs it, and turns whatever happens into an exit status and at most one line.
 #include "harness/command_line/cli.hpp"
 #include "build_config.hpp"
+#include "harness/command_line/heartbeat.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/error.hpp"
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <unistd.h>
 
@@ -61,7 +63,8 @@ void check_words(int argc, char **argv, CLI::App &app) {
   }
 }
 
-int parse_and_run(int argc, char **argv) {
+/// `alone`: not on behalf of `serve`, which has standard error for its own words.
+int parse_and_run(int argc, char **argv, bool alone) {
   CLI::App app{"recollect: benchmarks and verifies associative memory in sequence models", "recollect"};
   app.formatter(std::make_shared<FoldedHelp>());
   app.set_version_flag("--version", version());
@@ -77,7 +80,12 @@ int parse_and_run(int argc, char **argv) {
     usage_error(one_line(failure.what()));
   }
   for (size_t i = 0; i < actions.size(); ++i)
-    if (app.got_subcommand(subcommands[i].name)) return actions[i](Words(argv, argv + argc));
+    if (app.got_subcommand(subcommands[i].name)) {
+      const std::string name = subcommands[i].name;
+      std::optional<Heartbeat> heartbeat;
+      if (alone && name != "serve") heartbeat.emplace("recollect " + name); // serve waits for others
+      return actions[i](Words(argv, argv + argc));
+    }
   return exit_usage;
 }
 
@@ -145,7 +153,7 @@ int run_command_line(int argc, char **argv) {
   open_standard_descriptors();
   end_like_an_environment_failure();
   try {
-    const int status = parse_and_run(argc, argv);
+    const int status = parse_and_run(argc, argv, true);
     if (!std::cout.flush()) input_error("cannot write standard output");
     return finish(status);
   } catch (const Error &failure) {
@@ -167,7 +175,7 @@ Captured run_captured(const std::vector<std::string> &words) {
     return Captured{status, out.text(), err.text() + "recollect: " + one_line(what) + "\n"};
   };
   try {
-    const int status = parse_and_run(int(all.size()), argv.data());
+    const int status = parse_and_run(int(all.size()), argv.data(), false);
     return {status, out.text(), err.text()};
   } catch (const Error &failure) {
     return failed(failure.code, failure.what());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/users_case.hpp"
 #include "harness/command_line/flags.hpp"
+#include "harness/command_line/heartbeat.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/files.hpp"
 #include "harness/core/ranks.hpp"
@@ -65,6 +66,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   refuse_overlap({flags.output}, {flags.input});
   const bool along = flags.along.asked();
   if (along) ranks::join();
+  if (along && ranks::rank() != 0) stop_heartbeat();
   const Variant &variant = find_variant(flags.variant);
   find_form(variant, flags.form.form); // or a usage error
   const Params params = variant_params(variant, assignments(flags.form.settings));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "[i/N] name, remaining time" on a terminal, elsewhere one line per minute or per `every`; on standard error.
+// "[i/N] name, remaining time" on a terminal, elsewhere a line every ten seconds, also during a long item (heartbeat.hpp); on standard error.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -11,7 +11,6 @@ class Progress {
 public:
   using Clock = std::chrono::steady_clock;
   explicit Progress(size_t total, bool quiet = false, std::function<Clock::time_point()> now = Clock::now);
-  Progress(size_t total, bool quiet, Clock::duration between, std::function<Clock::time_point()> now = Clock::now);
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
@@ -23,7 +22,7 @@ public:
 private:
   size_t total_, begun_ = 0;
   bool quiet_, terminal_, shown_ = false;
-  Clock::duration between_;
+  std::string line_;
   std::function<Clock::time_point()> now_;
   Clock::time_point start_ = now_(), told_ = start_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_config.hpp"
 #include "harness/command_line/flags.hpp"
+#include "harness/command_line/heartbeat.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/error.hpp"
@@ -76,6 +77,7 @@ int report(const ReportFlags &flags) {
   const int progress =
       flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // what it says on its own standard error is kept for errors
   if (progress >= 0) words.insert(words.end(), {"--progress", std::to_string(progress)});
+  if (flags.quiet.quiet || isatty(STDERR_FILENO)) stop_heartbeat(); // on a terminal the report has a line of its own
   std::string said;
   const int status = run_program(words, said);
   if (progress >= 0) close(progress);

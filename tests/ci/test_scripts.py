@@ -22,6 +22,7 @@ class Scripts(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         for name in "ci", ".ci", "build", "bin":
             (self.folder / name).mkdir()
+        self.copy("ci/beat.sh")
 
     def copy(self, *names):
         for name in names:
@@ -49,6 +50,49 @@ class Scripts(unittest.TestCase):
         log = "    Start 1: a\n1: 3 passed, 0 failed\n    Start 2: b\n2: 4 passed, 0 failed"
         self.assertEqual(self.counted(log), (0, "7 passed, 0 failed"))
         self.assertEqual(self.counted(log.replace("4 passed, 0", "3 passed, 1"), 8), (1, "6 passed, 1 failed"))
+
+    def test_a_silent_suite_is_told_of(self):
+        """ci/test.sh says every ten seconds (here: every second) which case each suite is at; not the log of all cases."""
+        self.copy("ci/test.sh")
+        self.script("ci/build.sh", "")
+        self.script("bin/ctest", """cat <<'LOG'
+    Start 1: theory
+    Start 2: python
+    Start 3: blind
+3: 5 passed, 0 failed
+3/3 Test #3: blind ............   Passed    0.10 sec
+1: a.cpp(1): Entering test suite "x"
+1: a.cpp(2): Entering test case "first"
+1: a.cpp(2): Leaving test case "first"; testing time: 2us
+1: a.cpp(9): Entering test case "second"
+2: test_progress (test_terminal.Terminal.test_progress) ... ok
+2: test_help (test_terminal.Terminal.test_help) ... FAIL
+LOG
+sleep 2.5
+echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
+        done = self.call("ci/test.sh", BEAT_SECONDS="1")
+        self.assertIn("ci/test.sh, 0:01 so far: theory: second, python: test_help\n", done.stderr)
+        self.assertEqual(done.stderr.count("so far"), 2, done.stderr)
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("Entering", done.stdout)
+        self.assertNotIn("test_progress", done.stdout)
+        self.assertIn("test_help (test_terminal.Terminal.test_help) ... FAIL", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "8 passed, 1 failed")
+
+    def test_a_script_that_is_killed_leaves_nobody_talking(self):
+        self.script("ci/slow.sh", "")
+        (self.folder / "ci/slow.sh").write_text("#!/usr/bin/env bash\nset -euo pipefail\nsource ci/beat.sh\nbeat slow echo here\nsleep 3\n")
+        for kill in ("kill -TERM $!", "kill -KILL $!"):
+            done = self.call("bash", "-c", f"ci/slow.sh & sleep 1.5; {kill}; wait", BEAT_SECONDS="1")  # returns when stderr is closed
+            self.assertEqual(done.stderr.count("slow, 0:01 so far: here\n"), 1, done.stderr)
+            self.assertLessEqual(done.stderr.count("so far"), 3)
+
+    def test_setup_tells_what_takes_long(self):
+        self.copy("ci/setup.sh")
+        self.script("bin/dpkg-query", f"[ -e {self.folder}/installed ] && printf installed")
+        self.script("bin/apt-get", f"echo unpacking; sleep 1.5; touch {self.folder}/installed")
+        done = self.call("ci/setup.sh", RECOLLECT_CACHE=str(self.folder / "cache"), Kokkos_ROOT=str(self.folder), BEAT_SECONDS="1")
+        self.assertIn("setup, 0:01 so far: unpacking\n", done.stderr)
 
     def test_a_program_without_a_count_is_a_failure(self):
         log = "    Start 1: a\n1: 3 passed, 0 failed\n    Start 2: b\n2: says nothing"
