@@ -96,10 +96,14 @@ void print_tasks(std::ostream &out, const std::vector<const Task *> &list) {
 }
 
 void print_claims(std::ostream &out, const std::vector<const Claim *> &list) {
-  Rows rows{{"claim", "expected", "scope", "suite", "system", "source", "statement"}};
-  for (const Claim *c : list)
-    rows.push_back({c->id, name_of(c->expected), qualifier(*c), c->suite == Effort::full ? "full" : "quick",
-                    system_of(*c), c->source, c->statement});
+  if (terminal_width() < 160) { // columns would be too narrow for whole sentences
+    for (const Claim *c : list)
+      out << folded(c->id + ": " + qualified(c->expected, *c) + ", " + c->source) << '\n'
+          << folded("      " + c->statement) << '\n';
+    return;
+  }
+  Rows rows{{"claim", "expected", "source", "statement"}}; // everything else is under its name
+  for (const Claim *c : list) rows.push_back({c->id, qualified(c->expected, *c), c->source, c->statement});
   print_table(out, rows);
 }
 

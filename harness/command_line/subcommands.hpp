@@ -32,6 +32,7 @@ Action add_diff(CLI::App &app);
 Action add_merge(CLI::App &app);
 Action add_info(CLI::App &app);
 Action add_serve(CLI::App &app);
+Action add_help(CLI::App &app);
 
 std::string version();
 

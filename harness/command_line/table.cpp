@@ -130,6 +130,17 @@ std::string alarmed(const std::string &text) {
   return std::regex_replace(text, std::regex("FAILED|WRONG"), "\033[1;31m$&\033[0m");
 }
 
+std::string cut(const std::string &text, size_t columns) {
+  size_t end = 0, taken = 0;
+  while (end < text.size()) {
+    size_t next = end + 1;
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
+    if (++taken > columns) break;
+    end = next;
+  }
+  return text.substr(0, end);
+}
+
 std::string brief(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);

@@ -26,6 +26,9 @@ std::string folded(const std::string &text);
 /// The text with FAILED and WRONG in red where standard output is a terminal and NO_COLOR is not set.
 std::string alarmed(const std::string &text);
 
+/// The first characters of UTF-8 that fill at most so many columns.
+std::string cut(const std::string &text, size_t columns);
+
 /// Six significant digits.
 std::string brief(double value);
 

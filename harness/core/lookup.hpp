@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding entries of one kind by name or glob. A layer's other names (Variant::aliases) are looked up here and nowhere
-// else; letters' case does not matter, and '-' and '_' are the same.
+// else; neither letters' case nor '-', '_' and spaces matter: "DeltaNet" is delta_net.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
@@ -10,11 +10,19 @@
 
 namespace recollect::lookup {
 
-/// A name as names are compared: "Delta-Net" is delta_net.
-inline std::string folded(std::string name) {
-  for (char &c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+/// In lower case, with '_' for '-' and spaces.
+inline std::string lowered(std::string name) {
+  for (char &c : name) c = c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return canonical(std::move(name));
 }
+/// A name as names are compared, in lower case and without separators: "Delta-Net" and delta_net are "deltanet".
+inline std::string folded(const std::string &name) {
+  std::string all = lowered(name);
+  all.erase(std::remove(all.begin(), all.end(), '_'), all.end());
+  return all;
+}
+
+inline bool same(const std::string &one, const std::string &other) { return folded(one) == folded(other); }
 
 /// Every name that an entry goes by.
 inline std::vector<std::string> names(const Variant &v) {
@@ -35,20 +43,20 @@ template <class Entry> std::vector<std::string> all_names(const std::vector<Entr
 /// What people ask for by a name of its own that is a layer with a setting.
 inline std::string as_a_setting(const std::string &name) {
   const std::string same = folded(name);
-  if (same == "mqa" || same == "multi_query_attention") return ": it is softmax with --kv-heads 1";
-  if (same == "gqa" || same == "grouped_query_attention") return ": it is softmax with --kv-heads N";
+  if (same == "mqa" || same == "multiqueryattention") return ": it is softmax with --kv-heads 1";
+  if (same == "gqa" || same == "groupedqueryattention") return ": it is softmax with --kv-heads N";
   return "";
 }
 
 template <class Entry, class Match> bool any_name(const Entry &entry, const Match &match) {
   const std::vector<std::string> all = names(entry);
-  return std::any_of(all.begin(), all.end(), [&](const std::string &name) { return match(folded(name)); });
+  return std::any_of(all.begin(), all.end(), match);
 }
 /// The entry that goes by this name; null where none does.
 template <class Entry> const Entry *named(const std::vector<Entry> &entries, std::string_view wanted) {
   const std::string same = folded(std::string(wanted));
   for (const Entry &entry : entries)
-    if (any_name(entry, [&](const std::string &name) { return name == same; })) return &entry;
+    if (any_name(entry, [&](const std::string &name) { return folded(name) == same; })) return &entry;
   return nullptr;
 }
 /// What to say after a name that no entry goes by.
@@ -62,11 +70,14 @@ std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::
                                   const char *kind) {
   std::vector<bool> chosen(entries.size());
   for (const std::string &pattern : patterns) {
-    const std::string wanted = pattern == "all" ? "*" : folded(pattern);
     bool matched = false;
-    for (size_t i = 0; i < entries.size(); ++i)
-      if (any_name(entries[i], [&](const std::string &name) { return glob_match(wanted, name); }))
-        chosen[i] = matched = true;
+    const auto choose = [&](const auto &matches) {
+      for (size_t i = 0; i < entries.size(); ++i)
+        if (any_name(entries[i], matches)) chosen[i] = matched = true;
+    };
+    // Separators count in a glob, so that "delta_*" is not delta_former's "deltaformer", unless nothing matches with them.
+    choose([&](const std::string &name) { return pattern == "all" || glob_match(lowered(pattern), lowered(name)); });
+    if (!matched) choose([&](const std::string &name) { return glob_match(folded(pattern), folded(name)); });
     if (!matched) usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + advice(entries, pattern));
   }
   std::vector<const Entry *> selected;

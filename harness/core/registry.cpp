@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/registry.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/lookup.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
 
@@ -22,7 +23,8 @@ const Form &find_form(const Variant &variant, std::string_view form) {
         std::find_if(variant.forms.begin() + 1, variant.forms.end(), [](const Form &f) { return f.exact; });
     return exact == variant.forms.end() ? variant.forms[0] : *exact;
   }
-  if (const Form *found = variant.find_form(form)) return *found;
+  for (const Form &f : variant.forms)
+    if (lookup::same(f.name, std::string(form))) return f;
   std::vector<std::string> known;
   for (const Form &f : variant.forms) known.push_back(f.name);
   usage_error(variant.name + " has no form '" + std::string(form) + "'; it has " + join(known, ", "));

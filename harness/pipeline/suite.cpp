@@ -2,6 +2,7 @@
 #include "harness/pipeline/suite.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/lookup.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
 #include <cmath>
@@ -233,7 +234,7 @@ std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<
   for (const Claim *claim : selected) {
     std::vector<Assignments> points = request.points;
     for (const auto &own : request.suite.points)
-      if (canonical(own.claim) == canonical(claim->id)) points.push_back(own.parameters);
+      if (lookup::same(own.claim, claim->id)) points.push_back(own.parameters);
     if (points.empty()) all.push_back({claim, base});
     for (const Assignments &point : points) {
       Protocol protocol = base;

@@ -36,9 +36,29 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_suggests_over_all_kinds) {
   BOOST_TEST((o.status == 2 && o.err.find("did you mean 'delta_net'?") != std::string::npos), o.err);
 }
 
+BOOST_AUTO_TEST_CASE(a_citation_of_several_claims_lists_them) {
+  for (const char *citation : {"'Proposition 2'", "'004 Prop 2'", "VLA Prop 2", "'arXiv:2605.11196 Proposition 2'"}) {
+    const Outcome o = run_program(std::string("explain ") + citation);
+    BOOST_TEST((o.status == 0 && says(o, "4 claims:") && says(o, "vla_prop2_eigenvalues: refuted (paper)")), o.out);
+    BOOST_TEST(!says(o, "rivals"), citation); // none is measured
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_citation_of_one_claim_explains_it) {
+  const Outcome o = run_program("explain --no-measure 003 Eq 51");
+  BOOST_TEST((o.status == 0 && says(o, "claim  ") && says(o, "Eq 51")), o.out + o.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_paper_says_how_its_claims_came_out) {
+  const Outcome o = run_program("explain 2605.11196");
+  BOOST_TEST((says(o, "Variational Linear Attention") && says(o, "refuted (paper)") && says(o, "--paper 004")), o.out);
+  const Outcome nobody = run_program("explain 1234.56789");
+  BOOST_TEST((nobody.status == 2 && nobody.err.find("no claim cites '1234.56789'") != std::string::npos), nobody.err);
+}
+
 BOOST_AUTO_TEST_CASE(every_command_has_an_example_in_its_help) {
   for (const char *command : {"list", "plan", "run", "verify", "bench", "forward", "sample", "check", "report",
-                              "explain", "diff", "merge", "info", "serve"})
+                              "explain", "diff", "merge", "info", "serve", "help"})
     BOOST_TEST(says(run_program(std::string(command) + " --help"), std::string("Example: recollect ") + command),
                command);
 }

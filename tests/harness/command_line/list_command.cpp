@@ -36,6 +36,32 @@ BOOST_AUTO_TEST_CASE(a_layer_is_described_by_any_of_its_names) {
   BOOST_TEST(o.err.find("no variant matches 'mqa': it is softmax with --kv-heads 1") != std::string::npos, o.err);
 }
 
+BOOST_AUTO_TEST_CASE(claims_are_chosen_by_paper_verdict_scope_and_words) {
+  const auto ids = [](const std::string &filters) {
+    const Outcome o = run_program("list claims --json " + filters);
+    BOOST_TEST(o.status == 0, filters << ": " << o.err);
+    return nlohmann::json::parse(o.out);
+  };
+  size_t expected = 0;
+  for (const Claim &c : all_claims())
+    expected += c.source.rfind("004", 0) == 0 && c.expected == Verdict::refuted && c.scope == Scope::paper;
+  BOOST_TEST(expected > 10u);
+  BOOST_TEST(ids("--paper 004 --verdict refuted --scope paper").size() == expected);
+  BOOST_TEST(ids("--paper VLA --verdict Refuted --scope paper").size() == expected);
+  const auto found = ids("--search 'delta rule'");
+  BOOST_TEST((found.size() > 5 && found.size() < all_claims().size() / 2));
+  for (const auto &c : found) BOOST_TEST(c.dump().find("elta") != std::string::npos, c.dump());
+  BOOST_TEST(ids("--paper 002 --search '004 Prop 2'").empty());
+  const std::pair<const char *, const char *> wrong[] = {{"claims --verdict maybe", "--verdict is one of holds"},
+                                                         {"claims --paper 7", "no paper is called '7'"},
+                                                         {"tasks --paper 004", "choose claims"},
+                                                         {"claims --search zzz", "no claim passes"}};
+  for (const auto &[words, said] : wrong) {
+    const Outcome o = run_program(std::string("list ") + words);
+    BOOST_TEST((o.status == 2 && o.err.find(said) != std::string::npos), o.err);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_symmetric_state_and_its_gradient_are_described) {
   for (const Variant &v : all_variants()) {
     const std::string text = run_program("list variants " + v.name).out;

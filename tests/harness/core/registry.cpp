@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_config.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/lookup.hpp"
 #include "tests/testing.hpp"
 #include <filesystem>
+#include <map>
 #include <set>
 
 namespace recollect {
@@ -46,10 +48,25 @@ BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {
   BOOST_TEST(&find_variant("gla") == &find_variant("gated_linear"));
   BOOST_TEST((select_variants({"gl[a]"}) == select_variants({"gated_linear"})));
   BOOST_TEST(select_variants({"gla", "gated-linear"}).size() == 1u);
+  std::map<std::string, const Variant *> owners; // two spellings of one layer's name are no harm
+  for (const Variant &v : all_variants())
+    for (const std::string &name : lookup::names(v))
+      BOOST_TEST(owners.emplace(lookup::folded(name), &v).first->second == &v, name);
+}
+
+BOOST_AUTO_TEST_CASE(separators_and_case_of_a_name_do_not_matter) {
+  for (const char *name : {"delta_net", "delta-net", "DeltaNet", "Delta Net", "DELTANET"})
+    BOOST_TEST(&find_variant(name) == &find_variant("delta_net"), name);
+  BOOST_TEST(&find_task("LongMQAR") == &find_task("long_mqar"));
+  BOOST_TEST(&find_claim("SnrLinear") == &find_claim("snr_linear"));
+  BOOST_TEST(&find_form(find_variant("linear"), "Chunked") == &find_form(find_variant("linear"), "chunked"));
+  BOOST_TEST((select_variants({"Delta-N*"}) == select_variants({"delta_n*"}))); // separators count in a glob
+  for (const Variant *v : select_variants({"delta_*"})) BOOST_TEST(v->name.rfind("delta_", 0) == 0u, v->name);
   std::set<std::string> names;
+  for (const Claim &c : all_claims()) BOOST_TEST(names.insert(lookup::folded(c.id)).second, c.id);
   for (const Variant &v : all_variants()) {
-    BOOST_TEST(names.insert(v.name).second, v.name);
-    for (const std::string &alias : v.aliases) BOOST_TEST(names.insert(alias).second, alias);
+    std::set<std::string> params;
+    for (const ParamSpec &spec : v.params) BOOST_TEST(params.insert(lookup::folded(spec.name)).second, v.name);
   }
 }
 

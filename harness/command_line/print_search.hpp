@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `explain` says where several entries match.
+#pragma once
+#include "harness/check/mistakes.hpp"
+#include "harness/core/claim_search.hpp"
+#include "harness/core/registry.hpp"
+#include <iosfwd>
+
+namespace recollect {
+
+struct SearchResult {
+  std::vector<const Claim *> claims;
+  std::vector<const Variant *> variants;
+  std::vector<const Task *> tasks;
+  std::vector<const Mistake *> mistakes;
+  size_t size() const { return claims.size() + variants.size() + tasks.size() + mistakes.size(); }
+};
+
+/// Everything that matches; a citation is of claims alone. Nothing where the query is empty.
+SearchResult search(const ClaimQuery &query);
+
+/// A short list: two lines per claim, one per other entry, at most ten of a kind. Of a whole paper, how its claims came
+/// out.
+void print_search(std::ostream &out, const std::string &text, const ClaimQuery &query, const SearchResult &found);
+
+} // namespace recollect

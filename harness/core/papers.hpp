@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The papers whose statements are measured, by the names that people give them. reports/papers.py has what the site prints.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace recollect {
+
+struct Paper {
+  std::string number;             // in `Claim::source`: "004"
+  std::string title, arxiv;       // "" for arxiv where it is not there
+  std::vector<std::string> names; // lower case, words apart by a space: what stands for the paper in a citation
+};
+const std::vector<Paper> &all_papers();
+
+/// By number, arXiv number ("arXiv:2605.11196v1"), title or name. Usage error that lists them where it is none.
+const Paper &find_paper(const std::string &name);
+
+} // namespace recollect
