@@ -17,6 +17,14 @@ from progress import Progress
 
 # page -> (name, how it is drawn from the results, caption)
 FIGURES = {
+    "index": [
+        (
+            "recall_by_state",
+            run_figures.recall_by_state,
+            "Recall against the size of the state, every layer tuned on seeds of its own; bars: 95% interval of the mean over "
+            "seeds. Layers with one value share a mark. Hollow: fixed weights, which are not written to.",
+        ),
+    ],
     "noise": [
         (
             "snr_curves",

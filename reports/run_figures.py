@@ -4,6 +4,7 @@ import math
 import textwrap
 
 import cells as cells_
+import matrix
 import numpy as np
 import style
 from style import CYCLE, INK, MUTED
@@ -210,4 +211,55 @@ def experiment(cells):
     if len(every) > len(shown):
         said = f"{len(every) - len(shown)} more panels are not drawn: their cells are in the table."
         figure.text(0.02, -0.02, said, fontsize=7.5, color=MUTED, va="top")
+    return figure
+
+
+def stacked(places, heights):
+    """Middles of labels of these heights near their places (ascending), moved apart as little as a sweep up and one down
+    need so that none covers another."""
+    middles = list(places)
+    for i in range(1, len(middles)):
+        middles[i] = max(middles[i], middles[i - 1] + (heights[i - 1] + heights[i]) / 2)
+    if middles:
+        middles[-1] = min(middles[-1], places[-1] + heights[-1] / 2)
+    for i in range(len(middles) - 2, -1, -1):
+        middles[i] = min(middles[i], middles[i + 1] - (heights[i] + heights[i + 1]) / 2)
+    return middles
+
+
+def recall_by_state(results):
+    """Accuracy of recall, a column a state size, every layer named; layers with one value there share a mark. None unless
+    the layers were tuned and ran with several seeds at one setting."""
+    cells = [c for c in matrix.ranked(results["matrix"], "recall") if c["state_bytes"] > 0 and math.isfinite(c["error"])]
+    if len(cells) < 4 or any(c["setting"] == "untuned" for c in cells) or all(c["setting"] == "fixed" for c in cells):
+        return None
+    marks = {}
+    for c in cells:
+        marks.setdefault((c["state_bytes"], c["mean"], interval(c), cells_.is_fixed(c)), []).append(c["variant"])
+    sizes = sorted({size for size, *_ in marks})
+    longest = max(sum(len(names) for (size, *_), names in marks.items() if size == at) for at in sizes)
+    figure = style.new_figure(11, min(9, max(3.5, 0.2 * longest)))
+    ax = figure.subplots()
+    line = 0.115 / (figure.get_figheight() * 0.77) * 1.1  # the height of a line of a label, of an axis from 0 to 1.1
+    columns, right = [], 0.0
+    for size in sizes:
+        columns.append(right)
+        right += 0.4 + 0.075 * max(len(name) for (at, *_), names in marks.items() if at == size for name in names)
+    for column, size in zip(columns, sizes):
+        mine = sorted((mean, error, fixed, names) for (at, mean, error, fixed), names in marks.items() if at == size)
+        middles = stacked([mean for mean, *_ in mine], [line * len(names) for *_, names in mine])
+        for (mean, error, fixed, names), middle in zip(mine, middles):
+            colour = CYCLE[1] if fixed else CYCLE[0]
+            ax.errorbar(column, mean, yerr=error or None, fmt="o", color=colour, markersize=4, capsize=2, elinewidth=0.9,
+                        markerfacecolor="none" if fixed else colour)  # fmt: skip
+            ax.plot([column + 0.06, column + 0.17], [mean, middle], color=style.RULE, linewidth=0.7, clip_on=False)
+            ax.annotate("\n".join(sorted(names)), (column + 0.2, middle), fontsize=6.3, va="center", linespacing=1.1,
+                        color=colour, annotation_clip=False)  # fmt: skip
+    ax.axhline(cells[0]["chance"], color=MUTED, linewidth=0.8, linestyle=":")
+    ax.annotate("chance", (1, cells[0]["chance"]), xycoords=("axes fraction", "data"), fontsize=7, color=MUTED, ha="right", va="bottom")
+    ax.set_xlim(-0.3, right)
+    ax.set_ylim(-0.02, 1.08)
+    ax.set_xticks(columns, [f"{size:,.0f}".replace(",", "\u202f") for size in sizes])
+    ax.set_xlabel("state, bytes per head; one column per size")
+    ax.set_ylabel("recall: accuracy of a read")
     return figure

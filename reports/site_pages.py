@@ -2,9 +2,11 @@
 """The pages of the site: what each template is given."""
 import math
 import os
+import re
 
 import answers
 import cells as cells_
+import counter_examples
 import explain
 import filters
 import findings
@@ -25,6 +27,10 @@ MENU = [
     ("explorer.html", "Explorer"), ("training.html", "Training"), ("speed.html", "Speed"), ("provenance.html", "Provenance"),
 ]  # fmt: skip
 MOST_POINTS = 200
+TILES = dict(
+    holds=("claim holds", "claims hold"), holds_under=("holds under a condition", "hold under a condition"),
+    holds_asymptotically=("holds in a limit", "hold in a limit"), refuted=("is wrong as asserted", "are wrong as asserted"),
+)  # fmt: skip
 
 
 def environment():
@@ -147,21 +153,18 @@ class Site:
             for p in ids
         ]  # fmt: skip
 
-    def news(self, most=5):
-        """The claims that the papers assert and the numbers refute, furthest first: at the statement's own points."""
-        ranked = []
-        for c in self.claims:
-            if outcome(c) != "refuted":
-                continue
-            point = findings.decisive(c)
-            if point and point["role"] == "statement" and point["measured"] > 0 and point["predicted"] > 0:
-                ranked.append((-abs(math.log(point["measured"] / point["predicted"])), c["id"], c, point))
-        chosen, taken = [], {}
-        for _, _, c, point in sorted(ranked, key=lambda r: r[:2]):  # no paper takes more than two of the lines
-            if taken.setdefault(paper_of(c), 0) < 2 and len(chosen) < most:
-                taken[paper_of(c)] += 1
-                chosen.append((c, point))
-        return chosen
+    def wrong(self, most=5):
+        """Claims that are wrong as asserted and have a counter-example that two lines can show, in the order of their list:
+        [(claim, the example in words, the statement's refuted point)]."""
+        by_id = {c["id"]: c for c in self.claims if outcome(c) == "refuted"}
+        shown = [(by_id[id], e["says"], explain.counter_example(by_id[id])) for id, e in counter_examples.EXAMPLES.items() if id in by_id]
+        return shown[:most]
+
+    def measured_by(self):
+        """[(command line, suite)] of each file that has points: where the counts of the first page come from."""
+        suites = {c["path"]: c.get("effort", "") for c in self.claims if c["points"]}
+        commands = {f["path"]: re.sub(r"^\S*/", "", f["meta"].get("command_line", "")) for f in self.results["files"]}
+        return [(commands[path], suite) for path, suite in suites.items()]
 
     def index(self):
         tested = [c for c in self.claims if not c["reason"]]
@@ -172,7 +175,8 @@ class Site:
             "index.html", "index.html", claims=self.claims, tested=tested, untested=untested, untested_tally=tally,
             trained=sum(outcome(c).startswith("trained_") for c in self.claims),
             passed=sum(c["passed"] for c in tested), rivals=number(sum(len(c["rivals"]) for c in self.claims)),
-            counts=findings.counts(self.claims), papers=self.paper_list(), news=self.news(), answers=answers.answers(self.matrix),
+            counts=findings.counts(self.claims), tiles=TILES, papers=self.paper_list(), wrong=self.wrong(), measured_by=self.measured_by(),
+            pictures=[self.pictures[n] for n, _, _ in FIGURES["index"] if n in self.pictures], answers=answers.answers(self.matrix),
             failed=[c for c in self.claims if outcome(c) == "failed"],
             failed_runs=[c for c in self.cells if c["status"] == "failed"],
             runs=ran and dict(ran, all=sum(ran.values())),
@@ -186,7 +190,7 @@ class Site:
             f"claims/{c['id']}.html", "claim.html", claim=c, paper=dict(paper, short=papers.short_name(paper_of(c))),
             whys=explain.why_failed(c) if outcome(c) == "failed" else [], explained=explain.explain(c),
             commands=self.trained_by(c["trained"]) if c["reason"] else [f"recollect verify {c['id']}{effort} --seed {meta.get('seed', 1)} --points"],
-            printed=self.printed(c["trained"]),
+            printed=self.printed(c["trained"]), program=counter_examples.program(c["id"]),
             picture=self.pictures.get("claim_" + c["id"]), points=sorted(c["points"], key=strain, reverse=True),
             rivals=sorted(c["rivals"], key=lambda p: (p["verdict"] == "refuted", findings.distance(p))),
             told=sum(p["verdict"] == "refuted" for p in c["rivals"]), most=MOST_POINTS, bibtex=papers.bibtex(c, findings.verdict_text(c), meta),

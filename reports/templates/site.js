@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filters (kept in the address) and sortable tables. Without it every row shows, in the order of the page.
 "use strict";
-function address() { return new URLSearchParams(location.hash.slice(1)); }
+function address() { return new URLSearchParams(location.hash.slice(1) || location.search); }
 
 function filter(form) {
   const rows = [...document.querySelectorAll(".ledger > tbody > tr")], count = form.querySelector("output");
@@ -31,7 +31,7 @@ function filter(form) {
   });
   form.addEventListener("submit", event => event.preventDefault());
   window.addEventListener("hashchange", () => { if (location.hash.includes("=") || !location.hash) read(); });
-  if (!location.hash || location.hash.includes("=")) read(); else apply();
+  if (!location.hash || location.hash.includes("=")) read(); else apply(); // an anchor shows its row whatever was searched for
 }
 
 function sortable(table) {

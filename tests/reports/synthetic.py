@@ -229,8 +229,9 @@ def parameter_rows(id, number, params):
         yield (id, number, name, 0.0 if words else float(value), value if words else "")
 
 
-def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear", "relu", "exp", "solu")):
-    """`count` claims: snr_*, chunk_equals_recurrent, every verdict, scope, reason; the last `failing` of them fail."""
+def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear", "relu", "exp", "solu"), named=()):
+    """`count` claims: snr_*, chunk_equals_recurrent, `named` as (id, verdict, scope), every verdict, scope, reason; the last
+    `failing` of them fail."""
     draw = np.random.default_rng(seed)
     findings = []
     for kernel in kernels:
@@ -247,13 +248,17 @@ def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear"
     while len(findings) < count:
         i = len(findings)
         verdict, scope, reason = kinds[i % len(kinds)]
+        id = f"claim_{i}"
+        if len(findings) - len(kernels) - 1 < len(named):
+            id, verdict, scope = named[len(findings) - len(kernels) - 1]
+            reason = ""
         points = [point("obligation", {"d": d, "beta": 0.5}, 1.0, 1.0) for d in (2, 4, 8, 16, 32)]
         points += [rival({"d": 2}, 1.0, 1.5), rival({"d": 2}, 2.0, 1.0, "erase sign flipped", "system")]
         if verdict != "holds":
             points.append(point("statement", {"d": 2, "case": "a < b & $c"}, 1.618, 1.0, verdict="refuted"))
         source = f"{('000', '002', '003', '004')[i % 4]} §{i}, Eq {i}"
         statement = f"Statement {i} holds for all x < y & every <key>."
-        findings.append((f"claim_{i}", source, statement, verdict, scope, reason, [] if reason else points))
+        findings.append((id, source, statement, verdict, scope, reason, [] if reason else points))
     claims, parameters, texts = [], [], []
     for i, (id, source, statement, verdict, scope, reason, points) in enumerate(findings):
         fails = i >= len(findings) - failing

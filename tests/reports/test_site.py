@@ -43,8 +43,7 @@ class Site(ReportCase):
         self.says(pages["claims/claim_9.html"], "recollect verify claim_9 --seed 1 --points")
         self.says(pages["claims/claim_7.html"], "@misc{recollect_claim_7")
         self.says(index, "with uncommitted changes")
-        self.assertEqual([w in index.text for w in ("Expected", "Found", "Largest disagreements")], [True] * 3)
-        self.assertTrue(1 <= index.source.split('<ol class="news">')[1].split("</ol>")[0].count("<li>") <= 5)
+        self.assertEqual([w in index.text for w in ("Which layer should I use?", "Is my kernel right?", "Is this claim true?")], [True] * 3)
         delta = next(row for row in ledger.rows if row["id"] == "claim-claim_7")
         self.assertIn("delta_net", delta["data-key"])  # claims are found by the layers that they speak of
         self.assertIn("variational linear attention", delta["data-key"])  # and by their paper's name
