@@ -15,7 +15,7 @@ import tempfile
 import workers
 
 MANIFEST = ".recollect-report"  # a name that no user gives a file: every file of the report, a path a line
-FOLDERS = ("figures", "claims", "layers", "tasks")
+FOLDERS = ("figures", "claims", "layers", "tasks", "training")
 AT_FDCWD, EXCHANGE = -100, 2  # of renameat2(2)
 
 

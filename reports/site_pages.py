@@ -90,20 +90,18 @@ class Site:
         self.families = {**timed, **families, **{n: v["family"] for n, v in self.layers.items()}}
         self.known_tasks = sorted({c["task"] for c in self.cells} | set(self.tasks))
         self.matrix = results["matrix"]
+        self.judged = trained_rows.judged(results)
+        self.suite_of = trainings.suites(results)
         self.env = environment()
         self.footer = self.origin()
 
     def origin(self):
-        """Where the numbers come from, in one line."""
-        said = []
-        for f in self.results["files"]:
-            m = f["meta"]
-            dirty = " with uncommitted changes" if m.get("git_dirty") == "true" else ""
-            said.append(
-                f"{os.path.basename(f['path'])}: recollect {m.get('version', '?')}, commit {m.get('git_commit', '?')[:12]}"
-                f"{dirty}, {m.get('start_utc', '?')}, {m.get('execution_space', '?')} on {m.get('device', '?')}, seed {m.get('seed', '?')}"
-            )
-        return " · ".join(said)
+        """What made the numbers, in one line: (versions and commits, how many files)."""
+        metas = [f["meta"] for f in self.results["files"]]
+        dirty = " with uncommitted changes" if any(m.get("git_dirty") == "true" for m in metas) else ""
+        versions, commits = (sorted({m.get(name, "?")[:12] for m in metas}) for name in ("version", "git_commit"))
+        some = f"commit {commits[0]}" if len(commits) == 1 else f"{len(commits)} commits"
+        return f"recollect {', '.join(versions)}, {some}{dirty}", f"{len(metas)} result file{'s' * (len(metas) != 1)}"
 
     def pages(self):
         """(path, html) of every page."""
@@ -122,12 +120,11 @@ class Site:
                                         not_timed=speed_figures.not_timed(self.results), sections=[
             self.section("Time against length, and the roofline", "speed", "No file holds timings over at least three lengths.", "recollect bench --sweep T=1024:16384:*2 -o bench.h5"),
         ])  # fmt: skip
-        judged = trained_rows.judged(self.results)
-        stated = [s for row in judged.values() for s in row["statements"]]
-        trained = [dict(e, statements=[s for s in stated if (s["file"], s["experiment"]) == (e["file"], e["name"])], picture=self.pictures.get(f"training_{i}"), told=trainings.told(self.results["files"][e["file"]]["meta"]))
-                   for i, e in enumerate(trainings.experiments(self.results))]  # fmt: skip
-        diverged = any("diverged" in row["others"] for e in trained for row in e["rows"])
-        yield "training.html", self.render("training.html", "training.html", experiments=trained, diverged=diverged, claim_ids={c["id"] for c in self.claims}, judged=judged)
+        suites = self.suites()
+        yield "training.html", self.render("training.html", "training.html", suites=suites, claim_ids={c["id"] for c in self.claims}, judged=self.judged)
+        for suite in suites:
+            path = f"training/{suite['name']}.html"
+            yield path, self.render(path, "suite.html", suite=suite, claim_ids={c["id"] for c in self.claims})
         yield "provenance.html", self.render("provenance.html", "provenance.html", files=self.results["files"])
         for claim in self.claims:
             yield f"claims/{claim['id']}.html", self.claim_page(claim)
@@ -138,9 +135,22 @@ class Site:
 
     def render(self, here, template, **given):
         root = "../" * here.count("/")
-        fixed = dict(here=here, root=root, menu=MENU, footer=self.footer, marks=MARKS, found=FOUND, layers=self.families,
+        fixed = dict(here=here, root=root, menu=MENU, footer=self.footer, marks=MARKS, found=FOUND, layers=self.families, suite_of=self.suite_of,
                      settings={c["setting"] for c in self.results["matrix_cells"]})  # fmt: skip
         return self.env.get_template(template).render(**fixed, **given)
+
+    def suites(self):
+        """A suite of trained models a file: its name, what made it, its experiments with their statements and figures."""
+        found = {}
+        stated = [s for row in self.judged.values() for s in row["statements"]]
+        for i, e in enumerate(trainings.experiments(self.results)):
+            file, mine = e["file"], [s for s in stated if (s["file"], s["experiment"] or "trained") == (e["file"], e["name"])]
+            told = trainings.told(self.results["files"][file]["meta"])
+            suite = found.setdefault(file, dict(name=self.suite_of[file], told=told, models=0, diverged=False, experiments=[]))
+            suite["models"] += sum(len(row["runs"]) for row in e["rows"])
+            suite["diverged"] |= any("diverged" in row["others"] for row in e["rows"])
+            suite["experiments"].append(dict(e, statements=mine, picture=self.pictures.get(f"training_{i}")))
+        return list(found.values())
 
     def section(self, heading, page, what, command):
         return heading, [self.pictures[n] for n, _, _ in FIGURES[page] if n in self.pictures], what, command

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trained models: runs that differ in their seed alone as one row, and the curves of an experiment."""
 import math
+import os
+import re
 
 import numpy as np
 
@@ -91,6 +93,16 @@ def experiments(results):
         found.append(dict(name=name or "trained", file=file, title=told.get("title") or name or "Trained models",
                           printed=told.get("printed", ""), varied=varied(runs, values),
                           rows=[row_of(r, varying) for r in alike.values()]))  # fmt: skip
+    return found
+
+
+def suites(results):
+    """{file: the name of its page} of the files with trained models: the file's own, without what would be no name."""
+    found = {}
+    for file in dict.fromkeys(run["file"] for run in results["trainings"]):
+        stem = os.path.splitext(os.path.basename(results["files"][file]["path"]))[0].removeprefix("trained_")
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", stem) or "suite"
+        found[file] = f"{name}-{file}" if name in found.values() else name
     return found
 
 

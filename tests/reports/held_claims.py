@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what pages say of claims and of trained models against the tables of the file."""
 import math
+import os
 import re
 import statistics
 
@@ -119,12 +120,16 @@ class HeldClaims(HeldCells):
                     bad,
                 )
             )
-        rows = [
-            row
-            for heads, rows, _ in own.page_tables(self.page("training.html").source)
-            if heads[0] == "mixer"
-            for row in rows
-        ]
+        contents = own.page_tables(self.page("training.html").source)[0][1]
+        self.assertEqual([row[1] for row in contents], [str(len(found["training_plan"]))])  # a file is a suite
+        (name,) = os.listdir(os.path.join(self.out, "training"))
+        suite = self.page("training/" + name)
+        tables = own.page_tables(suite.source)
+        rows = [row for heads, rows, _ in tables if heads[0] == "mixer" for row in rows]
+        experiments = {row["experiment"] or "trained" for row in found["training_plan"]}
+        self.assertLessEqual(experiments, set(suite.ids))
+        if len(experiments) > 1:
+            self.assertLessEqual({"#" + e for e in experiments}, set(suite.references))
         self.assertEqual(len(rows), len(expected))
         for row in rows:
             self.assertTrue(
@@ -138,12 +143,7 @@ class HeldClaims(HeldCells):
                 row,
             )
         stated = found.get("trained_statements", [])
-        told = [
-            row
-            for heads, rows, _ in own.page_tables(self.page("training.html").source)
-            if heads[0] == "verdict"
-            for row in rows
-        ]
+        told = [row for heads, rows, _ in tables if heads[0] == "verdict" for row in rows]
         self.assertEqual(
             sorted((r[0], r[3], r[-1]) for r in told), sorted((s["verdict"], s["says"], s["paper"]) for s in stated)
         )

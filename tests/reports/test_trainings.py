@@ -66,6 +66,11 @@ class Trainings(unittest.TestCase):
             "Varied: nothing but the seed; 1 seed. Decides: loss on held-out texts.",
         )
 
+    def test_a_suite_is_called_after_its_file(self):
+        files = [dict(path=p) for p in ("a/trained_vla.h5", "v.h5", "b/vla.h5", "x/trained_.h5", "odd name!.h5")]
+        results = dict(files=files, trainings=[dict(file=i) for i in (0, 2, 2, 3, 4)])
+        self.assertEqual(trainings.suites(results), {0: "vla", 2: "vla-2", 3: "suite", 4: "odd_name_"})
+
 
 if __name__ == "__main__":
     unittest.main()
