@@ -17,7 +17,7 @@ tail -n 1 "$out/run.log"
 build/recollect verify --suite quick -o "$out/verdicts.h5" --json "$out/verdicts.json" --junit "$out/verdicts.xml" | tee "$out/verify.log" ||
   status=${PIPESTATUS[0]}
 build/recollect diff ci/baseline.h5 "$out/verdicts.h5" --gate || status=$? # a verdict that changed, or a claim that is gone
-shopt -s nullglob # what was trained elsewhere
-build/recollect report "$out/results.h5" "$out/verdicts.h5" reports/results/*.h5 -o "$out/report" || status=$?
+shopt -s nullglob # what was trained and timed elsewhere
+build/recollect report "$out/results.h5" "$out/verdicts.h5" reports/results/*.h5 bench/results/*.csv -o "$out/report" || status=$?
 echo "report: $PWD/$out/report/index.html"
 exit "$status"

@@ -40,18 +40,23 @@ def is_law_in(points, x):
     return True
 
 
-def best_axis(names, points, exact):
+def names(exact, parameter):
+    """Whether the text of the exact form names this parameter."""
+    return bool(re.search(rf"(?<![A-Za-z0-9_]){re.escape(parameter)}(?![A-Za-z0-9_])", exact))
+
+
+def best_axis(candidates, points, exact):
     """Of these parameters the one that the exact form is a law in; of several one that its text names."""
     def rank(name):
-        named = re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", exact)
         choice = FIRST_CHOICE.index(name) if name in FIRST_CHOICE else len(FIRST_CHOICE)
-        return (not is_law_in(points, name), not named, choice, -len({p["params"].get(name) for p in points}), name)
+        return (not is_law_in(points, name), not names(exact, name), choice, -len({p["params"].get(name) for p in points}), name)
 
-    return min(names, key=rank, default=None)
+    return min(candidates, key=rank, default=None)
 
 
 def sweep(points, exact=""):
-    """(x, the points along it): a number that takes at least 4 values among points of one quantity, else (None, [])."""
+    """(x, the points along it): a number that takes at least 4 values among points of one quantity, or 3 where the text of
+    the exact form names it; else (None, [])."""
     best = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
         mine = [p for p in points if measures(p) == what and p["relation"] == "equal"]
@@ -60,7 +65,7 @@ def sweep(points, exact=""):
             for name, value in p["params"].items():
                 if style.finite(value):
                     values.setdefault(name, set()).add(value)
-        long_ = [n for n in sorted(values) if len(values[n]) >= 4]
+        long_ = [n for n in sorted(values) if len(values[n]) >= (3 if names(exact, n) else 4)]
         x = best_axis(long_, mine, exact)
         along = [p for p in mine if x in p["params"]]
         if x and (any(p["role"] == "statement" for p in along), len(along)) > (
@@ -85,6 +90,19 @@ def lines_of(points, x):
     return sorted(lines.items(), key=lambda item: (item[0][0] != "statement", -len(item[1])))
 
 
+def draw_prediction(ax, mine, x, colour):
+    """Of the statement its own value, dashed: across the axes where it is one; of anything else the law, a solid curve
+    through what it predicts. Ticks where one x has several predictions."""
+    at, values = [p["params"][x] for p in mine], [p["predicted"] for p in mine]
+    stated = mine[0]["role"] == "statement"
+    if stated and len(set(values)) == 1:
+        ax.axhline(values[0], color=colour, linewidth=1.1, linestyle="--")
+    elif len(set(at)) == len(at) > 1:
+        ax.plot(at, values, "--" if stated else "-", color=colour, linewidth=1.1)
+    else:
+        ax.plot(at, values, "_", color=colour, markersize=12)
+
+
 def swept(points, x):
     lines = lines_of(points, x)
     shown = lines[:MOST_LINES]
@@ -93,18 +111,10 @@ def swept(points, x):
     ax = figure.subplots()
     for i, ((role, label, telling), mine) in enumerate(shown):
         mine = sorted(mine, key=lambda p: p["params"][x])
-        at = [p["params"][x] for p in mine]
         colour = ROLES[role]  # a colour is a role in every plot; marks tell lines apart
-        ax.plot(
-            at,
-            [p["predicted"] for p in mine],
-            "--" if len(set(at)) == len(at) > 1 else "_",
-            color=colour,
-            markersize=12,
-            linewidth=1.1,
-        )
+        draw_prediction(ax, mine, x, colour)
         ax.errorbar(
-            at,
+            [p["params"][x] for p in mine],
             [p["measured"] for p in mine],
             yerr=[p["standard_error"] for p in mine],
             fmt=MARKERS[i % len(MARKERS)],
@@ -112,6 +122,7 @@ def swept(points, x):
             capsize=2.5,
             label=style.label(style.wrapped(name_of(role, label, dict(telling), same), 66)),
             markerfacecolor="white" if role == "statement" else colour,
+            zorder=3.5 if role == "statement" else 3,
         )
         exact = [p for p in mine if not p["standard_error"]]
         ax.plot([p["params"][x] for p in exact], [p["measured"] for p in exact], "x", color=INK, markersize=3.5)
@@ -120,14 +131,9 @@ def swept(points, x):
         ax.set_xscale("log")
     if style.spread_log(values):
         ax.set_yscale("log")
-    ax.plot(
-        [],
-        [],
-        "--",
-        color=MUTED,
-        label="dashes: predicted; marks: measured, ± 1 s.e.;\ncrosses: without sampling"
-        + (f"; {len(lines) - MOST_LINES} more lines in the file" if len(lines) > len(shown) else ""),
-    )
+    more = f"; {len(lines) - MOST_LINES} more lines in the file" if len(lines) > len(shown) else ""
+    said = "solid: the law; dashed: the statement's own value;\nmarks: measured, ± 1 s.e.; crosses: without sampling"
+    ax.plot([], [], "--", color=MUTED, label=said + more)
     ax.set_xlabel(x)
     ax.set_ylabel(style.label(style.wrapped(next((same[n] for n in NAMING if n in same), "measured"), 40)))
     ax.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.17), fontsize=7.5, labelspacing=0.25)
@@ -148,10 +154,10 @@ def one_row_a_point(points, rank):
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}
-    names = [style.wrapped(name_of(p["role"], p["label"], p["params"], same), 98) for p in shown]
+    named = [style.wrapped(name_of(p["role"], p["label"], p["params"], same), 98) for p in shown]
     more = f"\n{len(points) - len(shown)} more points in the file" if len(points) > len(shown) else ""
     marks = "dots: sampled, ± 1 s.e.; diamonds: without sampling; hollow: refuted;\nbars: predicted; triangles: bounds"
-    return rows.rows(shown, names, marks + more)
+    return rows.rows(shown, named, marks + more)
 
 
 def claim_figure(claim):
@@ -166,7 +172,7 @@ def claim_figure(claim):
         return one_row_a_point(points + rivals, by_failure)
     x, along = sweep(points, claim.get("exact", ""))
     decides = any(p["role"] == "statement" for p in along) or all(p["role"] != "statement" for p in points)
-    return swept(along, x) if decides and len(along) >= 4 else one_row_a_point(points + rivals, by_role)
+    return swept(along, x) if decides and len(along) >= 3 else one_row_a_point(points + rivals, by_role)
 
 
 def alt_text(claim):

@@ -15,7 +15,7 @@ import tempfile
 import workers
 
 MANIFEST = ".recollect-report"  # a name that no user gives a file: every file of the report, a path a line
-FOLDERS = ("figures", "claims", "layers", "tasks", "training")
+FOLDERS = ("figures", "claims", "layers", "tasks", "training", "speed")
 AT_FDCWD, EXCHANGE = -100, 2  # of renameat2(2)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """HDF5 result files -> plain dictionaries and lists. The schema is written by harness/pipeline/results.cpp."""
+import csv
 import math
 import os
 import re
@@ -7,6 +8,7 @@ import re
 import h5py
 import numpy as np
 
+import device_speed
 import trainings
 
 SCHEMA, VERSIONS = "recollect results", (1, 2, 3, 4, 5)
@@ -180,10 +182,19 @@ def read_file(path):
             raise Unreadable(f"{path} is damaged: {' '.join(str(failure).split())}") from None
 
 
+def read_device(path):
+    """The times of a device in a table of bench/collect.py."""
+    try:
+        return device_speed.read(path)
+    except (OSError, ValueError, csv.Error) as failure:
+        raise Unreadable(f"{path} cannot be read: {' '.join(str(failure).split())}") from None
+
+
 def read(paths):
     """All files as one: cases side by side; of a claim measured twice, the last file's finding. A baseline, which keeps
     verdicts alone, never replaces a finding with its points."""
-    files = [read_file(path) for path in paths]
+    devices = [read_device(path) for path in paths if path.endswith(".csv")]
+    files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims = {}
     for file in files:
         for id, claim in file["claims"].items():
@@ -194,6 +205,7 @@ def read(paths):
     experiments = {name: e for f in files for name, e in f["experiments"].items()}
     return {
         "files": files,
+        "devices": devices,
         "cases": [dict(c, file=i) for i, f in enumerate(files) for c in f["cases"]],
         "claims": list(claims.values()),
         "experiments": experiments,

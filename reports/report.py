@@ -85,7 +85,7 @@ def write(arguments):
 
 def main():
     parser = argparse.ArgumentParser(prog="recollect report", description="A site, or tables, from result files.")
-    parser.add_argument("results", nargs="+", metavar="RESULTS.h5")
+    parser.add_argument("results", nargs="+", metavar="RESULTS.h5", help="or bench/results/DEVICE.csv")
     parser.add_argument("-o", "--output", required=True, metavar="DIR")
     parser.add_argument("--format", choices=("site", "md"), default="site")
     parser.add_argument("--csv", action="store_true", help="tables as CSV instead of pages")

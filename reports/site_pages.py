@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of the site: what each template is given."""
+import collections
 import math
 import os
 import re
@@ -98,6 +99,8 @@ class Site:
     def origin(self):
         """What made the numbers, in one line: (versions and commits, how many files)."""
         metas = [f["meta"] for f in self.results["files"]]
+        if not metas:
+            return "recollect report", "no result file"
         dirty = " with uncommitted changes" if any(m.get("git_dirty") == "true" for m in metas) else ""
         versions, commits = (sorted({m.get(name, "?")[:12] for m in metas}) for name in ("version", "git_commit"))
         some = f"commit {commits[0]}" if len(commits) == 1 else f"{len(commits)} commits"
@@ -110,13 +113,16 @@ class Site:
                                          counts=findings.counts(self.claims))  # fmt: skip
         yield "layers.html", self.layers_page()
         yield "tasks.html", self.tasks_page()
-        yield "noise.html", self.render("noise.html", "figures.html", title="Noise, fast forms, statistics", ratios=[], not_timed=[], sections=[
+        yield "noise.html", self.render("noise.html", "figures.html", title="Noise, fast forms, statistics", devices=[], ratios=[], not_timed=[], sections=[
             self.section("Retrieval noise", "noise", "No file holds the claims snr_* over several key widths.", "recollect verify 'snr*' -o v.h5"),
             self.section("Fast forms against their recurrence", "forms", "No file holds the claim chunk_equals_recurrent.", "recollect verify chunk_equals_recurrent -o v.h5"),
             self.section("Are the standard errors right, and what would be noticed?", "statistics", "No file holds at least ten sampled points.", "recollect verify -o v.h5"),
         ])  # fmt: skip
         yield "explorer.html", self.render("explorer.html", "explorer.html", points=self.noise_points())
-        yield "speed.html", self.render("speed.html", "figures.html", title="Speed", ratios=speed_figures.ratios(self.results),
+        for device in self.results["devices"]:
+            path = f"speed/{device['name']}.html"
+            yield path, self.render(path, "device_speed.html", device=device)
+        yield "speed.html", self.render("speed.html", "figures.html", title="Speed", devices=self.results["devices"], ratios=speed_figures.ratios(self.results),
                                         not_timed=speed_figures.not_timed(self.results), sections=[
             self.section("Time against length, and the roofline", "speed", "No file holds timings over at least three lengths.", "recollect bench --sweep T=1024:16384:*2 -o bench.h5"),
         ])  # fmt: skip
@@ -200,11 +206,21 @@ class Site:
             f"claims/{c['id']}.html", "claim.html", claim=c, paper=dict(paper, short=papers.short_name(paper_of(c))),
             whys=explain.why_failed(c) if outcome(c) == "failed" else [], explained=explain.explain(c),
             commands=self.trained_by(c["trained"]) if c["reason"] else [f"recollect verify {c['id']}{effort} --seed {meta.get('seed', 1)} --points"],
-            printed=self.printed(c["trained"]), program=counter_examples.program(c["id"]),
+            printed=self.printed(c["trained"]), program=counter_examples.program(c["id"]), folded=self.folded(c),
             picture=self.pictures.get("claim_" + c["id"]), points=sorted(c["points"], key=strain, reverse=True),
             rivals=sorted(c["rivals"], key=lambda p: (p["verdict"] == "refuted", findings.distance(p))),
             told=sum(p["verdict"] == "refuted" for p in c["rivals"]), most=MOST_POINTS, bibtex=papers.bibtex(c, findings.verdict_text(c), meta),
         )  # fmt: skip
+
+    def folded(self, c):
+        """The points of a claim by role and label, the most telling first: [(that point, how many, {verdict: points})]; []
+        where no two are of one row."""
+        rows = {}
+        for p in sorted(c["points"], key=strain, reverse=True):
+            rows.setdefault((p["role"], p["label"]), []).append(p)
+        if len(rows) == len(c["points"]):
+            return []
+        return [(mine[0], len(mine), collections.Counter(p["verdict"] for p in mine)) for mine in rows.values()]
 
     def trained_by(self, trained):
         """The commands that trained a row's models, the paper's size first."""

@@ -48,7 +48,7 @@ def cells_table(cells):
         for c in cells
     ]
     return table(
-        ("task", "layer", "experiment", "headline", "mean", "s.e.", "seeds", "chance", "settings", "free"), rows
+        ("task", "layer", "experiment", "headline", "mean", "s.e.", "seeds", "chance", "settings", "tuning"), rows
     )
 
 

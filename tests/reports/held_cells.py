@@ -118,7 +118,7 @@ class HeldCells(pages.ReportCase):
 
     def hold_answers(self, cells, index):
         """Whatever layer the first page recommends has that mean at that state, and beats a guess."""
-        said = index.text.partition("Which layer?")[2].partition("The papers")[0]
+        said = index.text.partition("Best layer at each state size")[2].partition("All counts")[0]
         for layer, mean, size in re.findall(r"(\w+) ([^ ,;]+) at ([^ ]+) bytes", said):
             mine = [
                 c

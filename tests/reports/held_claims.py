@@ -82,10 +82,27 @@ class HeldClaims(HeldCells):
                     ),
                     row,
                 )
+        self.hold_folded(tables.get("row", []), c)
         if c.rivals:
             self.says(page, f"{sum(p['verdict'] == 'refuted' for p in c.rivals)} of {len(c.rivals)} rivals refuted.")
         for measured in re.findall(r"([^ ,(]+)(?: ± [^ ]+)? was measured where", page.text):
             self.assertTrue(any(shows(measured, p["measured"]) for p in c.points), (c.id, measured))
+
+    def hold_folded(self, rows, c):
+        """A row for each role and label of the points, with how many they are and how they came out."""
+        groups = {}
+        for p in c.points:
+            groups.setdefault(": ".join(filter(None, (p["role"], p.get("label", "")))), []).append(p)
+        self.assertEqual(len(rows), len(groups) if len(groups) < len(c.points) else 0, c.id)
+        for name, at, measured, predicted, _, count, said in rows:
+            mine = groups[name]
+            verdicts = [p["verdict"].replace("_", " ") for p in mine]
+            self.assertEqual(int(count), len(mine))
+            told = [(f"{verdicts.count(v)} " if len(set(verdicts)) > 1 else "") + v for v in set(verdicts)]
+            self.assertEqual(sorted(said.split(", ")), sorted(told))
+            widest = max(mine, key=lambda p: own.gap(p) if p["verdict"] == "holds" else math.inf)
+            if len(set(verdicts)) == 1 and set(verdicts) == {"holds"}:
+                self.same(measured, widest["measured"], 4, (c.id, name))
 
     def hold_trainings(self, found):
         if "training_plan" not in found:

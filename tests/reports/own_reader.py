@@ -80,6 +80,12 @@ def cells(found):
     return [Cell(*group) for group in groups.values()]
 
 
+def gap(p):
+    """How far measured and predicted of a point lie apart, in tolerances."""
+    apart = abs(p["measured"] - p["predicted"])
+    return apart / p["tolerance"] if p["tolerance"] > 0 else math.inf if apart else 0.0
+
+
 class Claim:
     """A claim with its points, as /claim_texts and /claims have it; the last of its findings decides."""
 
@@ -106,12 +112,7 @@ class Claim:
         """The point that stands for it: the paper's statement, a refuted one first; else what is nearest to failing."""
 
         def strain(p):
-            gap = abs(p["measured"] - p["predicted"])
-            return (
-                p["role"] == "statement",
-                p["verdict"] != "holds",
-                gap / p["tolerance"] if p["tolerance"] > 0 else math.inf if gap else 0.0,
-            )
+            return p["role"] == "statement", p["verdict"] != "holds", gap(p)
 
         return max(self.points, key=strain, default=None)
 

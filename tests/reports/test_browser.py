@@ -205,8 +205,15 @@ const past = [...document.querySelectorAll("main *")].filter(e => e.getBoundingC
 found = [document.documentElement.scrollWidth, innerWidth, past.map(e => e.tagName + " " + e.textContent.slice(0, 40)).slice(0, 5)];
 """
         for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "tasks/recall.html", "explorer.html",
-                     "speed.html", "layers/linear.html"):  # fmt: skip
+                     "speed.html", "layers/linear.html", "training.html", "noise.html", "tasks.html"):  # fmt: skip
             self.assertEqual(self.asked(page, script, framed=390), [390, 390, []], page)
+
+    def test_every_column_of_the_layers_is_seen(self):
+        script = """
+const box = document.querySelector(".scroll.tall"), heads = document.querySelectorAll(".matrix thead th");
+found = [heads.length, box.scrollWidth - box.clientWidth];
+"""
+        self.assertEqual(self.asked("layers.html", script, width=1440), [1 + len(synthetic.TASKS), 0])
 
     def test_names_of_timed_cases_break_at_their_slashes_alone(self):
         script = """
@@ -248,6 +255,7 @@ found = [cells.length, cells.filter(e => getComputedStyle(e).printColorAdjust !=
     def test_every_sheet_of_a_table_has_its_heads(self):
         paper = os.path.join(self.folder.name, "page.pdf")
         longer = """
+document.querySelector("details").open = true;
 const body = document.querySelector("table.points tbody");
 for (const row of [...body.rows]) for (let i = 0; i < 5; ++i) body.append(row.cloneNode(true));
 found = body.rows.length;

@@ -81,6 +81,20 @@ class Rows(unittest.TestCase):
         self.assertEqual(claim_figures.sweep(along, "")[0], "d")
         self.assertEqual(claim_figures.sweep(along, "sqrt(1 - c^2)")[0], "c")  # the text names one
 
+    def test_three_values_are_a_curve_where_the_text_names_their_parameter(self):
+        points = [point(1 / d, 1 / d, params={"d": d}) for d in (2, 4, 8)]
+        self.assertEqual([claim_figures.sweep(points, exact)[0] for exact in ("1 / d", "dv")], ["d", None])
+
+    def test_the_law_is_a_curve_and_the_statement_a_line_across(self):
+        law = [dict(point(1 / d, 1.1 / d, params={"d": d}), role="obligation") for d in (2, 4, 8, 16)]
+        stated = [dict(point(1 / d, 0.5, params={"d": d}), role="statement") for d in (4, 8)]
+        claim = dict(points=law + stated, rivals=[], reason="", passed=True, scope="", verdict="refuted", exact="1 / d")
+        (ax,) = claim_figures.claim_figure(claim).axes
+        drawn = {line.get_linestyle(): line for line in ax.get_lines() if len(line.get_xdata()) > 1 and line.get_linestyle() != "None"}
+        self.assertEqual(list(drawn["-"].get_xdata()), [2, 4, 8, 16])
+        self.assertEqual(list(drawn["-"].get_ydata()), [1.1 / d for d in (2, 4, 8, 16)])
+        self.assertEqual((list(drawn["--"].get_xdata()), list(drawn["--"].get_ydata())), ([0, 1], [0.5, 0.5]))  # all of the axes
+
     def test_a_claim_of_many_points_says_how_many_are_not_shown(self):
         points = [point(1.0 + i, 2.0, label=f"case {i}", params={}) for i in range(13)]
         claim = dict(points=points, rivals=[], reason="", passed=True, scope="", verdict="holds")
