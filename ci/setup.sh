@@ -11,7 +11,7 @@ exec 3>&1 1>&2   # whatever the tools print goes to standard error; descriptor 3
 packages=(g++ cmake ninja-build git xz-utils
   libhdf5-dev libzip-dev libcli11-dev libboost-dev libboost-test-dev librandom123-dev libtomlplusplus-dev nlohmann-json3-dev
   libeigen3-dev libopenblas-openmp-dev   # this flavour of OpenBLAS shares its threads with Kokkos's OpenMP backend
-  python3 python3-h5py python3-matplotlib python3-jinja2
+  python3 python3-h5py python3-matplotlib python3-jinja2 katex   # katex: formulas on the pages of the report
   python3-pytest python3-pandas python3-pip python3-setuptools python3-wheel mypy flake8)   # the Python package's tests
 mpi_packages=(libopenmpi-dev openmpi-bin)   # optional: mpirun -n N recollect run
 fuzz_packages=(clang libclang-rt-dev)       # optional: libFuzzer, for ci/fuzz.sh

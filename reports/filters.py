@@ -3,10 +3,9 @@
 import explain
 import findings
 from cells import tuning
-from maths import maths
 from markupsafe import Markup, escape
 from papers import PAPERS
-from style import number, params_text, words
+from style import number, params_text, plain, words
 
 
 def breakable(name):
@@ -37,22 +36,16 @@ def search_key(claim):
     id = claim["id"]
     texts = [id, findings.verdict_text(claim), id.replace("_", "-"), claim["source"], claim["statement"], claim["exact"], claim["scope"], claim["reason"]]
     texts += [paper.get("title", ""), paper.get("authors", ""), *claim["covers"], *claim["variants"]]
-    return " ".join(texts).lower()
-
-
-def maths_or_number(value):
-    return number(value) if isinstance(value, (int, float)) else maths(str(value))
+    return plain(" ".join(texts)).lower()
 
 
 FILTERS = {
-    "maths": maths,
     "number": number,
     "words": words,
     "breakable": breakable,
     "predicted": predicted,
     "notices": notices,
     "search_key": search_key,
-    "maths_or_number": maths_or_number,
     "settings": params_text,
     "tuning": tuning,
     "outcome": findings.outcome,

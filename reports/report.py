@@ -51,6 +51,7 @@ def load(paths):
 
 def write_site(results, new, catalogue, descriptor):
     import draw  # the drawing library takes seconds to load: a refusal does not wait for it
+    import formulas
     import site_pages
 
     pictures = draw.draw(results, os.path.join(new, "figures"), descriptor)
@@ -59,6 +60,8 @@ def write_site(results, new, catalogue, descriptor):
     for path, html in site_pages.Site(results, pictures, catalogue).pages():
         with open(os.path.join(new, path), "w", encoding="utf-8") as f:
             f.write(html)
+    if formulas.available():
+        formulas.copy_style(new)
     here = os.path.dirname(os.path.abspath(__file__))
     for name in ("site.css", "site.js", "explorer.js"):
         shutil.copyfile(os.path.join(here, "templates", name), os.path.join(new, name))

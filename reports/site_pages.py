@@ -11,6 +11,7 @@ import counter_examples
 import explain
 import filters
 import findings
+import formulas
 import jinja2
 import matrix as matrices
 import papers
@@ -34,10 +35,10 @@ TILES = dict(
 )  # fmt: skip
 
 
-def environment():
+def environment(mark):
     loader = jinja2.FileSystemLoader(os.path.join(HERE, "templates"))
     env = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # fmt: skip
-    env.filters.update(filters.FILTERS)
+    env.filters.update(filters.FILTERS, maths=mark, maths_or_number=lambda x: number(x) if isinstance(x, (int, float)) else mark(str(x)))
     return env
 
 
@@ -93,7 +94,8 @@ class Site:
         self.matrix = results["matrix"]
         self.judged = trained_rows.judged(results)
         self.suite_of = trainings.suites(results)
-        self.env = environment()
+        self.formulas = formulas.Formulas()
+        self.env = environment(self.formulas.mark)
         self.footer = self.origin()
 
     def origin(self):
@@ -108,6 +110,10 @@ class Site:
 
     def pages(self):
         """(path, html) of every page."""
+        return self.formulas.fill(list(self.rendered()))
+
+    def rendered(self):
+        """(path, html) of every page, its formulas not yet in place."""
         yield "index.html", self.index()
         yield "ledger.html", self.render("ledger.html", "ledger.html", claims=self.claims, papers=self.paper_list(),
                                          counts=findings.counts(self.claims))  # fmt: skip
@@ -141,7 +147,7 @@ class Site:
 
     def render(self, here, template, **given):
         root = "../" * here.count("/")
-        fixed = dict(here=here, root=root, menu=MENU, footer=self.footer, marks=MARKS, found=FOUND, layers=self.families, suite_of=self.suite_of,
+        fixed = dict(here=here, root=root, menu=MENU, footer=self.footer, marks=MARKS, found=FOUND, layers=self.families, suite_of=self.suite_of, katex=formulas.available(),
                      settings={c["setting"] for c in self.results["matrix_cells"]})  # fmt: skip
         return self.env.get_template(template).render(**fixed, **given)
 

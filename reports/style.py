@@ -191,13 +191,19 @@ def save(figure, folder, name, png=True):
         f.write(svg)
 
 
+def plain(text):
+    """A text as the terminal shows it: without the marks of its formulas, where they come in pairs."""
+    return text.replace("$", "") if text.count("$") % 2 == 0 else text
+
+
 RAISED = str.maketrans("-0123456789nTd", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ⁿᵀᵈ")
 LOWERED = str.maketrans("-0123456789ijktn", "₋₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₜₙ")
 
 
 def scripted(text):
     """Text from a file with its short scripts lowered and raised."""
-    text = re.sub(r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})", lambda m: m[1] + m[2].strip("{}").translate(LOWERED), str(text))  # fmt: skip
+    text = plain(str(text))
+    text = re.sub(r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})", lambda m: m[1] + m[2].strip("{}").translate(LOWERED), text)  # fmt: skip
     text = re.sub(r"\^(-?[0-9]+|[nTd]\b)", lambda m: m[1].translate(RAISED), text)
     return text.replace("<=", "≤").replace(">=", "≥")
 

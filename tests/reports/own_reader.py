@@ -159,7 +159,7 @@ class Tables(html.parser.HTMLParser):
 
     def __init__(self, source):
         super().__init__()
-        self.tables, self.cell = [], None
+        self.tables, self.cell, self.formula = [], None, 0
         self.feed(source)
 
     def handle_starttag(self, tag, attributes):
@@ -172,12 +172,21 @@ class Tables(html.parser.HTMLParser):
             self.tables[-1][-1].append(self.cell)
         elif tag == "br" and self.cell:
             self.cell[0] += " "
+        self.formula += self.formula > 0 and tag == "span"
+        if "data-plain" in dict(attributes):  # a formula is read as its plain notation
+            self.formula = 1
+            self.handle_plain(dict(attributes)["data-plain"])
 
     def handle_endtag(self, tag):
         if tag in ("td", "th"):
             self.cell = None
+        self.formula -= self.formula > 0 and tag == "span"
 
     def handle_data(self, data):
+        if not self.formula:
+            self.handle_plain(data)
+
+    def handle_plain(self, data):
         if self.cell:
             self.cell[0] += data
 

@@ -23,13 +23,17 @@ class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.references, self.ids, self.words, self.rows, self.images = [], [], [], [], []
-        self.quiet = None
+        self.quiet, self.formula = None, 0  # a formula is read as its plain notation; how deep in its spans
         with open(path, encoding="utf-8") as f:
             self.source = f.read()
         self.feed(self.source)
 
     def handle_starttag(self, tag, attributes):
         self.quiet = tag if tag in ("style", "script") else None
+        self.formula += self.formula > 0 and tag == "span"
+        if "data-plain" in dict(attributes):
+            self.formula = 1
+            self.words.append(dict(attributes)["data-plain"])
         for name, value in attributes:
             if name in ("src", "href", "srcset", "data", "poster", "action"):
                 self.references.append(value)
@@ -42,9 +46,10 @@ class Page(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         self.quiet = None
+        self.formula -= self.formula > 0 and tag == "span"
 
     def handle_data(self, data):
-        if not self.quiet:
+        if not self.quiet and not self.formula:
             self.words.append(data)
 
     @property

@@ -43,7 +43,7 @@ class ProgramFiles(ReportCase):
         layer = self.page("layers/gated_linear.html")  # with what the program knows of it
         self.says(layer, "6 Dk Dv flops")
         self.says(layer, "Also calledgla")
-        self.assertIn("<math>", layer.source)
+        self.assertIn('class="formula"', layer.source)
         self.says(self.page("layers/softmax.html"), "tuning")
         linear = self.page("layers/linear.html")
         for part in ("Inputsq, k, v", "Cost per token", "State", "Traits", "Parameters", "Accuracy against stored pairs",

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the report says, in words, formulas and numbers."""
 import os
-import re
 import unittest
 import unittest.mock
 
 import pages  # noqa: F401, I001: finds the modules below
 import explain
 import findings
-import maths
 import progress
 import style
 import synthetic
@@ -42,15 +40,6 @@ class Words(unittest.TestCase):
         said = "Its rival “n for n-1” was not refuted, so the check cannot tell the two apart."
         self.assertEqual(explain.why_failed(undecided), [said])
         self.assertIn("samples are too few", explain.why_failed(claim(passed=False, verdict="inconclusive"))[0])
-
-    def test_maths(self):
-        shown = str(maths.maths("A_t = I - beta_t k_t^T <= sqrt(d) of delta_net, (1+a)^(-d/2) & <b>"))
-        for part in ("<msub>", "<mi>β</mi>", "<msubsup>", "≤", "<msqrt>", "delta_net", "&amp; &lt;b&gt;"):
-            self.assertIn(part, shown)
-        self.assertNotIn("_t", shown)
-        for text in ("|e_t a_t^T |_F = |e_t|", "|dL/dS_0|_F"):
-            self.assertNotIn("_", re.sub("<[^>]*>", "", str(maths.maths(text))), text)
-        self.assertEqual(str(maths.maths("no maths in a sentence, nor in 12 words")), "no maths in a sentence, nor in 12 words")
 
     def test_numbers(self):
         shown = {

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formulas in texts: found, written as TeX, typeset by KaTeX in one call for a whole site.
+
+A text marks its formulas with `$...$`; inside stands the plain notation that the terminal shows: x_t, S_{t-1}, k^T, sqrt(d),
+lambda0, <=. In a text without marks, as older result files have, formulas are found by what they are made of."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import unicodedata
+
+import style
+from markupsafe import Markup, escape
+
+GREEK = """alpha beta gamma delta epsilon eps eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega
+Gamma Delta Theta Lambda Sigma Phi Psi Omega""".split()
+FUNCTIONS = "exp log ln cos sin tan cosh sinh tanh det max min dim gcd arg".split()
+NAMED = "diag rank sign tr relu elu vec var cov Var SNR softmax floor ceil span erf".split()
+SUMS = dict(sum=r"\sum", prod=r"\prod", int=r"\int")
+SIGNS = {
+    "<=": r"\le", ">=": r"\ge", "->": r"\to", "!=": r"\ne", "~=": r"\approx", "<<": r"\ll", ">>": r"\gg", "+-": r"\pm", "~": r"\sim",
+    "...": r"\dots", "..": r"\dots", "*": r"\cdot", "%": r"\%", "&": r"\&", "#": r"\#", "−": "-", "{": r"\{", "}": r"\}",
+}  # fmt: skip
+SUBSCRIPTED = r"[Dd][kv]|W[kvqo]|[a-zA-Z]\d+"  # Dk, dv, Wk, e1: a letter and its index
+OPERATORS = ("=", "<", ">", "+", "-", "−", "/", *(s for s in SIGNS if s not in ("...", "..", "{", "}", "#")))
+BETWEEN = {*(SIGNS.get(s, s) for s in OPERATORS), *",;:.", r"\,"}  # as TeX: what parts factors
+
+TOKEN = re.compile(
+    r"(?P<number>(?:\d+(?:[,\u202f]\d{3})+|\d*\.?\d+)(?:e[+-]?\d+)?)"
+    rf"|(?P<words>(?!(?:{'|'.join(GREEK)})_(?:max|min)\b)[A-Za-z]{{2,}}\d*(?:[-_][A-Za-z0-9]{{2,}})+|[A-Za-z]+\d*)"
+    r"|(?P<low>_(?=[A-Za-z0-9{]))|(?P<high>\^)|(?P<sign><=|>=|->|!=|~=|<<|>>|\+-|\.\.\.?|.)",
+    re.S,
+)
+
+
+def tokens(text):
+    return [(m.lastgroup, m.group()) for m in TOKEN.finditer(text)]
+
+
+def is_name(word):
+    """Whether a word without its scripts is a name that formulas are made of."""
+    bare = word.rstrip("0123456789")
+    if bare in (*GREEK, *FUNCTIONS) or word in NAMED or word in SUMS or word == "sqrt":
+        return True
+    return len(bare) == 1 or bool(re.fullmatch(SUBSCRIPTED + "|d[A-Z]", word))
+
+
+# --- finding formulas in a text without marks ---------------------------------------------------------------------------
+
+
+def ends_a_name(found, i):
+    """Whether the star before i ends a name, S*, and is no product."""
+    return i >= len(found) or found[i][1] in " ,.;:)"
+
+
+def scripted(found, i):
+    """The index after the scripts that follow token i, or i + 1."""
+    i += 1
+    if i < len(found) and found[i][1] == "*" and found[i - 1][0] == "words" and ends_a_name(found, i + 1):
+        return i + 1
+    if found[i - 1][0] == "number" and i < len(found) and found[i][0] == "low":
+        return i
+    while i + 1 < len(found) and found[i][0] in ("low", "high"):
+        kind, part = found[i + 1]
+        opening = {"{": "}", "(": ")"}.get(part)
+        if opening:
+            end = next((j for j in range(i + 2, len(found)) if found[j][1] == opening), None)
+            if end is None:
+                return i
+            i = end + 1
+        elif part in "+-*" and found[i][0] == "high":
+            i += 3 if part == "-" and i + 2 < len(found) and found[i + 2][0] in ("number", "words") else 2
+        elif kind in ("number", "words"):
+            i += 2
+        else:
+            return i
+    return i
+
+
+def run_from(found, i):
+    """(the index after the longest run of formula tokens from i, whether anything in it can only be a formula)."""
+    start, end, depth, sure, operator = i, i, [], False, False
+    while i < len(found):
+        kind, part = found[i]
+        if part == " " and i > start:
+            i += 1
+            continue
+        after = scripted(found, i)
+        broken = after < len(found) and found[after][0] in ("low", "high")
+        has_script = after > i + 1
+        if broken:
+            break
+        product = kind == "words" and len(part) == 2 and part.islower() and i > start and found[i - 1][0] == "number"  # 2ab
+        if kind == "number" or product or kind == "words" and (is_name(part) or has_script and len(part) <= 3 and "_" not in part):
+            beside = i > start and not operator and found[i - 1][1] == " "  # an operand beside an operand
+            if beside and (kind == "number" or article(found, i) and not (found[i + 2][0] == "words" and is_name(found[i + 2][1]))):
+                break
+            if part in NAMED and not has_script and found[i + 1 : i + 2] != [("sign", "(")]:
+                break
+            if part in ("delta", "Delta") and found[i + 1 : i + 3] == [("sign", " "), ("words", "rule")]:
+                break
+            sure |= has_script or operator or part == "O" and found[i + 1 : i + 2] == [("sign", "(")] or kind == "words" and (part.rstrip("0123456789") in GREEK or part == "sqrt")
+            i, operator = after, False
+        elif part in ("(", "[", "{") or part == "|" and part not in depth:
+            depth.append({"(": ")", "[": "]", "{": "}"}.get(part, part))
+            i += 1
+            continue
+        elif depth and part == depth[-1]:
+            depth.pop()
+            sure |= has_script or operator or part == "|"
+            i, operator = after, False
+        elif part in OPERATORS and part not in "%&":
+            operator |= i > start and end + len(depth) > start
+            i += 1
+            continue  # no run ends with an operator
+        elif depth and part in ",;" or part == "'" and i > start and found[i - 1][0] == "words" and found[i - 2][0] not in ("low", "high") or part in ("...", ".."):
+            i = after
+        elif part == "." and end == i > start and i + 1 < len(found) and found[i + 1][0] == "words" and is_name(found[i + 1][1]):
+            i += 1
+            continue
+        else:
+            break
+        if not depth:
+            end = i
+    return end, sure
+
+
+def article(found, i):
+    """Whether the single letter at i is a word of English: "a" or "I" before a word or a name."""
+    if found[i][1] not in ("a", "A", "I") or i + 2 >= len(found) or found[i + 1][1] != " ":
+        return False
+    return found[i + 2][1] not in OPERATORS
+
+
+def is_range(part):
+    """Whether it is made of numbers that no formula relates: 8-9, .08/.07/.08, (9)-(10)."""
+    return bool(re.fullmatch(r"[-\d.,/() ]+", part)) and not re.fullmatch(r"\d+ ?/ ?\d+", part)
+
+
+def recognised(text):
+    """[(whether it is a formula, part)] of a text without marks."""
+    found, parts, plain, i = tokens(text), [], "", 0
+    while i < len(found):
+        kind, part = found[i]
+        starts = kind in ("number", "words") or part in "([|-"
+        starts = starts and not (i and found[i - 1][0] in ("low", "high"))
+        starts = starts and not (i > 1 and found[i - 1][1] == "'" and found[i - 2][0] in ("words", "number"))  # a genitive
+        end, sure = run_from(found, i) if starts and not article(found, i) else (i, False)
+        if end > i and sure and not is_range("".join(t for _, t in found[i:end])):
+            parts += [(False, plain), (True, "".join(t for _, t in found[i:end]))]
+            plain, i = "", end
+            continue
+        plain, i = plain + part, i + 1
+    return [(formula, part) for formula, part in [*parts, (False, plain)] if part]
+
+
+def parts(text):
+    """[(whether it is a formula, part)] of a text: by its marks where it has any."""
+    if "$" not in text:
+        return recognised(text)
+    pieces = text.split("$")
+    if len(pieces) % 2 == 0:
+        return [(False, text)]  # a mark without its other
+    return [(i % 2 == 1, piece) for i, piece in enumerate(pieces) if piece]
+
+
+# --- plain notation as TeX ----------------------------------------------------------------------------------------------
+
+
+def name(word):
+    letters = word.rstrip("0123456789")
+    digits = word[len(letters) :]
+    index = f"_{{{digits}}}" if digits else ""
+    if letters in GREEK:
+        return ("\\epsilon" if letters == "eps" else "\\" + letters) + index
+    if letters in FUNCTIONS:
+        return rf"\{letters}{index} "
+    if re.fullmatch("d[A-Z]", word):
+        return r"\mathrm{d}" + word[1]
+    if word in SUMS:
+        return SUMS[word]
+    if len(letters) == 1:
+        return letters + index
+    if re.fullmatch(SUBSCRIPTED, word):
+        return f"{word[0]}_{{{word[1:]}}}"
+    if len(word) == 2 and word not in NAMED:
+        return word  # a product, x x
+    return (r"\operatorname{%s}" if word in NAMED else r"\mathrm{%s}") % word.replace("_", r"\_")
+
+
+def number(text):
+    mantissa, e, power = text.partition("e")
+    mantissa = mantissa.replace(",", "{,}").replace("\u202f", r"\,")
+    return rf"{mantissa}\cdot 10^{{{power.lstrip('+')}}}" if e else mantissa
+
+
+def group(found, i):
+    """(tokens inside the bracket that opens at i, the index after it)."""
+    closing, depth = {"(": ")", "{": "}"}[found[i][1]], 0
+    for j in range(i, len(found)):
+        depth += (found[j][1] == found[i][1]) - (found[j][1] == closing)
+        if not depth:
+            return found[i + 1 : j], j + 1
+    return found[i + 1 :], len(found)
+
+
+def script(found, i):
+    """(TeX of the script that begins at i, the index after it)."""
+    if i >= len(found):
+        return "{}", i
+    kind, part = found[i]
+    if part in "({":
+        inside, after = group(found, i)
+        return "{" + tex_of(inside) + "}", after
+    if part == "-" and i + 1 < len(found):
+        after, rest = i + 1, tokens_of_script(found[i + 1])
+        return "{-" + rest + "}", after + 1
+    return "{" + tokens_of_script(found[i]) + "}", i + 1
+
+
+def tokens_of_script(token):
+    kind, part = token
+    if kind == "number":
+        return part
+    return {"T": r"\top", "*": "*", "+": "+"}.get(part) or (name(part) if kind == "words" else SIGNS.get(part, part))
+
+
+def tex_of(found):
+    out, i = [], 0
+    while i < len(found):
+        kind, part = found[i]
+        i += 1
+        if kind == "number":
+            out.append(number(part))
+        elif part == "sqrt" and i < len(found):
+            i += found[i][1] == " " and i + 1 < len(found)
+            if found[i][1] == "(":
+                inside, i = group(found, i)
+            else:
+                end = scripted(found, i)
+                inside, i = found[i:end], end
+            out.append(r"\sqrt{" + tex_of(inside) + "}")
+        elif kind == "words":
+            out.append(name(part))
+            if i < len(found) and found[i][1] == "*" and ends_a_name(found, i + 1):
+                out.append("^{*}")
+                i += 1
+        elif kind in ("low", "high"):
+            inside, i = script(found, i)
+            out.append(("_" if kind == "low" else "^") + inside)
+        elif part == "." and out and i < len(found) and found[i][0] == "words":
+            out.append(r"\cdot ")
+        elif part == " ":
+            following = found[i][1] if i < len(found) else ","
+            if out and out[-1].strip() not in BETWEEN and following not in (*OPERATORS, *",;:."):
+                out.append(r"\,")  # a space between factors
+        else:
+            out.append(SIGNS.get(part, part) + (" " if part in SIGNS else ""))
+    # a name's own index and a script that follows it are one: lambda0_t, Dk_t
+    return re.sub(r"_\{([^{}]*)\}_\{", r"_{\1,", "".join(out))
+
+
+def tex(formula):
+    return tex_of(tokens(formula))
+
+
+# --- typesetting --------------------------------------------------------------------------------------------------------
+
+ROOTS = ("/usr/share/nodejs", "/usr/lib/nodejs", "/usr/local/lib/node_modules")
+STYLES = ("/usr/share/javascript/katex",)
+SCRIPT = """
+const katex = require("katex");
+const set = tex => { try { return katex.renderToString(tex, { output: "htmlAndMathml", strict: "ignore" }); } catch (e) { return null; } };
+process.stdout.write(JSON.stringify([katex.version, JSON.parse(require("fs").readFileSync(0, "utf8")).map(set)]));
+"""
+
+
+def cache_path():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "recollect", "formulas.json")
+
+
+def cached():
+    try:
+        with open(cache_path(), encoding="utf-8") as f:
+            return json.load(f)
+    except (OSError, ValueError):
+        return {}
+
+
+def keep(known):
+    """Writes the cache in one step; without a place for it the next report renders again."""
+    path = cache_path()
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as f:
+            json.dump(known, f)
+        os.replace(f"{path}.{os.getpid()}", path)
+    except OSError:
+        pass
+
+
+def available():
+    return bool(shutil.which("node")) and any(os.path.exists(os.path.join(folder, "katex.min.css")) for folder in STYLES)
+
+
+def typeset(formulas):
+    """{TeX: HTML} of all of these, of those not yet in the cache by one process; None where KaTeX is not installed. What
+    KaTeX cannot read is left out."""
+    if not available():
+        return None
+    known = cached()
+    missing = [f for f in formulas if f not in known]
+    if missing:
+        paths = os.pathsep.join([*ROOTS, os.environ.get("NODE_PATH", "")])
+        done = subprocess.run(["node", "-e", SCRIPT], input=json.dumps(missing), capture_output=True, text=True,
+                              env={**os.environ, "NODE_PATH": paths})  # fmt: skip
+        if done.returncode:
+            return None
+        known.update(zip(missing, json.loads(done.stdout)[1]))
+        keep(known)
+    return {f: known[f] for f in formulas if known[f]}
+
+
+def copy_style(folder):
+    """KaTeX's style sheet and fonts into the site, so that it needs no network."""
+    source = next(path for path in STYLES if os.path.exists(os.path.join(path, "katex.min.css")))
+    with open(os.path.join(source, "katex.min.css"), encoding="utf-8") as f:
+        css = re.sub(r",url\([^)]*\.(?:woff|ttf)\) format\(.\w+.\)", "", f.read())
+    with open(os.path.join(folder, "katex.css"), "w", encoding="utf-8") as f:
+        f.write(css)
+    os.makedirs(os.path.join(folder, "fonts"))
+    for file in sorted(set(re.findall(r"url\(fonts/([\w-]+\.woff2)\)", css))):
+        shutil.copyfile(os.path.join(source, "fonts", file), os.path.join(folder, "fonts", file))
+
+
+def unicode(formula):
+    """A formula without KaTeX: Greek letters, and short scripts raised and lowered."""
+    letters = re.sub(rf"(?<![A-Za-z])({'|'.join(GREEK)})(?![A-Za-z])", lambda m: greek_letter(m[1]), formula)
+    return style.scripted(letters)
+
+
+def greek_letter(word):
+    size = "CAPITAL" if word[0].isupper() else "SMALL"
+    return unicodedata.lookup(f"GREEK {size} LETTER {dict(LAMBDA='LAMDA', EPS='EPSILON').get(word.upper(), word.upper())}")
+
+
+class Formulas:
+    """Collects the formulas of all pages, then puts them in."""
+
+    def __init__(self):
+        self.found = {}  # formula -> its number
+
+    def mark(self, text):
+        """HTML of a text in which each formula is a place to be filled."""
+        shown = []
+        for formula, part in parts(text or ""):
+            shown.append(Markup(f"\ue000{self.found.setdefault(part, len(self.found))}\ue001") if formula else escape(part))
+        return Markup("").join(shown)
+
+    def fill(self, pages):
+        """The (path, html) of all pages with their formulas: as KaTeX sets them, in Unicode where it does not."""
+        written = {formula: tex(formula) for formula in self.found}
+        html = typeset(list(dict.fromkeys(written.values()))) or {}
+        shown = []
+        for formula in self.found:
+            inside = html.get(written[formula]) or str(escape(unicode(formula)))
+            shown.append(f'<span class="formula" data-plain="{escape(formula)}">{inside}</span>')
+        return [(path, re.sub("\ue000(\\d+)\ue001", lambda m: shown[int(m[1])], page)) for path, page in pages]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formulas: which parts of a text they are, what TeX says of them, and how they come into a site."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+import unittest.mock
+
+import synthetic
+from pages import ReportCase, run  # noqa: I001: finds the modules below
+import formulas
+
+PROGRAM = os.environ.get("RECOLLECT_PROGRAM", "")
+KATEX = unittest.skipUnless(formulas.available(), "no KaTeX here: no formula was typeset")
+
+
+def marked(text):
+    return "".join(f"[{part}]" if formula else part for formula, part in formulas.parts(text))
+
+
+class Texts(unittest.TestCase):
+    def test_formulas_of_texts_without_marks(self):
+        for text in (
+            "no formula in a sentence, nor in 12 words; I read a key, and a value.",
+            "[S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T] is the state.",
+            "the golden ratio [(1 + sqrt(5 - 4c)) / 2] with [c = a.k]; norm 1 at [c = 1] only.",
+            "[|e_t a_t^T|_F = |e_t|] whatever [|A_t k_t|] is",
+            "a unit key k and a layer delta_net by the delta rule, not gated_delta_net",
+            "For i.i.d. keys the rank-1 update of T steps costs [O(T^2 Dk)], at [d = 16], [tau = sqrt(d)].",
+            "[E|e_t|^2 -> 2 E|v|^2], with u along k",
+            "the paper's [A_t], as (see [S*])",
+            "embedding 10 x 12, a block x + attn(x)",
+            "64 and 1,024 pairs, about 0.5 of them; see ci/suites/full.toml",
+            "[d^2], [d^-1] and [3e-4 < x]",
+        ):
+            bare = re.sub(r"\[(?=\S)|(?<=\S)\]", "", text)
+            self.assertEqual(marked(bare), text)
+
+    def test_marks_decide_where_a_text_has_them(self):
+        self.assertEqual(marked("$a$ unit key $k$, and x_t"), "[a] unit key [k], and x_t")
+        self.assertEqual(marked("5 $ and x_t"), "5 $ and x_t")  # a mark without its other
+
+    def test_tex(self):
+        for plain, tex in (
+            ("S_{t-1} k_t^T", r"S_{t-1}\,k_{t}^{\top}"),
+            ("N / exp(2 (tau-1)/tau^2 d_k)", r"N/\exp (2\,(\tau-1)/\tau^{2}\,d_{k})"),
+            ("(1 + sqrt(5 - 4c)) / 2", r"(1+\sqrt{5-4c})/2"),
+            ("2 sqrt Dk", r"2\,\sqrt{D_{k}}"),
+            ("lambda0 <= .1", r"\lambda_{0}\le .1"),
+            ("(1+2a)^(-d/2)", r"(1+2a)^{-d/2}"),
+            ("Wk^+ E[xx^T]^-1", r"W_{k}^{+}\,E[xx^{\top}]^{-1}"),
+            ("S* = a * b", r"S^{*}=a\cdot b"),
+            ("sum_{i<=t} v_i, i = 1..t", r"\sum_{i\le t}\,v_{i},i=1\dots t"),
+            ("a.k != 3e-4", r"a\cdot k\ne 3\cdot 10^{-4}"),
+        ):
+            self.assertEqual(re.sub(r" (?=[^a-z.(]|$)", "", formulas.tex(plain)), re.sub(r" (?=[^a-z.(]|$)", "", tex), plain)
+
+    def test_unicode_where_nothing_typesets(self):
+        self.assertEqual(formulas.unicode("alpha k^T <= eps x_t"), "α kᵀ ≤ ε xₜ")
+
+    @KATEX
+    @unittest.skipUnless(PROGRAM, "needs the program")
+    def test_every_formula_of_the_program_is_typeset(self):
+        found = set()
+        for kind in ("claims", "variants", "tasks"):
+            listed = subprocess.run([PROGRAM, "list", kind, "--json"], check=True, capture_output=True, text=True).stdout
+            for text in texts_of(json.loads(listed)):
+                self.assertEqual(text.count("$") % 2, 0, text)
+                found |= {formulas.tex(part) for formula, part in formulas.parts(text) if formula}
+        self.assertGreater(len(found), 500)
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=folder):
+            self.assertEqual(found - set(formulas.typeset(sorted(found))), set())
+
+
+def texts_of(value):
+    """Every text with a space in it, of whatever JSON."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [text for one in value for text in texts_of(one)]
+    return [value] if isinstance(value, str) and " " in value else []
+
+
+class Sites(ReportCase):
+    def setUp(self):
+        super().setUp()
+        self.cache = os.path.join(self.folder, "cache")
+        patched = unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=self.cache)
+        patched.start()
+        self.addCleanup(patched.stop)
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=12, failing=0, kernels=("linear",))
+
+    @KATEX
+    def test_formulas_are_html_and_mathml_with_style_and_fonts_of_the_site(self):
+        self.written(self.verdicts)
+        page = self.page("claims/snr_linear.html")
+        found = re.findall(r'<span class="formula" data-plain="([^"]*)">(.*?)</math>', page.source)
+        self.assertIn("SNR^-1", [plain for plain, _ in found])
+        self.assertTrue(all("<math" in html for _, html in found))
+        self.assertIn('class="katex-html" aria-hidden="true"', page.source)
+        self.assertIn("../katex.css", page.references)
+        self.assertNotIn("\ue000", "".join(p.source for p in self.pages().values()))
+        with open(os.path.join(self.out, "katex.css"), encoding="utf-8") as f:
+            urls = re.findall(r"url\(([^)]*)\)", f.read())
+        self.assertTrue(urls and all(u.startswith("fonts/") and os.path.exists(os.path.join(self.out, u)) for u in urls), urls)
+        self.assertNotIn("plain notation", self.page("index.html").text)
+
+    @KATEX
+    def test_one_process_sets_what_is_new(self):
+        with unittest.mock.patch("formulas.subprocess.run", wraps=subprocess.run) as started:
+            pages = formulas.Formulas()
+            html = [("a", str(pages.mark("x_1 and x_2 <"))), ("b", str(pages.mark("x_2 and x_3")))]
+            first = pages.fill(html)
+            self.assertEqual(started.call_count, 1)
+            self.assertEqual(pages.fill(html), first)  # from the cache
+            self.assertEqual(started.call_count, 1)
+            pages.fill([("c", str(pages.mark("x_4 = 5")))])
+            self.assertEqual(json.loads(started.call_args.kwargs["input"]), ["x_{4}=5"])
+        self.assertEqual(first[0][1].count('class="katex"'), 2)
+        with open(formulas.cache_path(), "w", encoding="utf-8") as f:
+            f.write("{damaged")
+        self.assertEqual(pages.fill(html), first)
+
+    def test_without_katex_the_plain_form_stands_and_the_report_says_so_once(self):
+        bare = os.path.join(self.folder, "bin")
+        os.mkdir(bare)
+        done = run(self.verdicts, "-o", self.out, PATH=bare)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertFalse(os.path.exists(os.path.join(self.out, "katex.css")))
+        pages = self.pages()
+        self.assertEqual([path for path, page in pages.items() if "KaTeX" in page.text], ["index.html"])
+        self.assertIn(">SNR⁻¹</span>", pages["claims/snr_linear.html"].source)
+        self.assertFalse([r for page in pages.values() for r in page.references if "katex" in r])
+
+
+if __name__ == "__main__":
+    unittest.main()
