@@ -42,6 +42,7 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   const VerifyRequest request = flags.request();
   refuse_overlap({flags.output.path, flags.json, flags.junit}, {request.suite.path});
   if (!flags.output.path.empty()) OutputFile{flags.output.path};
+  for (const auto &point : request.suite.points) select_claims({point.claim}); // refuses misspelt names
   const std::vector<Measurement> plan = measurements(request, select_claims(request.patterns()));
   const Backend backend;
   Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, request.seed)),

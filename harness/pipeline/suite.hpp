@@ -75,7 +75,9 @@ struct Suite {
   std::vector<Statement> statements;
 };
 
-/// Usage error for unknown keys or values; input error for a file that is missing or no TOML.
+/// Usage error that names the line and the key for an unknown key, a value of another type than its key's, or a number
+/// that cannot be; input error for a file that is missing or no TOML. The names of layers, tasks, claims and their
+/// parameters are checked where they are looked up.
 Suite load_suite(const std::string &name);
 
 struct VerifyRequest {
@@ -87,7 +89,8 @@ struct VerifyRequest {
 };
 
 /// How every claim selected is to be measured, once for each of its points. A claim of the full suite is left out of a
-/// quick one unless it was named. Usage error for a bad value at a point.
+/// quick one unless it was named. Usage error for a bad value at a point, and for a point of the suite at a claim that the
+/// suite does not select.
 std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected);
 
 /// What is known before of how long a claim takes beside others: those of the full suite alone the longest, then those

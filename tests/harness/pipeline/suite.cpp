@@ -40,10 +40,77 @@ BOOST_AUTO_TEST_CASE(a_type_is_one_of_the_two_that_layers_run_in) {
   for (const char *wrong : {"\"f16\"", "\"F32\"", "32", "\"\"", "[\"f32\"]"}) BOOST_CHECK_THROW(real(wrong), Error);
 }
 
+/// What is wrong with a suite of these lines: "LINE: ...", without the file's name.
+std::string refusal(const std::string &lines) {
+  const Folder folder;
+  const std::string path = folder / "s.toml";
+  std::ofstream(path) << lines;
+  try {
+    load_suite(path);
+  } catch (const Error &failure) {
+    return std::string(failure.what()).substr(path.size() + 1);
+  }
+  return "";
+}
+
+BOOST_AUTO_TEST_CASE(misspelt_keys_are_named_with_their_line) {
+  BOOST_TEST(refusal("effort = \"full\"\nclaim = \"a\"\n") ==
+             "2: claim is not a key of a suite, did you mean 'claims'?");
+  BOOST_TEST(refusal("[[run]]\nname = \"e\"\ndtyp = \"f32\"\n") ==
+             "3: dtyp is not a key of [[run]], did you mean 'dtype'?");
+  BOOST_TEST(refusal("[[train]]\nname = \"e\"\ndtype = \"f32\"\n").find("3: dtype is not a key of [[train]]") == 0u);
+  BOOST_TEST(refusal("[[statement]]\nrows = \"r\"\n") == "2: rows is not a key of [[statement]], did you mean 'row'?");
+}
+
+BOOST_AUTO_TEST_CASE(values_are_of_their_keys_types) {
+  const std::vector<std::pair<std::string, std::string>> suite{
+      {"claims = 3", "claims needs a text"},
+      {"claims = []", "claims needs at least one value"},
+      {"claims = [3]", "claims needs a text"},
+      {"effort = \"fast\"", "effort cannot be 'fast'; known: quick, full"},
+      {"seed = -1", "seed needs a whole number of at least 0"},
+      {"seed = 1.5", "seed needs a whole number of at least 0"},
+      {"seed = \"1\"", "seed needs a whole number of at least 0"},
+      {"run = 1", "run needs tables: [[run]]"},
+      {"[run]\nname = \"e\"", "run needs tables: [[run]]"},
+      {"[[point]]\nd = 3", "every [[point]] names its claim"},
+      {"[[run]]\nseeds = 3", "a name is missing"}};
+  for (const auto &[lines, message] : suite) BOOST_TEST(refusal(lines + "\n") == "1: " + message);
+  const std::vector<std::pair<std::string, std::string>> runs{
+      {"title = 3", "title needs a text"},
+      {"variants = []", "variants needs at least one value"},
+      {"tasks = 1", "tasks needs a text"},
+      {"form = \"\"", "form needs a text that is not empty"},
+      {"dtype = \"f16\"", "dtype cannot be 'f16', did you mean 'f64'?"},
+      {"dtype = 32", "dtype needs a text"},
+      {"chunk = \"8\"", "chunk needs a whole number of at least 1"},
+      {"chunk = 0", "chunk needs a whole number of at least 1"},
+      {"seeds = 2.5", "seeds needs a whole number of at least 1"},
+      {"tune = 1", "tune needs true or false"},
+      {"set = 1", "set needs a table { name = value }"},
+      {"set = { d = true }", "set.d needs a number or a text"},
+      {"set = { d = [] }", "set.d needs at least one value"},
+      {"set = { d = inf }", "set.d needs a finite number"}};
+  for (const auto &[line, message] : runs)
+    BOOST_TEST(refusal("[[run]]\nname = \"e\"\n" + line + "\n") == "3: " + message);
+  BOOST_TEST(refusal("[[run]]\nname = \"e\"\n[[run]]\nname = \"e\"\n") == "3: another [[run]] is named 'e' as well");
+  BOOST_TEST(refusal("[[run]]\nname = \"e\"\n[[train]]\nname = \"e\"\n") == "");
+}
+
+BOOST_AUTO_TEST_CASE(statements_are_of_trainings_that_the_suite_has) {
+  const std::string suite = "[[train]]\nname = \"mqar\"\n[[statement]]\nrow = \"r\"\nat_most = 1\n";
+  BOOST_TEST(refusal(suite + "of = {}\nexperiment = \"mqar\"\n") == "");
+  BOOST_TEST(refusal(suite + "of = {}\nexperiment = \"mqr\"\n") ==
+             "3: no [[train]] is named 'mqr', did you mean 'mqar'?");
+  BOOST_TEST(refusal(suite + "of = { experiment = \"mqr\" }\nexperiment = \"mqar\"\n") ==
+             "3: no [[train]] is named 'mqr', did you mean 'mqar'?");
+}
+
 BOOST_AUTO_TEST_CASE(statements_are_comparisons_or_numbers) {
   const Folder folder;
   const auto load = [&](const std::string &keys) {
-    std::ofstream(folder / "s.toml") << "[[statement]]\nrow = \"r\"\nexperiment = \"e\"\n" << keys;
+    std::ofstream(folder / "s.toml") << "[[train]]\nname = \"e\"\n[[statement]]\nrow = \"r\"\nexperiment = \"e\"\n"
+                                     << keys;
     return load_suite(folder / "s.toml").statements;
   };
   const auto compared =
@@ -56,8 +123,8 @@ BOOST_AUTO_TEST_CASE(statements_are_comparisons_or_numbers) {
   BOOST_TEST((between[0].measure == "loss" && between[0].paper == "T 1" && between[0].row == "r"));
   BOOST_TEST(
       (load("of = {}\nat_least = 0.5\n")[0].most == HUGE_VAL && load("of = {}\nat_most = 1\n")[0].least == -HUGE_VAL));
-  std::ofstream(folder / "s.toml")
-      << "[[statement]]\nrow = \"r\"\nexperiment = [\"e\", \"f\"]\nof = { lr = [1, 2] }\nat_most = 1\n";
+  std::ofstream(folder / "s.toml") << "[[train]]\nname = \"e\"\n[[train]]\nname = \"f\"\n[[statement]]\nrow = "
+                                      "\"r\"\nexperiment = [\"e\", \"f\"]\nof = { lr = [1, 2] }\nat_most = 1\n";
   const auto several = load_suite(folder / "s.toml").statements;
   BOOST_TEST_REQUIRE(several.size() == 4u);
   BOOST_TEST((several[1].experiment == "e" && several[2].experiment == "f" && several[2].first.at("lr") == "1"));
@@ -65,7 +132,9 @@ BOOST_AUTO_TEST_CASE(statements_are_comparisons_or_numbers) {
                             "of = 1\nat_least = 1\n", "of = {}\nbetween = 1\n", "of = {}\nat_least = \"x\"\n",
                             "of = {}\nat_least = 1\nmeasure = \"speed\"\n", "of = {}\nat_least = 1\nnote = \"x\"\n",
                             "of = { lr = {} }\nat_least = 1\n", "of = {}\nat_least = 1\nstep = 1e300\n",
-                            "of = {}\nat_least = 1\nstep = -1\n"})
+                            "of = {}\nat_least = 1\nstep = -1\n", "of = {}\nat_least = 1\nstep = 2.5\n",
+                            "of = {}\nabove = {}\nat_least = 1\n", "of = {}\nbetween = [1, 0.5]\n",
+                            "of = {}\nat_least = 2\nat_most = 1\n", "of = {}\nat_least = nan\n"})
     BOOST_CHECK_THROW(load(wrong), Error);
 }
 
@@ -106,6 +175,8 @@ BOOST_AUTO_TEST_CASE(points_are_resolved_against_the_claim) {
   VerifyRequest request;
   request.points = {{{"d", "8"}}, {{"n", "5"}}};
   request.suite.points = {{"a-b", {{"d", "16"}}}, {"other", {{"d", "32"}}}};
+  BOOST_CHECK_THROW(measurements(request, {&claim}), Error); // a point that would be left out in silence
+  request.claims = {"a_b"};                                  // named, in place of the suite's own
   const auto all = measurements(request, {&claim});
   BOOST_TEST_REQUIRE(all.size() == 3u);
   BOOST_TEST((all[0].protocol.point->str() == "d=8,n=3" && all[1].protocol.point->str() == "d=4,n=5"));
