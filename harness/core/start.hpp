@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a program whose libraries do not start. OpenBLAS asks for 128 MiB per thread before main(), and if it cannot
-// have them (`ulimit -v`), asks again for ever.
+// Ends a program whose libraries and static variables are refused memory before main(), where no exception is caught.
+// OpenBLAS asks for 128 MiB per thread, and if it cannot have them (`ulimit -v`), asks again for ever.
 #pragma once
 
 namespace recollect {
 
-/// For .preinit_array, before any library starts: exit 3 with one line after ten seconds of processor time.
+/// For .preinit_array, before any library starts: until started(), an allocation of C++ that fails, exit(), SIGABRT,
+/// SIGSEGV, or four seconds of processor time end the program with exit 3 and one line.
 void limit_start();
 /// First in main().
 void started();
