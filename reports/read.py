@@ -19,7 +19,9 @@ class Unreadable(Exception):
 
 
 def plain(value):
-    """A Python str, int or float for any HDF5 scalar."""
+    """A Python str, int or float for any HDF5 scalar. What is not UTF-8 in a text becomes U+FFFD."""
+    if isinstance(value, str):
+        value = value.encode("utf-8", "surrogateescape")
     if isinstance(value, bytes):
         return value.split(b"\0")[0].decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value
@@ -167,7 +169,7 @@ def read_file(path):
                 raise Unreadable(f"{path} has schema version {version}; this report reads versions {known}")
             meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}
             return {
-                "path": path,
+                "path": plain(path),  # as it is shown
                 "meta": meta,
                 "cases": read_cases(file),
                 "claims": read_claims(file),

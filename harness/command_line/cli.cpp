@@ -58,6 +58,7 @@ void check_words(int argc, char **argv, CLI::App &app) {
     for (const std::string &name : option->get_lnames()) flags.push_back("--" + name);
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i], flag = word.substr(0, word.find('='));
+    if (word == "--") break; // names of files alone
     if (word.rfind("--", 0) == 0 && word.size() > 2 && std::find(flags.begin(), flags.end(), flag) == flags.end())
       usage_error(first + " has no flag " + flag + suggestion(flag, flags));
   }
@@ -76,6 +77,10 @@ int parse_and_run(int argc, char **argv, bool alone) {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {
     return app.exit(help);
+  } catch (const CLI::ExtrasError &failure) {
+    const std::string said = one_line(failure.what());
+    usage_error(said +
+                (said.find(": -") == std::string::npos ? "" : " (a file's name that begins with a dash: ./-NAME)"));
   } catch (const CLI::ParseError &failure) {
     usage_error(one_line(failure.what()));
   }

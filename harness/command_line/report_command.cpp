@@ -70,14 +70,15 @@ int report(const ReportFlags &flags) {
         "the report needs a python3 with h5py, matplotlib and jinja2; none was found when this program was built");
   if (!std::filesystem::exists(script)) input_error("the report's code is missing: " + script);
   const Catalogue catalogue;
-  std::vector<std::string> words{python, script};
-  words.insert(words.end(), flags.results.begin(), flags.results.end());
-  words.insert(words.end(), {"-o", flags.folder, "--format", flags.format, "--catalogue", catalogue.path()});
+  std::vector<std::string> words{python,        script,          "--output=" + flags.folder, "--format", flags.format,
+                                 "--catalogue", catalogue.path()};
   if (flags.csv) words.push_back("--csv");
   const int progress =
       flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // what it says on its own standard error is kept for errors
   if (progress >= 0) words.insert(words.end(), {"--progress", std::to_string(progress)});
   if (flags.quiet.quiet || isatty(STDERR_FILENO)) stop_heartbeat(); // on a terminal the report has a line of its own
+  words.push_back("--"); // a name may begin with a dash
+  words.insert(words.end(), flags.results.begin(), flags.results.end());
   std::string said;
   const int status = run_program(words, said);
   if (progress >= 0) close(progress);

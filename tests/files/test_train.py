@@ -86,7 +86,7 @@ class Train(InFolder):
             f.write("tasks = 3\n")
         done = subprocess.run([PROGRAM, "train", "--suite", self.path("s.toml")], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("tasks: not a key of [[train]]", done.stderr)
+        self.assertIn("6: tasks is not a key of [[train]]", done.stderr)
 
     def run_suite(self, *flags):
         done = subprocess.run([PROGRAM, "train", "--suite", self.path("s.toml"), *flags], capture_output=True, text=True)
@@ -119,7 +119,7 @@ class Train(InFolder):
         self.assertEqual(len(joined["experiments"]), 1)
 
     def test_statements_that_cannot_be_judged_train_nothing(self):
-        for keys, said in (('experiment = "other", of = {}, at_least = 1', "no model"), ('experiment = "a", of = {}, at_least = 1', "more than one mixer"),
+        for keys, said in (('experiment = "other", of = {}, at_least = 1', "no [[train]] is named 'other'"), ('experiment = "a", of = {}, at_least = 1', "more than one mixer"),
                            ('experiment = "a", of = {}', "either above and below or a number")):
             with open(self.path("s.toml"), "w") as f:
                 f.write('statement = [ { row = "r", %s } ]\n[[train]]\nname = "a"\nset = { mixer = ["linear", "none"] }\n' % keys)
