@@ -13,8 +13,8 @@ The program decides who runs when and how often; here nothing runs that was not 
 part of a sample (library_peers.py, torch_peers.py). A pass backward is the gradients of all tensors by autograd, from
 random ones of the outputs; the forward pass is over by then.
 
-A case in float32 has peers whose tensors are float32, one with bfloat16 products those whose tensors are bfloat16. fla's
-kernels multiply float32 in TF32, and are tuned by Triton at their first call, completely: a peer whose first call takes
+A case has peers whose tensors are stored in its own type; one of float32 arrays with bfloat16 products those whose tensors are
+bfloat16. fla's kernels multiply float32 in TF32, and are tuned by Triton at their first call, completely: a peer whose first call takes
 longer than its limit is skipped, and what Triton has compiled by then is in its cache for the next try."""
 import json
 import os
@@ -60,7 +60,7 @@ class limited:
 def load(case):
     """{name: array [B,H,T,...]} of the tensors that the program wrote."""
     B, H, T, Dk, Dv = case["shape"]
-    dtype = np.float32 if case["real"] == "f32" else np.float64
+    dtype = np.float64 if case["real"] == "f64" else np.float32  # which holds numbers of 16 bits exactly
     shapes = {"q": (B, H, T, Dk), "k": (B, H, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
               "lambda": (B, H, T, Dk), "w": (B, H, T, Dk)}
     return {name: np.fromfile(os.path.join(case["folder"], name + ".bin"), dtype).reshape(shapes[name])
@@ -71,15 +71,18 @@ def said(error):
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-def in_bf16(x):
-    """What would be of this type in a model: q, k, v and w. Gates keep theirs."""
-    return {name: t.to(torch.bfloat16) if name in ("q", "k", "v", "w") else t for name, t in x.items()}
+SIXTEEN_BITS = {"bf16": torch.bfloat16, "f16": torch.float16}
 
 
-def autocast(peer):
-    """The peer with its products in bfloat16, and what PyTorch says is not to be rounded so in float32."""
+def stored_in(storage, x):
+    """What would be of a type of 16 bits in a model: q, k, v and w. Gates keep theirs."""
+    return {name: t.to(SIXTEEN_BITS[storage]) if name in ("q", "k", "v", "w") else t for name, t in x.items()}
+
+
+def autocast(storage, peer):
+    """The peer with its products in the storage type, and what PyTorch says is not to be rounded so in float32."""
     def cast(x):
-        with torch.autocast(DEVICE, torch.bfloat16, cache_enabled=False):
+        with torch.autocast(DEVICE, SIXTEEN_BITS[storage], cache_enabled=False):
             return peer(x)
 
     return cast
@@ -116,9 +119,10 @@ class TorchPeer:
         x = {name: torch.from_numpy(array).to(DEVICE) for name, array in load(case).items()}
         if "alpha" in x and case["form"] != "recurrent":
             x["log_alpha"] = x.pop("alpha").log()
-        self.x, peer = (in_bf16(x) if self.storage == "bf16" else x), self.function
-        if self.storage == "bf16":
-            peer = autocast(peer)
+        narrow = self.storage in SIXTEEN_BITS
+        self.x, peer = (stored_in(self.storage, x) if narrow else x), self.function
+        if narrow:
+            peer = autocast(self.storage, peer)
         self.output = lambda: peer(self.x)
         self.make = lambda: backward_of(peer, self.x) if case["backward"] else self.output
         self.bytes_moved = sum(t.numel() * t.element_size() for t in self.x.values())
@@ -136,7 +140,7 @@ class LibraryPeer:
         arrays = load(case)
         if case["variant"] in library_peers.WITH_STATE:
             arrays["state"] = np.zeros((B, H, Dv, Dk), np.float32)
-        convert = lambda: library_peers.fla_layers.Inputs(arrays, getattr(torch, {"bf16": "bfloat16"}.get(self.storage, "float32")),
+        convert = lambda: library_peers.fla_layers.Inputs(arrays, SIXTEEN_BITS.get(self.storage, torch.float32),
                                                           dict(library_peers.fla_layers.SETTINGS))
         call = library_peers.captured(self.layer, self.kernel, convert())
         copies = iter([call])
@@ -165,11 +169,11 @@ def peers_of(case):
     by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate a step
     on_this_device = form == "recurrent" or DEVICE == "cpu"  # its chunked forms are no peers of a GPU's kernels
     if function and parameters is not None and not by_channel and on_this_device:
-        if form != "recurrent" or storage != "bf16":  # a loop's time is its launches', in any type
+        if form != "recurrent" or storage not in SIXTEEN_BITS:  # a loop's time is its launches', in any type
             found.append(TorchPeer("torch", lambda x: function(x, case["chunk"], **parameters), storage))
     if variant == "softmax" and DEVICE == "cpu" and not case["parameters"] and hasattr(torch.nn.functional, "scaled_dot_product_attention"):
         found.append(TorchPeer("torch", lambda x: torch.nn.functional.scaled_dot_product_attention(x["q"], x["k"], x["v"], is_causal=True), storage))
-    if DEVICE == "cuda" and not case["parameters"] and real == "f32" and (form != "recurrent" or case["shape"][2] == 1):
+    if DEVICE == "cuda" and not case["parameters"] and real != "f64" and (form != "recurrent" or case["shape"][2] == 1):
         for source, layer, kernel in library_peers.adapters(variant, case["shape"][2]):
             found.append(LibraryPeer(source, layer, kernel, storage, library_peers.NOTES.get((source, variant), "")))
     return found

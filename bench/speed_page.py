@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Callable
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCS = os.path.join(os.path.dirname(HERE), "docs")
@@ -20,23 +21,32 @@ from rendering import Row  # noqa: E402
 
 PAGE = os.path.join(DOCS, "speed.md")
 SHAPE = ("B", "H", "T", "Dk", "Dv")
+NARROW = ("bf16", "f16")
+Group = tuple[str, str, Callable[[Row], bool]]
+# Headings of our times and of theirs, and which rows they are of: the type of arrays and that of products.
+GROUPS: list[Group] = [
+    ("float32", "theirs", lambda r: r["math"] == "exact" and r["storage"] not in NARROW),
+    ("bf16 products", "theirs, stored in bf16", lambda r: r["math"] == "bf16"),
+    ("stored in bf16", "theirs, too", lambda r: r["math"] == "exact" and r["storage"] == "bf16"),
+]
 
 
 def milliseconds(row: Row) -> str:
     noise = 100 * float(row["noise"])
     marks = "*" if row["kept_slow"] == "1" else ""
+    marks += "†" if row["source"] == "recollect" and "converted" in row["reason"] else ""
     return f"{1e3 * float(row['median_seconds']):.3g}{marks} ±{noise:.1g}%"
 
 
-def cells(rows: list[Row], math: str) -> list[str]:
-    """Ours, the fastest of theirs, the ratio of both, the share of the limit that ours reaches."""
-    mine = [r for r in rows if r["math"] == math and r["source"] == "recollect"]
+def cells(rows: list[Row]) -> list[str]:
+    """Of the rows of a group: ours, the fastest of theirs, the ratio of both, the share of the limit that ours reaches."""
+    mine = [r for r in rows if r["source"] == "recollect"]
     if not mine:
         return ["", "", "", ""]
     ours = mine[0]
     if ours["status"] != "ok":
         return [ours["status"] + ": " + ours["reason"], "", "", ""]
-    theirs = [r for r in rows if r["math"] == math and r["source"] != "recollect"]
+    theirs = [r for r in rows if r["source"] != "recollect"]
     timed = sorted((r for r in theirs if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
     limit = float(ours["limit_seconds"]) / float(ours["median_seconds"])
     reached = f"{100 * limit:.2g}% {ours['bound']}" if limit else ""
@@ -53,12 +63,16 @@ def table(rows: list[Row], which: str) -> list[str]:
             cases.setdefault((row["variant"], *(row[n] for n in SHAPE), row["without"]), []).append(row)
     if not cases:
         return []
-    columns = ["layer", "B,H,T,Dk,Dv", "float32", "theirs", "ratio", "of limit", "bf16 products", "theirs, stored in bf16",
-               "ratio", "of limit"]
+    timed = [row for mine in cases.values() for row in mine]
+    groups = [group for i, group in enumerate(GROUPS) if i < 2 or any(map(group[2], timed))]
+    columns = ["layer", "B,H,T,Dk,Dv"]
+    for ours, theirs, _ in groups:
+        columns += [ours, theirs, "ratio", "of limit"]
     out = ["", f"**{which}**", "", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     for (layer, *shape, without), mine in sorted(cases.items(), key=lambda item: (item[0][1:6], item[0][0])):
         name = layer + (f" without {without}" if without else "")
-        out.append("| " + " | ".join([name, ",".join(shape), *cells(mine, "exact"), *cells(mine, "bf16")]) + " |")
+        found = [cell for _, _, has in groups for cell in cells([row for row in mine if has(row)])]
+        out.append("| " + " | ".join([name, ",".join(shape), *found]) + " |")
     return out
 
 

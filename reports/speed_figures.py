@@ -31,10 +31,13 @@ def kind(b):
 
 
 def words_of(kind):
-    """What is not usual of a kind: "backward, tf32, without alpha"."""
+    """What is not usual of a kind: "backward, tf32 products, without alpha"; "stored in bf16"."""
     real, way, math, schedule, without = kind
-    usual = ((way, "forward"), (math, "exact"), (schedule, "auto"))
-    return ", ".join([word for word, plain in usual if word != plain] + ([f"without {without}"] if without else []))
+    words = [f"stored in {real}"] if real in ("bf16", "f16") else []
+    words += [] if way == "forward" else [way]
+    words += [] if math == "exact" else [f"{math} products"]
+    words += [] if schedule == "auto" else [schedule]
+    return ", ".join(words + ([f"without {without}"] if without else []))
 
 
 def series(rows):

@@ -79,6 +79,7 @@ double rounded(double x, Precision precision) {
 
 Precision precision_of(Real real, Math math) {
   if (real == Real::f64) return Precision::f64;
+  if (real != Real::f32) return real == Real::bf16 ? Precision::bf16 : Precision::f16;
   return math == Math::bf16 ? Precision::bf16 : math == Math::tf32 ? Precision::tf32 : Precision::f32;
 }
 

@@ -23,7 +23,9 @@ PartList computed(const CheckCase &problem, const Form &form, Real real, Math ma
 /// The battery's, or of those a short one and one a step beyond a chunk.
 std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bool gradient,
                                 const SelfOptions &options) {
-  std::vector<BatteryCase> all = battery(variant, params, Precision::f32, gradient, options.seed);
+  const Real first = options.reals.at(0);
+  const Precision inputs = bytes_of(first) == 2 ? precision_of(first, Math::exact) : Precision::f32;
+  std::vector<BatteryCase> all = battery(variant, params, inputs, gradient, options.seed);
   if (!options.quick) return all;
   std::vector<BatteryCase> some;
   for (int T : {2, 65})
@@ -70,8 +72,10 @@ void check_forms(const Variant &variant, const SelfOptions &options,
     };
     for (const Form &form : variant.forms) {
       if (!form.exact) continue;
-      for (Math math : options.maths) run(form, Real::f32, math);
-      if (&form != &variant.forms[0] || form.vjp) run(form, Real::f64, Math::exact);
+      for (Real real : options.reals) {
+        if (real == Real::f64 && &form == &variant.forms[0] && !form.vjp) continue;
+        for (Math math : real == Real::f32 ? options.maths : std::vector<Math>{Math::exact}) run(form, real, math);
+      }
     }
   }
 }

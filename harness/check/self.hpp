@@ -20,15 +20,16 @@ struct SelfCase {
 };
 
 struct SelfOptions {
-  bool quick = false;                   // a short and an odd-length case alone
-  std::vector<Math> maths{Math::exact}; // of float32 products
+  bool quick = false;                            // a short and an odd-length case alone
+  std::vector<Real> reals{Real::f32, Real::f64}; // what arrays are stored in: these, or one of 16 bits
+  std::vector<Math> maths{Math::exact};          // of products of float32 arrays
   std::uint64_t seed = 1;
 };
 
-/// Exact forms in float32 and float64, outputs and, where a form has a backward pass, gradients, each case against one
-/// float64 reference. The inputs are exact in float32. The definition in float64 is run again only where it has a
-/// backward pass of its own. Forms that are not stable are held to well-conditioned cases alone. `told` hears of each as
-/// it is done; of a case that has no reference, as of one that cannot be decided.
+/// Exact forms in each type, outputs and, where a form has a backward pass, gradients, each case against one float64
+/// reference. The inputs are exact in the type, where there are several in float32. The definition in float64 is run
+/// again only where it has a backward pass of its own. Forms that are not stable are held to well-conditioned cases
+/// alone. `told` hears of each as it is done; of a case that has no reference, as of one that cannot be decided.
 void check_forms(const Variant &variant, const SelfOptions &options, const std::function<void(const SelfCase &)> &told);
 
 } // namespace recollect

@@ -17,7 +17,8 @@ namespace {
 
 struct BenchFlags {
   std::vector<std::string> variants{"all"}, forms{"fast"}, shapes, sweeps, settings, without;
-  std::string dtype = "f32", shapes_file, output, json;
+  std::string shapes_file, output, json;
+  TypeFlag dtype{"f32"};
   int chunk = 64;
   SamplingRule rule;
   double peers_limit = 60, peers_tuning = 0;
@@ -29,7 +30,7 @@ struct BenchFlags {
   BenchRequest request() const {
     BenchRequest r;
     r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.rule = rule;
-    r.real = dtype == "f32" ? Real::f32 : Real::f64;
+    r.real = dtype.real();
     r.settings = assignments(settings);
     r.without = without, r.backward = backward;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
@@ -133,7 +134,7 @@ Action add_bench(CLI::App &app) {
   c.add_option("--shape", flags->shapes, "B,H,T,Dk,Dv (repeatable); default 2,8,4096,64,64")->expected(1)->take_all();
   c.add_option("--shapes", flags->shapes_file, "file of shapes, one B,H,T,Dk,Dv a line; # begins a comment");
   c.add_option("--sweep", flags->sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
-  c.add_option("--dtype", flags->dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
+  flags->dtype.add(c);
   c.add_option("--chunk", flags->chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
   c.add_option("--without", flags->without, "optional inputs to leave out, comma-separated")->delimiter(',');
   c.add_option("--set", flags->settings, "name=value, or variant.name=value (repeatable)")->expected(1)->take_all();

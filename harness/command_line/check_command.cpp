@@ -32,6 +32,7 @@ struct CheckFlags {
   int chunk = 64;
   bool self = false, quick = false, gradient = false, list_mistakes = false;
   ConventionFlags convention;
+  CLI::Option *dtype_given = nullptr;
 };
 
 std::string quoted(const std::string &word) {
@@ -197,15 +198,24 @@ std::string record_lines(const SelfCase &one) {
   return lines;
 }
 
+Real real_of_self(const std::string &name) {
+  for (Real real : all_reals)
+    if (name == name_of(real)) return real;
+  usage_error("--self stores arrays in f32, f64, f16 or bf16, got --dtype " + name +
+              (name == "tf32" ? ": --math tf32 rounds products of float32 arrays" : ""));
+}
+
 int check_self(const CheckFlags &flags) {
   const auto variants = select_variants({flags.variant.empty() ? "all" : flags.variant});
   SelfOptions options;
   options.quick = flags.quick;
+  if (flags.dtype_given->count()) options.reals = {real_of_self(flags.dtype)};
   options.maths.clear();
   for (const std::string &math : flags.maths) {
     EngineFlags one;
     one.math = math;
     options.maths.push_back(one.get_math());
+    if (options.reals.size() == 1) refuse_math(options.reals[0], one.get_math());
   }
   const Backend backend;
   JUnit suite("recollect check --self", "forms");
@@ -214,7 +224,8 @@ int check_self(const CheckFlags &flags) {
   Progress progress(variants.size());
   for (const Variant *variant : variants) {
     progress.next(variant->name);
-    const std::string command = "recollect check --self " + variant->name;
+    const std::string command =
+        "recollect check --self " + variant->name + (flags.dtype_given->count() ? " --dtype " + flags.dtype : "");
     check_forms(*variant, options, [&](const SelfCase &one) {
       progress.next(one.title(), 0);
       if (!one.skipped.empty()) return suite.skipped(one.title(), one.skipped);
@@ -272,7 +283,10 @@ Action add_check(CLI::App &app) {
   c.add_flag("--grad", flags->gradient,
              "its gradients too: the input also holds do and, where wanted, dstate (of the final state), the candidate "
              "what it has of dq, dk, dv, those of the gates and of w, and dstate (of the initial state)");
-  c.add_option("--dtype", flags->dtype, "what it computed in: f64, f32, tf32, f16 or bf16")->capture_default_str();
+  flags->dtype_given = c.add_option("--dtype", flags->dtype,
+                                    "what it computed in: f64, f32, tf32, f16 or bf16; with --self what arrays are "
+                                    "stored in, without it there f32 and f64")
+                           ->capture_default_str();
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")
       ->expected(1)
       ->take_all();

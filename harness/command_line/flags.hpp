@@ -30,9 +30,10 @@ struct EngineFlags {
     c.add_option("--schedule", schedule, "auto, streaming (one team per head) or three_phase (all chunks at once)")
         ->check(CLI::IsMember({"auto", "streaming", "three_phase"}))
         ->capture_default_str();
-    c.add_option("--math", math,
-                 "exact, tf32 or bf16: precision to which the operands of float32 products are rounded, if the device "
-                 "supports it")
+    c.add_option(
+         "--math", math,
+         "exact, tf32 or bf16: precision to which the operands of products of float32 arrays are rounded, if the "
+         "device supports it")
         ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
         ->capture_default_str();
   }
@@ -60,9 +61,25 @@ struct AlongFlags {
   bool asked() const { return !dimension.empty(); }
 };
 
+/// What q, k, v, w, o and their gradients are stored in.
+struct TypeFlag {
+  std::string name;
+  void add(CLI::App &c) {
+    c.add_option(
+         "--dtype", name,
+         "f32, f64, bf16 or f16: what arrays are stored in; beside bf16 and f16, sums, states and gates are float32")
+        ->check(CLI::IsMember({"f32", "f64", "bf16", "f16"}))
+        ->capture_default_str();
+  }
+  Real real() const {
+    return *std::find_if(std::begin(all_reals), std::end(all_reals), [&](Real one) { return name == name_of(one); });
+  }
+};
+
 /// Which form, in which type and chunks, with which parameters.
 struct FormFlags {
-  std::string form = "fast", dtype = "f64";
+  std::string form = "fast";
+  TypeFlag dtype{"f64"};
   int chunk = 64;
   std::vector<std::string> settings;
 
@@ -70,10 +87,10 @@ struct FormFlags {
     c.add_option("--form", form, "recurrent, fast (the fastest exact form at this shape), or the name of a form")
         ->capture_default_str();
     c.add_option("--chunk", chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
-    c.add_option("--dtype", dtype, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
+    dtype.add(c);
     c.add_option("--set", settings, "name=value, or owner.name=value (repeatable)")->expected(1)->take_all();
   }
-  Real real() const { return dtype == "f32" ? Real::f32 : Real::f64; }
+  Real real() const { return dtype.real(); }
 };
 
 /// How the user's arrays are named, laid out and parametrised.

@@ -34,7 +34,7 @@ void print_bench(std::ostream &out, const BenchResult &r, double ours) {
       formatted("%-64s %9.4g ms  [%.4g, %.4g]  noise %.2g%%  %8.3g tokens/s", name.c_str(), t.median * 1e3, t.low * 1e3,
                 t.high * 1e3, 100 * t.noise, double(c.shape.heads()) * c.shape.T / t.median);
   if (peer && ours > 0) line += formatted("  %.3gx ours", t.median / ours);
-  if (peer) line += "  stored in " + r.storage;
+  if (peer || c.math != Math::exact) line += "  stored in " + r.storage;
   if (r.limit > 0) line += formatted("  %.3g%% of its limit (%s)", 100 * r.limit / t.median, r.bound.c_str());
   if (r.peak_bytes > 0) line += formatted("  peak %.3g MB", double(r.peak_bytes) / 1e6);
   if (c.math != Math::exact && r.error > 0) line += formatted("  error %.1e", r.error);

@@ -5,6 +5,8 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/diff.hpp"
 #include "harness/pipeline/results.hpp"
@@ -26,9 +28,22 @@ int inspect(const std::string &path, bool json) {
   return missing ? exit_failed : exit_ok;
 }
 
+/// "linear/chunked (with backward) ...": whose kernels read and write arrays of bf16 and f16 themselves.
+std::string native_16_bit_forms() {
+  std::vector<std::string> all;
+  for (const Variant &variant : all_variants())
+    for (const Form &form : variant.forms) {
+      const bool forward = bool(form.native.bf16), backward = bool(form.vjp.native.bf16);
+      if (forward || backward)
+        all.push_back(variant.name + "/" + form.name + (backward ? forward ? " with backward" : " backward" : ""));
+    }
+  return all.empty() ? "none: arrays are converted to float32 and back" : join(all, ", ");
+}
+
 int describe_program(bool json) {
   const Backend backend;
-  const Facts facts = provenance({"recollect", "info"}, 0);
+  Facts facts = provenance({"recollect", "info"}, 0);
+  facts.emplace_back("native_16_bit_forms", native_16_bit_forms());
   json ? print_facts_json(std::cout, facts) : print_facts(std::cout, facts);
   return exit_ok;
 }

@@ -11,14 +11,27 @@
 
 namespace recollect {
 
-enum class Real { f32, f64 };
-inline const char *name_of(Real real) { return real == Real::f32 ? "f32" : "f64"; }
-/// Unit round-off spacing of the type: 2^-23 or 2^-52.
+/// What q, k, v, w, o and their gradients are stored in. Beside arrays of 16 bits, sums, states and gates (beta, alpha,
+/// lambda) are float32: a decay of 0.999 is 1 in bfloat16.
+enum class Real { f32, f64, bf16, f16 };
+constexpr Real all_reals[] = {Real::f32, Real::f64, Real::bf16, Real::f16};
+inline const char *name_of(Real real) {
+  const char *const names[] = {"f32", "f64", "bf16", "f16"};
+  return names[int(real)];
+}
+/// Of a stored number.
+inline unsigned bytes_of(Real real) { return real == Real::f64 ? 8 : real == Real::f32 ? 4 : 2; }
+/// The type of sums, states and gates.
+inline Real wide_of(Real real) { return real == Real::f64 ? Real::f64 : Real::f32; }
+/// Spacing of numbers from 1 on: 2^-23, 2^-52, 2^-7 or 2^-10.
 inline double epsilon_of(Real real) {
-  return real == Real::f32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  return real == Real::f32    ? std::numeric_limits<float>::epsilon()
+         : real == Real::f64  ? std::numeric_limits<double>::epsilon()
+         : real == Real::bf16 ? 1.0 / (1 << 7)
+                              : 1.0 / (1 << 10);
 }
 
-/// Rounding of the operands of float32 matrix products: none, TF32 (10 bits) or bfloat16 (7 bits), if the device has
+/// Rounding of the operands of products of float32 arrays: none, TF32 (10 bits) or bfloat16 (7 bits), if the device has
 /// such units. Sums are float32 in each.
 enum class Math { exact, tf32, bf16 };
 inline const char *name_of(Math math) { return math == Math::exact ? "exact" : math == Math::tf32 ? "tf32" : "bf16"; }
@@ -44,7 +57,8 @@ struct TensorFacts {
   const char *name;
   enum Width { step, key, value } width; // [B,H,T], [B,H,T,Dk], [B,H,T,Dv]
   enum Neutral { none, one, the_key } neutral;
-  bool decay; // a factor in [0,1]
+  bool decay;                                          // a factor in [0,1]
+  bool gate() const { return width == step || decay; } // beta, alpha, lambda: float32 beside arrays of 16 bits
 };
 inline const TensorFacts &facts_of(Tensor tensor) {
   static constexpr TensorFacts table[tensor_count] = {

@@ -3,21 +3,47 @@
 #pragma once
 #include "harness/core/cost.hpp"
 #include "harness/core/counted.hpp"
+#include "harness/core/float16.hpp"
 #include "harness/core/quad.hpp"
 #include "harness/core/taped.hpp"
 #include "harness/core/types.hpp"
 #include <functional>
 #include <string_view>
+#include <type_traits>
 
 namespace recollect {
 
-template <class Real> struct Call;     // device.hpp: device arrays, parameters and chunk length of one forward pass
-template <class Real> struct Pullback; // device.hpp: the same of one backward pass
+// device.hpp: device arrays, parameters and chunk length of one forward pass, and the same of one backward pass. q, k,
+// v, w and o hold Stored numbers.
+template <class Real, class Stored = Real> struct Call;
+template <class Real, class Stored = Real> struct Pullback;
+
+/// Kernels of a pass that read and write arrays of 16 bits themselves; sums, states and gates are float32. Where there
+/// are none, arrays are converted before and after the pass in float32 (converted.hpp).
+template <template <class, class> class Pass> struct Native16 {
+  std::function<void(const Pass<float, BFloat16> &)> bf16 = nullptr;
+  std::function<void(const Pass<float, Float16> &)> f16 = nullptr;
+  /// The shapes that they take; null: all.
+  std::function<bool(const Shape &, const Params &)> takes = nullptr;
+
+  template <class Stored> const auto &of() const {
+    if constexpr (std::is_same_v<Stored, BFloat16>)
+      return bf16;
+    else
+      return f16;
+  }
+  /// Whether there is one for arrays in `real` of this shape.
+  bool has(Real real, const Shape &shape, const Params &params) const {
+    const bool any = real == Real::bf16 ? bool(bf16) : real == Real::f16 && bool(f16);
+    return any && (!takes || takes(shape, params));
+  }
+};
 
 /// Gradients with respect to every input of a form, from those of its outputs and its final state.
 struct Vjp {
-  std::function<void(const Pullback<float> &)> f32;
-  std::function<void(const Pullback<double> &)> f64;
+  std::function<void(const Pullback<float> &)> f32 = nullptr;
+  std::function<void(const Pullback<double> &)> f64 = nullptr;
+  Native16<Pullback> native = {};
   explicit operator bool() const { return bool(f64); }
 };
 
@@ -34,6 +60,7 @@ struct Form {
   std::function<void(const Call<Taped> &)> taped = nullptr;
   std::function<void(const Call<Quad> &)> quad = nullptr;
   Vjp vjp = {}; // none: gradients come from `taped`
+  Native16<Call> native = {};
   /// Cost per token on one thread, in units of the definition's operations. At small widths a chunked form costs more
   /// than the definition, which is then the fast form. 0: it never does.
   Polynomial work = 0;

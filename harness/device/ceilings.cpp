@@ -162,6 +162,7 @@ Ceiling Ceilings::best(const std::string &of) const {
 double Ceilings::flops_per_second(Real real, Math math) const {
   if (real == Real::f64) return best("f64").per_second;
   if (math != Math::exact) return best(name_of(math)).per_second;
+  if (bytes_of(real) == 2 && best("bf16").per_second > 0) return best("bf16").per_second;
   return std::max(best("f32").per_second, best("tf32").per_second / 3);
 }
 

@@ -8,11 +8,8 @@
 
 namespace recollect {
 
-/// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it
-/// does not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o`
-/// must be written. Of a stateless call the state starts at zeros and its end is not wanted, in a Pullback neither the
-/// gradients of both: a form may do without.
-template <class Real> struct Call {
+/// One pass's sizes and settings, and the memory that it may take.
+struct CallSettings {
   Shape shape;
   StateShape state_shape;
   int chunk = 1; // 1 ... T
@@ -20,14 +17,9 @@ template <class Real> struct Call {
   Math math = Math::exact;
   bool stateless = false;
   Params params;
-  std::vector<std::string> given; // the optional inputs that the caller did supply
-  Array<Real> q, k, v, beta, alpha, lambda, w, o, state;
-  std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // of everything that the pass needs beside these
+  std::vector<std::string> given;                           // the optional inputs that the caller did supply
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // of everything that the pass needs beside its arrays
 
-  Array<Real> &operator[](Tensor tensor) {
-    Array<Real> *const all[tensor_count] = {&q, &k, &v, &beta, &alpha, &lambda, &w};
-    return *all[int(tensor)];
-  }
   bool has(const std::string &input) const {
     for (const std::string &name : given)
       if (name == input) return true;
@@ -36,10 +28,45 @@ template <class Real> struct Call {
   size_t steps() const { return shape.heads() * shape.T; }
 };
 
+/// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it
+/// does not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o`
+/// must be written. Of a stateless call the state starts at zeros and its end is not wanted, in a Pullback neither the
+/// gradients of both: a form may do without.
+template <class Real, class Stored> struct Call : CallSettings {
+  Array<Stored> q, k, v, w, o;
+  Array<Real> beta, alpha, lambda, state;
+
+  /// Of a call whose arrays are all of one type.
+  Array<Real> &operator[](Tensor tensor) {
+    Array<Real> *const all[tensor_count] = {&q, &k, &v, &beta, &alpha, &lambda, &w};
+    return *all[int(tensor)];
+  }
+  /// f(array of the tensor), of either type.
+  template <class F> auto with(Tensor tensor, const F &f) {
+    switch (tensor) {
+    case Tensor::q:
+      return f(q);
+    case Tensor::k:
+      return f(k);
+    case Tensor::v:
+      return f(v);
+    case Tensor::w:
+      return f(w);
+    case Tensor::beta:
+      return f(beta);
+    case Tensor::alpha:
+      return f(alpha);
+    case Tensor::lambda:
+      return f(lambda);
+    }
+    throw std::logic_error("no such tensor");
+  }
+};
+
 /// One backward pass. `call` is the forward one, whose `state` is the initial one and stays, and whose `o` is free to
 /// write. `d` has the gradients: d.o, and d.state of the final state on entry and of the initial one on return, are
 /// given; every element of the others, of whatever the call has, must be written.
-template <class Real> struct Pullback { Call<Real> call, d; };
+template <class Real, class Stored> struct Pullback { Call<Real, Stored> call, d; };
 
 /// One (batch, head): pointers to its first step.
 template <class Real> struct Head {

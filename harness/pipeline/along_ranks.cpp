@@ -89,6 +89,7 @@ std::string not_along(const Variant &variant, const Form &form, const Shape &sha
 }
 
 Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &run, const std::string &asked) {
+  refuse_cut(run.real);
   const std::string why = not_along(variant, find_form(variant, run.form), sequence.shape, run.params);
   if (!why.empty()) usage_error(why);
   if (asked == "chain") return Carry::chain;

@@ -2,18 +2,19 @@
 #include "harness/pipeline/backward.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/pipeline/converted.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/pipeline/ran.hpp"
 
 namespace recollect {
 namespace {
 
-template <class Real> struct Prepared {
-  Pullback<Real> back;
+template <class Real, class Stored> struct Prepared {
+  Pullback<Real, Stored> back;
   Array<Real> start; // the final state's gradient
 };
 
-template <class Real> void spoil(const Array<Real> &array) { fill(array, Real(std::nan(""))); }
+template <class Number> void spoil(const Array<Number> &array) { fill(array, Number(std::nan(""))); }
 
 bool all_finite(const std::vector<double> &values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -33,13 +34,18 @@ bool is_the_key(const Variant &variant, const Sequence &s, Tensor tensor) {
                      [&](const Input &input) { return input.tensor() != tensor || input.absent.empty(); });
 }
 
-template <class Real>
-Sequence fetched(const Variant &variant, const Sequence &shape, bool own_state, const Prepared<Real> &x) {
+/// A gradient left unwritten cannot pass for one.
+template <class Real, class Stored> void spoil_results(const Variant &variant, Pullback<Real, Stored> &back) {
+  for (Tensor tensor : taken(variant)) back.d.with(tensor, [](const auto &array) { spoil(array); });
+  spoil(back.call.o);
+}
+
+template <class Real, class Stored>
+Sequence fetched(const Variant &variant, const Sequence &shape, bool own_state, Call<Real, Stored> d) {
   Sequence found;
   found.shape = shape.shape;
-  Call<Real> d = x.back.d;
   for (Tensor tensor : taken(variant)) {
-    const std::vector<double> values = download(d[tensor]);
+    const std::vector<double> values = d.with(tensor, [](const auto &array) { return download(array); });
     if (is_the_key(variant, shape, tensor))
       for (size_t i = 0; i < values.size(); ++i) found.k[i] += values[i];
     else if (!shape[tensor].empty())
@@ -49,24 +55,33 @@ Sequence fetched(const Variant &variant, const Sequence &shape, bool own_state, 
   return found;
 }
 
-template <class Real>
-BackwardJob prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
-                          const OutputWeights &weights, const std::function<void(const Pullback<Real> &)> &kernel) {
-  const auto x = std::make_shared<Prepared<Real>>();
-  Call<Real> &call = x->back.call, &d = x->back.d;
-  call = make_call<Real>(variant, s, run, params);
+template <class Number> void allocate_to(Array<Number> &array, const std::string &label, size_t n) {
+  array = allocated<Number>(label, n);
+}
+
+template <class Real, class Stored>
+std::shared_ptr<Prepared<Real, Stored>> prepared(const Variant &variant, const Sequence &s, const Run &run,
+                                                 const Params &params, const OutputWeights &weights) {
+  const auto x = std::make_shared<Prepared<Real, Stored>>();
+  Call<Real, Stored> &call = x->back.call, &d = x->back.d;
+  call = make_call<Real, Stored>(variant, s, run, params);
   call.state = upload<Real>("initial state", initial_state(variant, s, params));
   d = call; // its shape, parameters and arena
   for (Tensor tensor : taken(variant))
-    d[tensor] = allocated<Real>(std::string("d") + name_of(tensor), call[tensor].extent(0));
-  d.o = upload<Real>("do", weights.o);
+    d.with(tensor, [&](auto &array) { allocate_to(array, std::string("d") + name_of(tensor), array.extent(0)); });
+  d.o = upload<Stored>("do", weights.o);
   const size_t state_size = call.state.extent(0);
   x->start = upload<Real>("dstate", weights.state.empty() ? std::vector<double>(state_size, 0.0) : weights.state);
   d.state = allocated<Real>("dstate", state_size);
+  return x;
+}
+
+template <class Real, class Stored>
+BackwardJob job_of(const Variant &variant, const Sequence &s, const std::shared_ptr<Prepared<Real, Stored>> &x,
+                   const std::function<void(const Pullback<Real, Stored> &)> &kernel) {
   BackwardJob job;
   job.reset = [x, variant] {
-    for (Tensor tensor : taken(variant)) spoil(x->back.d[tensor]); // a gradient left unwritten cannot pass for one
-    spoil(x->back.call.o);
+    spoil_results(variant, x->back);
     copy(x->back.d.state, x->start);
     Kokkos::fence();
   };
@@ -78,7 +93,24 @@ BackwardJob prepare_typed(const Variant &variant, const Sequence &s, const Run &
   Sequence shape; // which tensors are given
   shape.shape = s.shape;
   for (Tensor tensor : all_tensors) shape[tensor].assign(s[tensor].empty() ? 0 : 1, 0.0);
-  job.fetch = [x, variant, shape, state_size] { return fetched(variant, shape, state_size > 0, *x); };
+  const bool own_state = x->start.extent(0) > 0;
+  job.fetch = [x, variant, shape, own_state] { return fetched(variant, shape, own_state, x->back.d); };
+  return job;
+}
+
+/// As prepare_stored() of a forward pass.
+template <class Stored>
+BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
+                           const OutputWeights &weights, const Vjp &vjp) {
+  const auto x = prepared<float, Stored>(variant, s, run, params, weights);
+  if (vjp.native.has(run.real, s.shape, params)) return job_of(variant, s, x, vjp.native.of<Stored>());
+  const auto wide = std::make_shared<Pullback<float>>();
+  wide->call = widened(x->back.call), wide->d = widened(x->back.d);
+  BackwardJob job = job_of(variant, s, x, converting<Stored>(wide, vjp.f32));
+  job.reset = [reset = job.reset, variant, wide] {
+    spoil_results(variant, *wide);
+    reset();
+  };
   return job;
 }
 
@@ -96,8 +128,18 @@ BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Ru
   check_weights(variant, s, params, weights);
   const Form &form = find_form(variant, run.form);
   if (!form.vjp) usage_error("form '" + form.name + "' of " + variant.name + " has no backward pass");
-  return run.real == Real::f32 ? prepare_typed<float>(variant, s, run, params, weights, form.vjp.f32)
-                               : prepare_typed<double>(variant, s, run, params, weights, form.vjp.f64);
+  refuse_math(run.real, run.math);
+  switch (run.real) {
+  case Real::f32:
+    return job_of(variant, s, prepared<float, float>(variant, s, run, params, weights), form.vjp.f32);
+  case Real::f64:
+    return job_of(variant, s, prepared<double, double>(variant, s, run, params, weights), form.vjp.f64);
+  case Real::bf16:
+    return prepare_stored<BFloat16>(variant, s, run, params, weights, form.vjp);
+  case Real::f16:
+    return prepare_stored<Float16>(variant, s, run, params, weights, form.vjp);
+  }
+  throw std::logic_error("no such type");
 }
 
 Sequence gradient_by(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {

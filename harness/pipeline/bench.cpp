@@ -46,8 +46,10 @@ Job forward_job(const BenchCase &c, const Sequence &sequence) {
 
 OutputWeights weights_of(const BenchCase &c, const Shape &s) {
   const size_t state = c.variant->state_shape(s, c.params).size();
-  return {Stream(c.seed, "bench/do").normals(s.heads() * size_t(s.T) * size_t(s.Dv)),
-          Stream(c.seed, "bench/dstate").normals(s.heads() * state)};
+  OutputWeights weights{Stream(c.seed, "bench/do").normals(s.heads() * size_t(s.T) * size_t(s.Dv)),
+                        Stream(c.seed, "bench/dstate").normals(s.heads() * state)};
+  round_to(c.real, weights.o);
+  return weights;
 }
 
 /// Its own steps of a sequence that the ranks share, against the definition's.
@@ -107,11 +109,21 @@ void hold_to_definition(const BenchCase &c, BenchResult &result) {
 }
 
 double bytes_moved(const BenchCase &c, const Sequence &s) {
-  const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads();
-  size_t numbers = s.q.size() + s.k.size() + 2 * s.v.size() + 2 * state; // o is as large as v
-  for (const auto *input : {&s.beta, &s.alpha, &s.lambda, &s.w}) numbers += input->size();
-  if (c.backward) numbers = 2 * numbers - s.v.size() - state; // as many gradients, and o and the final state unread
-  return double(numbers) * c.shape.T / s.shape.T * (c.real == Real::f32 ? 4 : 8); // a rank has its own steps only
+  const size_t stored = bytes_of(c.real), wide = bytes_of(wide_of(c.real));
+  const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads() * wide;
+  const size_t o = s.v.size() * stored; // o is as large as v
+  size_t bytes = o + 2 * state;
+  for (Tensor tensor : all_tensors) bytes += s[tensor].size() * (facts_of(tensor).gate() ? wide : stored);
+  if (c.backward) bytes = 2 * bytes - o - state; // as many gradients, and o and the final state unread
+  return double(bytes) * c.shape.T / s.shape.T;  // a rank has its own steps only
+}
+
+/// What has 16 bits in memory and float32 kernels is converted within the time.
+std::string conversion_of(const BenchCase &c) {
+  if (bytes_of(c.real) > 2) return "";
+  const bool native =
+      c.backward ? c.form->vjp.native.has(c.real, c.shape, c.params) : c.form->native.has(c.real, c.shape, c.params);
+  return native ? "" : "arrays converted to float32 and back within the time";
 }
 
 /// What of the case lies on this rank.
@@ -352,6 +364,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
     if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
   if (settings.ceilings && c.along.empty()) // ranks that share a sequence have a ceiling each
     for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
+  if (mine().reason.empty()) mine().reason = conversion_of(c);
 }
 
 } // namespace

@@ -12,11 +12,13 @@ namespace recollect {
 struct BenchResult {
   const BenchCase *bench_case = nullptr;
   std::string source = "recollect"; // or the peer: "torch", "fla", "torch-flash" ...
-  std::string storage;              // what q, k, v and o are stored in: "f32", "f64", "bf16"
+  std::string storage;              // what q, k, v and o are stored in: "f32", "f64", "bf16", "f16"
   // "ok" | "skipped" (cannot take the shape, or for a peer the type or the time) | "wrong" (not its definition, or faster
   // than the machine can be) | "failed"
-  std::string status = "ok", reason; // of a peer that is ok: what it does otherwise, and how its tuning was cut
-  std::string method;                // how it was timed: Stopwatch::method
+  // Of a row that is ok, `reason` is a remark: what a peer does otherwise, how its tuning was cut, that arrays were
+  // converted.
+  std::string status = "ok", reason;
+  std::string method; // how it was timed: Stopwatch::method
   std::vector<double> seconds;
   Timing timing;
   double clock = 1;       // median of the samples' (sampling.hpp)

@@ -6,6 +6,7 @@
 #include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/pipeline/plan.hpp"
+#include "harness/pipeline/segment.hpp"
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -26,14 +27,25 @@ int parse_size(const std::string &text, const std::string &what) {
   return int(value);
 }
 
+template <class Stored> void round_each(std::vector<double> &numbers) {
+  for (double &x : numbers) x = double(Stored(x));
+}
+
 } // namespace
+
+void round_to(Real real, std::vector<double> &numbers) {
+  if (real == Real::bf16) round_each<BFloat16>(numbers);
+  if (real == Real::f16) round_each<Float16>(numbers);
+}
 
 Sequence inputs_of(const BenchCase &c) {
   const auto wanted = [&](Tensor tensor) {
     return c.variant->takes(tensor) &&
            std::find(c.without.begin(), c.without.end(), name_of(tensor)) == c.without.end();
   };
-  return random_sequence(c.shape, c.seed, Keys::unit, wanted);
+  Sequence s = random_sequence(c.shape, c.seed, Keys::unit, wanted);
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::w}) round_to(c.real, s[tensor]);
+  return s;
 }
 
 std::string name_of(const BenchCase &c) {
@@ -42,7 +54,7 @@ std::string name_of(const BenchCase &c) {
   for (size_t i = 0; i < 5; ++i) name += std::string("/") + dimensions[i] + ":" + std::to_string(dimension(s, i));
   name += std::string("/") + name_of(c.real);
   if (c.backward) name += "/backward";
-  if (c.math != Math::exact) name += c.math == Math::bf16 ? "/bf16" : "/tf32";
+  if (c.math != Math::exact) name += std::string("/math:") + name_of(c.math);
   if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
   for (const std::string &input : c.without) name += "/without:" + input;
   if (!c.along.empty()) name += "/ranks_along_T:" + std::to_string(ranks::size());
@@ -89,6 +101,8 @@ std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sw
 }
 
 std::vector<BenchCase> bench_plan(const BenchRequest &request) {
+  refuse_math(request.real, request.math);
+  if (!request.along.empty()) refuse_cut(request.real);
   std::vector<BenchCase> plan;
   const std::vector<const Variant *> variants = select_variants(request.variants);
   refuse_unused(request.settings, variants, {});

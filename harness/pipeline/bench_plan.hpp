@@ -36,10 +36,12 @@ struct BenchCase {
   std::string along = ""; // as asked for
   bool backward = false;
 };
-/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", with "/backward", "/tf32", "/streaming", "/without:lambda" and
-/// "/ranks_along_T:4" where asked for
+/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32": the type of the arrays, with "/backward", "/math:tf32" (of products
+/// of float32 arrays), "/streaming", "/without:lambda" and "/ranks_along_T:4" where asked for
 std::string name_of(const BenchCase &c);
-/// The tensors that a case is timed on: q, k, v and the inputs that its layer takes.
+/// Each number to the nearest of a type of 16 bits; others stay.
+void round_to(Real real, std::vector<double> &numbers);
+/// The tensors that a case is timed on: q, k, v and the inputs that its layer takes, numbers of the case's type.
 Sequence inputs_of(const BenchCase &c);
 
 /// Every form of every variant at every shape. Usage error for unknown names.

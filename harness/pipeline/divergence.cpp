@@ -25,11 +25,12 @@ std::string diverged(const Output &output, const Shape &shape, Real real) {
 
 std::string unresolved(const Variant &variant, const Sequence &sequence, const Run &run) {
   if (!variant.worst_condition || !sequence.state.empty()) return "";
-  const Conditioned worst = variant.worst_condition(sequence, params_of(variant, run), 1 / epsilon_of(run.real));
+  const Conditioned worst =
+      variant.worst_condition(sequence, params_of(variant, run), 1 / epsilon_of(wide_of(run.real)));
   if (worst.number == 0) return "";
   std::ostringstream text;
-  text << name_of(run.real) << " does not resolve the matrix solved at step " << worst.step << " of head " << worst.head
-       << ", of condition number " << std::setprecision(2) << worst.number;
+  text << name_of(wide_of(run.real)) << " does not resolve the matrix solved at step " << worst.step << " of head "
+       << worst.head << ", of condition number " << std::setprecision(2) << worst.number;
   return text.str();
 }
 

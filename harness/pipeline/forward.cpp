@@ -5,6 +5,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/pipeline/converted.hpp"
 #include "harness/pipeline/make_call.hpp"
 #include "harness/pipeline/ran.hpp"
 #include <algorithm>
@@ -42,25 +43,55 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   return job_of(call, upload<Real>("initial state", initial_state(variant, s, params)), kernel);
 }
 
-/// Inputs, outputs and states of one pass.
-std::uint64_t numbers_of(const Variant &variant, const Shape &n, const Params &params) {
-  const std::uint64_t steps = saturating_product(n.heads(), std::uint64_t(n.T));
-  std::uint64_t width = 2 * std::uint64_t(n.Dk) + 2 * std::uint64_t(n.Dv); // q, k, v, o
-  for (const Input &input : variant.inputs) width += input.per_step() ? 1 : std::uint64_t(n.Dk);
-  const std::uint64_t state = 2 * n.heads() * variant.state_shape(n, params).size();
-  return saturating_product(steps, width) + state;
+/// By the form's own kernel for arrays of 16 bits, or by its float32 kernel on converted ones.
+template <class Stored>
+Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params, const Form &form) {
+  const auto call = std::make_shared<Call<float, Stored>>(make_call<float, Stored>(variant, s, run, params));
+  const Array<float> start = upload<float>("initial state", initial_state(variant, s, params));
+  if (form.native.has(run.real, s.shape, params)) return job_of(call, start, form.native.of<Stored>());
+  const auto wide = std::make_shared<Call<float>>(widened(*call));
+  Job job = job_of(call, start, converting<Stored>(wide, form.f32));
+  job.reset = [reset = job.reset, wide] {
+    fill(wide->o, float(std::nan("")));
+    reset();
+  };
+  return job;
 }
-std::uint64_t bytes_of(Real real) { return real == Real::f32 ? 4 : 8; }
+
+/// Bytes of the inputs, outputs and states of one pass: so many a stored number, and a number of a gate or a state.
+std::uint64_t bytes_of_pass(const Variant &variant, const Shape &n, const Params &params, unsigned stored,
+                            unsigned wide) {
+  const std::uint64_t steps = saturating_product(n.heads(), std::uint64_t(n.T));
+  std::uint64_t of_step = (2 * std::uint64_t(n.Dk) + 2 * std::uint64_t(n.Dv)) * stored; // q, k, v, o
+  for (const Input &input : variant.inputs)
+    of_step += std::uint64_t(width_of(input.tensor(), n)) * (facts_of(input.tensor()).gate() ? wide : stored);
+  const std::uint64_t states = 2 * n.heads() * variant.state_shape(n, params).size() * wide;
+  return saturating_product(steps, of_step) + states;
+}
 
 } // namespace
 
 std::uint64_t memory_needed(const Variant &variant, const Shape &n, const Params &params, Real real) {
-  return saturating_product(numbers_of(variant, n, params), sizeof(double) + bytes_of(real));
+  return bytes_of_pass(variant, n, params, sizeof(double) + bytes_of(real), sizeof(double) + bytes_of(wide_of(real)));
 }
 
 std::string over_memory(const Variant &variant, const Shape &n, const Params &params, Real real) {
   const std::string why = over_memory(memory_needed(variant, n, params, real));
-  return why.empty() ? over_device_memory(saturating_product(numbers_of(variant, n, params), bytes_of(real))) : why;
+  if (!why.empty()) return why;
+  return over_device_memory(bytes_of_pass(variant, n, params, bytes_of(real), bytes_of(wide_of(real))));
+}
+
+void refuse_math(Real real, Math math) {
+  if (math != Math::exact && bytes_of(real) == 2)
+    usage_error(std::string("--math ") + name_of(math) + " rounds products of float32 arrays, and --dtype " +
+                name_of(real) + " stores them in 16 bits; leave one of them out");
+}
+
+void require_math(Real real, Math math) {
+  refuse_math(real, math);
+  if (!has_math(math))
+    input_error(std::string("--math ") + name_of(math) +
+                " needs an NVIDIA GPU with tensor cores for it, and this run has " + Execution::name());
 }
 
 Params variant_params(const Variant &variant, const Assignments &given) {
@@ -144,11 +175,18 @@ Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
   const Params params = params_of(variant, run);
   check_inputs(variant, sequence, params, run.any_gate);
   const Form &form = find_form(variant, run.form, sequence.shape, params);
-  if (!has_math(run.math))
-    input_error(std::string("--math ") + name_of(run.math) +
-                " needs an NVIDIA GPU with tensor cores for it, and this run has " + Execution::name());
-  return run.real == Real::f32 ? prepare_typed<float>(variant, sequence, run, params, form.f32)
-                               : prepare_typed<double>(variant, sequence, run, params, form.f64);
+  require_math(run.real, run.math);
+  switch (run.real) {
+  case Real::f32:
+    return prepare_typed<float>(variant, sequence, run, params, form.f32);
+  case Real::f64:
+    return prepare_typed<double>(variant, sequence, run, params, form.f64);
+  case Real::bf16:
+    return prepare_stored<BFloat16>(variant, sequence, run, params, form);
+  case Real::f16:
+    return prepare_stored<Float16>(variant, sequence, run, params, form);
+  }
+  throw std::logic_error("no such type");
 }
 
 Output forward(const Variant &variant, const Sequence &sequence, const Run &run) {

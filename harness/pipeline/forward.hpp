@@ -30,8 +30,13 @@ struct Job {
 };
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
 
+/// Usage error where the arithmetic is of products of float32 arrays and the arrays are of 16 bits.
+void refuse_math(Real real, Math math);
+/// The same, and an input error where the device does not compute in it.
+void require_math(Real real, Math math);
+
 /// Bytes of the inputs, outputs and states of one pass, on the host (float64) and on the device (`real`) together. A
-/// form's own workspace comes on top.
+/// form's own workspace comes on top, with `real` of 16 bits also the float32 arrays of a form without its own kernel.
 std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Params &params, Real real);
 /// "" or why a pass does not fit: what over_memory says of all of it, or over_device_memory of the device's part.
 std::string over_memory(const Variant &variant, const Shape &shape, const Params &params, Real real);

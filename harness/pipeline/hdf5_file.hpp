@@ -20,7 +20,7 @@ public:
   void attributes(const std::string &schema, int schema_version, const Facts &meta); // of the root, and the group /meta
   /// A compound dataset with a column a field, deflated, checksummed (Fletcher-32); texts are variable-length strings.
   void table(const Table &table);
-  /// Row-major floating-point data, stored as `real`.
+  /// Row-major floating-point data, stored as `real`, where that has 16 bits as float32.
   void array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
              Real real);
   /// The file, with the digest of its facts and tables as an attribute.
@@ -34,6 +34,7 @@ private:
 struct NumericArray {
   std::vector<std::uint64_t> dims;
   std::vector<double> data;
+  bool wide = false; // float32 in a file of 16-bit arrays: gates and states
 };
 
 /// A file on the disk, opened for reading.

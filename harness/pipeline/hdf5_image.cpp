@@ -92,7 +92,7 @@ void Hdf5Image::array(const std::string &name, const std::vector<double> &data, 
                       Real real) {
   const std::vector<hsize_t> extent(dims.begin(), dims.end());
   const Handle space(H5Screate_simple(int(extent.size()), extent.data(), nullptr), no_memory);
-  const hid_t type = real == Real::f32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+  const hid_t type = real == Real::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
   const Handle set(H5Dcreate2(contents_->file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                    no_memory);
   require(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), no_memory);

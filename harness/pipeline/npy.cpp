@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/npy.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/float16.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
@@ -56,15 +57,6 @@ Header parse_header(std::string_view bytes, const std::string &where) {
 
 } // namespace
 
-float from_bfloat16(std::uint16_t bits) { return float(value_of<float>(std::uint32_t(bits) << 16)); }
-
-float from_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float sign = bits >> 15 ? -1.f : 1.f;
-  if (exponent == 31) return fraction ? NAN : sign * INFINITY;
-  return sign * (exponent ? std::ldexp(float(1024 + fraction), exponent - 25) : std::ldexp(float(fraction), -24));
-}
-
 NumericArray parse_npy(std::string_view bytes, const std::string &where, bool whole) {
   const Header header = parse_header(bytes, where);
   const bool swapped = header.descr[0] == '>';
@@ -88,15 +80,15 @@ NumericArray parse_npy(std::string_view bytes, const std::string &where, bool wh
                     : integers             ? double(std::int32_t(bits_at<std::uint32_t>(data, swapped)))
                     : width == 8           ? value_of<double>(bits_at<std::uint64_t>(data, swapped))
                     : width == 4           ? value_of<float>(bits_at<std::uint32_t>(data, swapped))
-                    : kind == "f2"         ? double(from_half(bits_at<std::uint16_t>(data, swapped)))
-                                           : double(from_bfloat16(bits_at<std::uint16_t>(data, swapped)));
+                    : kind == "f2"         ? double(Float16::from_bits(bits_at<std::uint16_t>(data, swapped)))
+                                           : double(BFloat16::from_bits(bits_at<std::uint16_t>(data, swapped)));
   return array;
 }
 
 std::string npy_bytes(const NumericArray &array, Real real) {
   std::string shape;
   for (std::uint64_t n : array.dims) shape += std::to_string(n) + ", ";
-  std::string header = std::string("{'descr': '<") + (real == Real::f32 ? "f4" : "f8") +
+  std::string header = std::string("{'descr': '<") + (real == Real::f64 ? "f8" : "f4") +
                        "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n'); // the data begin at a multiple of 64
   const std::uint16_t length = std::uint16_t(header.size());

@@ -11,10 +11,7 @@ namespace recollect {
 /// them) are bfloat16. Where `whole`, signed integers of 4 or 8 bytes, too. Input error that begins with `where` for anything else. `size` of the data is held against --memory.
 NumericArray parse_npy(std::string_view bytes, const std::string &where, bool whole = false);
 
+/// As float64, or as float32 for every other type: NumPy has no bfloat16.
 std::string npy_bytes(const NumericArray &array, Real real);
-
-/// IEEE half and bfloat16, exactly.
-float from_half(std::uint16_t bits);
-float from_bfloat16(std::uint16_t bits);
 
 } // namespace recollect

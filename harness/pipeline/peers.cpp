@@ -35,13 +35,14 @@ template <class Real> std::string as_bytes(const std::vector<double> &values) {
   return std::string(reinterpret_cast<const char *>(cast.data()), cast.size() * sizeof(Real));
 }
 
-/// q.bin, k.bin ... of the case: raw, row-major, in its real type, and expected.bin in float64.
+/// q.bin, k.bin ... of the case: raw, row-major, in float64 or float32, which holds 16-bit numbers exactly; and
+/// expected.bin in float64.
 void write_tensors(const PeerCase &asked, const std::string &folder) {
   for (Tensor tensor : all_tensors) {
     const std::vector<double> &data = (*asked.inputs)[tensor];
     if (!data.empty())
       write_file(folder + "/" + name_of(tensor) + ".bin",
-                 asked.bench_case->real == Real::f32 ? as_bytes<float>(data) : as_bytes<double>(data));
+                 asked.bench_case->real == Real::f64 ? as_bytes<double>(data) : as_bytes<float>(data));
   }
   write_file(folder + "/expected.bin", as_bytes<double>(asked.expected));
 }

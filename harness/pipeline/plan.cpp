@@ -4,6 +4,7 @@
 #include "harness/core/lookup.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
+#include "harness/pipeline/forward.hpp"
 #include "harness/pipeline/tune.hpp"
 #include <algorithm>
 #include <map>
@@ -123,6 +124,7 @@ private:
 };
 
 void add_plan(const RunRequest &request, std::vector<Case> &plan) {
+  refuse_math(request.real, request.math);
   const auto variants = select_variants(request.variants);
   const auto tasks = select_tasks(request.tasks);
   refuse_unused(request.settings, variants, tasks);

@@ -50,8 +50,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
 
 double state_bytes(const Variant &variant, const Shape &shape, const Params &params, Real real) {
   const size_t state = variant.state_shape(shape, params).size();
-  const double numbers = state ? double(state) : double(shape.T) * (shape.Dk + shape.Dv);
-  return numbers * (real == Real::f32 ? 4 : 8);
+  if (state) return double(state) * bytes_of(wide_of(real));
+  return double(shape.T) * (shape.Dk + shape.Dv) * bytes_of(real); // keys and values
 }
 
 const double *headline(const Case &c, const Record &record) {

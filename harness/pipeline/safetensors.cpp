@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/safetensors.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/float16.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/core/text.hpp"
 #include "harness/pipeline/npy.hpp"
@@ -36,9 +37,9 @@ template <class Value> Value value_at(const char *data) {
 std::function<double(const char *)> reader_of(const std::string &type) {
   if (type == "F64") return [](const char *p) { return value_at<double>(p); };
   if (type == "F32") return [](const char *p) { return double(value_at<float>(p)); };
-  if (type == "F16") return [](const char *p) { return double(from_half(value_at<std::uint16_t>(p))); };
+  if (type == "F16") return [](const char *p) { return double(Float16::from_bits(value_at<std::uint16_t>(p))); };
   if (type == "BF16" || type == "U16")
-    return [](const char *p) { return double(from_bfloat16(value_at<std::uint16_t>(p))); };
+    return [](const char *p) { return double(BFloat16::from_bits(value_at<std::uint16_t>(p))); };
   if (type == "I32") return [](const char *p) { return double(value_at<std::int32_t>(p)); };
   if (type == "I64") return [](const char *p) { return double(value_at<std::int64_t>(p)); };
   return {};
@@ -128,14 +129,42 @@ NumericArray Safetensors::array(const std::string &name) const {
   return array;
 }
 
+namespace {
+
+const char *type_name(Real real) {
+  const char *const names[] = {"F32", "F64", "BF16", "F16"};
+  return names[int(real)];
+}
+
+template <class Number> void append(std::string &bytes, const std::vector<double> &data) {
+  std::vector<Number> cast;
+  cast.reserve(data.size());
+  for (double x : data) cast.push_back(static_cast<Number>(x));
+  bytes.append(reinterpret_cast<const char *>(cast.data()), cast.size() * sizeof(Number));
+}
+void append(std::string &bytes, const std::vector<double> &data, Real type) {
+  switch (type) {
+  case Real::f32:
+    return append<float>(bytes, data);
+  case Real::f64:
+    return append<double>(bytes, data);
+  case Real::bf16:
+    return append<BFloat16>(bytes, data);
+  case Real::f16:
+    return append<Float16>(bytes, data);
+  }
+}
+
+} // namespace
+
 std::string safetensors_bytes(const std::map<std::string, NumericArray> &arrays, Real real, const Facts &meta) {
-  const std::uint64_t width = real == Real::f32 ? 4 : 8;
+  const auto type_of = [real](const NumericArray &array) { return array.wide ? wide_of(real) : real; };
   json header = json::object();
   for (const auto &[name, value] : meta) header[meta_name][name] = value;
   std::uint64_t at = 0;
   for (const auto &[name, array] : arrays) {
-    const std::uint64_t end = at + array.data.size() * width;
-    header[name] = {{"dtype", real == Real::f32 ? "F32" : "F64"}, {"shape", array.dims}, {"data_offsets", {at, end}}};
+    const std::uint64_t end = at + array.data.size() * bytes_of(type_of(array));
+    header[name] = {{"dtype", type_name(type_of(array))}, {"shape", array.dims}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string text = header.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -143,14 +172,7 @@ std::string safetensors_bytes(const std::map<std::string, NumericArray> &arrays,
   const std::uint64_t length = text.size();
   std::string bytes(reinterpret_cast<const char *>(&length), prefix);
   bytes.append(text);
-  for (const auto &[name, array] : arrays) {
-    if (real == Real::f64) {
-      bytes.append(reinterpret_cast<const char *>(array.data.data()), array.data.size() * width);
-      continue;
-    }
-    const std::vector<float> narrow(array.data.begin(), array.data.end());
-    bytes.append(reinterpret_cast<const char *>(narrow.data()), narrow.size() * width);
-  }
+  for (const auto &[name, array] : arrays) append(bytes, array.data, type_of(array));
   return bytes;
 }
 

@@ -36,7 +36,7 @@ private:
   Facts meta_;
 };
 
-/// A file of these arrays as F32 or F64, with `meta` in its header.
+/// A file of these arrays as F64, F32, BF16 or F16, with `meta` in its header.
 std::string safetensors_bytes(const std::map<std::string, NumericArray> &arrays, Real real, const Facts &meta);
 
 } // namespace recollect

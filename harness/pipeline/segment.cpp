@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/segment.hpp"
+#include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/tile.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -119,11 +120,18 @@ Rows through(const Rows &earlier, const Rows &later, size_t heads, int n, int m)
   return result;
 }
 
+void refuse_cut(Real real) {
+  if (bytes_of(real) == 2)
+    usage_error(std::string("a sequence that ranks share is stored in f32 or f64, not in ") + name_of(real) +
+                ": --dtype f32");
+}
+
 Segment prepare_segment(const Variant &variant, const Sequence &sequence, const Run &run, bool waits) {
   note_variant_run(variant.name);
   const Params params = params_of(variant, run);
   check_inputs(variant, sequence, params);
   const Form &form = find_form(variant, run.form, sequence.shape, params);
+  refuse_cut(run.real);
   return run.real == Real::f32 ? prepare_typed<float>(variant, sequence, run, params, form.f32, waits)
                                : prepare_typed<double>(variant, sequence, run, params, form.f64, waits);
 }

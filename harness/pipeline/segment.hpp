@@ -34,6 +34,9 @@ struct Segment {
   std::function<Output()> fetch;
 };
 
+/// Usage error where arrays have 16 bits: the ranks' passes are on float32 or float64 ones.
+void refuse_cut(Real real);
+
 /// `sequence` are the segment's own steps. With `waits` false it begins without the state.
 Segment prepare_segment(const Variant &variant, const Sequence &sequence, const Run &run, bool waits);
 

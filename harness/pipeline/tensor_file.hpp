@@ -29,7 +29,8 @@ Facts read_meta(const std::string &path);
 /// read_arrays for an .npz archive, in this process.
 Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted);
 
-/// Whole or not at all. `meta` goes into HDF5 and .safetensors files.
+/// Whole or not at all. `meta` goes into HDF5 and .safetensors files. Arrays of 16 bits lie in .safetensors files as
+/// such, in the others as float32.
 void write_arrays(const std::string &path, const Arrays &arrays, Real real, const Facts &meta);
 
 } // namespace recollect

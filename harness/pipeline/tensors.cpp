@@ -173,8 +173,10 @@ UsersArrays read_users(const std::string &path, const Names &names, const Conven
 
 void write_users(const std::string &path, const UsersArrays &arrays, const Convention &convention, Real real,
                  const Facts &meta) {
+  static const Names stored{"q", "k", "v", "w", "o", "do", "dq", "dk", "dv", "dw"};
   Arrays out;
-  for (const auto &[name, array] : arrays) out[names_in_files(name, convention)[0]] = {array.dims, array.data};
+  for (const auto &[name, array] : arrays)
+    out[names_in_files(name, convention)[0]] = {array.dims, array.data, !contains(stored, name)};
   write_arrays(path, out, real, meta);
 }
 

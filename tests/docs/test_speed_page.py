@@ -30,6 +30,13 @@ class Tables(unittest.TestCase):
                                "| 3.00x | 33% bytes |")
         self.assertEqual(speed_page.table(rows, "backward"), [])
 
+    def test_times_of_arrays_in_bf16_have_columns_of_their_own(self):
+        rows = [row(), row(storage="bf16", seconds=8e-4, reason="arrays converted to float32 and back within the time"),
+                row("fla", storage="bf16", seconds=2e-4), row("fla", math="bf16", storage="bf16", seconds=3e-4)]
+        head, _, line = speed_page.table(rows, "forward")[-3:]
+        self.assertTrue(head.endswith("| stored in bf16 | theirs, too | ratio | of limit |"), head)
+        self.assertTrue(line.endswith("| 1 ±0.4% |  |  | 20% bytes |  |  |  |  | 0.8† ±0.4% | 0.2 ±0.4% fla | 4.00x | 25% bytes |"), line)
+
     def test_who_was_not_timed_has_no_ratio_and_its_reason_is_listed(self):
         rows = [row(), row("fla", status="skipped", reason="no float32", seconds=0)]
         self.assertIn("| 1 ±0.4% | fla: skipped |  | 20% bytes |", speed_page.table(rows, "forward")[-1])

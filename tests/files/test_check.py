@@ -350,6 +350,18 @@ class Check(InFolder):
         self.assertEqual({line.split(",")[5] for line in lines[1:]},
                          {"o", "state", "dq", "dk", "dv", "dbeta", "dalpha", "dstate"})
 
+    def test_every_form_checks_itself_on_arrays_of_16_bits(self):
+        self.assertRegex(self.run_program("check", "--self", "delta_net", "--quick", "--dtype", "bf16", "--record", self.path("r.csv")),
+                         r"^\d passed, 0 failed\n$")
+        with open(self.path("r.csv")) as f:
+            self.assertEqual({tuple(line.split(",")[1:3]) for line in f.read().splitlines()[1:]},
+                             {("recurrent", "bf16"), ("chunked", "bf16")})
+        for wrong, said in (("tf32", "--self stores arrays in f32, f64, f16 or bf16, got --dtype tf32: --math tf32 rounds products"),
+                            ("bf17", "--self stores arrays in f32, f64, f16 or bf16, got --dtype bf17")):
+            done = subprocess.run([PROGRAM, "check", "--self", "delta_net", "--dtype", wrong], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

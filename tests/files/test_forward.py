@@ -81,6 +81,33 @@ class Forward(unittest.TestCase):
                 np.testing.assert_allclose(o, expected, atol=bound)
                 np.testing.assert_allclose(state, np.einsum("bhti,bhtj->bhij", d["v"], d["k"]), atol=bound)
 
+    def test_arrays_of_16_bits_are_rounded_once_and_states_stay_float32(self):
+        d = {name: (array.astype(np.float32).view(np.uint32) & 0xffff0000).view(np.float32) for name, array in tensors().items()}
+        self.write(d)  # numbers of bfloat16
+        wide, state = self.result("gated_delta_net", "--form", "chunked", "--dtype", "f32")
+        o, final = self.result("gated_delta_net", "--form", "chunked", "--dtype", "bf16")
+        self.assertEqual(o.dtype, np.float32)
+        self.assertFalse((o.view(np.uint32) & 0xffff).any())
+        self.assertTrue((np.abs(o - wide) <= 2.0**-8 * np.abs(wide)).all() and (o != wide).any())
+        np.testing.assert_array_equal(final, state)
+        half = self.result("gated_delta_net", "--form", "chunked", "--dtype", "f16")[0]
+        np.testing.assert_array_equal(half, wide.astype(np.float16))
+        self.output = os.path.join(self.folder.name, "out.safetensors")
+        self.assertEqual(self.run_forward("gated_delta_net", "--form", "chunked", "--dtype", "bf16").returncode, 0)
+        with open(self.output, "rb") as f:
+            header = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+        self.assertEqual((header["o"]["dtype"], header["state"]["dtype"]), ("BF16", "F32"))
+
+    def test_what_16_bits_do_not_go_with_is_refused(self):
+        d = tensors()
+        d["v"][0, 0, 0, 0] = 70000
+        self.write(d)
+        self.refused("linear", "v has 70000 at flat index 0, too large for float16, whose largest number is 65504", "--dtype", "f16")
+        self.refused("linear", "--math tf32 rounds products of float32 arrays, and --dtype bf16 stores them in 16 bits", "--dtype",
+                     "bf16", "--math", "tf32", status=2)
+        self.refused("linear", "a sequence that ranks share is stored in f32 or f64, not in bf16", "--dtype", "bf16", "--ranks-along",
+                     "T", status=2)
+
     def test_delta_rules(self):
         d = tensors(1)
         self.write(d)

@@ -70,7 +70,7 @@ class Peers(unittest.TestCase):
     def test_peers_in_bfloat16_are_their_layers_as_far_as_it_rounds(self):
         tensors = tensors_of_a_layer((1, 2, 100, 16, 12))
         del tensors["lambda"]
-        x = peers.in_bf16({name: t.float() for name, t in on_device(tensors).items()})
+        x = peers.stored_in("bf16", {name: t.float() for name, t in on_device(tensors).items()})
         for variant, form in torch_peers.TORCH:
             found = peers.peers_of(case(variant, form, math="bf16"))
             if form == "recurrent":  # loops are not timed in it
@@ -78,7 +78,7 @@ class Peers(unittest.TestCase):
             for peer in found:
                 self.assertEqual(peer.storage, "bf16")
                 expected = ours(tensors, variant)["o"]
-                o = peers.autocast(peer.function)(x).double().cpu().numpy()
+                o = peers.autocast("bf16", peer.function)(x).double().cpu().numpy()
                 error = np.linalg.norm(o - expected) / np.linalg.norm(expected)
                 self.assertTrue(2**-14 < error < 2**-6, (variant, form, error))  # it rounds by up to 2^-9
 
@@ -112,6 +112,8 @@ class Peers(unittest.TestCase):
         with unittest.mock.patch.object(peers, "DEVICE", "cuda"):
             self.assertEqual(sources(variant="linear"), [("fla", "f32")])
             self.assertEqual(sources(variant="mamba2", math="bf16"), [("fla", "bf16"), ("mamba_ssm", "bf16")])
+            for stored in "bf16", "f16":
+                self.assertEqual(sources(variant="mamba2", real=stored), [("fla", stored), ("mamba_ssm", stored)])
             self.assertEqual(sources(variant="gated_delta_net"), [("fla", "f32"), ("flashinfer", "f32")])
             self.assertEqual([s for s, _ in sources(variant="softmax", form="parallel")],
                              ["fla", "torch-flash", "torch-efficient", "torch-cudnn", "torch-math"])
@@ -121,6 +123,8 @@ class Peers(unittest.TestCase):
         with unittest.mock.patch.object(peers, "DEVICE", "cpu"):
             self.assertEqual(sources(variant="linear"), [("torch", "f32")])
             self.assertEqual(sources(variant="linear", real="f64"), [("torch", "f64")])
+            self.assertEqual(sources(variant="linear", real="bf16"), [("torch", "bf16")])
+            self.assertEqual(sources(variant="linear", form="recurrent", real="bf16"), [])
             self.assertEqual(sources(variant="gated_linear", given=["lambda"]), [])  # it has one gate a step
 
     def test_one_step_is_asked_of_the_kernels_for_decoding(self):

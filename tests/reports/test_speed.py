@@ -70,7 +70,8 @@ class Speed(unittest.TestCase):
         self.assertEqual(speed_figures.kind(old), speed_figures.kind(timed(1.0)))
         self.assertEqual(speed_figures.words_of(speed_figures.kind(old)), "")
         told = speed_figures.words_of(speed_figures.kind(timed(1.0, math="tf32", without="alpha", **{"pass": "backward"})))
-        self.assertEqual(told, "backward, tf32, without alpha")
+        self.assertEqual(told, "backward, tf32 products, without alpha")
+        self.assertEqual(speed_figures.words_of(speed_figures.kind(timed(1.0, real="bf16"))), "stored in bf16")
 
 
 if __name__ == "__main__":

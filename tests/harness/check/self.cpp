@@ -30,6 +30,21 @@ BOOST_AUTO_TEST_CASE(every_exact_form_is_held_in_both_types_with_gradients) {
   for (const SelfCase &one : quick("ttt_linear")) BOOST_TEST(one.form != "minibatch"); // only close to the definition
 }
 
+BOOST_AUTO_TEST_CASE(forms_are_held_on_arrays_of_16_bits_too) {
+  for (Real real : {Real::bf16, Real::f16}) {
+    SelfOptions options;
+    options.quick = true, options.reals = {real};
+    std::set<std::string> forms;
+    check_forms(find_variant("gated_delta_net"), options, [&](const SelfCase &one) {
+      forms.insert(one.form + " " + name_of(one.real));
+      BOOST_TEST(one.checked.right(), one.title());
+      BOOST_TEST(one.checked.inexact.empty(), one.title()); // the battery is of the type
+    });
+    BOOST_TEST((forms == std::set<std::string>{std::string("recurrent ") + name_of(real),
+                                               std::string("chunked ") + name_of(real)}));
+  }
+}
+
 /// A layer whose fast form computes another layer in float32.
 BOOST_AUTO_TEST_CASE(a_wrong_form_fails) {
   Variant wrong = find_variant("linear");

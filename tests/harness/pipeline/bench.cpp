@@ -31,6 +31,40 @@ BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
   BOOST_TEST((r.peak_bytes >= std::int64_t(r.bytes) && r.peak_bytes < 1 << 20), r.peak_bytes);
 }
 
+BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_counted_and_held_to_their_type) {
+  for (Real real : {Real::bf16, Real::f16}) {
+    auto request = request_for("gated_delta_net", {"chunked"});
+    request.real = real;
+    BenchCase c = bench_plan(request)[0];
+    const BenchResult r = timed(c);
+    BOOST_TEST(r.status == "ok", r.reason);
+    BOOST_TEST(r.storage == name_of(real));
+    // q, k, v, o in 2 bytes; beta, alpha and the states in 4
+    BOOST_TEST(r.bytes == 200 * (2 * (8 + 8 + 4 + 4) + 4 * 2) + 4 * 2 * 2 * 32);
+    // The error is that of o's rounding, 2^-8 or 2^-11 of a number at most, and no less than a tenth of it somewhere.
+    BOOST_TEST((r.error < epsilon_of(real) && r.error > epsilon_of(real) / 20), r.error);
+    if (counts_work()) BOOST_TEST(r.reason == "arrays converted to float32 and back within the time");
+    c.backward = true;
+    const BenchResult back = timed(c);
+    BOOST_TEST(back.status == "ok", back.reason);
+    // q, k, v, dq, dk, dv, do in 2 bytes; beta, alpha, their gradients, S, dS in and dS out in 4
+    BOOST_TEST(back.bytes == 200 * (2 * (2 * (8 + 8 + 4) + 4) + 4 * 2 * 2) + 4 * 3 * 2 * 32);
+  }
+}
+
+/// Another layer's float32 kernel passes for none in 16 bits.
+BOOST_AUTO_TEST_CASE(a_wrong_form_in_16_bits_gets_no_time) {
+  Variant broken = find_variant("linear");
+  for (Form &form : broken.forms)
+    if (form.name == "chunked") form.f32 = find_variant("softmax").forms[0].f32;
+  auto request = request_for("linear", {"chunked"});
+  request.real = Real::bf16;
+  BenchCase c = bench_plan(request)[0];
+  c.variant = &broken, c.form = broken.find_form("chunked");
+  c.params = variant_params(find_variant("softmax"));
+  BOOST_TEST(timed(c).status == "wrong");
+}
+
 BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
   Variant broken = find_variant("linear");
   for (Form &form : broken.forms)
@@ -104,6 +138,11 @@ BOOST_AUTO_TEST_CASE(limits_are_bytes_or_flops_whichever_takes_longer) {
   BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
   r.storage = "bf16", set_limit(r, ceilings); // of a peer: half of the bytes
   BOOST_TEST((std::fabs(r.limit - 5e-4) < 1e-12 && r.bound == "bytes"));
+  BenchCase stored = plan[0]; // whose bytes are counted by its type already, and whose products are of 16 bits
+  stored.real = Real::bf16, r.bench_case = &stored, set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
+  r.flops = 5e10, set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 5e-3) < 1e-12 && r.bound == "flops"));
 }
 
 BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {

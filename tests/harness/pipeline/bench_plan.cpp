@@ -39,6 +39,27 @@ BOOST_AUTO_TEST_CASE(plans_name_every_form_asked_for) {
   BOOST_CHECK_THROW(bench_plan(request_for("linaer", {"fast"})), Error);
 }
 
+BOOST_AUTO_TEST_CASE(names_tell_the_type_of_arrays_from_that_of_products) {
+  auto request = request_for("linear", {"chunked"});
+  request.real = Real::bf16;
+  BOOST_TEST(name_of(bench_plan(request).at(0)) == "linear/chunked/B:1/H:2/T:100/Dk:8/Dv:4/bf16");
+  request.real = Real::f32, request.math = Math::bf16;
+  BOOST_TEST(name_of(bench_plan(request).at(0)) == "linear/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32/math:bf16");
+}
+
+BOOST_AUTO_TEST_CASE(inputs_are_numbers_of_the_type) {
+  auto request = request_for("gated_delta_net", {"fast"});
+  const Sequence single = inputs_of(bench_plan(request).at(0));
+  request.real = Real::bf16;
+  const Sequence s = inputs_of(bench_plan(request).at(0));
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) {
+    std::vector<double> stored = single[tensor];
+    round_to(Real::bf16, stored);
+    BOOST_TEST((s[tensor] == stored && s[tensor] != single[tensor]), name_of(tensor));
+  }
+  BOOST_TEST((s.beta == single.beta && s.alpha == single.alpha)); // gates are float32
+}
+
 BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
   auto request = request_for("linear", {"fast"});
   request.variants = {"linear", "softmax"};

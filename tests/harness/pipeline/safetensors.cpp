@@ -101,6 +101,19 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   BOOST_TEST(Safetensors(safetensors_bytes(arrays, Real::f32, {}), "f").array("o").data[0] == double(0.1f));
 }
 
+BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_written_as_such_and_states_beside_them_in_float32) {
+  const std::map<std::string, NumericArray> arrays{{"o", {{2}, {0.1, -3}}}, {"state", {{1}, {0.1}, true}}};
+  for (const auto &[real, type, o] :
+       {std::tuple{Real::bf16, "BF16", 0.10009765625}, {Real::f16, "F16", 0.0999755859375}}) {
+    const std::string bytes = safetensors_bytes(arrays, real, {});
+    const Safetensors file(bytes, "f");
+    BOOST_TEST((file.array("o").data == std::vector<double>{o, -3}));
+    BOOST_TEST((file.array("state").data == std::vector<double>{double(0.1f)}));
+    BOOST_TEST(bytes.find(std::string("\"dtype\":\"") + type + "\"") != std::string::npos);
+    BOOST_TEST(bytes.size() % 8 == 0u); // 2 * 2 + 4 bytes behind the header
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sample_forward_and_check_take_them) {
   const Folder folder;
   const std::string in = folder / "in.safetensors", out = folder / "out.safetensors";

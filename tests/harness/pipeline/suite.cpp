@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_file_says_what_how_hard_and_where) {
   BOOST_TEST((load_suite("full").effort == Effort::full));
 }
 
-BOOST_AUTO_TEST_CASE(a_type_is_one_of_the_two_that_layers_run_in) {
+BOOST_AUTO_TEST_CASE(a_type_is_one_that_arrays_are_stored_in) {
   const Folder folder;
   const auto real = [&](const std::string &value) {
     std::ofstream(folder / "s.toml") << "[[run]]\nname = \"e\"\nvariants = \"linear\"\ntasks = \"recall\"\ndtype = "
@@ -37,7 +37,8 @@ BOOST_AUTO_TEST_CASE(a_type_is_one_of_the_two_that_layers_run_in) {
     return load_suite(folder / "s.toml").experiments.at(0).request.real;
   };
   BOOST_TEST((real("\"f32\"") == Real::f32 && real("\"f64\"") == Real::f64));
-  for (const char *wrong : {"\"f16\"", "\"F32\"", "32", "\"\"", "[\"f32\"]"}) BOOST_CHECK_THROW(real(wrong), Error);
+  BOOST_TEST((real("\"bf16\"") == Real::bf16 && real("\"f16\"") == Real::f16));
+  for (const char *wrong : {"\"tf32\"", "\"F32\"", "32", "\"\"", "[\"f32\"]"}) BOOST_CHECK_THROW(real(wrong), Error);
 }
 
 /// What is wrong with a suite of these lines: "LINE: ...", without the file's name.

@@ -75,6 +75,19 @@ BOOST_AUTO_TEST_CASE(arrays_are_written_and_read_under_the_conventions_names) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(gates_and_states_are_float32_beside_arrays_of_16_bits) {
+  const Folder folder;
+  const double third = 1.0 / 3, stored = 0.333984375; // 171 * 2^-9
+  const UsersArray one{{1, 1, 1, 1}, {third}, ""}, step{{1, 1, 1}, {third}, ""};
+  const Convention fla = preset("fla");
+  write_users(folder / "x.safetensors",
+              {{"o", one}, {"dq", one}, {"dlambda", one}, {"final_state", one}, {"dbeta", step}}, fla, Real::bf16, {});
+  const UsersArrays back = read_users(folder / "x.safetensors", {"o", "dq", "dlambda", "final_state", "dbeta"}, fla);
+  for (const auto &[name, array] : back)
+    BOOST_TEST(array.data.at(0) == (name == "o" || name == "dq" ? stored : double(float(third))), name);
+  BOOST_TEST(back.size() == 5u);
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_match_is_refused_by_name) {
   const Folder folder;
   const auto refused = [&](const Arrays &arrays, const Convention &c, const std::string &what) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of 16 bits, for storage alone: sums are float32. On the host and in a GPU's kernels. Conversions from wider
+// types round to nearest, ties to even; beyond the largest number they give infinity. Conversions to float are exact.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define RECOLLECT_ON_BOTH __host__ __device__
+#else
+#define RECOLLECT_ON_BOTH
+#endif
+
+namespace recollect {
+namespace float_bits {
+
+RECOLLECT_ON_BOTH inline std::uint32_t of(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+RECOLLECT_ON_BOTH inline float number(std::uint32_t bits) {
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/// The nearest float, or where x lies between two floats the one with an odd last bit. A narrower type rounds that as
+/// it would round x: rounding twice to nearest would take some numbers for ties that are none.
+RECOLLECT_ON_BOTH inline float to_odd(double x) {
+  const float nearest = float(x);
+  const double back = double(nearest);
+  const std::uint32_t bits = of(nearest);
+  if (back == x || x != x || bits % 2 == 1) return nearest;
+  const bool towards_zero = x > 0 ? back > x : back < x; // the odd neighbour's side
+  return number(towards_zero ? bits - 1 : bits + 1);
+}
+
+} // namespace float_bits
+
+/// bfloat16: the first half of a float, 8 bits of significand.
+struct BFloat16 {
+  std::uint16_t bits;
+
+  BFloat16() = default;
+  RECOLLECT_ON_BOTH explicit BFloat16(float x) {
+    const std::uint32_t wide = float_bits::of(x);
+    const bool nan = (wide & 0x7fffffffu) > 0x7f800000u;
+    bits = std::uint16_t(nan ? wide >> 16 | 0x40u : (wide + 0x7fffu + (wide >> 16 & 1u)) >> 16);
+  }
+  RECOLLECT_ON_BOTH explicit BFloat16(double x) : BFloat16(float_bits::to_odd(x)) {}
+  RECOLLECT_ON_BOTH static BFloat16 from_bits(std::uint16_t pattern) {
+    BFloat16 x;
+    x.bits = pattern;
+    return x;
+  }
+  RECOLLECT_ON_BOTH operator float() const { return float_bits::number(std::uint32_t(bits) << 16); }
+};
+
+/// IEEE binary16: 11 bits of significand, largest number 65504, least 2^-24.
+struct Float16 {
+  std::uint16_t bits;
+
+  Float16() = default;
+  RECOLLECT_ON_BOTH explicit Float16(float x) {
+    const std::uint32_t wide = float_bits::of(x), sign = wide >> 16 & 0x8000u, size = wide & 0x7fffffffu;
+    std::uint32_t rounded;
+    if (size >= 0x47800000u) // 2^16 and more, NaN
+      rounded = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    else if (size < 0x38800000u) // less than 2^-14: the spacing of numbers from 0.5 on is 2^-24, as it is here
+      rounded = float_bits::of(float_bits::number(size) + 0.5f) - float_bits::of(0.5f);
+    else // the exponent counts from -15 in place of -127; rounding may carry into it
+      rounded = (size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13;
+    bits = std::uint16_t(sign | rounded);
+  }
+  RECOLLECT_ON_BOTH explicit Float16(double x) : Float16(float_bits::to_odd(x)) {}
+  RECOLLECT_ON_BOTH static Float16 from_bits(std::uint16_t pattern) {
+    Float16 x;
+    x.bits = pattern;
+    return x;
+  }
+  RECOLLECT_ON_BOTH operator float() const {
+    const std::uint32_t sign = std::uint32_t(bits & 0x8000u) << 16, size = bits & 0x7fffu;
+    if (size >= 0x7c00u) return float_bits::number(sign | 0x7f800000u | (size & 0x3ffu) << 13);
+    if (size >= 0x400u) return float_bits::number(sign | ((size << 13) + (112u << 23)));
+    const float subnormal = float(size) * (1.0f / (1 << 24));
+    return sign ? -subnormal : subnormal;
+  }
+};
+
+} // namespace recollect

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes on arrays of 16 bits by kernels that know float32 alone: arrays are widened before the pass and its results
+// rounded after it, on the device, within the pass's time. Gates and states are float32 already, and shared.
+#pragma once
+#include "harness/device/device.hpp"
+#include "harness/device/each_index.hpp"
+
+namespace recollect {
+
+template <class To, class From> struct Convert {
+  Array<To> to;
+  Array<From> from;
+  KOKKOS_FUNCTION void operator()(size_t i) const { to(i) = To(float(from(i))); }
+};
+template <class To, class From> void convert(const Array<To> &to, const Array<From> &from) {
+  each_index("convert", to.extent(0), Convert<To, From>{to, from});
+}
+
+/// A call of the same sizes, settings and gates, with float32 arrays of its own for what is stored in 16 bits.
+template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
+  Call<float> wide;
+  static_cast<CallSettings &>(wide) = call;
+  wide.beta = call.beta, wide.alpha = call.alpha, wide.lambda = call.lambda, wide.state = call.state;
+  const auto like = [](const char *name, const Array<Stored> &array) {
+    return allocated<float>(name, array.extent(0));
+  };
+  wide.q = like("q", call.q), wide.k = like("k", call.k), wide.v = like("v", call.v), wide.w = like("w", call.w);
+  wide.o = like("o", call.o);
+  return wide;
+}
+
+/// q, k, v and w of `to` from those of `from`.
+template <class To, class From> void convert_inputs(const Call<float, To> &to, const Call<float, From> &from) {
+  convert(to.q, from.q), convert(to.k, from.k), convert(to.v, from.v), convert(to.w, from.w);
+}
+
+/// The float32 kernel for a call in 16 bits. `wide` is widened() that call; the caller fills its o with NaN before a
+/// pass, as it does the call's.
+template <class Stored>
+std::function<void(const Call<float, Stored> &)> converting(const std::shared_ptr<Call<float>> &wide,
+                                                            const std::function<void(const Call<float> &)> &kernel) {
+  return [=](const Call<float, Stored> &call) {
+    convert_inputs(*wide, call);
+    wide->state = call.state;
+    kernel(*wide);
+    convert(call.o, wide->o);
+  };
+}
+
+/// The same of a backward pass.
+template <class Stored>
+std::function<void(const Pullback<float, Stored> &)>
+converting(const std::shared_ptr<Pullback<float>> &wide, const std::function<void(const Pullback<float> &)> &kernel) {
+  return [=](const Pullback<float, Stored> &back) {
+    convert_inputs(wide->call, back.call);
+    convert(wide->d.o, back.d.o);
+    kernel(*wide);
+    convert_inputs(back.d, wide->d);
+  };
+}
+
+} // namespace recollect
