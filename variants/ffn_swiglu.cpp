@@ -12,6 +12,7 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> struct Swiglu {
+  static constexpr bool costly = true; // (attention_cuda.hpp)
   int T, width;
   Array<Real> q, w;
   KOKKOS_FUNCTION bool normalised() const { return false; }
@@ -25,6 +26,7 @@ template <class Real> struct Swiglu {
 };
 /// The same weights as functions of the gate's products: `keys` are k, and z = w_i . q_t.
 template <class Real> struct Gate {
+  static constexpr bool costly = true;
   Swiglu<Real> keys;
   KOKKOS_FUNCTION bool normalised() const { return false; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {

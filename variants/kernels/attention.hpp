@@ -37,7 +37,6 @@ template <class Number, class Kernel, class Finish> struct Attend {
 
 /// out_t = sum_t / mass_t, 0 where nothing is seen.
 template <class Real> struct Divide {
-  static constexpr bool takes_rounded = true;
   Rows<Real> out;
   void place(Stack<Real> &) const {}
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
@@ -47,20 +46,32 @@ template <class Real> struct Divide {
     each_cell(team, rows.size(), width,
               [=](int r, int c) { to[size_t(r) * width + c] = mass[r] == 0 ? Real(0) : sum[r * ld + c] / mass[r]; });
   }
-  /// Two columns of a row.
-  KOKKOS_FUNCTION void put(size_t head, int t, int c, Real x, Real y, Real mass) const {
-    const Real over = mass == 0 ? Real(0) : 1 / mass;
-    Real *const to = out.at(head, t) + c;
-    if (c < out.width) to[0] = x * over;
-    if (c + 1 < out.width) to[1] = y * over;
-  }
+#ifdef __CUDACC__
+  attention::WriteOutput<Real> on_fragments() const { return {attention::device_rows(out)}; }
+#endif
 };
+
+#ifdef __CUDACC__
+/// attend() on tensor cores (attention_cuda.hpp), if the kernel, what ends a block and the widths are served there.
+template <class Kernel, class Finish>
+auto attend_on_fragments(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop,
+                         const Finish &finish) -> decltype(finish.on_fragments(), bool()) {
+  if constexpr (attention::is_costly<Kernel>)
+    return false;
+  else
+    return attention::with_products(call, [&](auto op) {
+      return attention::forward<decltype(op)>(label, call, attention::compiled(loop.kernel), loop.sees, loop.queries,
+                                              loop.keys, loop.values, finish.on_fragments());
+    });
+}
+template <class... Other> bool attend_on_fragments(const std::string &, const Other &...) { return false; }
+#endif
 
 /// Every query of every head through its keys, then `finish`.
 template <class Real, class Kernel, class Finish>
 void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop, const Finish &finish) {
 #ifdef __CUDACC__
-  if (attend_in_warps(label, call, loop, finish)) return;
+  if (attend_on_fragments(label, call, loop, finish)) return;
 #endif
   Attend<Real, Kernel, Finish> plain{loop, finish};
   const size_t mark = call.arena->mark();

@@ -7,11 +7,10 @@
 //
 // Of a short sequence a GPU's team holds all pairs (whole_gradient.hpp). Else its many teams meet every pair twice and
 // add nothing that another adds to: where there are normalisers, queries gather them first; a block of queries then
-// gathers dq; a block of keys goes through the queries that see it for dk and dv (in warps: attention_vjp_cuda.hpp). A
-// host's few meet it once (joint_gradient.hpp).
+// gathers dq; a block of keys goes through the queries that see it for dk and dv, on tensor cores where those serve
+// (attention_cuda.hpp). A host's few meet it once (joint_gradient.hpp).
 #pragma once
 #include "variants/kernels/attention.hpp"
-#include "variants/kernels/attention_vjp_cuda.hpp"
 #include "variants/kernels/joint_gradient.hpp"
 #include "variants/kernels/whole_gradient.hpp"
 
@@ -21,6 +20,11 @@ namespace recollect::variants {
 template <class Real> struct LeaveFacts {
   QueryFacts<Real> facts;
   Rows<Real> d_o;
+#ifdef __CUDACC__
+  attention::LeaveStatistics<Real> on_fragments() const {
+    return {{d_o.data.data(), d_o.count, d_o.width}, facts.normaliser.data(), facts.read.data()};
+  }
+#endif
   void place(Stack<Real> &) const {}
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
                                   const Real *peak, const Real *mass, Stack<Real>) const {
@@ -111,6 +115,26 @@ void run_blocks(const std::string &label, const Call<Real> &call, const Gradient
   run<Real>({label, call.shape.heads() * gradient.blocks(), 256, call.math}, *call.arena, gradient.scratch(), gradient);
 }
 
+/// dq, dk and dv, from the queries' facts where weights are normalised.
+template <class Real, class Kernel, class Gates = NoGates>
+void gradients_by_blocks(const std::string &label, const Call<Real> &call, const BlockGradient<Real, Kernel> &block,
+                         const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates = {}) {
+#ifdef __CUDACC__
+  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates> && !attention::is_costly<Kernel>)
+    if (attention::with_products(call, [&](auto op) {
+          const auto &loop = block.loop;
+          return attention::backward<decltype(op)>(label, call, attention::compiled(loop.kernel), loop.sees,
+                                                   loop.queries, loop.keys, loop.values, block.d_o, block.facts, dq, dk,
+                                                   dv);
+        }))
+      return;
+#endif
+  const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
+  run_blocks(label + "::queries", call, queries);
+  const KeyGradient<Real, Kernel, Gates> keys{block, dk, dv, gates};
+  run_blocks(label + "::keys", call, keys);
+}
+
 /// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
 template <class Real, class Kernel, class Gates = NoGates>
 QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back, const Kernel &kernel,
@@ -133,14 +157,7 @@ QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back
     if (whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
 #endif
   if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates> && Steady<Kernel>::value)
-    if (attention_back_in_warps(label, call, block, dq, dk, dv)) return facts;
-#endif
-  const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
-  run_blocks(label + "::queries", call, queries);
-  const KeyGradient<Real, Kernel, Gates> keys{block, dk, dv, gates};
-  run_blocks(label + "::keys", call, keys);
+  gradients_by_blocks(label, call, block, dq, dk, dv, gates);
   return facts;
 }
 

@@ -18,6 +18,9 @@ namespace recollect::variants {
 template <class Real> struct Overlaps {
   Rows<Real> overlap;
   Array<Real> normaliser;
+#ifdef __CUDACC__
+  attention::WriteOutput<Real> on_fragments() const { return {attention::device_rows(overlap), normaliser.data()}; }
+#endif
   void place(Stack<Real> &) const {}
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
                                   const Real *peak, const Real *mass, Stack<Real>) const {
@@ -171,11 +174,9 @@ void write_vjp(const std::string &label, const Pullback<Real> &back, const Kerne
   Kokkos::parallel_for(label + "::erase", over(call.steps()),
                        EraseGradients<Real>{s.Dv, e, asked.data, overlap.data, back.d.beta, facts.read});
   const BlockGradient<Real, Kernel> block{loop, asked, facts};
-  const QueryGradient<Real, Kernel> queries{block, rows_of(back.d.w, s, s.Dk)};
-  run_blocks(label + "::queries", call, queries);
   const Array<Real> d_k = allocate(call, call.k.extent(0));
-  const KeyGradient<Real, Kernel> keys{block, rows_of(d_k, s, s.Dk), overlap}; // whose values' gradient is part of e
-  run_blocks(label + "::keys", call, keys);
+  gradients_by_blocks(label, call, block, rows_of(back.d.w, s, s.Dk), rows_of(d_k, s, s.Dk),
+                      overlap); // the values' gradient is part of e
   Kokkos::parallel_for(label + "::k", over(d_k.extent(0)), AddArray<Real>{d_k, back.d.k});
 }
 

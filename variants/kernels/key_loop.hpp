@@ -15,11 +15,9 @@
 #include "harness/device/launch.hpp"
 #include "harness/device/tile.hpp"
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/sees.hpp"
 
 namespace recollect::variants {
-
-/// The keys that query t sees: i < t, i <= t, or all of them.
-enum class Sees { earlier, through_self, everything };
 
 /// Rows of one kind for all heads: [heads, count, width].
 template <class Real> struct Rows {

@@ -15,6 +15,7 @@
 namespace recollect::variants {
 
 template <class Real> struct SharedLookups {
+  static constexpr bool costly = true; // (attention_cuda.hpp)
   AnyKernel<Real> kernel; // not a normalised one
   Rows<Real> w, k;
   Array<Real> beta;

@@ -44,7 +44,7 @@ template <class Real> struct AnyKernel {
 /// One chosen while it is compiled, for inner loops: no choice and no division there.
 template <class Real, Kind kind> struct FixedKernel {
   static constexpr bool steady = kind == Kind::linear || kind == Kind::softmax; // (block_gradient.hpp)
-  static constexpr bool proportional = steady;                                  // (attention_cuda.hpp)
+  static constexpr bool proportional = steady;                                  // (attention_fragments_cuda.hpp)
   Real factor;
   FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
@@ -78,6 +78,7 @@ template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, c
 /// sum_j a_j kappa(j z), j = 1 ... groups: several lookups that share their keys (000 Eq 111 with w^j = j w).
 template <class Real, class Kernel> struct Grouped {
   static constexpr int most = 4;
+  static constexpr bool costly = true; // (attention_cuda.hpp)
   Kernel kernel;
   int groups;
   Real weights[most] = {};

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention at heads of many widths, those that GPUs have kernels for (variants/kernels/attention_cuda.hpp) and between
+// them, against the definition in float64. Queries end within a block.
+#pragma once
+#include "harness/device/backend.hpp"
+#include "harness/pipeline/backward.hpp"
+#include "tests/testing.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect {
+
+constexpr int attention_widths[][2] = {{20, 20},   {32, 64},   {60, 68},   {96, 96},  {128, 128},
+                                       {100, 130}, {192, 192}, {128, 256}, {256, 255}};
+
+/// A few roundings of operands and of sums over channels and pairs.
+inline double allowed_of(Math math) { return std::ldexp(1, math == Math::bf16 ? -6 : -18); }
+
+/// Outputs of the layer's fast form in float32. Parameters of their own: 1/sqrt(Dk) as `scale`.
+inline void check_widths_forward(const char *layer, Math math) {
+  const Variant &variant = find_variant(layer);
+  for (const auto &width : attention_widths) {
+    const Sequence s = random_sequence({1, 3, 150, width[0], width[1]}, 71);
+    const Params params = variant_params(variant, {{"scale", std::to_string(1 / std::sqrt(width[0]))}});
+    Run run;
+    run.form = variant.forms.back().name, run.real = Real::f32, run.math = math, run.params = params;
+    const double apart =
+        deviation(forward(variant, s, run), forward(variant, s, {"recurrent", Real::f64, 64, params})).outputs;
+    BOOST_TEST(apart <= allowed_of(math), layer << " at " << width[0] << ", " << width[1] << ": " << apart);
+  }
+}
+
+/// Gradients of its own backward pass in float32, over the largest of each array; those in float64 are held to the
+/// definition elsewhere.
+inline void check_widths_backward(const char *layer, Math math) {
+  const Variant &variant = find_variant(layer);
+  for (const auto &width : attention_widths) {
+    const Sequence s = random_sequence({1, 2, 150, width[0], width[1]}, 72);
+    Run run;
+    run.form = backward_form(variant), run.real = Real::f32, run.math = math;
+    run.params = variant_params(variant, {{"scale", std::to_string(1 / std::sqrt(width[0]))}});
+    const std::vector<double> weights = random_sequence(s.shape, 73).v;
+    const Sequence found = backward(variant, s, run, {weights, {}});
+    run.real = Real::f64, run.math = Math::exact;
+    const Sequence wanted = backward(variant, s, run, {weights, {}});
+    const auto check = [&](const char *name, const std::vector<double> &a, const std::vector<double> &b) {
+      const double apart = max_difference(a, b) / max_abs(b);
+      BOOST_TEST(apart <= allowed_of(math),
+                 layer << " d" << name << " at " << width[0] << ", " << width[1] << ": " << apart);
+    };
+    check("q", found.q, wanted.q), check("k", found.k, wanted.k), check("v", found.v, wanted.v);
+  }
+}
+
+} // namespace recollect

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Causal masks of attention.
+#pragma once
+
+namespace recollect::variants {
+
+/// The keys that query t sees: i < t, i <= t, or all of them.
+enum class Sees { earlier, through_self, everything };
+
+} // namespace recollect::variants
