@@ -56,13 +56,15 @@ template <class Real> struct Divide {
 template <class Kernel, class Finish>
 auto attend_on_fragments(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop,
                          const Finish &finish) -> decltype(finish.on_fragments(), bool()) {
-  if constexpr (attention::is_costly<Kernel>)
-    return false;
-  else
-    return attention::with_products(call, [&](auto op) {
-      return attention::forward<decltype(op)>(label, call, attention::compiled(loop.kernel), loop.sees, loop.queries,
-                                              loop.keys, loop.values, finish.on_fragments());
+  if (!attention::has_extents(loop)) return false;
+  if constexpr (!attention::is_costly<Kernel>)
+    attention::with_products(call, [&](auto op) {
+      const size_t mark = call.arena->mark();
+      attention::forward(label, call, attention::compiled(loop.kernel), loop.sees,
+                         attention::operands<decltype(op)>(label, call, loop), finish.on_fragments());
+      call.arena->release(mark);
     });
+  return true;
 }
 template <class... Other> bool attend_on_fragments(const std::string &, const Other &...) { return false; }
 #endif

@@ -76,25 +76,41 @@ template <class E> struct ConvertRows {
   size_t packs;
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, float *memory) const {
 #if __CUDA_ARCH__ >= 800
+    const size_t first = unit * each * threads + team.rank;
+    if (width == from.width && (unit + 1) * each * threads <= packs && std::uintptr_t(from.data.data()) % 16 == 0) {
+      float x[each][pack];
 #pragma unroll
-    for (int n = 0; n < each; ++n) {
-      const size_t at = (unit * each + n) * threads + team.rank;
-      if (at >= packs) return;
+      for (int n = 0; n < each; ++n) tile::cuda::take(from.data.data() + (first + n * threads) * pack, x[n]);
+#pragma unroll
+      for (int n = 0; n < each; ++n) put(first + n * threads, x[n]);
+      return;
+    }
+    for (size_t at = first; at < (unit + 1) * each * threads && at < packs; at += threads) {
       const size_t row = at * pack / width;
       const int column = int(at * pack - row * width);
-      const float *const x = from.data.data() + row * from.width + column;
-      E *const y = to + at * pack;
+      float x[pack];
 #pragma unroll
-      for (int e = 0; e < pack; ++e) y[e] = fragments::rounded<E>(column + e < from.width ? x[e] : 0.0f);
+      for (int e = 0; e < pack; ++e)
+        x[e] = column + e < from.width ? from.data.data()[row * from.width + column + e] : 0.0f;
+      put(at, x);
     }
 #else
     too_old(team, unit, memory);
 #endif
   }
+
+#if __CUDA_ARCH__ >= 800
+private:
+  __device__ __forceinline__ void put(size_t at, const float (&x)[pack]) const {
+    alignas(16) E y[pack];
+#pragma unroll
+    for (int e = 0; e < pack; ++e) y[e] = fragments::rounded<E>(x[e]);
+    reinterpret_cast<uint4 *>(to)[at] = *reinterpret_cast<const uint4 *>(y);
+  }
+#endif
 };
-template <class Op>
-DeviceRows<const fragments::Element<Op>> operand(const std::string &label, const Call<float> &call,
-                                                 const Rows<float> &rows) {
+template <class Op> using Operand = DeviceRows<const fragments::Element<Op>>;
+template <class Op> Operand<Op> operand(const std::string &label, const Call<float> &call, const Rows<float> &rows) {
   using E = fragments::Element<Op>;
   constexpr int pack = 16 / sizeof(E);
   if constexpr (std::is_same_v<E, float>)
@@ -108,40 +124,43 @@ DeviceRows<const fragments::Element<Op>> operand(const std::string &label, const
   run<float>({label + "::operands", (packs + of_unit - 1) / of_unit}, *call.arena, 0, Convert{rows, to, width, packs});
   return {to, rows.count, width};
 }
-
-/// Every query through its keys, products of the kind Op, and then `finish`. False, and nothing done, where rows are too
-/// wide.
-template <class Op, class Kernel, class Finish>
-bool forward(const std::string &label, const Call<float> &call, const Kernel &kernel, Sees sees, const Rows<float> &q,
-             const Rows<float> &k, const Rows<float> &v, const Finish &finish) {
-  using Table = std::conditional_t<std::is_same_v<Kernel, Softmax>, AllExtents, FewExtents>;
-  const size_t mark = call.arena->mark();
-  const bool served = Table::find(q.width, v.width, [&](auto extents) {
-    using Fit = decltype(extents);
-    start(label, call,
-          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{operand<Op>(label, call, q), operand<Op>(label, call, k),
-                                                        operand<Op>(label, call, v), int(call.shape.heads()), 1, sees,
-                                                        kernel, finish});
-  });
-  call.arena->release(mark);
-  return served;
+template <class Op> struct Operands { Operand<Op> q, k, v; };
+template <class Op, class Kernel>
+Operands<Op> operands(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop) {
+  return {operand<Op>(label, call, loop.queries), operand<Op>(label, call, loop.keys),
+          operand<Op>(label, call, loop.values)};
 }
 
-/// dq, dk and dv from what the queries left. False, and nothing done, where rows are too wide.
-template <class Op, class Kernel>
-bool backward(const std::string &label, const Call<float> &call, const Kernel &kernel, Sees sees, const Rows<float> &q,
-              const Rows<float> &k, const Rows<float> &v, const Rows<float> &d_o, const QueryFacts<float> &facts,
-              const Rows<float> &dq, const Rows<float> &dk, const Rows<float> &dv) {
-  using Table = std::conditional_t<std::is_same_v<Kernel, Softmax>, AllExtents, FewExtents>;
-  const size_t mark = call.arena->mark();
-  const bool served = Table::find(q.width, v.width, [&](auto extents) {
+template <class Kernel> using TableOf = std::conditional_t<std::is_same_v<Kernel, Softmax>, AllExtents, FewExtents>;
+/// Whether rows of these widths are served.
+template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
+  return !is_costly<Kernel> && loop.queries.width <= 256 && loop.values.width <= 256 &&
+         Execution().cuda_device_prop().major >= 8;
+}
+
+/// Every query through its keys, and then `finish`.
+template <class Op, class Kernel, class Finish>
+void forward(const std::string &label, const Call<float> &call, const Kernel &kernel, Sees sees, const Operands<Op> &in,
+             const Finish &finish) {
+  TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
-    const auto q_ = operand<Op>(label, call, q), k_ = operand<Op>(label, call, k), v_ = operand<Op>(label, call, v),
-               d_o_ = operand<Op>(label, call, d_o);
+    start(label, call,
+          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{in.q, in.k, in.v, int(call.shape.heads()), 1, sees, kernel,
+                                                        finish});
+  });
+}
+
+/// dq, dk and dv from what the queries left.
+template <class Op, class Kernel>
+void backward(const std::string &label, const Call<float> &call, const Kernel &kernel, Sees sees,
+              const Operands<Op> &in, const Operand<Op> &d_o, const QueryFacts<float> &facts, const Rows<float> &dq,
+              const Rows<float> &dk, const Rows<float> &dv) {
+  TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
+    using Fit = decltype(extents);
     const auto start_of = [&](const char *name, auto of, const Rows<float> &d_logits, const Rows<float> &d_values) {
       start(label + name, call,
             Backward<Op, Fit::Dk, Fit::Dv, Kernel, float, decltype(of)::value>{
-                q_, k_, v_, d_o_, facts.normaliser.data(), facts.read.data(), device_rows(d_logits),
+                in.q, in.k, in.v, d_o, facts.normaliser.data(), facts.read.data(), device_rows(d_logits),
                 device_rows(d_values), int(call.shape.heads()), 1, sees, kernel});
     };
     start_of("::queries", std::integral_constant<Of, Of::queries>(), dq, dv);
@@ -152,25 +171,22 @@ bool backward(const std::string &label, const Call<float> &call, const Kernel &k
       start_of("::values", std::integral_constant<Of, Of::values>(), dk, dv);
     }
   });
-  call.arena->release(mark);
-  return served;
 }
 
 /// visit(an operand type) as the call allows. Where TF32 would do, products are exact.
-template <class Visit> bool with_products(const Call<float> &call, const Visit &visit) {
-  if (Execution().cuda_device_prop().major < 8) return false;
-  return call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
+template <class Visit> void with_products(const Call<float> &call, const Visit &visit) {
+  call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
 }
 
 /// Compiled in attention_forward_*.cpp, attention_backward_*.cpp and attention_chosen.cpp.
 #define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
-  prefix template bool forward<fragments::Op, Kernel, Finish>(                                                         \
-      const std::string &, const Call<float> &, const Kernel &, Sees, const Rows<float> &, const Rows<float> &,        \
-      const Rows<float> &, const Finish &);
+  prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const Call<float> &,                \
+                                                              const Kernel &, Sees, const Operands<fragments::Op> &,   \
+                                                              const Finish &);
 #define RECOLLECT_ATTENTION_BACK(prefix, Op, Kernel)                                                                   \
-  prefix template bool backward<fragments::Op, Kernel>(const std::string &, const Call<float> &, const Kernel &, Sees, \
-                                                       const Rows<float> &, const Rows<float> &, const Rows<float> &,  \
-                                                       const Rows<float> &, const QueryFacts<float> &,                 \
+  prefix template void backward<fragments::Op, Kernel>(const std::string &, const Call<float> &, const Kernel &, Sees, \
+                                                       const Operands<fragments::Op> &,                                \
+                                                       const Operand<fragments::Op> &, const QueryFacts<float> &,      \
                                                        const Rows<float> &, const Rows<float> &, const Rows<float> &);
 RECOLLECT_ATTENTION(extern, Exact, Softmax, WriteOutput<float>)
 RECOLLECT_ATTENTION(extern, Exact, Softmax, LeaveStatistics<float>)

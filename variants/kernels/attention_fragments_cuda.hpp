@@ -27,7 +27,7 @@ __device__ __forceinline__ void copy_rows(const DeviceRows<const E> &from, size_
   constexpr int pack = 16 / sizeof(E), across = width / pack,
                 side = common_divisor(across, threads), // threads of a row
       step = threads / side;
-  static_assert(rows % step == 0, "every thread copies as many rows");
+  constexpr bool even = rows % step == 0; // every thread copies as many rows
   const int row = int(threadIdx.x) / side, column = int(threadIdx.x) % side * pack, left = from.count - first;
   const E *const at = from.at(head, first) + row * from.width + column;
   E *const tile = to + row * pitch + column;
@@ -35,14 +35,16 @@ __device__ __forceinline__ void copy_rows(const DeviceRows<const E> &from, size_
 #pragma unroll
     for (int r = 0; r < rows; r += step)
 #pragma unroll
-      for (int c = 0; c < width; c += side * pack) fragments::copy_16(tile + r * pitch + c, at + r * width + c, true);
+      for (int c = 0; c < width; c += side * pack)
+        if (even || row + r < rows) fragments::copy_16(tile + r * pitch + c, at + r * width + c, true);
   } else {
 #pragma unroll
     for (int r = 0; r < rows; r += step)
 #pragma unroll
       for (int c = 0; c < width; c += side * pack) {
         const bool valid = row + r < left && column + c < from.width;
-        fragments::copy_16(tile + r * pitch + c, valid ? at + r * from.width + c : from.data, valid);
+        if (even || row + r < rows)
+          fragments::copy_16(tile + r * pitch + c, valid ? at + r * from.width + c : from.data, valid);
       }
   }
 }

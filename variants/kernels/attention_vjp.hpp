@@ -115,19 +115,39 @@ void run_blocks(const std::string &label, const Call<Real> &call, const Gradient
   run<Real>({label, call.shape.heads() * gradient.blocks(), 256, call.math}, *call.arena, gradient.scratch(), gradient);
 }
 
+#ifdef __CUDACC__
+/// The same on tensor cores (attention_cuda.hpp), if the kernel and the widths are served there, after the queries' facts
+/// where they are missing.
+template <class Kernel>
+bool gradients_on_fragments(const std::string &label, const Call<float> &call,
+                            const BlockGradient<float, Kernel> &block, const Rows<float> &dq, const Rows<float> &dk,
+                            const Rows<float> &dv, bool facts_are_missing) {
+  const KeyLoop<float, Kernel> &loop = block.loop;
+  if (!attention::has_extents(loop)) return false;
+  if constexpr (!attention::is_costly<Kernel>)
+    attention::with_products(call, [&](auto op) {
+      using Op = decltype(op);
+      const size_t mark = call.arena->mark();
+      const auto kernel = attention::compiled(loop.kernel);
+      const attention::Operands<Op> in = attention::operands<Op>(label, call, loop);
+      if (facts_are_missing && kernel.normalised())
+        attention::forward(label + "::masses", call, kernel, loop.sees, in,
+                           LeaveFacts<float>{block.facts, block.d_o}.on_fragments());
+      attention::backward(label, call, kernel, loop.sees, in, attention::operand<Op>(label, call, block.d_o),
+                          block.facts, dq, dk, dv);
+      call.arena->release(mark);
+    });
+  return true;
+}
+#endif
+
 /// dq, dk and dv, from the queries' facts where weights are normalised.
 template <class Real, class Kernel, class Gates = NoGates>
 void gradients_by_blocks(const std::string &label, const Call<Real> &call, const BlockGradient<Real, Kernel> &block,
                          const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates = {}) {
 #ifdef __CUDACC__
-  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates> && !attention::is_costly<Kernel>)
-    if (attention::with_products(call, [&](auto op) {
-          const auto &loop = block.loop;
-          return attention::backward<decltype(op)>(label, call, attention::compiled(loop.kernel), loop.sees,
-                                                   loop.queries, loop.keys, loop.values, block.d_o, block.facts, dq, dk,
-                                                   dv);
-        }))
-      return;
+  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)
+    if (gradients_on_fragments(label, call, block, dq, dk, dv, false)) return;
 #endif
   const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
   run_blocks(label + "::queries", call, queries);
@@ -155,6 +175,10 @@ QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (on_cuda)
     if (whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
+#endif
+#ifdef __CUDACC__
+  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)
+    if (gradients_on_fragments(label, call, block, dq, dk, dv, true)) return facts;
 #endif
   if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
   gradients_by_blocks(label, call, block, dq, dk, dv, gates);

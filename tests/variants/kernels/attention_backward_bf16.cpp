@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/core/error.hpp"
 #include "tests/variants/kernels/attention_widths.hpp"
 
 namespace recollect {
@@ -7,10 +6,7 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(attention_backward_bf16)
 
 BOOST_AUTO_TEST_CASE(heads_of_any_width_equal_float64) {
-  if (has_math(Math::bf16))
-    check_widths_backward("softmax", Math::bf16);
-  else
-    BOOST_CHECK_THROW(check_widths_backward("softmax", Math::bf16), Error);
+  check_widths_backward("softmax", Math::bf16); // a host computes in float32
 }
 
 BOOST_AUTO_TEST_SUITE_END()
