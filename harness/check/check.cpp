@@ -5,7 +5,6 @@
 #include "harness/core/in_pieces.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 namespace recollect {
@@ -29,26 +28,6 @@ std::vector<std::array<double, 3>> octaves(const Part &reference, const std::vec
   return curve;
 }
 
-bool exact(const std::vector<double> &values, Precision precision) {
-  std::atomic<bool> all = true;
-  in_pieces(values.size(), [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end && all; ++i)
-      if (rounded(values[i], precision) != values[i]) all = false;
-  });
-  return all;
-}
-
-std::vector<std::string> inexact_inputs(const CheckCase &problem, Precision precision) {
-  const Precision storage = storage_of(precision);
-  std::vector<std::string> names;
-  for (Tensor tensor : all_tensors)
-    if (!exact(problem.given[tensor], storage)) names.push_back(name_of(tensor));
-  if (!exact(problem.given.state, storage)) names.push_back("state");
-  if (!exact(problem.weights.o, storage)) names.push_back("do");
-  if (!exact(problem.weights.state, storage)) names.push_back("dstate");
-  return names;
-}
-
 /// The gradient of a symmetric matrix in a state may be split between its triangles in any way (variant.hpp).
 PartList in_one_convention(PartList candidate, const CheckCase &problem) {
   if (Part *dstate = find_part(candidate, "dstate"))
@@ -56,12 +35,12 @@ PartList in_one_convention(PartList candidate, const CheckCase &problem) {
   return candidate;
 }
 
-std::string drowned(const std::vector<Judged> &parts, Precision precision) {
-  std::vector<std::string> names;
+std::string drowned(const std::vector<Judged> &parts, Precision precision, const PartNames &names) {
+  std::vector<std::string> said;
   for (const Judged &part : parts)
     if (part.judgement == Judgement::undecided)
-      names.push_back(part.name + " (" + std::to_string(part.without_power.size()) + " heads)");
-  return std::string("rounding in ") + name_of(precision) + " is as large as the values of " + join(names, ", ") +
+      said.push_back(called(part.name, names) + " (" + std::to_string(part.without_power.size()) + " heads)");
+  return std::string("rounding in ") + name_of(precision) + " is as large as the values of " + join(said, ", ") +
          " on these inputs: zeros would pass for right";
 }
 
@@ -104,14 +83,19 @@ bool all_right(const std::vector<Judged> &judged) {
                      [](const Judged &part) { return part.judgement != Judgement::wrong; });
 }
 
-Checked check(const Reference &reference, const PartList &given, Precision precision, const Diagnosis &diagnosis) {
+std::string called(const std::string &part, const PartNames &names) {
+  const auto found = names.find(part);
+  return found == names.end() ? part : found->second + " (" + part + ")";
+}
+
+Checked verdict(const Reference &reference, const PartList &given, Precision precision, const PartNames &names) {
   const PartList candidate = in_one_convention(given, reference.problem());
   Checked found;
+  found.names = names;
   found.parts = judge_all(reference, candidate, precision);
   for (const Part &part : reference.results())
     if (!find_part(candidate, part.name) && !(part.name == "dstate" && reference.problem().given.state.empty()))
       found.not_checked.push_back(part.name);
-  found.inexact = inexact_inputs(reference.problem(), precision);
   if (const Part *o = find_part(candidate, "o"))
     found.by_step = octaves(*find_part(reference.results(), "o"), o->values);
   const auto any = [&](Judgement judgement) {
@@ -120,16 +104,21 @@ Checked check(const Reference &reference, const PartList &given, Precision preci
   };
   if (any(Judgement::wrong)) {
     found.judgement = Judgement::wrong;
-    found.where = where_wrong(reference, candidate, found.parts, reference.noise(precision));
-    found.diagnosis =
-        diagnosis ? diagnosis(candidate, found.parts) : diagnose(reference, candidate, found.parts, precision);
+    found.where = where_wrong(reference, candidate, found.parts, reference.noise(precision), names);
   } else if (found.parts.empty()) {
     found.reason = "the candidate holds nothing that could be judged";
   } else if (any(Judgement::undecided)) {
-    found.reason = drowned(found.parts, precision);
+    found.reason = drowned(found.parts, precision, names);
   } else {
     found.judgement = Judgement::right;
   }
+  return found;
+}
+
+Checked check(const Reference &reference, const PartList &given, Precision precision) {
+  Checked found = verdict(reference, given, precision);
+  if (found.judgement == Judgement::wrong)
+    found.diagnosis = diagnose(reference, in_one_convention(given, reference.problem()), found.parts, precision);
   return found;
 }
 

@@ -26,7 +26,7 @@ private:
   CheckCase problem_;
   int chunk_ = 0;
   PartList results_;
-  std::function<Noise(Precision)> given_noise_; // null: that of the layer's own arrays
+  std::function<Noise(Precision)> given_noise_;       // null: that of the layer's own arrays
   mutable std::vector<std::vector<double>> rounding_; // float32_rounding(), computed with the first noise
   mutable std::map<Precision, Noise> noise_;
 };
@@ -36,23 +36,29 @@ std::vector<Judged> judge_all(const Reference &reference, const PartList &candid
 /// Whether every part is within the limits: what a mistake must be to explain a candidate, with itself as the reference.
 bool all_right(const std::vector<Judged> &judged);
 
+/// What the user calls a part, by the definition's name for it: dg for dalpha. Parts that go by one name are left out.
+using PartNames = std::map<std::string, std::string>;
+
 struct Checked {
   Judgement judgement = Judgement::undecided;
   std::string reason;                         // of `undecided`: what could not be decided and why
   std::vector<Judged> parts;                  // in the order of the reference
+  PartNames names;                            // of these parts and of the missing ones
   std::vector<std::string> not_checked;       // parts of the reference that the candidate lacks
-  std::vector<std::string> inexact;           // inputs that the type cannot represent
+  std::vector<std::string> inexact;           // arrays of the user that their types cannot represent
   std::vector<std::array<double, 3>> by_step; // first step, one past the last, worst error of o there: octaves
   std::vector<std::string> diagnosis; // the nearest known mistake, or two that explain the candidate equally well
   std::string where;                  // where the error lives
   bool right() const { return judgement == Judgement::right; }
 };
 
-/// Explains what was found wrong, in sentences.
-using Diagnosis = std::function<std::vector<std::string>(const PartList &candidate, const std::vector<Judged> &judged)>;
+/// "dg (dalpha)", or the one name.
+std::string called(const std::string &part, const PartNames &names);
 
-/// `diagnosis` null: by the catalogue of mistakes.
-Checked check(const Reference &reference, const PartList &candidate, Precision precision,
-              const Diagnosis &diagnosis = nullptr);
+/// The verdict, without a diagnosis.
+Checked verdict(const Reference &reference, const PartList &candidate, Precision precision,
+                const PartNames &names = {});
+/// The verdict and, by the catalogue of mistakes, the diagnosis.
+Checked check(const Reference &reference, const PartList &candidate, Precision precision);
 
 } // namespace recollect

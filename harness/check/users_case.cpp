@@ -134,7 +134,11 @@ Candidate read_candidate(const std::string &path, const UsersCase &problem) {
   });
   if (!problem.gradient)
     for (const std::string &name : names)
-      if (name != "o" && name != "final_state" && candidate.in_file.erase(name)) candidate.ignored.push_back(name);
+      if (const auto found = candidate.in_file.find(name);
+          name != "o" && name != "final_state" && found != candidate.in_file.end()) {
+        candidate.ignored.push_back(found->second.name);
+        candidate.in_file.erase(found);
+      }
   return candidate;
 }
 

@@ -39,7 +39,7 @@ CheckCase case_of(const UsersCase &problem, const LayerInputs &inputs, size_t te
 
 struct Candidate {
   UsersArrays in_file;              // what of the results it has
-  std::vector<std::string> ignored; // gradients that it has and the case does not ask for
+  std::vector<std::string> ignored; // gradients that it has and the case does not ask for, as its file names them
 };
 /// Input error for an array of another name.
 Candidate read_candidate(const std::string &path, const UsersCase &problem);

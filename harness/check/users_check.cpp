@@ -5,6 +5,7 @@
 #include "harness/core/text.hpp"
 #include "harness/numerics/random.hpp"
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace recollect {
@@ -101,11 +102,42 @@ UsersArrays forward_part(const UsersArrays &results) {
   return some;
 }
 
-std::vector<std::string> wrong_names(const std::vector<Judged> &parts) {
-  std::vector<std::string> names;
-  for (const Judged &part : parts)
-    if (part.judgement == Judgement::wrong) names.push_back(part.name);
+std::vector<std::string> wrong_names(const Checked &found) {
+  std::vector<std::string> said;
+  for (const Judged &part : found.parts)
+    if (part.judgement == Judgement::wrong) said.push_back(called(part.name, found.names));
+  return said;
+}
+
+/// What the candidate's file calls them, or for parts that it lacks, the convention.
+PartNames users_names(const PartList &parts, const UsersArrays &in_file, const Convention &convention) {
+  PartNames names;
+  for (const Part &part : parts) {
+    const std::string array = part.name == "state" ? "final_state" : part.name;
+    const auto given = in_file.find(array);
+    const bool named = given != in_file.end() && !given->second.name.empty();
+    const std::string name = named ? given->second.name : names_in_files(array, convention)[0];
+    if (name != part.name) names[part.name] = name;
+  }
   return names;
+}
+
+bool in_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// A sentence about the layer's gradients in the user's words. That of the state is left alone: dstate is a part, and also
+/// what a backward pass is given.
+std::string in_users_words(const std::string &sentence, const PartNames &names) {
+  std::string said, word;
+  for (size_t i = 0; i <= sentence.size(); ++i) {
+    if (i < sentence.size() && in_a_name(sentence[i])) {
+      word += sentence[i];
+      continue;
+    }
+    said += is_forward(word) || word == "dstate" ? word : called(word, names);
+    word.clear();
+    if (i < sentence.size()) said += sentence[i];
+  }
+  return said;
 }
 
 /// The parts of a candidate that the layer's arrays determine one by one: all but gradients of converted inputs.
@@ -256,17 +288,18 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
 Checked UsersReference::check(const Candidate &candidate, Precision precision) const {
   const std::vector<PartList> parts =
       parts_by_text(in_layer_order(candidate.in_file, problem_.convention), inputs_, problem_.variant);
-  const Diagnosis later = [](const PartList &, const std::vector<Judged> &) { return std::vector<std::string>{}; };
   Checked all;
   std::vector<std::string> where, reasons;
   bool wrong = false, undecided = false;
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (by_group_[g].empty()) continue;
     const std::string &label = groups_[g].label, text = label.empty() ? "" : "text " + std::to_string(g) + ": ";
-    Checked one = recollect::check(*groups_[g].own, parts[g], precision, later);
+    Checked one = verdict(*groups_[g].own, parts[g], precision,
+                          users_names(by_group_[g], candidate.in_file, problem_.convention));
+    for (const auto &[part, name] : one.names) all.names[part + label] = name + label;
     if (one.judgement == Judgement::wrong) {
       wrong = true;
-      const std::string place = one.where.empty() && !text.empty() ? join(wrong_names(one.parts), ", ") : one.where;
+      const std::string place = one.where.empty() && !text.empty() ? join(wrong_names(one), ", ") : one.where;
       if (!place.empty()) where.push_back(text + place);
     }
     for (Judged &part : one.parts) {
@@ -308,8 +341,9 @@ std::vector<std::string> UsersReference::explained(const std::vector<PartList> &
     const std::vector<Judged> judged = judge_all(layer, parts, precision);
     if (all_right(judged)) continue;
     ++wrong_texts;
+    const PartNames names = users_names(by_group_[g], in_file, problem_.convention);
     for (const std::string &one : diagnose(layer, parts, judged, precision))
-      said.push_back((groups_[g].label.empty() ? "" : "text " + std::to_string(g) + ": ") + one);
+      said.push_back((groups_[g].label.empty() ? "" : "text " + std::to_string(g) + ": ") + in_users_words(one, names));
   }
   return said;
 }

@@ -187,11 +187,12 @@ std::string describe(const Reference &reference, const Part &part, const Part &c
 } // namespace
 
 std::string where_wrong(const Reference &reference, const PartList &candidate, const std::vector<Judged> &judged,
-                        const Noise &noise) {
+                        const Noise &noise, const PartNames &names) {
   std::vector<std::string> wrong, right;
   std::vector<std::pair<std::string, std::vector<std::string>>> places; // and the parts whose errors lie there
   for (const Judged &one : judged) {
-    (one.judgement == Judgement::wrong ? wrong : right).push_back(one.name);
+    const std::string name = called(one.name, names);
+    (one.judgement == Judgement::wrong ? wrong : right).push_back(name);
     if (one.judgement != Judgement::wrong) continue;
     const Part &part = *find_part(reference.results(), one.name);
     const PartNoise &unit =
@@ -201,9 +202,9 @@ std::string where_wrong(const Reference &reference, const PartList &candidate, c
     const auto same =
         std::find_if(places.begin(), places.end(), [&](const auto &known) { return known.first == place; });
     if (same == places.end())
-      places.push_back({place, {one.name}});
+      places.push_back({place, {name}});
     else
-      same->second.push_back(one.name);
+      same->second.push_back(name);
   }
   std::vector<std::string> said;
   if (!wrong.empty() && !right.empty())

@@ -68,7 +68,8 @@ struct Done {
             checked,
             precision,
             seed,
-            command};
+            command,
+            reference->inputs().packed ? reference->inputs().texts : std::vector<Text>{}};
   }
 };
 

@@ -30,9 +30,10 @@ std::string place(const std::vector<long> &index) {
   return "[" + join(parts, ",") + "]";
 }
 
-void print_part(std::ostream &out, const Part &part, const Judged &found, const Limits &limits) {
+void print_part(std::ostream &out, const Part &part, const Judged &found, const Limits &limits,
+                const std::string &name) {
   std::ostringstream line;
-  line << part.name << ": " << verdict_of(found.judgement) << "; worst row " << rough(found.row) << " (limit "
+  line << name << ": " << verdict_of(found.judgement) << "; worst row " << rough(found.row) << " (limit "
        << rough(limits.row) << "), worst head " << rough(found.head) << " (limit " << rough(limits.head_of(part.rows))
        << "); largest error " << rough(found.worst) << ", RMS " << rough(found.rms);
   if (!found.finite) line << "; not finite";
@@ -58,6 +59,35 @@ json part_json(const Part &part, const Judged &found, const Limits &limits) {
           {"without_power", found.without_power}};
 }
 
+/// What the user calls a part.
+std::string users_name(const std::string &part, const PartNames &names) {
+  const auto found = names.find(part);
+  return found == names.end() ? part : found->second;
+}
+
+std::vector<std::string> all_called(const std::vector<std::string> &parts, const PartNames &names) {
+  std::vector<std::string> said;
+  for (const std::string &part : parts) said.push_back(called(part, names));
+  return said;
+}
+
+/// Steps from one up to, and without, another; the verdict is null where nothing of the text was given.
+json texts_json(const CheckReport &report) {
+  json texts = json::array();
+  for (size_t i = 0; i < report.texts.size(); ++i) {
+    const std::string label = "[" + std::to_string(i) + "]";
+    json verdict = nullptr;
+    for (const Judgement judgement : {Judgement::right, Judgement::undecided, Judgement::wrong}) // the worst counts
+      for (const Judged &part : report.checked.parts) {
+        const bool own = part.name.size() > label.size() &&
+                         part.name.compare(part.name.size() - label.size(), label.size(), label) == 0;
+        if (own && part.judgement == judgement) verdict = verdict_of(judgement);
+      }
+    texts.push_back({{"from", report.texts[i].begin}, {"to", report.texts[i].end}, {"verdict", verdict}});
+  }
+  return texts;
+}
+
 } // namespace
 
 const char *verdict_of(Judgement judgement) {
@@ -70,7 +100,7 @@ std::string in_short(const Checked &checked) {
   if (!checked.diagnosis.empty()) return join(checked.diagnosis, "; or: ");
   std::vector<std::string> wrong;
   for (const Judged &part : checked.parts)
-    if (part.judgement == Judgement::wrong) wrong.push_back(part.name);
+    if (part.judgement == Judgement::wrong) wrong.push_back(called(part.name, checked.names));
   const std::string named = join(wrong, ", ") + " beyond rounding";
   return checked.where.empty() ? named : named + "; " + checked.where;
 }
@@ -87,10 +117,11 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   if (c.judgement == Judgement::undecided) out << folded("reason: " + c.reason) << '\n';
   out << "errors of rows and heads in units of rounding noise in " << name_of(report.precision) << ":\n";
   for (const Judged &part : c.parts)
-    print_part(out, *find_part(report.reference, part.name), part, limits_of(report.precision));
+    print_part(out, *find_part(report.reference, part.name), part, limits_of(report.precision),
+               called(part.name, c.names));
   for (const auto &[first, last, worst] : c.by_step)
     out << "  steps " << first << " to " << last - 1 << ": largest error " << rough(worst) << '\n';
-  if (!c.not_checked.empty()) out << folded("not checked: " + join(c.not_checked, ", ")) << '\n';
+  if (!c.not_checked.empty()) out << folded("not checked: " + join(all_called(c.not_checked, c.names), ", ")) << '\n';
   if (!c.inexact.empty())
     out << folded("note: " + std::string(name_of(storage_of(report.precision))) + " cannot represent the given " +
                   join(c.inexact, ", ") + "; `recollect sample --dtype` writes numbers that it can")
@@ -109,24 +140,29 @@ json checked_json(const CheckReport &report) {
   for (const Part &part : report.reference) {
     const auto found =
         std::find_if(c.parts.begin(), c.parts.end(), [&](const Judged &one) { return one.name == part.name; });
-    parts[part.name] =
-        found == c.parts.end() ? json{{"checked", false}} : part_json(part, *found, limits_of(report.precision));
+    json one = found == c.parts.end() ? json{{"checked", false}} : part_json(part, *found, limits_of(report.precision));
+    if (c.names.count(part.name)) one["definition"] = part.name;
+    parts[users_name(part.name, c.names)] = std::move(one);
   }
-  for (const std::string &name : c.not_checked)
-    if (!parts.contains(name)) parts[name] = {{"checked", false}};
+  std::vector<std::string> not_checked;
+  for (const std::string &part : c.not_checked) {
+    not_checked.push_back(users_name(part, c.names));
+    if (!parts.contains(not_checked.back())) parts[not_checked.back()] = {{"checked", false}};
+  }
   for (const auto &[first, last, worst] : c.by_step)
     curve.push_back(
         {{"from", first}, {"to", last}, {"finite", bool(std::isfinite(worst))}, {"worst", finite_or_null(worst)}});
   return {{"variant", report.layer},
           {"dtype", name_of(report.precision)},
           {"shape", {{"B", n.B}, {"H", n.H}, {"T", n.T}, {"Dk", n.Dk}, {"Dv", n.Dv}}},
+          {"texts", texts_json(report)},
           {"seed", report.seed.empty() ? json(nullptr) : json(report.seed)},
           {"verdict", verdict_of(c.judgement)},
           {"right", c.right()},
           {"reason", c.reason},
           {"parts", parts},
           {"by_step", curve},
-          {"not_checked", c.not_checked},
+          {"not_checked", not_checked},
           {"inexact_inputs", c.inexact},
           {"where", c.where},
           {"diagnosis", c.diagnosis},

@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/check/check.hpp"
 #include "harness/command_line/junit.hpp"
+#include "harness/pipeline/layer_inputs.hpp"
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 
@@ -15,8 +16,9 @@ struct CheckReport {
   const PartList &reference; // the definition's results
   const Checked &checked;
   Precision precision;
-  std::string seed;    // of the inputs, "" where it is not known
-  std::string command; // that repeats the check
+  std::string seed;             // of the inputs, "" where it is not known
+  std::string command;          // that repeats the check
+  std::vector<Text> texts = {}; // that are packed
 };
 
 /// "right", "WRONG" or "cannot decide".
@@ -28,7 +30,8 @@ std::string ratios_of(const Checked &checked);
 
 /// The verdict, one line per part, the curve over steps, what was not checked, where and what is wrong, and the command.
 void print_checked(std::ostream &out, const CheckReport &report);
-/// Numbers that are not finite are null; a part that was not given is {"checked": false}.
+/// Parts go by the user's names, with the definition's beside where it is another. Numbers that are not finite are null; a
+/// part that was not given is {"checked": false}.
 nlohmann::ordered_json checked_json(const CheckReport &report);
 /// A test case: failed where the verdict is not "right".
 void add_case(JUnit &suite, const std::string &name, double seconds, const Checked &checked,

@@ -99,12 +99,30 @@ class Conventions(InFolder):
             return {"o": found["o"].swapaxes(1, 2), "final_state": found["state"].swapaxes(2, 3) if kv else found["state"]}
         self.right(kernel(), *flags)
         found = kernel()
+        self.assertEqual(self.check(found, *flags)["texts"], [])
         self.right({"o": found["o"], "ht": found["final_state"]}, *flags)
         self.wrong("right with --scale 1", kernel(scale=1), *flags)
         self.wrong("right with --gate log2", kernel(alpha=np.exp2(g)), *flags)
         np.savez(self.path("out.npz"), **kernel(kv=False))
         self.refused("dataset final_state has shape [2,4,6,8], needs [2,4,8,6]", "check", "gated_delta_net", "-i",
                      self.path("in.npz"), "-c", self.path("out.npz"), *flags)
+
+    def test_parts_have_the_users_names(self):
+        flags = ["--convention", "fla", "--grad"]
+        self.sample(*flags)
+        right = self.forward("--gradient", *flags[:2])
+        self.assertEqual(set(right), {"o", "final_state", "dq", "dk", "dv", "dbeta", "dg", "dh0"})
+        found = self.check(right, *flags)
+        self.assertEqual({n: p.get("definition") for n, p in found["parts"].items()},
+                         {"o": None, "final_state": "state", "dq": None, "dk": None, "dv": None, "dbeta": None, "dg": "dalpha",
+                          "dh0": "dstate"})
+        found = self.wrong("", {**right, "dg": -right["dg"]}, *flags)
+        self.assertTrue(found["where"].startswith("dg (dalpha) is wrong"), found["where"])
+        np.savez(self.path("out.npz"), o=right["o"])
+        said = self.run_program("check", "gated_delta_net", "-i", self.path("in.npz"), "-c", self.path("out.npz"), *flags)
+        self.assertIn("not checked: final_state (state), dq, dk, dv, dbeta, dg (dalpha), dh0 (dstate)\n", said)
+        found = self.check(right, *flags[:2])  # without --grad
+        self.assertEqual(found["not_checked"], ["dq", "dk", "dv", "dbeta", "dg", "dh0"])
 
     def test_vllm(self):
         flags = ["--convention", "vllm"]
@@ -116,7 +134,11 @@ class Conventions(InFolder):
         arrays["o"][:, 37:] = np.nan  # steps of no text
         self.right(arrays, *flags)
         arrays["o"][:, 36] = np.nan
-        self.assertIn("text 2", self.wrong("", arrays, *flags)["where"])
+        found = self.wrong("", arrays, *flags)
+        self.assertIn("text 2", found["where"])
+        self.assertEqual(found["texts"], [{"from": 0, "to": 7, "verdict": "right"}, {"from": 7, "to": 7, "verdict": "right"},
+                                          {"from": 7, "to": 37, "verdict": "WRONG"}])
+        self.assertEqual(self.check({"final_state": arrays["final_state"]}, *flags)["texts"][2]["verdict"], "right")
 
     def test_flashinfer(self):
         flags = ["--convention", "flashinfer"]
@@ -325,8 +347,9 @@ class Conventions(InFolder):
             for name in "dA_log", "ddt_bias", "da", "db", "dq":
                 wrong = {**rounded, name: rounded[name] * 1.5}
                 found = self.wrong("", wrong, "--grad", "--dtype", dtype, *flags)
-                canonical = {"da": "dalpha", "db": "dbeta"}.get(name, name)
-                self.assertEqual({n for n, p in found["parts"].items() if p["verdict"] == "WRONG"}, {canonical})
+                self.assertEqual({n for n, p in found["parts"].items() if p["verdict"] == "WRONG"}, {name})
+                definition = {"da": "dalpha", "db": "dbeta"}.get(name)
+                self.assertEqual(found["parts"][name].get("definition"), definition)
 
     def test_parameters_of_gates_are_asked_for(self):
         x = self.sample("--gate", "gdn")

@@ -147,7 +147,8 @@ class Case:
             for name, part in report.parts.items():
                 if part["checked"]:
                     row, head = (part[of] if part[of] is not None else "inf" for of in ("row", "head"))
-                    words = (self.layer.name, test, self.dtype, self.name, name, row, head, part["verdict"])
+                    array = part.get("definition", name)
+                    words = (self.layer.name, test, self.dtype, self.name, array, row, head, part["verdict"])
                     file.write(",".join(map(str, words)) + "\n")
 
     def _with_gradients(self, found: dict[str, Any]) -> dict[str, Any]:

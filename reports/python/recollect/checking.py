@@ -25,7 +25,7 @@ class Report:
     """What `recollect check` found."""
 
     verdict: str  # "right", "WRONG" or "cannot decide"
-    parts: Mapping[str, Any]  # by array: verdict, worst row and head in units of rounding noise, limits, where
+    parts: Mapping[str, Any]  # by the user's array: verdict, worst row and head in rounding noise, limits, where
     not_checked: tuple[str, ...]  # arrays that the layer computes and the kernel did not give
     diagnosis: tuple[str, ...]  # the known mistakes that explain it
     where: str

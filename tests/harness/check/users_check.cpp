@@ -130,6 +130,28 @@ BOOST_AUTO_TEST_CASE(the_text_that_is_wrong_is_named) {
   BOOST_TEST(found.diagnosis[0].rfind("text 2: ", 0) == 0, found.diagnosis[0]);
 }
 
+BOOST_AUTO_TEST_CASE(parts_go_by_the_users_names) {
+  CheckCase layer = layer_case("gated_delta_net", {1, 2, 40, 8, 6}, 1, true);
+  const UsersCase problem = users_case(layer, preset("fla"), {}, Precision::f32, 1);
+  const UsersReference reference(problem);
+  Candidate wrong = computed(problem);
+  wrong.in_file.at("final_state").name = "ht"; // the other name that fla has for it
+  for (double &x : wrong.in_file.at("dalpha").data) x = 0;
+  wrong.in_file.erase("dstate");
+  const Checked found = reference.check(wrong, Precision::f32);
+  BOOST_TEST((found.names == PartNames{{"state", "ht"}, {"dalpha", "dg"}, {"dstate", "dh0"}}));
+  BOOST_TEST(called("dalpha", found.names) == "dg (dalpha)");
+  BOOST_TEST(called("dq", found.names) == "dq");
+  BOOST_TEST(found.where.find("dg (dalpha) is wrong, o, ht (state), dq") != std::string::npos, found.where);
+  BOOST_TEST_REQUIRE(!found.diagnosis.empty());
+  BOOST_TEST(found.diagnosis[0].find("dg (dalpha)") != std::string::npos, found.diagnosis[0]);
+  BOOST_TEST((found.not_checked == std::vector<std::string>{"dstate"}));
+  wrong = computed(problem);
+  for (const char *name : {"do", "dfinal_state"}) BOOST_TEST(!wrong.in_file.count(name));
+  wrong.in_file.at("dstate").data[0] += 10;
+  BOOST_TEST(reference.check(wrong, Precision::f32).where.rfind("dh0 (dstate) is wrong", 0) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_layers_own_arrays_are_judged_as_ever) {
   CheckCase problem = layer_case("gated_delta_net", {1, 2, 40, 8, 6}, 1, true);
   const UsersCase users = users_case(problem, {}, {}, Precision::f32, 1);
