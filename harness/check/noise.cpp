@@ -19,17 +19,21 @@ public:
   Signs(int draw, const std::string &array)
       : stream_(17, "check/signs/" + array), first_(size_t(stream_.bits(~std::uint64_t(0)) % 7)),
         draw_(unsigned(draw)) {}
-  double operator()(size_t i) const {
+  /// Keeps the last 64 signs: quick where i goes up by one, and of one thread alone, so that others need copies.
+  double operator()(size_t i) {
     const size_t row = 1 + (i + first_) % 7; // of a Hadamard matrix of order 8
     const unsigned common = unsigned(row) & draw_;
     const bool minus = ((common ^ common >> 1 ^ common >> 2) & 1) != 0;
-    return ((stream_.bits(i) & 1) != 0) != minus ? 1 : -1;
+    if (i / 64 != block_) block_ = i / 64, bits_ = stream_.bits(block_);
+    return ((bits_ >> i % 64 & 1) != 0) != minus ? 1 : -1;
   }
 
 private:
   Stream stream_;
   size_t first_; // row
   unsigned draw_;
+  size_t block_ = ~size_t(0);
+  std::uint64_t bits_ = 0;
 };
 
 /// In float32 and float64 every intermediate result is rounded, in a lower precision the operands of products are.
@@ -49,10 +53,16 @@ template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
 
 /// Rounding leaves zeros as they are, and whole numbers of a state: counts of steps, which kernels keep exactly.
 void move(Numbers &values, const Signs &sign, Precision precision, bool counts) {
-  each_of(values.size(), 4, [&](size_t i) {
-    if (const double x = values[i]; x != 0 && !(counts && x == std::nearbyint(x)))
-      values[i] = x + sign(i) * rounding(x, precision);
-  });
+  constexpr size_t cost = 64; // a state is moved every few steps: pieces of a quarter of a millisecond
+  in_pieces(
+      values.size(),
+      [&](size_t begin, size_t end) {
+        Signs own = sign;
+        for (size_t i = begin; i < end; ++i)
+          if (const double x = values[i]; x != 0 && !(counts && x == std::nearbyint(x)))
+            values[i] = x + own(i) * rounding(x, precision);
+      },
+      cost);
 }
 
 /// Decays [heads, T, width], factors in [0,1]: each logarithm moves by half a spacing of the type, and the sum G_t of the
@@ -61,16 +71,17 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
                  int chunk) {
   each_of(decays.size() / T, 16 * T, [&](size_t lane) {
     const size_t first = lane / width * T * width + lane % width;
+    Signs own_sign = sign, own_sum_sign = sum_sign;
     double sum = 0, moved = 0; // G_{t-1} and its error
     for (size_t t = 0; t < T; ++t) {
       double &x = decays[first + t * width];
       if (t % size_t(chunk) == 0) sum = moved = 0;
       if (!(x > 0)) continue; // 0 stays 0; -inf is not summed
-      const size_t i = first + t * width;
+      const size_t i = lane * T + t;
       const double log = std::log(x), before = moved;
       sum += log;
-      moved = sum_sign(i) * half_spacing(sum, precision == Precision::f64 ? precision : Precision::f32);
-      const double error = (log == 0 ? 0 : sign(i) * rounding(log, precision)) + moved - before;
+      moved = own_sum_sign(i) * half_spacing(sum, precision == Precision::f64 ? precision : Precision::f32);
+      const double error = (log == 0 ? 0 : own_sign(i) * rounding(log, precision)) + moved - before;
       x = std::min(1.0, std::exp(log + error));
     }
   });
@@ -86,15 +97,16 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
   const auto signs = [&](const std::string &array) { return Signs(draw, array); };
   for (Tensor tensor : all_tensors) {
     const std::string name = name_of(tensor);
+    const Precision own = problem.types.used(name, precision);
     if (facts_of(tensor).decay)
-      move_decays(moved.given[tensor], signs(name), signs("sums of " + name), precision, size_t(n.T),
+      move_decays(moved.given[tensor], signs(name), signs("sums of " + name), own, size_t(n.T),
                   size_t(width_of(tensor, n)), chunk);
     else
-      move(moved.given[tensor], signs(name), precision, false);
+      move(moved.given[tensor], signs(name), own, false);
   }
-  move(moved.given.state, signs("state"), precision, true);
+  move(moved.given.state, signs("state"), problem.types.used("state", precision), true);
   move(moved.weights.o, signs("do"), precision, false);
-  move(moved.weights.state, signs("dstate"), precision, false);
+  move(moved.weights.state, signs("dstate"), problem.types.used("state", precision), false);
   return moved;
 }
 
@@ -105,7 +117,8 @@ PartList disturbed_results(const CheckCase &problem, Precision precision, int dr
   const int steps = rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
   int handovers = 0;
   return in_segments(disturbed(problem, precision, draw, chunk), steps, [&](Numbers &numbers, const std::string &what) {
-    move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)), precision, what == "state");
+    move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)),
+         problem.types.used("state", precision), what == "state");
   });
 }
 
@@ -249,6 +262,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   for (size_t p = 0; p < definition.size(); ++p) {
     const Part &part = definition[p];
     const double least = underflow(part, precision);
+    const Precision written = problem.types.written(part.name, precision);
     Numbers solved(part.heads), bound(part.heads); // rounding of solves; the square of n eps kappa
     for (size_t head = 0; head < part.heads; ++head) {
       // Elimination rounds each element Dk times; a backward pass solves twice.
@@ -263,7 +277,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
       double &square = noise[p].rows[row];
       square += std::min(bound[head], spacing * spacing * measured[p][row]);
       for (size_t i = row * part.columns; i < (row + 1) * part.columns; ++i) {
-        const double own = half_spacing(part.values[i], precision), sum = terms * half_spacing(part.values[i], sums);
+        const double own = half_spacing(part.values[i], written), sum = terms * half_spacing(part.values[i], sums);
         square += own * own + sum * sum + solved[head] * solved[head] + least * least;
       }
       square /= double(part.columns);

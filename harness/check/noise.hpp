@@ -2,7 +2,7 @@
 // What rounding must do: how far an honest kernel of some number type strays from the float64 definition.
 //
 // The definition is run again on disturbed copies of the problem: every number given is moved by half a spacing of the
-// type, up or down at random; a gate moves in its logarithm, which is what kernels keep; states (and their gradients) are
+// type (array_types.hpp), up or down at random; a gate moves in its logarithm, which is what kernels keep; states (and their gradients) are
 // moved likewise where one chunk hands over to the next. The RMS response of an element, together with half a spacing of
 // the element itself and the rounding of float32 sums, is its noise sigma.
 //

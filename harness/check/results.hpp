@@ -2,6 +2,7 @@
 // What a kernel is given and what it computes, as a list of named arrays: outputs, final state and gradients are judged
 // alike.
 #pragma once
+#include "harness/check/array_types.hpp"
 #include "harness/core/variant.hpp"
 #include "harness/pipeline/gradient.hpp"
 
@@ -14,6 +15,7 @@ struct CheckCase {
   Sequence given;         // inputs; without a `state` the layer starts from its own initial state
   OutputWeights weights;  // do and dstate; without do no gradients are wanted
   bool log_gates = false; // gradients of alpha and lambda are with respect to their logarithms
+  ArrayTypes types = {};  // of arrays that are not held in the type of the computation
   bool wants_gradient() const { return !weights.o.empty(); }
 };
 

@@ -2,6 +2,7 @@
 #include "harness/check/users_case.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include "harness/pipeline/neighbours.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -56,26 +57,38 @@ void in_convention_of(const UsersCase &problem, const std::function<void(const C
 LayerInputs layer_inputs(const UsersCase &problem) { return inputs_in(problem, problem.convention); }
 
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
-                    bool gradient) {
+                    bool gradient, const StatedTypes &stated) {
   refuse_unknown(path, all_names_in_files(input_names(variant, convention), convention), "an input of " + variant.name);
-  return read_inputs(path, variant, params, convention, gradient);
+  return read_inputs(path, variant, params, convention, gradient, stated);
 }
 
+namespace {
+
+/// The types of a file that has some of 16 bits, array by array.
+StatedTypes types_in(const UsersArrays &in_file) {
+  StatedTypes types;
+  for (const auto &[name, array] : in_file)
+    if (name != "cu_seqlens" && !array.type.empty()) types[name] = parse_precision(array.type);
+  const bool narrow = std::any_of(types.begin(), types.end(), [](const auto &one) {
+    return one.second == Precision::f16 || one.second == Precision::bf16;
+  });
+  return narrow ? types : StatedTypes{};
+}
+
+} // namespace
+
 UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
-                      const Convention &convention, bool gradient) {
-  UsersCase problem{variant, params, convention, read_users(path, input_names(variant, convention), convention),
-                    gradient};
+                      const Convention &convention, bool gradient, const StatedTypes &stated) {
+  UsersCase problem{variant,    params,
+                    convention, read_users(path, input_names(variant, convention), convention),
+                    gradient,   ArrayTypes(convention, stated)};
+  problem.types.add_those_in_files(types_in(problem.in_file));
   about(path, [&] { in_convention_of(problem, [&](const Convention &c) { inputs_in(problem, c); }); });
   return problem;
 }
 
 void write_case(const std::string &path, const UsersCase &problem, Precision precision, const Facts &meta) {
   write_users(path, problem.in_file, problem.convention, precision == Precision::f64 ? Real::f64 : Real::f32, meta);
-}
-
-Precision type_of(const std::string &input, Precision precision) {
-  if (input == "cu_seqlens") return Precision::f64;
-  return is_gate_parameter(input) && precision != Precision::f64 ? Precision::f32 : storage_of(precision);
 }
 
 namespace {
@@ -103,23 +116,29 @@ CheckCase packed(const CheckCase &problem, std::vector<int> &cu_seqlens) {
 } // namespace
 
 UsersCase users_case(const CheckCase &problem, const Convention &convention, const Sharing &sharing,
-                     Precision precision, std::uint64_t seed) {
+                     Precision precision, std::uint64_t seed, const StatedTypes &stated) {
   if (convention.layout == Layout::thd && problem.given.shape.B > 1) {
     Sharing texts = sharing;
     const CheckCase one = packed(problem, texts.cu_seqlens);
-    return users_case(one, convention, texts, precision, seed);
+    return users_case(one, convention, texts, precision, seed, stated);
   }
   UsersArrays arrays =
       in_convention(problem.given, problem.weights, problem.variant.state_shape(problem.given.shape, problem.params),
                     convention, sharing, seed);
+  const ArrayTypes types(convention, stated);
   for (auto &[name, array] : arrays)
-    for (double &x : array.data) x = rounded(x, type_of(name, precision));
-  return {problem.variant, problem.params, convention, in_file_order(arrays, convention), problem.wants_gradient()};
+    for (double &x : array.data) x = rounded(x, types.stored(name, precision));
+  return {problem.variant,          problem.params, convention, in_file_order(arrays, convention),
+          problem.wants_gradient(), types};
 }
 
 CheckCase case_of(const UsersCase &problem, const LayerInputs &inputs, size_t text) {
-  return {problem.variant, inputs.params, sequence_of(inputs, text), weights_of(inputs, text),
-          problem.convention.log_gates()};
+  return {problem.variant,
+          inputs.params,
+          sequence_of(inputs, text),
+          weights_of(inputs, text),
+          problem.convention.log_gates(),
+          problem.types};
 }
 
 Candidate read_candidate(const std::string &path, const UsersCase &problem) {
@@ -142,17 +161,25 @@ Candidate read_candidate(const std::string &path, const UsersCase &problem) {
   return candidate;
 }
 
-std::vector<std::string> inexact_inputs(const UsersCase &problem, Precision precision) {
-  std::vector<std::string> names;
+std::vector<TypedArray> typed_inputs(const UsersCase &problem, Precision precision) {
+  std::vector<TypedArray> all;
   for (const std::string &name : input_names(problem.variant, problem.convention)) {
     const auto found = problem.in_file.find(name);
     if (found == problem.in_file.end() || (!problem.gradient && (name == "do" || name == "dfinal_state"))) continue;
     const UsersArray &array = found->second;
-    const Precision type = type_of(name, precision);
-    if (!std::all_of(array.data.begin(), array.data.end(), [&](double x) { return rounded(x, type) == x; }))
-      names.push_back(array.name.empty() ? name : array.name);
+    all.push_back({array.name.empty() ? name : array.name, problem.types.stored(name, precision), &array});
   }
-  return names;
+  return all;
+}
+
+std::vector<TypedArray> inexact_inputs(const UsersCase &problem, Precision precision) {
+  std::vector<TypedArray> all = typed_inputs(problem, precision);
+  const auto exact = [](const TypedArray &one) {
+    const std::vector<double> &data = one.array->data;
+    return std::all_of(data.begin(), data.end(), [&](double x) { return rounded(x, one.type) == x; });
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), exact), all.end());
+  return all;
 }
 
 std::vector<PartList> parts_by_text(const UsersArrays &results, const LayerInputs &inputs, const Variant &variant) {
@@ -194,7 +221,8 @@ std::vector<PartList> parts_by_text(const UsersArrays &results, const LayerInput
   add_steps("o");
   add_states("final_state", "state");
   for (Tensor tensor : all_tensors) add_steps(std::string("d") + name_of(tensor));
-  for (const char *name : {"dA_log", "dA", "ddt_bias", "dgamma"})
+  add_steps("dz");
+  for (const char *name : {"dA_log", "dA", "ddt_bias", "dgamma", "dD"})
     if (const auto found = results.find(name); found != results.end()) {
       const UsersArray &array = found->second;
       const size_t rows = size_t(array.dims[0]);

@@ -14,23 +14,25 @@ struct UsersCase {
   Convention convention;
   UsersArrays in_file; // as they lie there
   bool gradient = false;
+  ArrayTypes types = ArrayTypes(convention);
 };
 
 /// The inputs in a file and, with `gradient`, do and dfinal_state. Input error for an array of another name, and for
-/// inputs that the layer cannot take; it names the switch of the convention with which the layer could.
+/// inputs that the layer cannot take; it names the switch of the convention with which the layer could. Types that are not
+/// stated are those of the file.
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
-                    bool gradient);
+                    bool gradient, const StatedTypes &stated = {});
 
 /// The same, without looking at arrays of other names.
 UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
-                      const Convention &convention, bool gradient);
+                      const Convention &convention, bool gradient, const StatedTypes &stated = {});
 
 /// Arrays that mean the case: float64 for f64, else float32, which holds the numbers of every other type.
 void write_case(const std::string &path, const UsersCase &problem, Precision precision, const Facts &meta);
-/// Of a case of the layer, in the user's convention; every number as the type holds it. In the layout thd a batch becomes
-/// packed texts.
+/// Of a case of the layer, in the user's convention; every number as the type of its array holds it. In the layout thd a
+/// batch becomes packed texts.
 UsersCase users_case(const CheckCase &problem, const Convention &convention, const Sharing &sharing,
-                     Precision precision, std::uint64_t seed);
+                     Precision precision, std::uint64_t seed, const StatedTypes &stated = {});
 
 /// Input error where the arrays give none that the layer can take.
 LayerInputs layer_inputs(const UsersCase &problem);
@@ -44,10 +46,16 @@ struct Candidate {
 /// Input error for an array of another name.
 Candidate read_candidate(const std::string &path, const UsersCase &problem);
 
-/// Names in the file of the inputs that the type cannot hold. Parameters of gates are float32 in every kernel.
-std::vector<std::string> inexact_inputs(const UsersCase &problem, Precision precision);
-/// The type that an input is held in.
-Precision type_of(const std::string &input, Precision precision);
+/// An array by its name in the file, and the type that it is stored in.
+struct TypedArray {
+  std::string name;
+  Precision type;
+  const UsersArray *array = nullptr; // of the case
+};
+/// Of the inputs that count: all, without a gradient all but do and dfinal_state.
+std::vector<TypedArray> typed_inputs(const UsersCase &problem, Precision precision);
+/// Those whose type cannot hold their numbers.
+std::vector<TypedArray> inexact_inputs(const UsersCase &problem, Precision precision);
 
 /// Results in the layer's order as parts, a list a text; the gradients of parameters are in the last list, which is the
 /// only one where no texts are packed.

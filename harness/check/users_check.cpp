@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/random.hpp"
+#include "harness/pipeline/neighbours.hpp"
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -89,8 +90,8 @@ bool same_inputs(const LayerInputs &a, const LayerInputs &b) {
   for (Tensor tensor : all_tensors)
     if (a.all[tensor] != b.all[tensor]) return false;
   const Shape &n = a.all.shape, &m = b.all.shape;
-  return a.all.state == b.all.state && a.weights.o == b.weights.o && a.weights.state == b.weights.state &&
-         a.params.str() == b.params.str() && n.H == m.H && n.T == m.T;
+  return a.all.state == b.all.state && a.skip == b.skip && a.gate == b.gate && a.weights.o == b.weights.o &&
+         a.weights.state == b.weights.state && a.params.str() == b.params.str() && n.H == m.H && n.T == m.T;
 }
 
 bool is_forward(const std::string &part) { return part == "o" || part == "state"; }
@@ -140,13 +141,21 @@ std::string in_users_words(const std::string &sentence, const PartNames &names) 
   return said;
 }
 
-/// The parts of a candidate that the layer's arrays determine one by one: all but gradients of converted inputs.
-PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, const Convention &c) {
+/// The parts of a candidate that the layer's arrays determine one by one: all but gradients of converted inputs, and o
+/// where silu(z) may be 0. The skip term is taken away.
+PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, const Convention &c,
+                          const LayerInputs &inputs) {
   const std::vector<std::string> lost = converted(c);
+  const Shape &n = layer.given.shape;
   PartList parts;
   for (Part part : candidate) {
     const std::string input = is_forward(part.name) ? "" : part.name.substr(1);
-    if (std::find(lost.begin(), lost.end(), input) != lost.end() || part.heads != layer.given.shape.heads()) continue;
+    if (std::find(lost.begin(), lost.end(), input) != lost.end() || part.heads != n.heads()) continue;
+    if (part.name == "o" && !inputs.gate.empty()) continue;
+    const Numbers &skipped = part.name == "o" ? layer.given.v : layer.weights.o;
+    for (size_t i = 0; (part.name == "o" || input == "v") && !inputs.skip.empty() && i < part.values.size(); ++i)
+      part.values[i] -=
+          inputs.skip[i / (size_t(n.T) * size_t(n.Dv)) % size_t(n.H) * size_t(n.Dv) + i % size_t(n.Dv)] * skipped[i];
     double factor = 1;
     if (input == "q" && !layer.params.has("scale")) factor = 1 / c.scale.of(layer.given.shape.Dk);
     if (input == "beta" && c.strength == Strength::doubled) factor = 0.5;
@@ -164,7 +173,7 @@ UsersReference::UsersReference(UsersCase problem, int chunk)
       user_(in_layer_order(problem_.in_file, problem_.convention)),
       plain_(same_arrays(user_, inputs_, problem_.convention)) {
   std::vector<PartList> layer_parts;
-  CheckCase shape_alone{problem_.variant, inputs_.params, {}, {}, problem_.convention.log_gates()};
+  CheckCase shape_alone{problem_.variant, inputs_.params, {}, {}, problem_.convention.log_gates(), problem_.types};
   shape_alone.given.shape = inputs_.all.shape;
   for (size_t text = 0; text < inputs_.texts.size(); ++text) {
     const bool empty = inputs_.texts[text].empty();
@@ -247,15 +256,15 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     for (size_t text = 0; text < results.size(); ++text)
       if (!groups_[text].layer)
         for (double &x : results[text].gradient.state) x = 0;
-    add(parts_by_text(to_user(user_, inputs_, c, results), inputs_, problem_.variant), nullptr);
+    add(parts_by_text(to_user(user_, inputs_, c, results, true), inputs_, problem_.variant), nullptr);
 
     const std::vector<std::string> names = converted(c);
     UsersArrays moved = user_;
     bool any = false;
     for (const std::string &name : names)
       if (const auto found = moved.find(name); found != moved.end()) {
-        const bool parameter = is_gate_parameter(name) && precision != Precision::f64;
-        move(found->second.data, name, parameter ? Precision::f32 : precision, draw);
+        const bool parameter = is_parameter(name) && precision != Precision::f64;
+        move(found->second.data, name, parameter ? Precision::f32 : problem_.types.used(name, precision), draw);
         any = true;
       }
     if (!any) continue;
@@ -275,9 +284,12 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
   for (size_t g = 0; g < noise.size(); ++g)
     for (PartNoise &own : noise[g]) {
       const Part &part = *find_part(by_group_[g], own.name);
-      const bool rounds = part.name[0] == 'd' || !groups_[g].layer; // the layer's noise has the rounding of the others
+      // The layer's noise has the rounding of its own outputs and states.
+      const bool gated = part.name == "o" && !(inputs_.skip.empty() && inputs_.gate.empty()),
+                 rounds = part.name[0] == 'd' || gated || !groups_[g].layer;
+      const Precision written = problem_.types.written(part.name, precision);
       for (size_t i = 0; rounds && i < part.values.size(); ++i) {
-        const double spacing = half_spacing(part.values[i], precision);
+        const double spacing = half_spacing(part.values[i], written);
         own.rows[i / part.columns] += spacing * spacing / double(part.columns);
       }
       for (double &square : own.rows) square = std::isnan(square) ? HUGE_VAL : std::sqrt(square);
@@ -313,7 +325,7 @@ Checked UsersReference::check(const Candidate &candidate, Precision precision) c
     reasons.push_back(text + one.reason);
   }
   all.where = join(where, "; ");
-  all.inexact = inexact_inputs(problem_, precision);
+  for (const TypedArray &one : inexact_inputs(problem_, precision)) all.inexact.push_back(one.name);
   all.not_checked.insert(all.not_checked.end(), candidate.ignored.begin(), candidate.ignored.end());
   if (wrong) {
     all.judgement = Judgement::wrong;
@@ -337,7 +349,8 @@ std::vector<std::string> UsersReference::explained(const std::vector<PartList> &
   for (size_t g = 0; g < groups_.size() && wrong_texts < most_texts; ++g) {
     if (!groups_[g].layer) continue;
     const Reference &layer = *groups_[g].layer;
-    const PartList parts = plain_ ? candidate[g] : in_layers_arrays(candidate[g], layer.problem(), problem_.convention);
+    const PartList parts =
+        plain_ ? candidate[g] : in_layers_arrays(candidate[g], layer.problem(), problem_.convention, inputs_);
     const std::vector<Judged> judged = judge_all(layer, parts, precision);
     if (all_right(judged)) continue;
     ++wrong_texts;
@@ -361,7 +374,7 @@ std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartL
   for (const Neighbour &neighbour : neighbours(problem_.convention)) {
     if (neighbour.convention.texts_joined && !inputs_.packed) continue;
     try {
-      UsersCase other{problem_.variant, problem_.params, neighbour.convention, problem_.in_file, false};
+      UsersCase other{problem_.variant, problem_.params, neighbour.convention, problem_.in_file, false, problem_.types};
       const LayerInputs inputs = layer_inputs(other);
       const auto parts_of = [&](const UsersArrays &results) {
         const UsersArrays in_layer = in_layer_order(results, other.convention);
@@ -379,14 +392,15 @@ std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartL
         const std::vector<PartList> parts = parts_of(forward);
         if (!(distance(outputs.by_group_, parts) < 0.25 * own)) continue;
         if (forward_alone || !problem_.gradient) {
-          if (outputs.agrees(parts, precision)) said.push_back("right with " + neighbour.said);
+          if (outputs.agrees(parts, precision))
+            said.push_back("right with " + neighbour.said + " (" + neighbour.mistake->name + ")");
           continue;
         }
       }
       other.gradient = problem_.gradient;
       const UsersReference reference(other, chunk_);
       if (distance(reference.by_group_, as_given) < 0.25 * own && reference.agrees(as_given, precision))
-        said.push_back("right with " + neighbour.said);
+        said.push_back("right with " + neighbour.said + " (" + neighbour.mistake->name + ")");
     } catch (const Error &) { // the arrays do not fit this convention
     }
   }

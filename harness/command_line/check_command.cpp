@@ -11,6 +11,7 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/files.hpp"
+#include "harness/core/lookup.hpp"
 #include "harness/core/recent.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
@@ -27,10 +28,11 @@ namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
 struct CheckFlags {
-  std::string variant, input, candidate, battery, dtype = "f32", json, junit, record, plant;
+  std::string variant, input, candidate, battery, json, junit, record, plant;
   std::vector<std::string> settings, maths{"exact"};
   int chunk = 64;
   bool self = false, quick = false, gradient = false, list_mistakes = false;
+  TypeFlags types;
   ConventionFlags convention;
   CLI::Option *dtype_given = nullptr;
 };
@@ -48,7 +50,8 @@ std::string quoted(const std::string &word) {
 /// The command that checks one file again.
 std::string command_for(const CheckFlags &f, const std::string &input, const std::string &candidate) {
   std::string command = "recollect check " + f.variant + " --input " + quoted(input) + " --candidate " +
-                        quoted(candidate) + " --dtype " + f.dtype;
+                        quoted(candidate) + " --dtype " + f.types.dtype;
+  if (!f.types.of.empty()) command += " --dtype-of " + quoted(f.types.of);
   if (f.gradient) command += " --grad";
   if (f.chunk != CheckFlags().chunk) command += " --chunk " + std::to_string(f.chunk);
   command += f.convention.text();
@@ -69,25 +72,27 @@ struct Done {
             precision,
             seed,
             command,
-            reference->inputs().packed ? reference->inputs().texts : std::vector<Text>{}};
+            reference->inputs().packed ? reference->inputs().texts : std::vector<Text>{},
+            typed_inputs(reference->problem(), precision)};
   }
 };
 
 /// Of the inputs in the file. `recollect serve` asks for the same one for every candidate and type.
 std::shared_ptr<const UsersReference> reference_of(CheckFlags flags, const std::string &input, UsersCase problem) {
   static Recent<std::shared_ptr<const UsersReference>> references(64 << 20); // bytes of inputs
-  flags.dtype.clear();                                                       // the definition is float64 in every case
+  flags.types.dtype.clear();                                                 // the definition is float64 in every case
   return *references.get(command_for(flags, "", "") + read_regular_file(input),
                          [&] { return std::make_shared<const UsersReference>(std::move(problem), flags.chunk); });
 }
 
 Done check_files(const CheckFlags &flags, const Variant &variant, const Params &params, const std::string &input,
                  const std::string &candidate) {
-  UsersCase problem = read_case(input, variant, params, flags.convention.get(flags.settings), flags.gradient);
+  const Convention convention = flags.convention.get(flags.settings);
+  UsersCase problem = read_case(input, variant, params, convention, flags.gradient, flags.types.stated(convention));
   const Candidate given = read_candidate(candidate, problem);
   Done done;
   done.reference = in_file(input, [&] { return reference_of(flags, input, std::move(problem)); });
-  done.checked = done.reference->check(given, parse_precision(flags.dtype));
+  done.checked = done.reference->check(given, flags.types.precision());
   for (const auto &[name, value] : read_meta(input))
     if (name == "seed") done.seed = value;
   done.command = command_for(flags, input, candidate);
@@ -98,7 +103,7 @@ int check_one(const CheckFlags &flags) {
   refuse_overlap({flags.json, flags.junit}, {flags.input, flags.candidate});
   const Variant &variant = find_variant(flags.variant);
   const Params params = variant_params(variant, assignments(flags.settings));
-  const Precision precision = parse_precision(flags.dtype);
+  const Precision precision = flags.types.precision();
   const Backend backend;
   const Done done = check_files(flags, variant, params, flags.input, flags.candidate);
   print_checked(std::cout, done.report(precision));
@@ -141,7 +146,7 @@ int check_battery(const CheckFlags &flags) {
   refuse_overlap({flags.json, flags.junit}, {flags.battery, flags.candidate});
   const Variant &variant = find_variant(flags.variant);
   const Params params = variant_params(variant, assignments(flags.settings));
-  const Precision precision = parse_precision(flags.dtype);
+  const Precision precision = flags.types.precision();
   const std::set<std::string> given = cases_in(flags.battery), computed = cases_in(flags.candidate);
   if (given.empty()) input_error(flags.battery + " holds no .npz file; `recollect sample --battery` writes them");
   const std::vector<std::string> missing = only_in(given, computed), extra = only_in(computed, given);
@@ -175,9 +180,14 @@ int check_battery(const CheckFlags &flags) {
   if (!missing.empty()) std::cout << folded("missing in " + flags.candidate + ": " + join(missing, ", ")) << '\n';
   if (!extra.empty()) std::cout << folded("not in " + flags.battery + ": " + join(extra, ", ")) << '\n';
   if (!flags.json.empty()) {
-    const json all{
-        {"variant", variant.name},      {"dtype", flags.dtype}, {"passed", tally.passed}, {"failed", tally.failed},
-        {"undecided", tally.undecided}, {"missing", missing},   {"extra", extra},         {"cases", cases}};
+    const json all{{"variant", variant.name},
+                   {"dtype", flags.types.dtype},
+                   {"passed", tally.passed},
+                   {"failed", tally.failed},
+                   {"undecided", tally.undecided},
+                   {"missing", missing},
+                   {"extra", extra},
+                   {"cases", cases}};
     write_file(flags.json, all.dump(2) + "\n");
   }
   if (!flags.junit.empty()) write_file(flags.junit, suite.text());
@@ -210,7 +220,7 @@ int check_self(const CheckFlags &flags) {
   const auto variants = select_variants({flags.variant.empty() ? "all" : flags.variant});
   SelfOptions options;
   options.quick = flags.quick;
-  if (flags.dtype_given->count()) options.reals = {real_of_self(flags.dtype)};
+  if (flags.dtype_given->count()) options.reals = {real_of_self(flags.types.dtype)};
   options.maths.clear();
   for (const std::string &math : flags.maths) {
     EngineFlags one;
@@ -226,7 +236,7 @@ int check_self(const CheckFlags &flags) {
   for (const Variant *variant : variants) {
     progress.next(variant->name);
     const std::string command =
-        "recollect check --self " + variant->name + (flags.dtype_given->count() ? " --dtype " + flags.dtype : "");
+        "recollect check --self " + variant->name + (flags.dtype_given->count() ? " --dtype " + flags.types.dtype : "");
     check_forms(*variant, options, [&](const SelfCase &one) {
       progress.next(one.title(), 0);
       if (!one.skipped.empty()) return suite.skipped(one.title(), one.skipped);
@@ -249,6 +259,8 @@ int check_self(const CheckFlags &flags) {
 int list_mistakes(const std::string &name) {
   if (name.empty())
     print_mistakes(std::cout);
+  else if (const ConventionMistake *mistake = lookup::named(convention_mistakes(), name))
+    describe(std::cout, *mistake);
   else
     describe(std::cout, find_mistake(name));
   return exit_ok;
@@ -284,10 +296,10 @@ Action add_check(CLI::App &app) {
   c.add_flag("--grad", flags->gradient,
              "its gradients too: the input also holds do and, where wanted, dstate (of the final state), the candidate "
              "what it has of dq, dk, dv, those of the gates and of w, and dstate (of the initial state)");
-  flags->dtype_given = c.add_option("--dtype", flags->dtype,
-                                    "what it computed in: f64, f32, tf32, f16 or bf16; with --self what arrays are "
-                                    "stored in, without it there f32 and f64")
-                           ->capture_default_str();
+  flags->dtype_given =
+      flags->types.add(c, "f32",
+                       "what it computed in: f64, f32, tf32, f16 or bf16; with --self what arrays are stored in, "
+                       "without it there f32 and f64");
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")
       ->expected(1)
       ->take_all();

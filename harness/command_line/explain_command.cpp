@@ -48,8 +48,8 @@ template <class Entry> int describe_one(const Entry &entry) {
     usage_error("no claim cites '" + name +
                 "'; `recollect list claims --paper 004` lists those of a paper, and its sources");
   std::vector<std::string> known = lookup::all_names(all_claims());
-  for (const auto &more :
-       {lookup::all_names(all_variants()), lookup::all_names(all_tasks()), lookup::all_names(all_mistakes())})
+  for (const auto &more : {lookup::all_names(all_variants()), lookup::all_names(all_tasks()),
+                           lookup::all_names(all_mistakes()), lookup::all_names(convention_mistakes())})
     known.insert(known.end(), more.begin(), more.end());
   const std::string setting = lookup::as_a_setting(name);
   usage_error("no claim, variant, task or mistake is called '" + name + "'" +
@@ -62,6 +62,7 @@ int explain(const ExplainFlags &flags) {
   if (const Variant *variant = lookup::named(all_variants(), name)) return explain(*variant);
   if (const Task *task = lookup::named(all_tasks(), name)) return describe_one(*task);
   if (const Mistake *mistake = lookup::named(all_mistakes(), name)) return describe_one(*mistake);
+  if (const ConventionMistake *mistake = lookup::named(convention_mistakes(), name)) return describe_one(*mistake);
   const ClaimQuery query = parse_claim_query(name);
   const SearchResult found = lookup::as_a_setting(name).empty() ? search(query) : SearchResult{};
   if (found.size() == 0) refuse(name, query);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flags that several subcommands share.
 #pragma once
+#include "harness/check/array_types.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/core/params.hpp"
@@ -145,6 +146,22 @@ struct ConventionFlags {
       if (!value.empty()) words += std::string(" ") + flag + " " + value;
     return words;
   }
+};
+
+/// The type of the computation, and of arrays that are held in another one.
+struct TypeFlags {
+  std::string dtype, of;
+  CLI::Option *add(CLI::App &c, const std::string &usual, const std::string &meaning) {
+    dtype = usual;
+    CLI::Option *const option = c.add_option("--dtype", dtype, meaning)->capture_default_str();
+    c.add_option(
+        "--dtype-of", of,
+        "types of single arrays, such as state=f32,g=f32; default: those of --convention, or of a file that has "
+        "arrays of 16 bits, else --dtype");
+    return option;
+  }
+  Precision precision() const { return parse_precision(dtype); }
+  StatedTypes stated(const Convention &convention) const { return parse_types(of, convention); }
 };
 
 /// What `work` says of values that were read from a file names the file.

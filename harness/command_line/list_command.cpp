@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
+#include "harness/command_line/print_conventions.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/claim_search.hpp"
 #include "harness/core/lookup.hpp"
@@ -66,6 +67,10 @@ std::vector<const Claim *> filtered(const std::vector<const Claim *> &claims, co
 }
 
 int list(const ListFlags &flags) {
+  if (flags.kind == "conventions") {
+    (flags.json ? print_conventions_json : print_conventions)(std::cout, flags.names);
+    return exit_ok;
+  }
   const std::vector<std::string> patterns = flags.names.empty() ? std::vector<std::string>{"all"} : flags.names;
   if (flags.kind != "claims" && flags.filters())
     usage_error("--paper, --verdict, --scope and --search choose claims; got 'list " + flags.kind + "'");
@@ -80,10 +85,11 @@ int list(const ListFlags &flags) {
 
 Action add_list(CLI::App &app) {
   const auto flags = std::make_shared<ListFlags>();
-  CLI::App &c = *app.add_subcommand("list", "list variants, tasks or claims; with names, all details of each");
-  c.add_option("kind", flags->kind, "variants, tasks or claims")
+  CLI::App &c =
+      *app.add_subcommand("list", "list variants, tasks, claims or conventions; with names, all details of each");
+  c.add_option("kind", flags->kind, "variants, tasks, claims or conventions (of users' arrays)")
       ->required()
-      ->check(CLI::IsMember({"variants", "tasks", "claims"}));
+      ->check(CLI::IsMember({"variants", "tasks", "claims", "conventions"}));
   c.add_option("names", flags->names, "names or globs");
   c.add_option("--paper", flags->paper,
                "claims of this paper: 000, 002, 003, 004, an arXiv number, or a name such as VLA");

@@ -71,6 +71,16 @@ std::vector<std::string> all_called(const std::vector<std::string> &parts, const
   return said;
 }
 
+/// "q (bf16)".
+std::vector<std::string> typed(const std::vector<std::string> &arrays, const std::vector<TypedArray> &types) {
+  std::vector<std::string> said;
+  for (const std::string &name : arrays) {
+    const auto own = std::find_if(types.begin(), types.end(), [&](const TypedArray &one) { return one.name == name; });
+    said.push_back(own == types.end() ? name : name + " (" + name_of(own->type) + ")");
+  }
+  return said;
+}
+
 /// Steps from one up to, and without, another; the verdict is null where nothing of the text was given.
 json texts_json(const CheckReport &report) {
   json texts = json::array();
@@ -123,8 +133,9 @@ void print_checked(std::ostream &out, const CheckReport &report) {
     out << "  steps " << first << " to " << last - 1 << ": largest error " << rough(worst) << '\n';
   if (!c.not_checked.empty()) out << folded("not checked: " + join(all_called(c.not_checked, c.names), ", ")) << '\n';
   if (!c.inexact.empty())
-    out << folded("note: " + std::string(name_of(storage_of(report.precision))) + " cannot represent the given " +
-                  join(c.inexact, ", ") + "; `recollect sample --dtype` writes numbers that it can")
+    out << folded(
+               "note: given numbers that their types cannot represent: " + join(typed(c.inexact, report.types), ", ") +
+               "; `recollect sample --dtype` writes numbers that they can")
         << '\n';
   if (!c.where.empty()) out << folded("where: " + c.where) << '\n';
   for (const std::string &mistake : c.diagnosis) out << folded("diagnosis: " + mistake) << '\n';
@@ -136,7 +147,8 @@ void print_checked(std::ostream &out, const CheckReport &report) {
 json checked_json(const CheckReport &report) {
   const Checked &c = report.checked;
   const Shape &n = report.shape;
-  json parts = json::object(), curve = json::array();
+  json parts = json::object(), curve = json::array(), types = json::object();
+  for (const TypedArray &one : report.types) types[one.name] = name_of(one.type);
   for (const Part &part : report.reference) {
     const auto found =
         std::find_if(c.parts.begin(), c.parts.end(), [&](const Judged &one) { return one.name == part.name; });
@@ -154,6 +166,7 @@ json checked_json(const CheckReport &report) {
         {{"from", first}, {"to", last}, {"finite", bool(std::isfinite(worst))}, {"worst", finite_or_null(worst)}});
   return {{"variant", report.layer},
           {"dtype", name_of(report.precision)},
+          {"types", types},
           {"shape", {{"B", n.B}, {"H", n.H}, {"T", n.T}, {"Dk", n.Dk}, {"Dv", n.Dv}}},
           {"texts", texts_json(report)},
           {"seed", report.seed.empty() ? json(nullptr) : json(report.seed)},

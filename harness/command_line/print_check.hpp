@@ -2,6 +2,7 @@
 // What `check` found, for people, as JSON and as JUnit.
 #pragma once
 #include "harness/check/check.hpp"
+#include "harness/check/users_case.hpp"
 #include "harness/command_line/junit.hpp"
 #include "harness/pipeline/layer_inputs.hpp"
 #include <iosfwd>
@@ -16,9 +17,10 @@ struct CheckReport {
   const PartList &reference; // the definition's results
   const Checked &checked;
   Precision precision;
-  std::string seed;             // of the inputs, "" where it is not known
-  std::string command;          // that repeats the check
-  std::vector<Text> texts = {}; // that are packed
+  std::string seed;                   // of the inputs, "" where it is not known
+  std::string command;                // that repeats the check
+  std::vector<Text> texts = {};       // that are packed
+  std::vector<TypedArray> types = {}; // of the inputs
 };
 
 /// "right", "WRONG" or "cannot decide".

@@ -2,13 +2,15 @@
 // The catalogue of mistakes, for reading.
 #pragma once
 #include "harness/check/mistakes.hpp"
+#include "harness/pipeline/neighbours.hpp"
 #include <iosfwd>
 
 namespace recollect {
 
-/// One line a mistake: its name and what is wrong.
+/// One line a mistake, of kernels and of conventions: its name and what is wrong.
 void print_mistakes(std::ostream &out);
 /// One mistake: what is wrong, where it shows, where it was reported.
 void describe(std::ostream &out, const Mistake &mistake);
+void describe(std::ostream &out, const ConventionMistake &mistake);
 
 } // namespace recollect

@@ -19,18 +19,14 @@ namespace recollect {
 namespace {
 
 struct SampleFlags {
-  std::string variant, shape, kind = "random", dtype = "f64", output, battery, texts;
+  std::string variant, shape, kind = "random", output, battery, texts, with;
   std::vector<std::string> settings;
   std::uint64_t seed = 1;
   int qk_heads = 0, kv_heads = 0;
   bool gradient = false, no_state = false;
+  TypeFlags types;
   ConventionFlags convention;
 };
-
-Precision precision_of_files(const std::string &name) {
-  const Precision precision = parse_precision(name);
-  return storage_of(precision); // inputs of a tf32 kernel are float32
-}
 
 /// "30,0,69": the lengths of packed texts.
 std::vector<int> offsets_of(const std::string &lengths, int T) {
@@ -48,7 +44,7 @@ std::vector<int> offsets_of(const std::string &lengths, int T) {
   return cu_seqlens;
 }
 
-Sharing sharing_of(const SampleFlags &flags, const Shape &n) {
+Sharing sharing_of(const SampleFlags &flags, const Shape &n, const Convention &convention) {
   Sharing sharing;
   for (int heads : {flags.qk_heads, flags.kv_heads})
     if (heads < 0 || (heads > 0 && n.H % heads != 0))
@@ -57,6 +53,12 @@ Sharing sharing_of(const SampleFlags &flags, const Shape &n) {
   if (flags.qk_heads) sharing.q_heads = sharing.k_heads = flags.qk_heads;
   if (flags.kv_heads) sharing.k_heads = sharing.v_heads = flags.kv_heads;
   sharing.cu_seqlens = offsets_of(flags.texts, n.T);
+  for (const std::string &name : flags.with.empty() ? Words{} : split(flags.with, ',')) {
+    if (name != "D" && name != "z") usage_error("--with takes D and z, got '" + name + "'");
+    if (convention.gate != Gate::mamba)
+      usage_error("--with " + flags.with + " is for kernels of Mamba: --convention mamba or --gate mamba");
+    (name == "D" ? sharing.skip : sharing.gate) = true;
+  }
   const bool packed = !sharing.cu_seqlens.empty();
   if (n.B != 1 && packed) usage_error("--texts packs them into a batch of 1, and B is " + std::to_string(n.B));
   return sharing;
@@ -65,11 +67,13 @@ Sharing sharing_of(const SampleFlags &flags, const Shape &n) {
 int write_one(const SampleFlags &flags, const Words &command_line) {
   const Variant &variant = find_variant(flags.variant);
   const Params params = variant_params(variant, assignments(flags.settings));
-  const Precision precision = precision_of_files(flags.dtype);
+  const Precision precision = storage_of(flags.types.precision()); // inputs of a tf32 kernel are float32
+  const Convention convention = flags.convention.get(flags.settings);
+  const StatedTypes stated = flags.types.stated(convention);
   const Backend backend;
   CheckCase problem{variant, params, sample(variant, parse_shape(flags.shape), flags.kind, flags.seed), {}};
   Sequence &s = problem.given;
-  const Sharing sharing = sharing_of(flags, s.shape);
+  const Sharing sharing = sharing_of(flags, s.shape, convention);
   Shape of_states = s.shape;
   if (!sharing.cu_seqlens.empty()) of_states.B = int(sharing.cu_seqlens.size()) - 1;
   if (!flags.no_state) s.state = plausible_state(variant, of_states, params, flags.seed);
@@ -77,7 +81,7 @@ int write_one(const SampleFlags &flags, const Words &command_line) {
     problem.weights = {
         Stream(flags.seed, "sample/do").normals(s.v.size()),
         Stream(flags.seed, "sample/dstate").normals(of_states.heads() * variant.state_shape(s.shape, params).size())};
-  const UsersCase users = users_case(problem, flags.convention.get(flags.settings), sharing, precision, flags.seed);
+  const UsersCase users = users_case(problem, convention, sharing, precision, flags.seed, stated);
   write_case(flags.output, users, precision, provenance(command_line, flags.seed));
   return exit_ok;
 }
@@ -98,7 +102,9 @@ void make_folder(const std::string &folder, const std::vector<BatteryCase> &case
 int write_battery(const SampleFlags &flags, const Words &command_line) {
   const Variant &variant = find_variant(flags.variant);
   const Params params = variant_params(variant, assignments(flags.settings));
-  const Precision precision = precision_of_files(flags.dtype);
+  const Precision precision = storage_of(flags.types.precision());
+  const Convention convention = flags.convention.get(flags.settings);
+  const StatedTypes stated = flags.types.stated(convention);
   const Backend backend;
   std::vector<BatteryCase> cases = battery(variant, params, precision, flags.gradient, flags.seed);
   make_folder(flags.battery, cases);
@@ -110,7 +116,8 @@ int write_battery(const SampleFlags &flags, const Words &command_line) {
                            std::to_string(n.Dv)},
                           ","),
                      one.why});
-    const UsersCase users = users_case(one.problem, flags.convention.get(flags.settings), {}, precision, flags.seed);
+    const UsersCase users =
+        users_case(one.problem, convention, sharing_of(flags, n, convention), precision, flags.seed, stated);
     write_case((std::filesystem::path(flags.battery) / (one.name + ".npz")).string(), users, precision,
                provenance(command_line, flags.seed));
   }
@@ -147,10 +154,11 @@ Action add_sample(CLI::App &app) {
       ->excludes(texts)
       ->excludes(qk)
       ->excludes(kv);
+  c.add_option("--with", flags->with,
+               "arrays that kernels of Mamba take beside the layer's inputs: D (skip term), z (output gate), or D,z");
   c.add_flag("--grad", flags->gradient, "do and, where there is a final state, dstate as well, for `check --grad`");
-  c.add_option("--dtype", flags->dtype,
-               "f64, f32, f16 or bf16: every number is one of this type's; files hold float64 for f64, else float32")
-      ->capture_default_str();
+  flags->types.add(
+      c, "f64", "f64, f32, f16 or bf16: every number is one of this type's; files hold float64 for f64, else float32");
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")
       ->expected(1)
       ->take_all();

@@ -127,34 +127,12 @@ Names names_in_files(const std::string &array, const Convention &convention) {
   return all;
 }
 
-std::vector<Neighbour> neighbours(const Convention &c) {
-  std::vector<Neighbour> all;
-  const auto add = [&](const std::string &said, const auto &change) {
-    Neighbour other{said, c};
-    change(other.convention);
-    all.push_back(std::move(other));
-  };
-  const auto flag = [](const char *name, const std::string &value) { return std::string(name) + " " + value; };
-  for (Layout layout : {Layout::bhtd, Layout::bthd, Layout::thd})
-    if (layout != c.layout) add(flag("--layout", name_of(layout)), [&](Convention &o) { o.layout = layout; });
-  add(flag("--state", c.state_kv ? "vk" : "kv"), [](Convention &o) { o.state_kv = !o.state_kv; });
-  for (Gate gate : {Gate::factor, Gate::log, Gate::log2})
-    if (gate != c.gate && c.gate <= Gate::log2)
-      add(flag("--gate", name_of(gate)), [&](Convention &o) { o.gate = gate; });
-  for (Strength strength : {Strength::factor, Strength::sigmoid, Strength::doubled, Strength::sigmoid_double})
-    if (strength != c.strength) add(flag("--beta", name_of(strength)), [&](Convention &o) { o.strength = strength; });
-  for (Scale::Kind kind : {Scale::none, Scale::rsqrt})
-    if (kind != c.scale.kind)
-      add(flag("--scale", kind == Scale::none ? "1" : "rsqrt"), [&](Convention &o) { o.scale = {kind, 1}; });
-  if (c.l2norm)
-    add("no --l2norm: q and k as they are", [](Convention &o) { o.l2norm.reset(); });
-  else
-    add("--l2norm 1e-6", [](Convention &o) { o.l2norm = 1e-6; });
-  add("head h of the result reading the shared head h % n in place of h / n",
-      [](Convention &o) { o.heads_interleaved = true; });
-  add("every packed text starting from the final state of the one before",
-      [](Convention &o) { o.texts_joined = true; });
-  return all;
+Names wide_arrays(const Convention &convention) {
+  if (convention.names.empty()) return {};
+  if (convention.names == "mamba") return {"state"};
+  Names wide{"alpha", "lambda", "state"};
+  if (convention.names == "flashinfer") wide.push_back("beta");
+  return wide;
 }
 
 } // namespace recollect

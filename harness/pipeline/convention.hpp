@@ -50,6 +50,8 @@ struct Convention {
   // What kernels do by mistake: never asked for, and tried where a kernel is wrong.
   bool heads_interleaved = false; // of grouped heads, h reads h % n and not h / n
   bool texts_joined = false;      // a packed text starts from the state of the one before
+  bool skip_ignored = false;      // o without D v
+  bool gate_ignored = false;      // o without the output gate silu(z)
 
   bool log_gates() const { return gate != Gate::factor; } // gradients are those in g
 };
@@ -71,11 +73,7 @@ std::string text_of(const Scale &scale);
 /// alpha, state (initial), final_state, o; dq ... are gradients, do and dfinal_state those that a backward pass is given.
 std::vector<std::string> names_in_files(const std::string &array, const Convention &convention);
 
-/// A convention that differs in one switch, and what to tell whoever forgot the switch.
-struct Neighbour {
-  std::string said;
-  Convention convention;
-};
-std::vector<Neighbour> neighbours(const Convention &convention);
+/// Arrays, by the layer's names, that the libraries of a preset hold in float32 beside 16-bit queries, keys and values.
+std::vector<std::string> wide_arrays(const Convention &convention);
 
 } // namespace recollect

@@ -295,6 +295,8 @@ NumericArray Hdf5File::array(const std::string &name, size_t rank, const std::st
     if (n > std::uint64_t(std::numeric_limits<int>::max()))
       input_error(where + " has shape " + shape_text(d.dims) + ", needs " + needs + " with sizes below 2^31");
   NumericArray array{d.dims, std::vector<double>(d.count)};
+  const size_t bytes = H5Tget_size(d.type);
+  if (H5Tget_class(d.type) == H5T_FLOAT) array.type = bytes == 8 ? "f64" : bytes == 4 ? "f32" : bytes == 2 ? "f16" : "";
   if (H5Dread(d.set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.data.data()) < 0)
     input_error(where + " cannot be read: the file is damaged");
   return array;

@@ -34,7 +34,7 @@ private:
 struct NumericArray {
   std::vector<std::uint64_t> dims;
   std::vector<double> data;
-  bool wide = false; // float32 in a file of 16-bit arrays: gates and states
+  std::string type = ""; // in the file: f64, f32, f16 or bf16; "" of integers, and to be written in the file's own type
 };
 
 /// A file on the disk, opened for reading.

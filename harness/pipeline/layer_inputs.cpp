@@ -196,6 +196,39 @@ Numbers state_in(const UsersArrays &user, const std::string &name, const LayerIn
   return user.at(name).data;
 }
 
+double silu(double z) { return z / (1 + std::exp(-z)); }
+double silu_slope(double z) {
+  const double s = 1 / (1 + std::exp(-z));
+  return s * (1 + z * (1 - s));
+}
+
+/// D of every head and channel, [H,Dv].
+Numbers skip_in(const UsersArrays &user, const Shape &n, const Convention &c) {
+  const UsersArray *D = find(user, "D");
+  if (!D || c.skip_ignored) return {};
+  const size_t heads = size_t(D->dims[0]), H = size_t(n.H), Dv = size_t(n.Dv);
+  if (D->dims.size() == 2) check_dims(user, "D", dims_of({int(heads), n.Dv}), "as v has channels", c);
+  if (H % heads != 0)
+    input_error(spoken(user, "D") + " has " + std::to_string(heads) + " heads, and the others have " +
+                std::to_string(n.H));
+  Numbers skip(H * Dv);
+  for (size_t i = 0; i < skip.size(); ++i) {
+    const size_t head = shared_head(i / Dv, heads, H, c.heads_interleaved);
+    skip[i] = D->data[D->dims.size() == 2 ? head * Dv + i % Dv : head];
+  }
+  return skip;
+}
+
+/// Calls told(i, place of the head and channel in [H,Dv]) for every number of o at a step of a text.
+template <class Told> void each_output(const LayerInputs &inputs, const Told &told) {
+  const Shape &n = inputs.all.shape;
+  const size_t T = size_t(n.T), H = size_t(n.H), Dv = size_t(n.Dv);
+  for (const Text &text : inputs.texts)
+    for (size_t head = 0; head < n.heads(); ++head)
+      for (size_t t = size_t(text.begin); t < size_t(text.end); ++t)
+        for (size_t j = 0; j < Dv; ++j) told((head * T + t) * Dv + j, head % H * Dv + j);
+}
+
 Numbers part(const Numbers &all, size_t index, size_t parts) {
   if (all.empty()) return {};
   const size_t size = all.size() / parts;
@@ -217,6 +250,34 @@ void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor deca
   found[std::string("d") + name_of(decay)] = {user.at(name_of(decay)).dims, std::move(own), ""};
   if (!A.empty()) found[std::string("d") + parameter_of(c.gate)] = {gates.A()->dims, std::move(A), ""};
   if (!bias.empty()) found["ddt_bias"] = {gates.bias()->dims, std::move(bias), ""};
+}
+
+/// o from the layer's, and what the skip term and the output gate add to the gradients: to dv, dD and dz.
+void add_skip_and_gate(UsersArrays &found, Numbers &o, Sequence &gradient, const UsersArrays &user,
+                       const LayerInputs &inputs, bool errors) {
+  const bool backward = !gradient.v.empty();
+  const UsersArray *D = inputs.skip.empty() ? nullptr : find(user, "D"),
+                   *z = inputs.gate.empty() ? nullptr : find(user, "z");
+  Numbers dskip(inputs.skip.size()), dz(z && backward ? z->data.size() : 0);
+  each_output(inputs, [&](size_t i, size_t channel) {
+    if (D && !errors) {
+      o[i] += inputs.skip[channel] * inputs.all.v[i];
+      if (backward) gradient.v[i] += inputs.skip[channel] * inputs.weights.o[i];
+      if (backward) dskip[channel] += inputs.weights.o[i] * inputs.all.v[i];
+    }
+    if (!dz.empty()) dz[i] = user.at("do").data[i] * o[i] * silu_slope(z->data[i]);
+    if (z) o[i] *= inputs.gate[i];
+  });
+  if (!dz.empty()) found["dz"] = {z->dims, std::move(dz), ""};
+  if (!D || !backward) return;
+  const size_t heads = size_t(D->dims[0]), Dv = size_t(inputs.all.shape.Dv);
+  Numbers own = summed_over_sharing(dskip, 1, heads, size_t(inputs.all.shape.H), false);
+  if (D->dims.size() == 1) {
+    Numbers sums(heads, 0.0);
+    for (size_t i = 0; i < own.size(); ++i) sums[i / Dv] += own[i];
+    own = std::move(sums);
+  }
+  found["dD"] = {D->dims, std::move(own), ""};
 }
 
 } // namespace
@@ -270,10 +331,16 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
   }
   const StateShape state = variant.state_shape(n, inputs.params);
   inputs.all.state = state_in(user, "state", inputs, state, variant, c);
+  inputs.skip = skip_in(user, n, c);
+  if (const UsersArray *z = find(user, "z"); z && !c.gate_ignored) {
+    check_dims(user, "z", over_steps(Tensor::v, n.H, n), "to match the outputs", c);
+    for (double x : z->data) inputs.gate.push_back(silu(x));
+  }
   if (!gradient) return inputs;
   if (!find(user, "do")) input_error("dataset do is absent, and gradients are those of what it weighs");
   check_dims(user, "do", over_steps(Tensor::v, n.H, n), "to match the outputs", c);
   inputs.weights = {user.at("do").data, state_in(user, "dfinal_state", inputs, state, variant, c)};
+  for (size_t i = 0; i < inputs.gate.size(); ++i) inputs.weights.o[i] *= inputs.gate[i];
   return inputs;
 }
 
@@ -304,7 +371,7 @@ TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, 
 }
 
 UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Convention &c,
-                    const std::vector<TextResults> &results) {
+                    const std::vector<TextResults> &results, bool errors) {
   const Shape &n = inputs.all.shape;
   const size_t B = size_t(n.B), H = size_t(n.H);
   UsersArrays found;
@@ -321,6 +388,7 @@ UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Co
     state = one.output.state_shape;
   }
   o.data.resize(n.heads() * size_t(n.T) * size_t(n.Dv));
+  add_skip_and_gate(found, o.data, gradient, user, inputs, errors);
   found["o"] = std::move(o);
   final_state.dims = dstate.dims = state_dims(inputs, state);
   if (!final_state.data.empty()) found["final_state"] = std::move(final_state);
@@ -425,6 +493,12 @@ UsersArrays in_convention(const Sequence &inputs, const OutputWeights &weights, 
     }
     user[name_of(tensor)] = {over_steps(tensor, heads, n), std::move(data), ""};
   }
+  if (sharing.skip) {
+    user["D"] = {dims_of({n.H}), {}, ""};
+    for (size_t h = 0; h < H; ++h)
+      user["D"].data.push_back(double(float(1 + 0.5 * Stream(seed, "sample/D").normal(h))));
+  }
+  if (sharing.gate) user["z"] = {over_steps(Tensor::v, n.H, n), Stream(seed, "sample/z").normals(inputs.v.size()), ""};
   const int states = sharing.cu_seqlens.empty() ? n.B : int(sharing.cu_seqlens.size()) - 1;
   const Dims of_states = dims_of({states, n.H, state.rows, state.columns});
   if (!inputs.state.empty()) user["state"] = {of_states, inputs.state, ""};
@@ -440,8 +514,8 @@ bool same_arrays(const UsersArrays &user, const LayerInputs &inputs, const Conve
     if (const UsersArray *array = find(user, name_of(tensor)); array && heads_in(*array) != inputs.all.shape.H)
       return false;
   const bool gates = c.gate == Gate::factor || c.gate == Gate::log;
-  return gates && c.strength == Strength::factor && !c.l2norm && !inputs.packed && !find(user, "gamma") &&
-         q_factor(inputs.params, c, inputs.all.shape.Dk) == 1;
+  return gates && inputs.skip.empty() && inputs.gate.empty() && c.strength == Strength::factor && !c.l2norm &&
+         !inputs.packed && !find(user, "gamma") && q_factor(inputs.params, c, inputs.all.shape.Dk) == 1;
 }
 
 std::vector<std::string> converted(const Convention &c) {
@@ -450,11 +524,12 @@ std::vector<std::string> converted(const Convention &c) {
   if (c.strength == Strength::sigmoid || c.strength == Strength::sigmoid_double) names.push_back("beta");
   if (c.gate == Gate::rwkv || has_parameters(c.gate))
     names.insert(names.end(), {"alpha", "lambda", "A_log", "A", "dt_bias"});
+  if (c.gate == Gate::mamba) names.insert(names.end(), {"D", "z"});
   return names;
 }
 
-bool is_gate_parameter(const std::string &name) {
-  return name == "A_log" || name == "A" || name == "dt_bias" || name == "gamma";
+bool is_parameter(const std::string &name) {
+  return name == "A_log" || name == "A" || name == "dt_bias" || name == "gamma" || name == "D";
 }
 
 } // namespace recollect

@@ -74,6 +74,7 @@ NumericArray parse_npy(std::string_view bytes, const std::string &where, bool wh
     input_error(where + " declares more than the file holds: it is truncated");
   if (saturating_product(count, sizeof(double)) > memory_limit()) input_error(where + " is more than --memory allows");
   NumericArray array{header.dims, std::vector<double>(count)};
+  if (!integers) array.type = width == 8 ? "f64" : width == 4 ? "f32" : kind == "f2" ? "f16" : "bf16";
   const char *data = bytes.data() + header.end;
   for (std::uint64_t i = 0; i < count; ++i, data += width)
     array.data[i] = integers && width == 8 ? double(std::int64_t(bits_at<std::uint64_t>(data, swapped)))

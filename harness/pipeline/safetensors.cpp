@@ -121,6 +121,8 @@ NumericArray Safetensors::array(const std::string &name) const {
   const std::uint64_t width = width_of(entry.type), count = (entry.end - entry.begin) / width;
   if (saturating_product(count, sizeof(double)) > memory_limit()) input_error(tensor + " is more than --memory allows");
   NumericArray array{entry.dims, std::vector<double>(count)};
+  const bool integers = entry.type[0] == 'I';
+  if (!integers) array.type = width == 8 ? "f64" : width == 4 ? "f32" : entry.type == "F16" ? "f16" : "bf16";
   for (std::uint64_t i = 0; i < count; ++i) array.data[i] = number_at(bytes_.data() + entry.begin + i * width);
   constexpr double largest_integer = 9007199254740992; // 2^53: every integer up to it is a double
   if (entry.type == "I64" &&
@@ -158,7 +160,11 @@ void append(std::string &bytes, const std::vector<double> &data, Real type) {
 } // namespace
 
 std::string safetensors_bytes(const std::map<std::string, NumericArray> &arrays, Real real, const Facts &meta) {
-  const auto type_of = [real](const NumericArray &array) { return array.wide ? wide_of(real) : real; };
+  const auto type_of = [real](const NumericArray &array) {
+    for (Real one : all_reals)
+      if (array.type == name_of(one)) return one;
+    return real;
+  };
   json header = json::object();
   for (const auto &[name, value] : meta) header[meta_name][name] = value;
   std::uint64_t at = 0;

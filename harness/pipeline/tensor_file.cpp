@@ -155,14 +155,14 @@ Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
     const Arrays arrays = read_here(path, wanted);
     Packer pack;
     pack << std::uint64_t(arrays.size());
-    for (const auto &[name, array] : arrays) pack << name << array.dims << array.data;
+    for (const auto &[name, array] : arrays) pack << name << array.dims << array.data << array.type;
     return pack.bytes;
   });
   Unpacker unpack(bytes);
   Arrays arrays;
   for (auto left = unpack.next<std::uint64_t>(); left > 0; --left) {
     const std::string name = unpack.next<std::string>();
-    unpack >> arrays[name].dims >> arrays[name].data;
+    unpack >> arrays[name].dims >> arrays[name].data >> arrays[name].type;
   }
   return arrays;
 }

@@ -16,12 +16,13 @@ bool contains(const Names &names, const std::string &name) {
 /// dq is an array of q's kind.
 std::string without_d(const std::string &name) { return name == "dt_bias" || name[0] != 'd' ? name : name.substr(1); }
 
-enum class ArrayKind { steps, state, offsets, head_parameter, channel_parameter };
+enum class ArrayKind { steps, state, offsets, head_parameter, key_parameter, value_parameter };
 ArrayKind kind_of(const std::string &name) {
   const std::string plain = without_d(name);
   if (plain == "state" || plain == "final_state") return ArrayKind::state;
   if (plain == "cu_seqlens") return ArrayKind::offsets;
-  if (plain == "dt_bias") return ArrayKind::channel_parameter;
+  if (plain == "dt_bias") return ArrayKind::key_parameter;
+  if (plain == "D") return ArrayKind::value_parameter;
   if (plain == "A_log" || plain == "A" || plain == "gamma") return ArrayKind::head_parameter;
   return ArrayKind::steps;
 }
@@ -29,7 +30,7 @@ ArrayKind kind_of(const std::string &name) {
 /// Numbers a step: 0 for those of one, which have no dimension of their own.
 TensorFacts::Width width_of_steps(const std::string &name) {
   const std::string plain = without_d(name);
-  if (plain == "o") return TensorFacts::value;
+  if (plain == "o" || plain == "z") return TensorFacts::value;
   return facts_of(tensor_named(plain)).width;
 }
 
@@ -46,8 +47,10 @@ Expected expected_of(const std::string &name, const Convention &c) {
     return {1, "[N+1]"};
   case ArrayKind::head_parameter:
     return {1, "[H]"};
-  case ArrayKind::channel_parameter:
+  case ArrayKind::key_parameter:
     return {0, "[H] or [H,Dk]"};
+  case ArrayKind::value_parameter:
+    return {0, "[H] or [H,Dv]"};
   case ArrayKind::steps:
     break;
   }
@@ -127,7 +130,7 @@ Names input_names(const Variant &variant, const Convention &c) {
   }
   if (decays && (c.gate == Gate::gdn || c.gate == Gate::kda || c.gate == Gate::kda_lb))
     names.insert(names.end(), {"A_log", "dt_bias"});
-  if (decays && c.gate == Gate::mamba) names.insert(names.end(), {"A", "dt_bias"});
+  if (decays && c.gate == Gate::mamba) names.insert(names.end(), {"A", "dt_bias", "D", "z"});
   names.insert(names.end(), {"state", "cu_seqlens", "do", "dfinal_state"});
   return names;
 }
@@ -136,8 +139,8 @@ Names result_names(const UsersArrays &inputs) {
   Names names{"o", "final_state"};
   for (Tensor tensor : all_tensors)
     if (inputs.count(name_of(tensor))) names.push_back(std::string("d") + name_of(tensor));
-  for (const char *parameter : {"A_log", "A", "dt_bias", "gamma"})
-    if (inputs.count(parameter)) names.push_back(std::string("d") + parameter);
+  for (const char *other : {"A_log", "A", "dt_bias", "gamma", "D", "z"})
+    if (inputs.count(other)) names.push_back(std::string("d") + other);
   names.push_back("dstate");
   return names;
 }
@@ -165,7 +168,9 @@ UsersArrays read_users(const std::string &path, const Names &names, const Conven
     for (const std::string &name : names_in_files(array, convention))
       if (arrays.count(name)) found.push_back(name);
     if (found.size() > 1) input_error(path + ": " + join(found, " and ") + " are two names of one array; keep one");
-    if (!found.empty()) users[array] = {arrays.at(found[0]).dims, arrays.at(found[0]).data, found[0]};
+    if (found.empty()) continue;
+    const NumericArray &one = arrays.at(found[0]);
+    users[array] = {one.dims, one.data, found[0], one.type};
   }
   drop_other_decay(users, convention);
   return users;
@@ -176,7 +181,8 @@ void write_users(const std::string &path, const UsersArrays &arrays, const Conve
   static const Names stored{"q", "k", "v", "w", "o", "do", "dq", "dk", "dv", "dw"};
   Arrays out;
   for (const auto &[name, array] : arrays)
-    out[names_in_files(name, convention)[0]] = {array.dims, array.data, !contains(stored, name)};
+    out[names_in_files(name, convention)[0]] = {array.dims, array.data,
+                                                contains(stored, name) ? "" : name_of(wide_of(real))};
   write_arrays(path, out, real, meta);
 }
 

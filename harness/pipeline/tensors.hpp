@@ -13,7 +13,8 @@ std::string text_of(const Dims &dims);
 struct UsersArray {
   Dims dims;
   std::vector<double> data;
-  std::string name; // in the file that it comes from
+  std::string name;      // in the file that it comes from
+  std::string type = ""; // there: f64, f32, f16 or bf16
 };
 /// By the layer's name for each (names_in_files): q, beta, state, do, dq ...
 using UsersArrays = std::map<std::string, UsersArray>;

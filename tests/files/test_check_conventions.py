@@ -166,6 +166,62 @@ class Conventions(InFolder):
         self.right(kernel([0, 0, 1, 1]), *flags, layer="mamba2")
         self.wrong("h % n", kernel([0, 1, 0, 1]), *flags, layer="mamba2")
 
+    def mamba(self, x, D=True, z=True, dy=0):
+        """mamba2 with a skip term and an output gate, and the gradients in D, z and x by hand through them."""
+        S, y = x["initial_states"].astype(float).copy(), np.empty(x["x"].shape)
+        for t in range(y.shape[1]):
+            dt = x["dt"][:, t]
+            S = S * np.exp(dt * x["A"])[..., None, None] + np.einsum("bh,bhp,bhn->bhpn", dt, x["x"][:, t], x["B"][:, t])
+            y[:, t] = np.einsum("bhpn,bhn->bhp", S, x["C"][:, t])
+        skip = (x["D"][:, None] if x["D"].ndim == 1 else x["D"]) if D else 0
+        return {"out": (y + skip * x["x"]) * (x["z"] * sigmoid(x["z"]) if z else 1), "final_states": S}
+
+    def test_skip_terms_and_output_gates_of_mamba(self):
+        flags = ["--convention", "mamba"]
+        for dtype in "f32", "bf16":
+            x = self.sample(*flags, "--with", "D,z", "--dtype", dtype, layer="mamba2")
+            self.assertEqual((x["D"].shape, x["z"].shape), ((4,), (2, 40, 4, 6)))
+            also = [*flags, "--dtype", dtype]
+            self.right(self.mamba(x), *also, layer="mamba2")
+            self.wrong("right with outputs that lack D v (skip_term_missing)", self.mamba(x, D=False), *also, layer="mamba2")
+            self.wrong("(output_gate_missing)", self.mamba(x, z=False), *also, layer="mamba2")
+            found = self.mamba(x)
+            found["out"][1, 7, 2] *= 1.1
+            self.assertIn("step 7", self.wrong("", found, *also, layer="mamba2")["where"])
+        x = {**x, "D": np.linspace(0.5, 2, 24).reshape(4, 6).astype(np.float32)}  # a number a channel
+        np.savez(self.path("in.npz"), **x)
+        self.right(self.mamba(x), *flags, layer="mamba2")
+        self.wrong("", self.mamba({**x, "D": x["D"][::-1]}), *flags, layer="mamba2")
+        np.savez(self.path("in.npz"), **{**x, "D": np.ones(3)})
+        self.refused("dataset D has 3 heads, and the others have 4", "forward", "mamba2", "-i", self.path("in.npz"), "-o",
+                     self.path("out.npz"), *flags)
+        self.refused("--with D is for kernels of Mamba", "sample", "mamba2", "--shape", "1,1,4,4,4", "--with", "D", "-o",
+                     self.path("x.npz"), status=2)
+
+    def test_gradients_through_skip_terms_and_output_gates(self):
+        flags = ["--convention", "mamba"]
+        for texts in [], ["--texts", "13,0,20"]:
+            x = self.sample(*flags, "--with", "D,z", "--grad", "--dtype", "f64", *texts, shape="1,4,40,8,6", layer="mamba2")
+            found = self.forward("--gradient", *flags, layer="mamba2")
+            self.assertLessEqual({"dD", "dz", "dx", "ddt", "dA"}, set(found))
+            self.right(found, "--grad", "--dtype", "f64", *flags, layer="mamba2")
+
+            def weighed(**other):
+                np.savez(self.path("in.npz"), **{**x, **other})
+                y = self.forward(*flags, layer="mamba2")
+                kept = 33 if texts else 40
+                return (y["out"] * x["dout"])[:, :kept].sum() + (y["final_states"] * x["dfinal_states"]).sum()
+            rng = np.random.default_rng(1)
+            for name in "D", "z", "x", "dt":  # differences of the program's own outputs
+                way = rng.standard_normal(x[name].shape)
+                slope = (weighed(**{name: x[name] + 1e-6 * way}) - weighed(**{name: x[name] - 1e-6 * way})) / 2e-6
+                self.assertAlmostEqual(slope, (found["d" + name] * way).sum(), delta=1e-6 * (1 + abs(slope)), msg=name)
+            np.savez(self.path("in.npz"), **x)
+            for name in "dD", "dz", "dx":
+                wrong = self.wrong("", {**found, name: found[name] * 1.01}, "--grad", *flags, layer="mamba2")
+                parts = {p.split("[")[0] for p, one in wrong["parts"].items() if one["verdict"] == "WRONG"}
+                self.assertEqual(parts, {name})
+
     def test_a_switch_changes_a_preset(self):
         flags = ["--convention", "fla", "--layout", "bhtd", "--state", "vk", "--gate", "factor", "--scale", "1"]
         x = self.sample(*flags)
@@ -178,7 +234,7 @@ class Conventions(InFolder):
         x = self.sample("--no-state", shape="1,40,4,8,6")  # that is [B,T,H,D] of 4 heads
         q, k, v, beta, alpha = (x[n].swapaxes(1, 2) for n in ("q", "k", "v", "beta", "alpha"))
         o = gated_delta(q, k, v, beta, alpha, np.zeros((1, 4, 6, 8)))["o"].swapaxes(1, 2)
-        self.wrong("right with --layout bthd", {"o": o})
+        self.wrong("right with --layout bthd (layout_differs)", {"o": o})
         self.check({"o": o}, "--layout", "bthd")
         x = self.sample(shape="1,2,40,8,8", name="square.npz")
         os.replace(self.path("square.npz"), self.path("in.npz"))
@@ -192,6 +248,85 @@ class Conventions(InFolder):
         self.sample("--gate", "log")
         self.refused("needs decay factors in [0,1]; the arrays fit with --gate log", "forward", "gated_delta_net", "-i",
                      self.path("in.npz"), "-o", self.path("out.npz"))
+
+    def test_states_of_several_matrices_are_transposed_one_by_one(self):
+        x = self.sample("--state", "kv", shape="1,2,20,8,6", layer="linear_elu")  # S [Dv,Dk], z [1,Dk]
+        S = x["state"].copy()
+        self.assertEqual(S.shape, (1, 2, 8, 7))  # S^T [Dk,Dv] beside z^T [Dk,1]
+        feature = lambda a: np.where(a > 0, a + 1, np.exp(np.minimum(a, 0)))
+        q, k, o = feature(x["q"]), feature(x["k"]), np.empty(x["v"].shape)
+        for t in range(20):
+            S += k[:, :, t, :, None] * np.concatenate([x["v"][:, :, t], np.ones((1, 2, 1))], 2)[:, :, None]
+            o[:, :, t] = np.einsum("bhk,bhkv->bhv", q[:, :, t], S[..., :6]) / np.einsum("bhk,bhk->bh", q[:, :, t], S[..., 6])[..., None]
+        self.right({"o": o, "state": S}, "--state", "kv", layer="linear_elu")
+        self.wrong("", {"o": o, "state": np.concatenate([S[..., 6:], S[..., :6]], 3)}, "--state", "kv", layer="linear_elu")
+        self.sample("--state", "kv", "--grad", shape="1,2,20,8,6", layer="rls")  # S [Dv,Dk], P [Dk,Dk], symmetric
+        right = self.forward("--gradient", "--state", "kv", layer="rls")
+        self.assertEqual(right["dstate"].shape, (1, 2, 8, 14))
+        P = right["dstate"][..., 6:].copy()
+        right["dstate"][..., 6:] = np.triu(P, 1) + np.triu(P.swapaxes(2, 3))  # in one triangle
+        self.right(right, "--grad", "--state", "kv", layer="rls")
+        right["dstate"][..., 6:] = np.triu(P)  # half of it is lost
+        self.wrong("", right, "--grad", "--state", "kv", layer="rls")
+
+    def test_types_of_single_arrays(self):
+        flags = ["--dtype", "bf16", "--convention", "fla"]
+        def bf16(a):
+            return (np.ascontiguousarray(a, np.float32).view(np.uint32) >> 16 << 16).view(np.float32)
+        x = self.sample(*flags)
+        exact = {n: bool((bf16(a) == a).all()) for n, a in x.items()}
+        self.assertEqual(exact, {"q": True, "k": True, "v": True, "beta": True, "g": False, "initial_state": False})
+        found = self.check(self.forward(*flags[2:]), *flags)
+        self.assertEqual(found["types"], {"q": "bf16", "k": "bf16", "v": "bf16", "beta": "bf16", "g": "f32",
+                                          "initial_state": "f32"})
+        self.assertEqual((found["verdict"], found["inexact_inputs"]), ("right", []))
+        found = self.check(self.forward(*flags[2:]), *flags, "--dtype-of", "g=bf16,beta=f32")
+        self.assertEqual((found["inexact_inputs"], found["types"]["beta"]), (["g"], "f32"))
+        self.assertIn("--dtype-of g=bf16,beta=f32", found["command"])
+        said = self.run_program("check", "gated_delta_net", "-i", self.path("in.npz"), "-c", self.path("f.npz"), *flags,
+                                "--dtype-of", "initial_state=bf16")
+        self.assertIn("cannot represent: initial_state (bf16);", said)
+        # Gates that a kernel rounds to bf16 where they are float32
+        np.savez(self.path("in.npz"), **{**x, "g": bf16(x["g"] * 1.004)})
+        rounded = self.forward(*flags[2:])
+        np.savez(self.path("in.npz"), **x)
+        self.assertEqual(self.check(rounded, *flags, "--dtype-of", "g=bf16")["verdict"], "right")
+        row = lambda arrays, *more: self.run_row(arrays, *flags, *more)
+        self.assertGreater(row(rounded), row(rounded, "--dtype-of", "g=bf16"))
+        self.refused("--dtype-of names 'gate', and no array is called that", "check", "gated_delta_net", "-i",
+                     self.path("in.npz"), "-c", self.path("out.npz"), "--dtype-of", "gate=f32", status=2)
+        self.refused("unknown type 'f31'", "check", "gated_delta_net", "-i", self.path("in.npz"), "-c",
+                     self.path("out.npz"), "--dtype-of", "state=f31", status=2)
+
+    def run_row(self, arrays, *flags):
+        np.savez(self.path("out.npz"), **arrays)
+        subprocess.run([PROGRAM, "check", "gated_delta_net", "-i", self.path("in.npz"), "-c", self.path("out.npz"), "--json",
+                        self.path("c.json"), *flags], capture_output=True)
+        with open(self.path("c.json")) as f:
+            return json.load(f)["parts"]["o"]["row"]
+
+    def test_a_file_with_16_bit_arrays_has_the_types_of_all(self):
+        x = self.sample("--dtype", "f16")
+        narrow = {n: a.astype(np.float16) if n in "qkv" else a for n, a in x.items()}
+        np.savez(self.path("in.npz"), **narrow)
+        found = self.check(self.forward(), "--dtype", "f16")
+        self.assertEqual(found["types"], {"q": "f16", "k": "f16", "v": "f16", "beta": "f32", "alpha": "f32", "state": "f32"})
+        with h5py.File(self.path("in.h5"), "w") as f:
+            for name, array in narrow.items():
+                f[name] = array
+        self.run_program("check", "gated_delta_net", "-i", self.path("in.h5"), "-c", self.path("out.npz"), "--dtype", "f16",
+                         "--json", self.path("h.json"))
+        with open(self.path("h.json")) as f:
+            self.assertEqual(json.load(f)["types"], found["types"])
+
+    def test_mistakes_of_conventions_are_in_the_catalogue(self):
+        said = self.run_program("check", "--list-mistakes")
+        for name in "layout_differs", "state_order_differs", "gate_form_differs", "scale_differs", "beta_not_applied":
+            self.assertIn(name + ": ", said)
+        self.assertIn("Public reports: vllm #40956", self.run_program("check", "--list-mistakes", "state_order_differs"))
+        self.assertIn("Where it shows: ", self.run_program("explain", "scale_differs"))
+        listed = self.run_program("list", "conventions")
+        self.assertRegex(listed, r"fla +bthd +kv +log +factor +rsqrt +none +alpha lambda state")
 
     def test_l2norm(self):
         x = self.sample("--l2norm", "1e-6", "--kind", "large-norm", shape="1,4,40,8,6")

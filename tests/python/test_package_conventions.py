@@ -73,6 +73,127 @@ CONVENTIONS = [
 ]
 
 
+def softplus(x):
+    return np.logaddexp(x, 0)
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def mamba2(C, B, x, dt, A, D=None, z=None, dt_bias=None, initial_states=None, skip=True, gate=silu):
+    """Mamba's state-space recurrence in float32, [B,T,H,D] and states [Dv,Dk], as mamba_ssm names its arguments."""
+    steps = dt if dt_bias is None else softplus(dt + dt_bias)
+    S = np.zeros((*x.shape[:1], *x.shape[2:], C.shape[-1]), np.float32) if initial_states is None else initial_states
+    out = np.empty(x.shape, np.float32)
+    for t in range(x.shape[1]):
+        S = S * np.exp(steps[:, t] * A)[..., None, None]
+        S = S + (steps[:, t, :, None] * x[:, t])[..., None] * B[:, t, :, None]
+        out[:, t] = np.einsum("bhvk,bhk->bhv", S, C[:, t])
+    if D is not None and skip:
+        out = out + (D[:, None] if D.ndim == 1 else D) * x
+    return {"out": out if z is None else out * gate(z), "final_states": S}
+
+
+def kda(q, k, v, beta, a, A_log, dt_bias, state=None, lower=None, bias=True):
+    """Kimi delta attention in float32, with raw gates of channels, [B,H,T,D] and states [Dv,Dk]."""
+    z = a + (dt_bias[:, None] if bias else 0)
+    speed = np.exp(A_log)[:, None, None]
+    decay = np.exp(-speed * softplus(z) if lower is None else lower / (1 + np.exp(-speed * z))).astype(np.float32)
+    S = np.zeros((*q.shape[:2], v.shape[-1], q.shape[-1]), np.float32) if state is None else np.array(state)
+    o = np.empty(v.shape, np.float32)
+    for t in range(q.shape[2]):
+        S = S * decay[:, :, t, None, :]
+        error = v[:, :, t] - np.einsum("bhvk,bhk->bhv", S, k[:, :, t])
+        S = S + (beta[:, :, t, None] * error)[..., None] * k[:, :, t, None]
+        o[:, :, t] = np.einsum("bhvk,bhk->bhv", S, q[:, :, t])
+    return {"o": o, "state": S}
+
+
+NAMES = ("T2-gates01-norms-beta02-S0", "T63-gaussian-S0", "T64-strong-norms-S0", "T63-gaussian-w-S0")
+
+
+class GatesOfMambaAndKda(unittest.TestCase):
+    def cases(self, layer):
+        found = [case for case in rt.battery(layer) if case.name in NAMES]
+        self.assertTrue(found)
+        return found
+
+    def test_mamba(self):
+        for extra in (), ("D", "z"):
+            layer = rt.layer("mamba2", convention="mamba", extra=extra)
+            for case in self.cases(layer):
+                with self.subTest(case=case.name, extra=extra):
+                    x = case.inputs()
+                    self.assertEqual("z" in x and "D" in x, bool(extra))
+                    self.assertTrue(case.check(mamba2(**x)).right)
+                    with self.assertRaises(rt.CheckFailed):
+                        case.check(mamba2(**{**x, "A": 0.9 * x["A"]}))
+                    if extra:
+                        with self.assertRaisesRegex(rt.CheckFailed, "lack D v"):
+                            case.check(mamba2(**x, skip=False))
+                        with self.assertRaises(rt.CheckFailed):
+                            case.check(mamba2(**x, gate=lambda z: 1 / (1 + np.exp(-z))))
+
+    def test_mamba_with_a_bias(self):
+        (case, *_) = self.cases(rt.layer("mamba2", convention="mamba"))
+        x = case.inputs()
+        x = {**x, "dt": x["dt"] - 1, "dt_bias": np.linspace(-1, 1, x["dt"].shape[2]).astype(np.float32)}
+        self.assertTrue(recollect.check(case.layer, x, mamba2(**x)).right)
+        forgot = mamba2(**{**x, "dt_bias": np.zeros_like(x["dt_bias"])})
+        self.assertEqual(recollect.check(case.layer, x, forgot).verdict, "WRONG")
+
+    def test_kda(self):
+        for gate, lower in ("kda", None), ("kda-lb", -5):
+            layer = rt.layer("kda", gate=gate)
+            for case in self.cases(layer):
+                with self.subTest(case=case.name, gate=gate):
+                    x = case.inputs()
+                    self.assertEqual(x["dt_bias"].shape, (case.sizes()["H"], case.sizes()["K"]))
+                    self.assertTrue(case.check(kda(**x, lower=lower)).right)
+                    with self.assertRaises(rt.CheckFailed):
+                        case.check(kda(**x, lower=lower, bias=False))
+
+
+class TypesOfArrays(unittest.TestCase):
+    def test_a_preset_holds_gates_and_states_in_float32(self):
+        layer = rt.layer("gated_delta_net", convention="fla")
+        types = {name: layer.type_of(name, "bf16") for name in ("q", "g", "initial_state", "dht", "beta")}
+        self.assertEqual(types, {"q": "bf16", "g": "f32", "initial_state": "f32", "dht": "f32", "beta": "bf16"})
+        self.assertEqual(rt.layer("gated_delta_net", convention="fla", types={"beta": "f32"}).type_of("beta", "bf16"), "f32")
+
+    def test_types_are_those_of_the_tensors(self):
+        x = rt.battery("gated_delta_net", "f16")[0].arrays
+        given = {name: array.astype(np.float32 if name in ("alpha", "state") else np.float16) for name, array in x.items()}
+        results = recollect.definition("gated_delta_net", given)
+        given["state"] = given["state"] * np.float32(1.0001)  # float32 holds it, float16 does not
+        report = recollect.check("gated_delta_net", given, results, dtype="f16")
+        self.assertNotIn("cannot represent", report.text)
+        report = recollect.check("gated_delta_net", given, results, dtype="f16", types={"state": "f16"})
+        self.assertIn("cannot represent: state (f16)", report.text)
+
+    def test_a_case_passes_on_the_types_that_it_made(self):
+        for case in rt.battery(rt.layer("gated_delta_net", convention="fla"), "f16"):
+            if case.name == "T63-gaussian-S0":
+                break
+        x = case.inputs(types={"beta": "f32"})
+        self.assertEqual({n: str(x[n].dtype) for n in ("q", "beta", "g")}, {"q": "float16", "beta": "float32", "g": "float32"})
+        self.assertEqual(case._types["beta"], "f32")
+        self.assertTrue(case.check(recollect.definition(case.layer, case.arrays)).right)
+
+
+class OnePlaceForConventions(unittest.TestCase):
+    def test_the_package_takes_presets_from_the_program(self):
+        for name, layout, state in (("fla", "bthd", "kv"), ("flashinfer", "thd", "vk"), ("mamba", "bthd", "vk")):
+            made = rt.layer("gated_delta_net", convention=name)
+            self.assertEqual((made.layout, made.state), (layout, state))
+        with self.assertRaisesRegex(recollect.RecollectError, "no convention is called fal; there are layer, fla"):
+            rt.layer("gated_delta_net", convention="fal")
+        source = (ROOT / "reports/python/recollect/layer.py").read_text()
+        for stated in "initial_state", "dout", '"thd"}.get':
+            self.assertNotIn(stated, source)
+
+
 @unittest.skipUnless("--convention" in HELP, "this program has no --convention: users' conventions were not tried")
 class Conventions(unittest.TestCase):
     def cases(self, flags):

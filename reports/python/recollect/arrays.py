@@ -60,6 +60,12 @@ def _torch_to_host(tensor: Any) -> Host:
     return host.astype(np.int64) if host.dtype.kind in "iu" else host
 
 
+def type_name(array: Any) -> str | None:
+    """f64, f32, f16 or bf16: what the array holds; None of integers and of what is no array."""
+    names = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+    return names.get(str(getattr(array, "dtype", "")).rpartition(".")[2])
+
+
 def to_float64(array: Any) -> NDArray[np.float64]:
     """The numbers of any array."""
     host = to_host(array)

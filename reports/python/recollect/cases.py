@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect import safetensors
-from recollect.arrays import Bfloat16, framework_of, from_host, to_host
+from recollect.arrays import Bfloat16, framework_of, from_host, to_host, type_name
 from recollect.checking import Report, check
-from recollect.layer import GATE_PARAMETERS, OUTPUT_WEIGHTS, STATE_WEIGHTS, STATES, Layer
+from recollect.layer import Layer, final_states, output_weights, state_weights, weights
 
 Arrays = dict[str, NDArray[Any]]
-WIDE = ("g", "alpha", "lambda", "a", "dt", *STATES, *STATE_WEIGHTS, *GATE_PARAMETERS)  # float32 beside 16-bit q, k, v
 
 
 class CheckFailed(AssertionError):
@@ -48,10 +47,11 @@ class Case:
     computed: dict[str, Any] | None = field(default=None, repr=False)  # what check() judged last
     place: Callable[[Any], Any] | None = field(default=None, repr=False)  # moves an array of inputs() in memory
     _leaves: dict[str, Any] = field(default_factory=dict, repr=False)  # what inputs() made
+    _types: dict[str, str] = field(default_factory=dict, repr=False)  # of these arrays
 
     @property
     def grad(self) -> bool:
-        return any(name in self.arrays for name in OUTPUT_WEIGHTS)
+        return any(name in self.arrays for name in output_weights())
 
     def sizes(self) -> dict[str, int]:
         """B, H, T, K and V, of heads the largest number."""
@@ -66,10 +66,11 @@ class Case:
         self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """The arguments of the kernel, by name, as arrays of `xp`: numpy, torch, jax. They have the case's type; gates
-        and states beside 16-bit arrays are float32. `types` names other ones: {"beta": "f32"}. In PyTorch they require
-        gradients where the case has any. With them come the options of the layer's convention."""
-        weights = (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)
-        made = self._made({n: a for n, a in self.arrays.items() if n not in weights}, xp, device, types or {})
+        and states beside 16-bit arrays are float32, and others are what the layer's `types` say. `types` names other
+        ones: {"beta": "f32"}. In PyTorch they require gradients where the case has any. With them come the options of
+        the layer's convention."""
+        made = self._made({n: a for n, a in self.arrays.items() if n not in weights()}, xp, device, types or {})
+        self._types = {n: kind for n, a in made.items() if (kind := type_name(a)) is not None}
         if self.grad and xp.__name__.split(".")[0] == "torch":
             for array in made.values():
                 if array.is_floating_point():
@@ -81,12 +82,10 @@ class Case:
         self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """do and, where there is a final state, its gradient, for kernels that compute gradients themselves."""
-        weights = (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)
-        return self._made({n: a for n, a in self.arrays.items() if n in weights}, xp, device, types or {})
+        return self._made({n: a for n, a in self.arrays.items() if n in weights()}, xp, device, types or {})
 
     def _made(self, arrays: Arrays, xp: ModuleType, device: Any, types: Mapping[str, str]) -> dict[str, Any]:
-        narrow = self.dtype in ("bf16", "f16")
-        usual = {name: "f32" if narrow and name in WIDE else self.dtype for name in arrays}
+        usual = {name: self.layer.type_of(name, self.dtype) for name in arrays}
         made = {name: from_host(array, xp, types.get(name, usual[name]), device) for name, array in arrays.items()}
         return {name: self.place(array) for name, array in made.items()} if self.place else made
 
@@ -98,9 +97,8 @@ class Case:
             return results_of(kernel(**given))
         if xp.__name__.split(".")[0] == "jax":
             return self._run_jax(kernel, given)
-        weights = self.weights(xp, device)
         taken = inspect.signature(kernel).parameters
-        found = results_of(kernel(**given, **{n: w for n, w in weights.items() if n in taken}))
+        found = results_of(kernel(**given, **{n: w for n, w in self.weights(xp, device).items() if n in taken}))
         return self._with_gradients(found)
 
     def _run_jax(self, kernel: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -120,10 +118,11 @@ class Case:
         given = dict(self.arrays)
         if self.grad:
             found = self._with_gradients(found)
-            if not any(name in found for name in FINAL_STATES):  # then nothing was differentiated by it
-                given = {name: array for name, array in given.items() if name not in STATE_WEIGHTS}
+            if not any(name in found for name in final_states()):  # then nothing was differentiated by it
+                given = {name: array for name, array in given.items() if name not in state_weights()}
         self.computed = found
-        report = check(self.layer, given, found, dtype=self.dtype)
+        narrow = any(kind in ("bf16", "f16") for kind in self._types.values())  # else float32 holds narrower numbers
+        report = check(self.layer, given, found, dtype=self.dtype, types=self._types if narrow else None)
         if not self.shrunk:
             self._record(report)
         if report.verdict == "WRONG":
@@ -161,8 +160,8 @@ class Case:
         torch = sys.modules["torch"]
         leaves = {n: a for n, a in self._leaves.items() if a.requires_grad}
         device = next(iter(leaves.values())).device
-        weights = self.weights(torch, device)
-        given = [_weight_of(name, weights, array) for name, array in outputs.items()]
+        factors = self.weights(torch, device)
+        given = [_weight_of(name, factors, array) for name, array in outputs.items()]
         grads = torch.autograd.grad(list(outputs.values()), list(leaves.values()), given, allow_unused=True)
         zero = torch.zeros_like  # no gradient at all is one of zero to an optimiser
         made = {f"d{n}": zero(a) if g is None else g for (n, a), g in zip(leaves.items(), grads)}
@@ -170,7 +169,7 @@ class Case:
 
     def forward_only(self) -> Case:
         """The same case without gradients, for kernels that have no backward pass."""
-        return self.with_arrays({n: a for n, a in self.arrays.items() if n not in (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)})
+        return self.with_arrays({n: a for n, a in self.arrays.items() if n not in weights()})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the case, for saved()."""
@@ -179,16 +178,13 @@ class Case:
 
     def with_arrays(self, arrays: Arrays) -> Case:
         """The same case on other arrays."""
-        return replace(self, arrays=arrays, computed=None, _leaves={})
+        return replace(self, arrays=arrays, computed=None, _leaves={}, _types={})
 
 
-FINAL_STATES = ("state", "final_state", "ht", "final_states")
-
-
-def _weight_of(name: str, weights: Mapping[str, Any], like: Any) -> Any:
+def _weight_of(name: str, given: Mapping[str, Any], like: Any) -> Any:
     """The weight of an output, in its type."""
-    names = STATE_WEIGHTS if name in FINAL_STATES else OUTPUT_WEIGHTS
-    weight = next((w for n, w in weights.items() if n in names), None)
+    names = state_weights() if name in final_states() else output_weights()
+    weight = next((w for n, w in given.items() if n in names), None)
     if weight is None:
         return like * 0
     return weight.to(like.dtype) if framework_of(like) == "torch" else weight.astype(like.dtype)
@@ -208,7 +204,9 @@ def saved(path: str | PathLike[str]) -> Case:
     arrays, about = safetensors.read(path)
     f = json.loads(about["layer"])
     options = tuple((name, value) for name, value in f["options"])
-    layer = Layer(f["name"], tuple(f["flags"]), f["layout"], f["state"], options)
+    types = tuple((name, kind) for name, kind in f.get("types", ()))
+    layer = Layer(f["name"], tuple(f["flags"]), f["layout"], f["state"], options, types, tuple(f.get("float32", ())),
+                  tuple(f.get("extra", ())))  # fmt: skip
     return Case(about["name"], layer, about["dtype"], arrays)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recollect import safetensors
 from recollect.arrays import to_host
-from recollect.layer import OUTPUT_WEIGHTS, Layer, as_layer
+from recollect.layer import Layer, as_layer, output_weights
 from recollect.worker import worker
 
 _counter = itertools.count()
@@ -47,15 +47,18 @@ def check(
     *,
     dtype: str = "f32",
     chunk: int | None = None,
+    types: Mapping[str, str] | None = None,
 ) -> Report:
     """Holds `results` (any of o, the final state and gradients, by the names of the layer's convention) to the
     definition on `inputs`. Gradients are judged where the inputs have `do`, and with `dstate` that of the final state.
     `dtype` is what the kernel computes in: f64, f32, tf32, f16 or bf16; `chunk` the steps from one rounding of the
-    state to the next. RecollectError for arrays that do not fit the layer."""
+    state to the next. `types` are those of arrays that are not held in `dtype`, by default the layer's, and where some
+    array has 16 bits the arrays' own. RecollectError for arrays that do not fit the layer."""
     layer = as_layer(layer)
     given = _on_host(inputs)
     words = ["check", layer.name, "--dtype", dtype, *layer.flags]
-    words += ["--grad"] if set(OUTPUT_WEIGHTS) & set(given) else []
+    words += layer.type_flags(types)
+    words += ["--grad"] if output_weights() & set(given) else []
     words += [] if chunk is None else ["--chunk", str(chunk)]
     with _scratch() as path:
         safetensors.write(path("in"), given)
@@ -74,7 +77,7 @@ def definition(layer: str | Layer, inputs: Mapping[str, Any]) -> dict[str, NDArr
     layer = as_layer(layer)
     given = _on_host(inputs)
     words = ["forward", layer.name, "--form", "recurrent", "--dtype", "f64", *layer.flags]
-    words += ["--gradient"] if set(OUTPUT_WEIGHTS) & set(given) else []
+    words += ["--gradient"] if output_weights() & set(given) else []
     with _scratch() as path:
         safetensors.write(path("in"), given)
         worker().run([*words, "-i", str(path("in")), "-o", str(path("out"))])

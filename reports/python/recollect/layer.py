@@ -6,20 +6,61 @@ import json
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from os import PathLike
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.worker import worker
+from recollect.worker import RecollectError, worker
 
-# Arrays that are not over steps, under every name that a convention has for them.
-STATES = ("state", "initial_state", "h0", "initial_states")
-STATE_WEIGHTS = ("dstate", "dht", "dfinal_state", "dfinal_states")
-OUTPUT_WEIGHTS = ("do", "dout")
-GATE_PARAMETERS = ("A_log", "A", "gamma", "g_gamma", "dt_bias")
 TEXT_BOUNDS = "cu_seqlens"
-VALUES = ("v", "x", "do", "dout", "o", "out")  # of width Dv; every other array over steps that has a width has Dk
+
+
+@lru_cache(maxsize=None)
+def _conventions() -> dict[str, dict[str, Any]]:
+    """What `recollect list conventions --json` says, by name; "layer" is the convention of the layers themselves."""
+    listed = json.loads(worker().run(["list", "conventions", "--json"]).out)
+    return {one["name"]: one for one in listed}
+
+
+@lru_cache(maxsize=None)
+def names_of(*arrays: str) -> frozenset[str]:
+    """Every name that the arrays have in any convention; `arrays` are the layer's own names: state (the initial one),
+    final_state, dfinal_state, o, do, A_log, dt_bias ..."""
+    return frozenset(name for one in _conventions().values() for array in arrays for name in one["arrays"][array])
+
+
+def states() -> frozenset[str]:
+    """Names of initial states."""
+    return names_of("state")
+
+
+def final_states() -> frozenset[str]:
+    return names_of("final_state")
+
+
+def state_weights() -> frozenset[str]:
+    """Names of the gradient of a final state, which a backward pass is given."""
+    return names_of("dfinal_state")
+
+
+def output_weights() -> frozenset[str]:
+    return names_of("do")
+
+
+def parameters_of_heads() -> frozenset[str]:
+    """Names of parameters of gates and of skip terms."""
+    return names_of("A_log", "A", "gamma", "dt_bias", "D")
+
+
+def weights() -> frozenset[str]:
+    """Names of what a backward pass is given beside the inputs."""
+    return output_weights() | state_weights()
+
+
+def value_wide() -> frozenset[str]:
+    """Names of arrays of width Dv; every other array over steps that has a width has Dk."""
+    return names_of("v", "do", "o", "D", "z")
 
 
 def read_sample(path: str | PathLike[str]) -> dict[str, NDArray[Any]]:
@@ -37,6 +78,9 @@ class Layer:
     layout: str = "bhtd"
     state: str = "vk"
     options: tuple[tuple[str, Any], ...] = ()  # arguments that the kernels of a convention take beside arrays
+    types: tuple[tuple[str, str], ...] = ()  # of arrays that are not held in the type of the computation
+    float32: tuple[str, ...] = ()  # arrays that kernels of the convention hold in float32 beside 16-bit ones
+    extra: tuple[str, ...] = ()  # D and z of Mamba's kernels, where samples have them
 
     def step_axes(self) -> str:
         """The dimensions of an array over steps before its width: a letter each of B, T, H."""
@@ -46,12 +90,25 @@ class Layer:
         """A letter a dimension of the array: B, T, H, K (key width), V (value width), N (bounds of texts)."""
         if name == TEXT_BOUNDS:
             return "N"
-        if name in GATE_PARAMETERS:
-            return "HK"[:rank]
-        if name in STATES or name in STATE_WEIGHTS:
+        if name in parameters_of_heads():
+            return ("HV" if name in value_wide() else "HK")[:rank]
+        if name in states() or name in state_weights():
             return "BHKV" if self.state == "kv" else "BHVK"
         steps = self.step_axes()
-        return steps if rank == len(steps) else steps + ("V" if name in VALUES else "K")
+        return steps if rank == len(steps) else steps + ("V" if name in value_wide() else "K")
+
+    def type_flags(self, more: Mapping[str, str] | None = None) -> list[str]:
+        """`--dtype-of` with the layer's types and others, which take precedence."""
+        stated = {**dict(self.types), **(more or {})}
+        return ["--dtype-of", ",".join(f"{name}={kind}" for name, kind in stated.items())] if stated else []
+
+    def sample_flags(self) -> list[str]:
+        """Those of `recollect sample`."""
+        return [*self.flags, *self.type_flags(), *(["--with", ",".join(self.extra)] if self.extra else [])]
+
+    def type_of(self, name: str, dtype: str) -> str:
+        """What a kernel that computes in `dtype` holds the array in."""
+        return dict(self.types).get(name, "f32" if dtype in ("bf16", "f16") and name in self.float32 else dtype)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -85,24 +142,38 @@ def layer(
     gate: str | None = None,
     beta: str | None = None,
     parameters: Mapping[str, float | str] | None = None,
+    types: Mapping[str, str] | None = None,
+    extra: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
 ) -> Layer:
     """The layer `name` in the convention of the user's kernel.
 
     `convention` is fla, mamba, vllm or flashinfer; `layout` (bhtd, bthd, thd), `state` (vk, kv), `scale` (a number or
     "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check`, and take precedence over it.
-    `parameters` are the layer's own, as in `--set`. `options` are passed to the kernel beside the arrays.
+    `parameters` are the layer's own, as in `--set`. `types` are those of arrays that are not of the type that the
+    kernel computes in: {"beta": "f32"}; gates and states beside 16-bit arrays are float32 in any case. `extra` are
+    arrays that Mamba's kernels take beside the layer's inputs, "D" and "z". `options` are passed to the kernel beside
+    the arrays.
     """
     given = {"convention": convention, "layout": layout, "state": state, "scale": scale, "l2norm": l2norm,
              "gate": gate, "beta": beta}  # fmt: skip
     flags = [word for flag, value in given.items() if value is not None for word in (f"--{flag}", str(value))]
     for key, value in (parameters or {}).items():
         flags += ["--set", f"{key}={value}"]
-    if layout is None:
-        layout = {None: "bhtd", "flashinfer": "thd"}.get(convention, "bthd")
-    if state is None:
-        state = "kv" if convention == "fla" else "vk"
-    made = Layer(name, tuple(flags), layout, state)
+    known = _conventions()
+    if convention is not None and convention not in known:
+        raise RecollectError(f"no convention is called {convention}; there are {', '.join(known)}")
+    usual_switches = known[convention or "layer"]
+    wide = names_of(*(usual_switches["float32"] if convention else ("state", "alpha", "lambda")))
+    made = Layer(
+        name,
+        tuple(flags),
+        layout or usual_switches["layout"],
+        state or usual_switches["state"],
+        types=tuple((types or {}).items()),
+        extra=tuple(extra),
+        float32=tuple(sorted(wide | parameters_of_heads() | (state_weights() if wide & states() else frozenset()))),
+    )
     usual = {"output_final_state": True} if convention == "fla" and made.has_state else {}
     return replace(made, options=tuple({**usual, **(options or {})}.items()))
 

@@ -11,9 +11,9 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.cases import FINAL_STATES, Arrays, Case, numbers
+from recollect.cases import Arrays, Case, numbers
 from recollect.checking import check
-from recollect.layer import OUTPUT_WEIGHTS, STATE_WEIGHTS, STATES, Layer, as_layer, read_sample
+from recollect.layer import Layer, as_layer, final_states, names_of, read_sample, states, weights
 from recollect.worker import worker
 
 Kernel = Callable[..., Any]
@@ -85,8 +85,9 @@ def _tried(name: str, trial: _Trial) -> Property:
 
 def _sampled(layer: Layer, dtype: str, shape: tuple[int, ...], grad: bool, seed: int) -> Case:
     path = worker().folder / "property.npz"
-    words = ["sample", layer.name, "--shape", ",".join(map(str, shape)), "--seed", str(seed), *layer.flags]
-    words += ["--dtype", "f32" if dtype == "tf32" else dtype, "-o", str(path), *(["--grad"] if grad else [])]
+    words = ["sample", layer.name, "--shape", ",".join(map(str, shape)), "--seed", str(seed)]
+    words += [*layer.sample_flags(), "--dtype", "f32" if dtype == "tf32" else dtype, "-o", str(path)]
+    words += ["--grad"] if grad else []
     worker().run(words)
     made = Case("properties", layer, dtype, read_sample(path))
     path.unlink()
@@ -118,9 +119,9 @@ class _Trial:
     def axes(self, name: str, array: NDArray[Any]) -> str:
         """Of an array of the results: a gradient has those of its input."""
         layer = self.case.layer
-        if name in FINAL_STATES:
+        if name in final_states():
             return layer.axes_of("state", array.ndim)
-        if name in self.case.arrays or name in ("o", "out"):
+        if name in self.case.arrays or name in names_of("o"):
             return layer.axes_of(name, array.ndim)
         return layer.axes_of(name[1:], array.ndim)
 
@@ -185,11 +186,11 @@ def causal(trial: _Trial) -> None:
 def split(trial: _Trial) -> None:
     """Two parts, the state handed on, give what the whole gives, within the criterion of `recollect check`."""
     case = trial.case
-    first = next((n for n in trial.whole if n in FINAL_STATES), None)
-    given = next((n for n in case.arrays if n in STATES), None)
+    first = next((n for n in trial.whole if n in final_states()), None)
+    given = next((n for n in case.arrays if n in states()), None)
     if first is None or given is None:
         raise NotApplicable("the layer has no state, or the kernel returns none")
-    plain = case.with_arrays({n: a for n, a in case.arrays.items() if n not in (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)})
+    plain = case.with_arrays({n: a for n, a in case.arrays.items() if n not in weights()})
     steps = case.sizes()["T"]
     for t in sorted({1, steps // 2, steps - 1} - {0}):
         parts, state = [], plain.arrays[given]
@@ -218,10 +219,9 @@ def linear_in_do(trial: _Trial) -> None:
     """Gradients of four times the weights are four times the gradients, bit for bit."""
     if not trial.case.grad:
         raise NotApplicable("there are no gradients")
-    weights = (*OUTPUT_WEIGHTS, *STATE_WEIGHTS)
-    scaled = {n: 4 * a if n in weights else a for n, a in trial.case.arrays.items()}
+    scaled = {n: 4 * a if n in weights() else a for n, a in trial.case.arrays.items()}
     found = trial.run(trial.case.with_arrays(scaled))
-    gradients = [n for n in trial.whole if n not in FINAL_STATES and n not in ("o", "out")]
+    gradients = [n for n in trial.whole if n not in final_states() and n not in names_of("o")]
     _require_same({n: 4 * trial.whole[n] for n in gradients}, {n: found[n] for n in gradients})
 
 

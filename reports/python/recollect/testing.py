@@ -24,7 +24,7 @@ from typing import Any, Callable, Mapping, Sequence
 from recollect.arrays import to_float64
 from recollect.cases import Case, CheckFailed, Undecided, saved
 from recollect.checking import Report, check
-from recollect.layer import STATES, Layer, as_layer, layer, read_sample
+from recollect.layer import Layer, as_layer, layer, read_sample, states
 from recollect.properties import Property, properties
 from recollect.shrink import smallest, write_reproducer
 from recollect.worker import worker
@@ -113,7 +113,8 @@ def battery(
     """The cases of `recollect sample NAME --battery`, in the layer's convention. See cases()."""
     layer = as_layer(layer)
     stored = "f32" if dtype == "tf32" else dtype
-    words = ["sample", layer.name, "--dtype", stored, "--seed", str(seed), *layer.flags, *(["--grad"] if grad else [])]
+    words = ["sample", layer.name, "--dtype", stored, "--seed", str(seed), *layer.sample_flags()]
+    words += ["--grad"] if grad else []
     found = _sampled(layer, dtype, [*words, "--battery"])
     for name, (shape, kind, texts) in PACKED.items() if varlen else ():
         found += _sampled(layer, dtype, [*words, "--shape", shape, "--kind", kind, "--texts", texts, "-o"], name)
@@ -146,11 +147,11 @@ def _steps(name: str) -> int:
 
 
 def _as_wanted(case: Case, state: Sequence[str | None] | None) -> list[Case]:
-    given = any(name in STATES for name in case.arrays)
+    given = any(name in states() for name in case.arrays)
     if state is None or (given and "given" in state) or (not given and None in state):
         return [case]
     if given and None in state:  # what it is there for beside the state
-        arrays = {name: array for name, array in case.arrays.items() if name not in STATES}
+        arrays = {name: array for name, array in case.arrays.items() if name not in states()}
         return [Case(case.name.replace("-S0", "-noS0"), case.layer, case.dtype, arrays)]
     return []
 

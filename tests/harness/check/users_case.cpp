@@ -38,13 +38,27 @@ BOOST_AUTO_TEST_CASE(a_case_comes_back_as_the_type_holds_it) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(parameters_of_gates_are_float32_in_every_type) {
-  BOOST_TEST((type_of("A_log", Precision::bf16) == Precision::f32));
-  BOOST_TEST((type_of("A_log", Precision::f64) == Precision::f64));
-  BOOST_TEST((type_of("q", Precision::tf32) == Precision::f32));
-  UsersCase problem = users_case(small_case(), {}, {}, Precision::bf16, 1);
-  problem.in_file["k"].data[0] = 0.1;
-  BOOST_TEST((inexact_inputs(problem, Precision::bf16) == std::vector<std::string>{"k"}));
+BOOST_AUTO_TEST_CASE(numbers_that_the_type_of_their_array_cannot_hold_are_named) {
+  const auto names = [](const UsersCase &problem) {
+    std::vector<std::string> found;
+    for (const TypedArray &one : inexact_inputs(problem, Precision::bf16)) found.push_back(one.name);
+    return found;
+  };
+  UsersCase problem = users_case(small_case(), {}, {}, Precision::bf16, 1, {{"state", Precision::f32}});
+  BOOST_TEST(names(problem).empty());
+  problem.in_file["k"].data[0] = 0.1, problem.in_file["state"].data[0] = double(0.1f);
+  BOOST_TEST((names(problem) == std::vector<std::string>{"k"}));
+  problem.in_file["state"].data[0] = 0.1;
+  BOOST_TEST((names(problem) == std::vector<std::string>{"k", "state"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_float32_says_nothing_of_narrower_types) {
+  const Folder folder;
+  const UsersCase written = users_case(small_case(), {}, {}, Precision::bf16, 1);
+  write_case(folder / "in.npz", written, Precision::bf16, {}); // float32 in the file
+  UsersCase read = read_case(folder / "in.npz", written.variant, written.params, {}, true);
+  BOOST_TEST((read.types.stored("state", Precision::bf16) == Precision::bf16));
+  BOOST_TEST(read_arrays(folder / "in.npz", {{"q", 4, ""}}).at("q").type == "f32");
 }
 
 BOOST_AUTO_TEST_CASE(a_dataset_that_nobody_knows_is_an_error_and_not_ignored) {

@@ -56,7 +56,7 @@ Candidate computed(const UsersCase &problem) {
 
 void round(UsersArrays &arrays, Precision precision) {
   for (auto &[name, array] : arrays)
-    for (double &x : array.data) x = rounded(x, type_of(name, precision));
+    for (double &x : array.data) x = rounded(x, ArrayTypes().stored(name, precision));
 }
 
 /// A kernel that rounds what it converts (normalised rows, gates' logarithms), and its results.

@@ -48,17 +48,6 @@ BOOST_AUTO_TEST_CASE(values_of_flags_come_back) {
   BOOST_CHECK_THROW(parse_gate("logs"), Error);
 }
 
-BOOST_AUTO_TEST_CASE(neighbours_differ_in_one_switch) {
-  const std::vector<Neighbour> all = neighbours({});
-  const auto has = [&](const std::string &said) {
-    return std::any_of(all.begin(), all.end(), [&](const Neighbour &one) { return one.said == said; });
-  };
-  for (const char *said :
-       {"--layout bthd", "--state kv", "--gate log", "--scale rsqrt", "--l2norm 1e-6", "--beta double"})
-    BOOST_TEST(has(said), said);
-  BOOST_TEST((!has("--layout bhtd") && !has("--state vk") && !has("--gate factor") && !has("--scale 1")));
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
