@@ -12,6 +12,7 @@
 #include "harness/core/text.hpp"
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -156,6 +157,7 @@ std::string version() { return "recollect " RECOLLECT_VERSION; }
 
 int run_command_line(int argc, char **argv) {
   open_standard_descriptors();
+  signal(SIGXFSZ, SIG_IGN); // a file beyond ulimit -f is then an error of write()
   end_like_an_environment_failure();
   try {
     const int status = parse_and_run(argc, argv, true);

@@ -43,7 +43,7 @@ public:
     text << "}";
     const std::string bytes = text.str();
     if (descriptor_ < 0 || ::write(descriptor_, bytes.data(), bytes.size()) != ssize_t(bytes.size()))
-      input_error("no memory for the catalogue of layers and tasks");
+      input_error("cannot hold the catalogue of layers and tasks in a file in memory (no memory, or ulimit -f)");
   }
   ~Catalogue() { close(descriptor_); }
   Catalogue(const Catalogue &) = delete;

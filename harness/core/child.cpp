@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/child.hpp"
+#include "harness/core/confine.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/memory.hpp"
 #include "harness/core/subprocess.hpp"
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>
 #include <new>
 #include <string_view>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace recollect {
 namespace {
@@ -40,8 +43,10 @@ void limit(int what, rlim_t most) {
   close_range(unsigned(answer) + 1, ~0u, 0);
   limit(RLIMIT_CORE, 0);
   if (seconds) limit(RLIMIT_CPU, seconds);
-  const int nowhere = open("/dev/null", O_WRONLY);
-  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO); // messages of a library are not for users
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (int stream = 0; nowhere >= 0 && stream < 3; ++stream)
+    dup2(nowhere, stream); // a library's messages are not for users
+  confine_to_reading();
   bool written = false;
   try {
     const std::string result = work();
@@ -55,33 +60,53 @@ void limit(int what, rlim_t most) {
   _exit(written ? 0 : 1);
 }
 
-struct Descriptor {
-  int id;
-  ~Descriptor() {
-    if (id >= 0) close(id);
+/// A pipe, not a file in memory: ulimit -f limits those too.
+class Pipe {
+public:
+  Pipe() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
   }
+  ~Pipe() {
+    for (int side : {0, 1}) close_side(side);
+  }
+  Pipe(const Pipe &) = delete;
+  Pipe &operator=(const Pipe &) = delete;
+  int in() const { return ends_[1]; }
+
+  /// Everything that is written until nobody has the other side.
+  std::string read_all() {
+    close_side(1);
+    std::string bytes;
+    std::vector<char> block(1 << 16);
+    for (;;) {
+      const ssize_t n = read(ends_[0], block.data(), block.size());
+      if (n > 0) bytes.append(block.data(), size_t(n));
+      if (n == 0 || (n < 0 && errno != EINTR)) return bytes;
+    }
+  }
+
+private:
+  void close_side(int side) {
+    if (ends_[size_t(side)] >= 0) close(ends_[size_t(side)]);
+    ends_[size_t(side)] = -1;
+  }
+  std::array<int, 2> ends_{};
 };
 
 } // namespace
 
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds) {
-  const Descriptor answer{memfd_create("answer", MFD_CLOEXEC)};
-  const pid_t child = answer.id < 0 ? -1 : fork_to_await();
+  Pipe answer;
+  const pid_t child = answer.in() < 0 ? -1 : fork_to_await();
   if (child < 0) input_error(what + " needs a process of its own, and none can be started");
-  if (child == 0) live(answer.id, work, seconds);
+  if (child == 0) live(answer.in(), work, seconds);
+  std::string bytes = answer.read_all();
   int status = 0;
   if (!awaited(child, status)) input_error(what + " needs a process of its own, whose end cannot be awaited");
-  const off_t size = lseek(answer.id, 0, SEEK_END);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
     input_error(what + " takes more than " + std::to_string(seconds) + " s: the file is damaged");
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || size < 1)
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())
     input_error(what + " crashed the HDF5 library: the file is damaged, or memory ran out");
-  std::string bytes(size_t(size), '\0');
-  for (off_t done = 0; done < size;) {
-    const ssize_t n = pread(answer.id, &bytes[size_t(done)], size_t(size - done), done);
-    if (n <= 0) input_error(what + ": the result cannot be read back");
-    done += n;
-  }
   const int code = static_cast<unsigned char>(bytes[0]);
   bytes.erase(0, 1);
   if (code) throw Error(ExitCode(code), bytes);

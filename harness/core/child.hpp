@@ -6,7 +6,7 @@
 
 namespace recollect {
 
-/// Returns what `work` returns, computed in a forked child. Its Error is thrown again here. If the child crashes, or
+/// Returns what `work` returns, computed in a forked child that can read files and change nothing (confine.hpp). Its Error is thrown again here. If the child crashes, or
 /// takes more than `seconds` of processor time (0: no limit), this is an input error that begins with `what` ("reading
 /// x.h5").
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds = 0);

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string system_reason() { return std::strerror(errno); }
+std::string system_reason() { return std::strerror(errno) + std::string(errno == EFBIG ? " (ulimit -f)" : ""); }
 
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {

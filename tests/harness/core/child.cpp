@@ -6,6 +6,7 @@
 #include "tests/testing.hpp"
 #include <csignal>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -50,6 +51,18 @@ BOOST_AUTO_TEST_CASE(a_child_takes_no_more_time_and_memory_than_it_may) {
     return e.code == exit_input && std::string(e.what()) == "reading x.h5 needs more than --memory allows";
   });
   set_memory_limit(0);
+}
+
+/// What the child hands over is no file: `ulimit -f` was reported as a crash of the HDF5 library.
+BOOST_AUTO_TEST_CASE(a_limit_of_files_is_none_of_results) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  setrlimit(RLIMIT_FSIZE, &none);
+  const size_t size = in_child("x", [] { return std::string(1 << 20, 'y'); }).size();
+  setrlimit(RLIMIT_FSIZE, &before);
+  BOOST_TEST(size == size_t(1) << 20);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_packed_is_unpacked) {
