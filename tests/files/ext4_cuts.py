@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts a real file system's power under a run, by hand, as root: ext4 in a loop device, shut down without its journal
-(ioctl EXT4_IOC_SHUTDOWN) while the run stands still before a call of its own, then mounted anew.
+"""Cuts a real file system's power under run, verify, train and merge, by hand, as root: ext4 in a loop device, shut down
+without its journal (ioctl EXT4_IOC_SHUTDOWN) while the command stands still before a call of its own, then mounted anew.
 
     RECOLLECT_PROGRAM=build/recollect tests/files/ext4_cuts.py COUNT
 
-The last line is "N passed, M failed"."""
+What the command had called done must be in its file, and the command, given again, must complete it. The last line is
+"N passed, M failed"."""
+import collections
 import fcntl
 import os
 import pathlib
@@ -13,10 +15,10 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 
 import at_call
-from survival import RUN, Survival, reported
+from kills import SERIES, merging
+from survival import Survival
 
 SHUTDOWN = 0x8004587D, struct.pack("I", 2)  # the journal is not flushed
 
@@ -25,14 +27,14 @@ class Cuts(Survival):
     def mount(self):
         subprocess.run(["mount", "-o", "loop", self.path("image"), self.path("disk")], check=True)
 
-    def cut(self, kind, at, whole):
+    def cut(self, words, resumes, first, said, whole, kind, at):
         subprocess.run(["mkfs.ext4", "-q", "-F", self.path("image"), "64M"], check=True)
         os.makedirs(self.path("disk"), exist_ok=True)
         self.mount()
-        out, said = os.path.join(self.path("disk"), "r.h5"), self.path("said")
+        out, told = os.path.join(self.path("disk"), "r.h5"), self.path("said")
         try:
-            with open(said, "w") as stdout:
-                process = at_call.stopped((*RUN, "-o", out), kind, at, stdout)
+            with open(told, "w") as stdout:
+                process = at_call.stopped((*words, "-o", out), kind, at, stdout)
                 folder = os.open(self.path("disk"), os.O_RDONLY)
                 fcntl.ioctl(folder, *SHUTDOWN)
                 os.close(folder)
@@ -40,27 +42,37 @@ class Cuts(Survival):
                 self.assertIn(process.wait(), (0, 3))  # 0: all that was left was to clear up
             subprocess.run(["umount", self.path("disk")], check=True)
             self.mount()
-            self.assert_kept(out, reported(pathlib.Path(said).read_text()))
-            self.assert_resumes(out, whole)
+            self.assert_kept(out, said(pathlib.Path(told).read_text()), first)
+            self.assert_resumes(out, whole, (*words, "--resume") if resumes else words)
         finally:
             subprocess.run(["umount", self.path("disk")], check=True)
 
     def runTest(self):
-        whole, draw, failed, count = self.uninterrupted(), random.Random(1), 0, int(sys.argv[1])
-        counts = {kind: at_call.calls((*RUN, "-o", self.path("counted.h5")), kind, self.path("count")) for kind in at_call.KINDS}
-        for _ in range(count):
-            kind = draw.choice(at_call.KINDS)
-            at = draw.randint(1, counts[kind])
+        series, draw, cuts, failed = dict(SERIES), random.Random(1), collections.Counter(), 0
+        whole = {name: self.uninterrupted(words, tables, name + ".h5") for name, (words, _, tables, _) in series.items()}
+        series["merge"], whole["merge"] = merging(self), whole["run"]
+        counts = {(name, kind): at_call.calls((*words, "-o", self.path("counted.h5")), kind, self.path("count"))
+                  for name, (words, *_) in series.items() for kind in at_call.KINDS}  # fmt: skip
+        for _ in range(int(sys.argv[1])):
+            name, kind = draw.choice([place for place, calls in counts.items() if calls])
+            words, resumes, (first, *_), said = series[name]
+            at = draw.randint(1, counts[name, kind])
+            cuts[name] += 1
             try:
-                self.cut(kind, at, whole)
+                self.cut(words, resumes, first, said, whole[name], kind, at)
             except AssertionError as failure:
                 failed += 1
-                print(f"{kind} {at} of {counts[kind]}: {failure}", flush=True)
-        print(f"{count - failed} passed, {failed} failed")
+                print(f"{name}: {kind} {at} of {counts[name, kind]}: {failure}", flush=True)
+        print(", ".join(f"{name} {n}" for name, n in sorted(cuts.items())))
+        print(f"{sum(cuts.values()) - failed} passed, {failed} failed")
+        return failed
 
 
 if __name__ == "__main__":
     test = Cuts()
     test.setUp()
-    test.runTest()
-    test.doCleanups()
+    try:
+        status = test.runTest() > 0
+    finally:
+        test.doCleanups()
+    sys.exit(status)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails every single write, fsync, rename, file creation, truncation, allocation and mapping of a small run, verify, forward and
-report, one after the other. Each must end in success or in exit 3 with one line on standard error, and leave no file
-under its final name that is not whole; never a crash.
+"""Fails every single read, write, fsync, rename, file creation, truncation, allocation and mapping of every command, on small
+inputs, one after the other. Each must end in success or in exit 3 with one line on standard error, and leave no file
+under its final name that is not whole, and none that it was given changed; never a crash.
 
     faults.py RECOLLECT SHIM.so [--most N] [--report N]     # at most N failures of a kind and command, evenly spread:
-                                                            # default all; of report's allocations 200, 0 is all
+              [--kinds read,write] [--commands bench,diff]  # default all; of report's allocations 200, 0 is all
 
 The last line is "N passed, M failed"."""
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,28 +19,52 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import numpy as np
 
-KINDS = ("write", "fsync", "rename", "open", "truncate", "malloc", "mmap")
+NOTES = ("warning: other programs take", "measuring what this machine")  # of bench, before its one line
+KINDS = ("read", "write", "fsync", "rename", "open", "truncate", "malloc", "mmap")
+RUN = ("run", "--variants", "linear", "--tasks", "recall")
+TRAIN = ("train", *(word for setting in "width=8 heads=1 layers=1 ffn=0 vocabulary=8 pairs=2 batch=2 steps=2".split()
+                    for word in ("--set", setting)))  # fmt: skip
 
 
 def inputs(program, folder):
-    """A file of tensors and one of results."""
-    source, drawn = os.path.join(folder, "in.h5"), os.path.join(folder, "drawn.h5")
-    with h5py.File(source, "w") as f:
+    """name -> path of tensors, outputs of a layer for them, results, models, a suite to verify and one to train."""
+    files = {name: os.path.join(folder, name) for name in ("in.h5", "o.h5", "drawn.h5", "models.h5", "verify.toml", "train.toml")}
+    with h5py.File(files["in.h5"], "w") as f:
         for name in "qkv":
             f[name] = np.random.default_rng(1).normal(size=(1, 2, 9, 4))
-    subprocess.run([program, "run", "--variants", "linear", "--tasks", "recall", "-o", drawn], check=True, capture_output=True)
-    return source, drawn
+    for words, name in ((RUN, "drawn.h5"), (TRAIN, "models.h5"), (("forward", "linear", "-i", files["in.h5"]), "o.h5")):
+        subprocess.run([program, *words, "-o", files[name]], check=True, capture_output=True)
+    pathlib.Path(files["verify.toml"]).write_text('claims = ["eq97-matrix-form"]\n')
+    pathlib.Path(files["train.toml"]).write_text(
+        '[[train]]\nname = "e"\nset = { width = 8, heads = 1, layers = 1, ffn = 0, vocabulary = 8, pairs = 2, batch = 2, steps = 2 }\n'
+        '[[statement]]\nrow = "r"\nexperiment = "e"\nof = {}\nat_most = 1\n')
+    return files
 
 
-def commands(source, drawn, folder):
-    """name -> (words, what is written)"""
-    out, page = os.path.join(folder, "out.h5"), os.path.join(folder, "out.page")
+def commands(files, folder):
+    """name -> (words, what is written or "")"""
+    at = lambda name: os.path.join(folder, name)  # noqa: E731
+    given = lambda name: files.get(name, "")  # noqa: E731
+    out, page = at("out.h5"), at("out.page")
     return {
         "run": (["run", "--variants", "linear", "--tasks", "recall,copy", "-o", out], out),
-        "verify": (["verify", "eq97-matrix-form", "-o", out], out),
-        "forward": (["forward", "linear", "-i", source, "-o", out], out),
-        "report": (["report", drawn, "--quiet", "-o", page], os.path.join(page, "index.html")),
+        "resume": ([*RUN, "--resume", "-o", out], out),  # of a finished out.h5.partial
+        "verify": (["verify", "--suite", given("verify.toml"), "-o", out], out),
+        "train": ([*TRAIN, "-o", out], out),
+        "judge": (["train", "--suite", given("train.toml"), "--judge", given("models.h5"), "-o", out], out),
+        "bench": (["bench", "--variants", "linear", "--shape", "1,1,8,4,4", "--min-time", "0", "-o", out], out),
+        "sample": (["sample", "linear", "--shape", "1,2,9,4,4", "-o", out], out),
+        "forward": (["forward", "linear", "-i", given("in.h5"), "-o", out], out),
+        "check": (["check", "linear", "-i", given("in.h5"), "-c", given("o.h5")], ""),
+        "info": (["info", given("drawn.h5")], ""),
+        "diff": (["diff", given("drawn.h5"), given("drawn.h5")], ""),
+        "merge": (["merge", given("drawn.h5"), "-o", out], out),
+        "report": (["report", given("drawn.h5"), "--quiet", "-o", page], os.path.join(page, "index.html")),
     }
+
+
+def contents(files):
+    return {name: pathlib.Path(path).read_bytes() for name, path in files.items()}
 
 
 def whole(path):
@@ -58,7 +83,9 @@ def attempt(program, shim, name, kind, at, files):
 
 
 def attempt_in(folder, program, shim, name, kind, at, files):
-    words, out = commands(*files, folder)[name]
+    words, out = commands(files, folder)[name]
+    if name == "resume":
+        shutil.copy(files["drawn.h5"], out + ".partial")
     count = os.path.join(folder, "count")
     environment = dict(os.environ, LD_PRELOAD=shim, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_COUNT=count, FAULT_FAMILY="1",
                        OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # fmt: skip
@@ -68,12 +95,14 @@ def attempt_in(folder, program, shim, name, kind, at, files):
     seen = int(open(count).read() or 0) if os.path.exists(count) else 0
     if done.returncode not in (0, 3):
         return f"exit {done.returncode}: {done.stderr.strip()[:200]}", seen
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(NOTES)]
     if done.returncode == 3 and len(lines) != 1 and kind != "write":  # the message's own write may fail
         return f"exit 3 with {len(lines)} lines: {done.stderr.strip()[:200]}", seen
-    if done.returncode == 0 and not os.path.exists(out):
+    if name == "resume" and not (os.path.exists(out) or os.path.exists(out + ".partial")):
+        return "what was to be resumed is lost", seen
+    if done.returncode == 0 and out and not os.path.exists(out):
         return "exit 0 without its file", seen
-    for path in (out, out + ".partial"):
+    for path in (out, out + ".partial") if out else ():
         if os.path.exists(path):
             try:
                 whole(path)
@@ -88,13 +117,16 @@ def main():
     parser.add_argument("shim")
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--report", type=int, default=200)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--commands", default=",".join(commands({}, "")))
     arguments = parser.parse_args()
     passed = failed = 0
     program, shim = os.path.abspath(arguments.program), os.path.abspath(arguments.shim)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         files = inputs(program, folder)
-        for name in commands("", "", ""):
-            for kind in KINDS:
+        before = contents(files)
+        for name in arguments.commands.split(","):
+            for kind in arguments.kinds.split(","):
                 problem, total = attempt(program, shim, name, kind, 0, files)
                 assert not problem, problem
                 places = range(1, total + 1)
@@ -109,6 +141,9 @@ def main():
                         print(f"{name}: {kind} {at} of {total}: {problem}")
                 passed, failed = passed + len(places) - bad, failed + bad
                 print(f"{name}: {kind}: {len(places)} of {total} failed one by one, {bad} ended badly", flush=True)
+        if contents(files) != before:
+            failed += 1
+            print("an input has changed")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

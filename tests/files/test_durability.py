@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -104,6 +105,21 @@ class Durability(Survival):
             for words in RUN, ("verify", "eq97-matrix-form"), ("forward", "linear", "-i", source), sample:
                 self.refused(out, *words, "-o", out)
 
+    def test_a_limit_of_files_is_named(self):
+        """ulimit -f: also where it ends the process unless told otherwise (SIGXFSZ)."""
+        source, results = self.path("in.h5"), self.path("r.h5")
+        self.assertEqual(self.run_program("sample", "linear", "--shape", "1,2,64,16,16", "-o", source).returncode, 0)
+        self.assertEqual(self.run_program(*RUN, "-o", results).returncode, 0)
+        limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))}
+        for words in RUN, ("verify", "eq97-matrix-form"), ("forward", "linear", "-i", source), ("merge", results):
+            out = self.path("limited.h5")
+            done = self.run_program(*words, "-o", out, **limited)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assert_one_line(done.stderr, "File too large (ulimit -f)")
+            self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("limited")], [])
+        for words in ("info", results), ("diff", results, results):
+            self.assertEqual(self.run_program(*words, **limited).returncode, 0, words)  # they write no file
+
     def test_strange_inputs_end(self):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
@@ -140,11 +156,28 @@ class Durability(Survival):
             self.assertEqual(self.run_program("info", damaged).returncode, 3)
 
     def test_injected_faults(self):
-        done = subprocess.run([sys.executable, os.path.join(HERE, "faults.py"), PROGRAM, at_call.SHIM, "--most", "12"],
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn(" 0 failed", done.stdout.splitlines()[-1])
+        """A part of what tests/files/faults.py does by hand."""
+        commands = "run,resume,verify,train,judge,sample,forward,check,info,diff,merge,report"
+        for words in ("--most", "4", "--commands", commands), ("--most", "1", "--commands", "bench", "--kinds", "rename"):
+            done = subprocess.run([sys.executable, os.path.join(HERE, "faults.py"), PROGRAM, at_call.SHIM, *words],
+                                  capture_output=True, text=True)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn(" 0 failed", done.stdout.splitlines()[-1])
 
+    def test_clocks_that_jump(self):
+        """The clock on the wall to and fro by 40 years at every look, the steady one on by a day: the same results, also of a
+        run that was killed and resumed between."""
+        whole = self.uninterrupted()
+        for i, told in enumerate((dict(FAULT_WALL=str(40 * 365 * 86400)), dict(FAULT_CLOCK="86400"))):
+            environment = {**at_call.environment("", 0), "FAULT_CLOCK": "0", **told}
+            out, cut = self.path(f"{i}.h5"), self.path(f"{i}.cut.h5")
+            done = self.run_program(*RUN, "-o", out, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual({table: rows(out, table) for table in whole}, whole)
+            at_call.killed((*RUN, "-o", cut), "rename", 3)
+            self.assertEqual(self.run_program(*RUN, "-o", cut, "--resume", env=environment).returncode, 0)
+            self.assertEqual({table: rows(cut, table) for table in whole}, whole)
+            self.assertEqual(self.run_program("info", cut).returncode, 0)
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -64,13 +65,16 @@ class Ranks(Processes):
             done = self.call(*start, *script, *words[len(start) + 1 :], SAID=os.path.join(folder, "said"))
             return done.stdout + "".join(path.read_text() for path in pathlib.Path(folder).iterdir())
 
-    def killed(self, *words, at):
-        """Three ranks, of which one is killed right before its call number `at` of fsync."""
-        script = '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export LD_PRELOAD="$SHIM"; exec "$0" "$@"'
-        *start, program = self.mpirun(3)
-        told = dict(SHIM=at_call.SHIM, FAULT_KIND="fsync", FAULT_AT=str(at), FAULT_SIGNAL=str(int(signal.SIGKILL)))
-        done = subprocess.run([*start, "sh", "-c", script, program, *words], env=dict(self.environment, **told),
-                              capture_output=True, text=True)  # fmt: skip
+    def of_rank(self, rank, ranks, words, **told):
+        """What becomes of the ranks, of which one has the faults (tests/fixtures/faults.c) that it is `told`."""
+        script = f'[ "$OMPI_COMM_WORLD_RANK" != {rank} ] || export LD_PRELOAD="$SHIM"; exec "$0" "$@"'
+        *start, program = self.mpirun(ranks)
+        return subprocess.run([*start, "sh", "-c", script, program, *words], capture_output=True, text=True, timeout=300,
+                              env=dict(self.environment, SHIM=at_call.SHIM, **told))  # fmt: skip
+
+    def killed(self, *words, at, kind="fsync", rank=1, ranks=3):
+        """One rank is killed right before its call number `at` of a kind."""
+        done = self.of_rank(rank, ranks, words, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_SIGNAL=str(int(signal.SIGKILL)))
         self.assertIn("signal 9", done.stderr)
         self.assertNotEqual(done.returncode, 0)
 
@@ -100,6 +104,31 @@ class Ranks(Processes):
             self.same(out, whole)
             self.assertEqual(sorted(os.listdir(self.folder)), ["r.h5", "whole.h5"])
             os.remove(out)
+
+    def test_a_rank_killed_at_a_call_of_mpi(self):
+        """Of five ranks rank 0, which holds the counter and joins the files, or rank 3; by hand at every call
+        (RECOLLECT_MPI_KILLS=1000). The others end, nothing that was recorded is lost, and what is resumed equals one process."""
+        whole, most = self.whole(), int(os.environ.get("RECOLLECT_MPI_KILLS", "2"))
+        by_kill = {"FAULT_SIGNAL": str(int(signal.SIGKILL))}
+        for rank in 0, 3:
+            out, counted = self.path("r.h5"), self.path("count")
+            done = self.of_rank(rank, 5, ("run", *PLAN, "-o", out), FAULT_KIND="mpi", FAULT_AT="0", FAULT_COUNT=counted)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(counted) as f:
+                calls = int(f.read())
+            os.remove(counted), os.remove(out)
+            killed = 0
+            for at in sorted(random.Random(rank).sample(range(1, calls + 1), min(most, calls))):
+                with self.subTest(rank=rank, at=at):
+                    done = self.of_rank(rank, 5, ("run", *PLAN, "-o", out), FAULT_KIND="mpi", FAULT_AT=str(at), **by_kill)
+                    if done.returncode != 0:
+                        killed += 1
+                        self.assertIn("signal 9", done.stderr)
+                        self.call(PROGRAM, "run", *PLAN, "-o", out, "--resume")
+                    self.same(out, whole)  # not killed: this time it drew fewer cases, with fewer calls
+                    self.assertEqual(sorted(os.listdir(self.folder)), ["r.h5", "whole.h5"])
+                    os.remove(out)
+            self.assertGreater(killed, 0)
 
     def test_who_is_done_keeps_its_cases_while_others_go_on(self):
         words = ("run", "--variants", "softmax", "--tasks", "recall", "--form", "recurrent", "--seeds", "1", "--set",
