@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages: on files of the final size, on files with one part missing, on files of the first edition."""
 import os
+import re
 import unittest
 
 from pages import ReportCase  # noqa: I001: finds the modules below
@@ -68,6 +69,23 @@ class Site(ReportCase):
                 self.assertTrue(os.path.exists(os.path.join(self.out, target)), f"{path} -> {reference}")
                 if anchor and "=" not in anchor:
                     self.assertIn(anchor, pages[target].ids, f"{path} -> {reference}")
+
+    def test_no_page_runs_a_script_of_its_own(self):
+        """The policy of every page allows the site's own scripts alone, and no page needs more."""
+        synthetic.write_claims(self.verdicts, synthetic.write_runs(self.runs, steps=40, families=synthetic.SMALL)[:3], count=12)
+        self.written(self.runs, self.verdicts)
+        for path, page in self.pages().items():
+            policies = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page.source)
+            self.assertEqual(len(policies), 1, path)
+            rules = dict(rule.strip().split(" ", 1) for rule in policies[0].split(";"))
+            own = "'self' file:"  # a site that is opened from a disk has file: addresses
+            self.assertEqual(rules, {"default-src": "'none'", "img-src": own, "style-src": own + " 'unsafe-inline'",
+                                     "script-src": own, "base-uri": "'none'", "form-action": "'none'"})  # fmt: skip
+            self.assertLess(page.source.index(policies[0]), page.source.index("<title>"), path)  # before anything is loaded
+            for words, text in re.findall(r"<script\b([^>]*)>(.*?)</script>", page.source, re.S):
+                self.assertTrue("application/json" in words or not text.strip(), path)  # data runs nothing
+            self.assertNotRegex(page.source, r"<[a-zA-Z][^>]*\son[a-z]+\s*=", path)
+            self.assertNotRegex(page.source, r"(?i)(href|src)\s*=\s*[\"']?\s*(javascript|data|vbscript):", path)
 
     def test_a_failed_claim_is_seen_as_failed(self):
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=14, failing=1, kernels=[])
