@@ -73,16 +73,15 @@ public:
   Pipe &operator=(const Pipe &) = delete;
   int in() const { return ends_[1]; }
 
-  /// Everything that is written until nobody has the other side.
-  std::string read_all() {
+  /// Everything that is written until nobody has the other side; false where it cannot be read to its end. Closes the pipe.
+  bool read_all(std::string &bytes) {
     close_side(1);
-    std::string bytes;
     std::vector<char> block(1 << 16);
-    for (;;) {
-      const ssize_t n = read(ends_[0], block.data(), block.size());
+    ssize_t n;
+    while ((n = read(ends_[0], block.data(), block.size())) > 0 || (n < 0 && errno == EINTR))
       if (n > 0) bytes.append(block.data(), size_t(n));
-      if (n == 0 || (n < 0 && errno != EINTR)) return bytes;
-    }
+    close_side(0); // a child that still writes ends
+    return n == 0;
   }
 
 private:
@@ -100,9 +99,11 @@ std::string in_child(const std::string &what, const std::function<std::string()>
   const pid_t child = answer.in() < 0 ? -1 : fork_to_await();
   if (child < 0) input_error(what + " needs a process of its own, and none can be started");
   if (child == 0) live(answer.in(), work, seconds);
-  std::string bytes = answer.read_all();
+  std::string bytes;
+  const bool whole = answer.read_all(bytes);
   int status = 0;
   if (!awaited(child, status)) input_error(what + " needs a process of its own, whose end cannot be awaited");
+  if (!whole) input_error(what + ": the result cannot be read back");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
     input_error(what + " takes more than " + std::to_string(seconds) + " s: the file is damaged");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())

@@ -158,7 +158,8 @@ class Durability(Survival):
     def test_injected_faults(self):
         """A part of what tests/files/faults.py does by hand."""
         commands = "run,resume,verify,train,judge,sample,forward,check,info,diff,merge,report"
-        for words in ("--most", "4", "--commands", commands), ("--most", "1", "--commands", "bench", "--kinds", "rename"):
+        for words in (("--most", "4", "--commands", commands), ("--commands", "sample,resume", "--kinds", "read"),
+                      ("--most", "1", "--commands", "bench", "--kinds", "rename")):  # fmt: skip
             done = subprocess.run([sys.executable, os.path.join(HERE, "faults.py"), PROGRAM, at_call.SHIM, *words],
                                   capture_output=True, text=True)  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
