@@ -78,7 +78,7 @@ void describe_params(std::ostream &out, const std::vector<ParamSpec> &params) {
 }
 
 void line(std::ostream &out, const std::string &name, const std::string &value) {
-  if (!value.empty()) out << wrapped(value, name, 12) << '\n';
+  if (!value.empty()) out << wrapped(unmarked(value), name, 12) << '\n';
 }
 
 } // namespace
@@ -99,11 +99,11 @@ void print_claims(std::ostream &out, const std::vector<const Claim *> &list) {
   if (terminal_width() < 160) { // columns would be too narrow for whole sentences
     for (const Claim *c : list)
       out << folded(c->id + ": " + qualified(c->expected, *c) + ", " + c->source) << '\n'
-          << folded("      " + c->statement) << '\n';
+          << folded("      " + unmarked(c->statement)) << '\n';
     return;
   }
   Rows rows{{"claim", "expected", "source", "statement"}}; // everything else is under its name
-  for (const Claim *c : list) rows.push_back({c->id, qualified(c->expected, *c), c->source, c->statement});
+  for (const Claim *c : list) rows.push_back({c->id, qualified(c->expected, *c), c->source, unmarked(c->statement)});
   print_table(out, rows);
 }
 

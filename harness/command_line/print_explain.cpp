@@ -12,7 +12,7 @@ namespace recollect {
 namespace {
 
 void paragraph(std::ostream &out, const std::string &name, const std::string &text) {
-  if (!text.empty()) out << wrapped(text, name, 12) << '\n';
+  if (!text.empty()) out << wrapped(unmarked(text), name, 12) << '\n';
 }
 
 /// How far measured and predicted lie apart, in tolerances.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/junit.hpp"
 #include "harness/command_line/print.hpp"
+#include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -213,7 +214,7 @@ std::string findings_junit(const std::vector<Finding> &findings) {
       suite.failed(f.claim->id, f.seconds,
                    std::string("verdict ") + name_of(f.verdict) + ", expected " +
                        qualified(f.claim->expected, *f.claim),
-                   f.claim->statement + "\n" + said);
+                   unmarked(f.claim->statement) + "\n" + said);
   }
   return suite.text();
 }

@@ -19,6 +19,9 @@ size_t terminal_width(int descriptor = 1);
 /// "name        text ...": lines of at most the terminal's width, the later ones indented by `indent`.
 std::string wrapped(const std::string &text, const std::string &name, size_t indent);
 
+/// The text without the marks of its formulas, `$x_t$`; with them where one has no other.
+std::string unmarked(std::string text);
+
 /// Each line of the text in lines of at most the terminal's width: the later ones stand under what follows the first gap of
 /// two spaces, else a little further right than the first.
 std::string folded(const std::string &text);

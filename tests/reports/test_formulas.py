@@ -73,6 +73,22 @@ class Texts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=folder):
             self.assertEqual(found - set(formulas.typeset(sorted(found))), set())
 
+    @unittest.skipUnless(PROGRAM, "needs the program")
+    def test_the_terminal_shows_no_marks(self):
+        """The plain notation of every marked text, as it stands in the source."""
+        def said(*words):
+            return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True).stdout
+
+        claims = json.loads(said("list", "claims", "--json"))
+        marks = [c["id"] for c in claims if "$" in c["statement"]]
+        self.assertGreater(len(marks), 50)
+        self.assertNotIn("$", said("list", "claims"))
+        (found,) = [c for c in claims if c["id"] == "vla_prop3_exact_recovery"]
+        self.assertIn("$S_n k_i = v_i$", found["statement"])
+        shown = " ".join(said("explain", found["id"]).split())
+        for name in ("statement", "corrected", "explanation"):
+            self.assertIn(" ".join(found[name].replace("$", "").split()), shown)
+
 
 def texts_of(value):
     """Every text with a space in it, of whatever JSON."""

@@ -35,13 +35,13 @@ std::vector<Point> classical_gain(const Protocol &p) {
 
 Claim rls_pre_update_gain() {
   return at_parameters(
-      running(
-          explained(ledger_row("rls-pre-update-gain", "004 Appendix A.1",
-                               "Classical recursive least squares computes its gain from A_{t-1}.",
-                               "A_{t-1} k / (1 + k^T A_{t-1} k), which is the same vector as A_t k.", classical_gain),
-                    "Textbook-true. The text does not claim the gain without its denominator, which overshoots delta "
-                    "times; since the two forms agree, Table 5's 'post-update A_t' is no departure."),
-          {"rls", "vla"}),
+      running(explained(
+                  ledger_row("rls-pre-update-gain", "004 Appendix A.1",
+                             "Classical recursive least squares computes its gain from $A_{t-1}$.",
+                             "$A_{t-1} k / (1 + k^T A_{t-1} k)$, which is the same vector as $A_t k$.", classical_gain),
+                  "Textbook-true. The text does not claim the gain without its denominator, which overshoots $delta$ "
+                  "times; since the two forms agree, Table 5's 'post-update $A_t$' is no departure."),
+              {"rls", "vla"}),
       setting);
 }
 
@@ -86,18 +86,19 @@ Claim vla_post_vs_pre_direction() {
               refuted_row(
                   "vla-post-vs-pre-direction",
                   asserted(
-                      "Appendix A.1, 'Why post-update A_t': 'When u_t is aligned with k_t, the post-update A_t already "
+                      "Appendix A.1, 'Why post-update $A_t$': 'When $u_t$ is aligned with $k_t$, the post-update $A_t$ "
+                      "already "
                       "accounts for the new direction's contribution, preventing double-counting.'",
-                      "u_t along k_t", "Table 5 repeats 'uses post-update A_t'.",
-                      "The choice is made for every u_t; for a learned u_t that is not along the key the two "
+                      "$u_t$ along $k_t$", "Table 5 repeats 'uses post-update $A_t$'.",
+                      "The choice is made for every $u_t$; for a learned $u_t$ that is not along the key the two "
                       "directions differ, as the general formula shows. The aligned case was meant as an illustration, "
                       "and there the difference is in the length that the normalisation then removes."),
                   "004 Appendix A.1, Table 5",
-                  "Where u_t is aligned with k_t, computing the write direction from the post-update A_t "
-                  "rather than A_{t-1} prevents a double counting of the new direction.",
-                  "After normalisation A_t k and A_{t-1} k are the same direction when u is parallel to k, "
-                  "so the choice changes nothing there. In general A_t k = A_{t-1} k - "
-                  "z (u.A_{t-1} k) / delta, z = A_{t-1} u.",
+                  "Where $u_t$ is aligned with $k_t$, computing the write direction from the post-update $A_t$ "
+                  "rather than $A_{t-1}$ prevents a double counting of the new direction.",
+                  "After normalisation $A_t k$ and $A_{t-1} k$ are the same direction when $u$ is parallel to $k$, "
+                  "so the choice changes nothing there. In general $A_t k = A_{t-1} k - "
+                  "z$ ($u.A_{t-1} k$) / $delta$, $z = A_{t-1} u$.",
                   write_directions),
               "The choice does matter for penalty directions that are not along the key, which is the case that "
               "the text does not name."),

@@ -72,13 +72,13 @@ std::vector<Point> least_cosines(const Protocol &p) {
 
 Claim kantorovich() {
   return at_parameters(
-      running(
-          ledger_row("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)",
-                     "For symmetric positive definite A of condition kappa, a = A k / |A k| keeps a.k away from 0.",
-                     "min a.k = 2 sqrt(kappa) / (1 + kappa), attained in the plane of the extreme eigenvectors; hence "
-                     "|J| <= (1 + sqrt(5 - 4 min a.k)) / 2.",
-                     least_cosines),
-          {"vla"}),
+      running(ledger_row(
+                  "vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)",
+                  "For symmetric positive definite $A$ of condition $kappa$, $a = A k / |A k|$ keeps a.k away from 0.",
+                  "$min a.k = 2 sqrt(kappa) / (1 + kappa)$, attained in the plane of the extreme eigenvectors; hence "
+                  "$|J|$ <= ($1 + sqrt$($5 - 4 min a.k$)) / 2.",
+                  least_cosines),
+              {"vla"}),
       {real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
 }
 
@@ -141,16 +141,17 @@ Claim aligned() {
   return explained(
       at_parameters(
           running(ledger_row("vla-cor1-aligned-u", "004 Corollary 1 (restricted)",
-                             "With u_t parallel to k_t the chain from the first step does not expand.",
-                             "True where |u|^2 n_t + c_t <= 2 with n_t = |A_t k_t| in every step, as for unit u "
-                             "at lambda0 = 0.1 and whenever |u|^2 <= lambda0. Sub-chains and single steps do "
+                             "With $u_t$ parallel to $k_t$ the chain from the first step does not expand.",
+                             "True where $|u|^2 n_t + c_t <= 2$ with $n_t = |A_t k_t|$ in every step, as for unit $u$ "
+                             "at $lambda0 = 0.1$ and whenever $|u|^2 <= lambda0$. Sub-chains and single steps do "
                              "exceed 1.",
                              aligned_runs),
                   {"vla"}),
           run_params),
-      "Owed to the authors: in the case u_s = k_s of §7.1, with the lambda0 that they use, gradients to S_0 do not "
+      "Owed to the authors: in the case $u_s = k_s$ of §7.1, with the $lambda0$ that they use, gradients to $S_0$ do "
+      "not "
       "explode. "
-      "x^T M_t x never grows, and M_T >= M_0.");
+      "$x^T M_t x$ never grows, and $M_T >= M_0$.");
 }
 
 // ---- How small lambda0 may be ------------------------------------------------------------------------------------------
@@ -194,13 +195,14 @@ std::vector<Point> thresholds(const Protocol &) {
 
 Claim non_expansive_threshold() {
   return running(
-      ledger_row("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)",
-                 "With unit u = k the condition n + c <= 2, under which the chain from step 1 does not expand, "
-                 "holds in every state at lambda0 = 0.1.",
-                 "Exactly for lambda0 >= golden^-5 = (5 sqrt 5 - 11) / 2 = 0.0901699: with g = k.A k, n + c is "
-                 "at most sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0), which reaches 2 at g = golden. That "
-                 "the chain itself needs it is not shown.",
-                 thresholds),
+      ledger_row(
+          "vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)",
+          "With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, "
+          "holds in every state at $lambda0 = 0.1$.",
+          "Exactly for $lambda0$ >= golden^-5 = ($5 sqrt$ 5 - 11) / $2 = 0.0901699$: with $g = k.A k$, $n + c$ is "
+          "at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. That "
+          "the chain itself needs it is not shown.",
+          thresholds),
       {"vla"});
 }
 
@@ -250,18 +252,19 @@ std::vector<Point> climbed_chains(const Protocol &p) {
 Claim small_lambda() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-cor1-aligned-u-small-lambda",
-                              outside("Corollary 1.", "lambda0 = 0.1 (§3.2)",
-                                      "At the stated lambda0 it is true for u along k (vla_cor1_aligned_u_threshold)."),
-                              "004 Corollary 1",
-                              "u_t = k_t makes the chain from step 1 non-expansive for every lambda0 > 0.",
-                              "Not for small lambda0: three keys in R^3 are enough at 1e-3 (chain 1.22), four "
-                              "reach 1.53; in the plane five are needed, at 1e-6. From lambda0 = 0.0902 on it "
-                              "is true (vla_cor1_aligned_u_threshold).",
-                              climbed_chains),
+          running(refuted_row(
+                      "vla-cor1-aligned-u-small-lambda",
+                      outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
+                              "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."),
+                      "004 Corollary 1",
+                      "$u_t = k_t$ makes the chain from step 1 non-expansive for every $lambda0 > 0$.",
+                      "Not for small $lambda0$: three keys in $R^3$ are enough at 1e-3 (chain 1.22), four "
+                      "reach 1.53; in the plane five are needed, at 1e-6. From $lambda0 = 0.0902$ on it "
+                      "is true (vla_cor1_aligned_u_threshold).",
+                      climbed_chains),
                   {"vla"}),
           {real_param("lambda0", 1e-3, 1e-6, 1e-2, "penalty at the start")}),
-      "A stricter reading: the paper's lambda0 is 0.1.");
+      "A stricter reading: the paper's $lambda0$ is 0.1.");
 }
 
 } // namespace

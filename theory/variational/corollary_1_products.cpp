@@ -60,25 +60,26 @@ std::vector<Point> product_norms(const Protocol &p) {
 Claim product_norm() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-cor2-product-norm",
-                              asserted("Corollary 2: 'The chain has spectral norm <= 1 ... Gradients do not explode "
-                                       "through the recurrence.'",
-                                       "unit a_t and k_t", "Nothing limits it; it rests on Proposition 2.",
-                                       "Norms multiply to 1.618^T only for write directions that are orthogonal to the "
-                                       "key at every step and turned to meet one another. A_t is positive definite, "
-                                       "hence a_t.k_t > 0, and in training we saw no growth; what the corollary needs "
-                                       "is that the chain stays polynomial, which it does."),
-                              "004 Corollaries 1 and 2",
-                              "The chain J_T ... J_t has spectral norm at most 1, so that |dL/dS_0|_F <= "
-                              "|dL/dS_T|_F: gradients do not explode through the recurrence.",
-                              "Sharp for unit a_t and k_t: at most the product of (1 + sqrt(5 - 4 c_t)) / 2, "
-                              "attained by turning each step to meet the last, 1.618^50 = 2.8e10 at c = 0.",
-                              product_norms),
-                  {"vla"}),
+          running(
+              refuted_row("vla-cor2-product-norm",
+                          asserted("Corollary 2: 'The chain has spectral norm <= 1 ... Gradients do not explode "
+                                   "through the recurrence.'",
+                                   "unit $a_t$ and $k_t$", "Nothing limits it; it rests on Proposition 2.",
+                                   "Norms multiply to $1.618^T$ only for write directions that are orthogonal to the "
+                                   "key at every step and turned to meet one another. $A_t$ is positive definite, "
+                                   "hence $a_t.k_t > 0$, and in training we saw no growth; what the corollary needs "
+                                   "is that the chain stays polynomial, which it does."),
+                          "004 Corollaries 1 and 2",
+                          "The chain $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= "
+                          "|dL/dS_T|_F$: gradients do not explode through the recurrence.",
+                          "Sharp for unit $a_t$ and $k_t$: at most the product of $(1 + sqrt(5 - 4 c_t)) / 2$, "
+                          "attained by turning each step to meet the last, $1.618^50 = 2.8e10$ at $c = 0$.",
+                          product_norms),
+              {"vla"}),
           {cosine, integer_param("T", 50, 2, 200, "steps")}),
-      "It rests on Proposition 2. With a true inverse A_t growth is polynomial (vla_prop2_real_runs), and with u_t "
+      "It rests on Proposition 2. With a true inverse $A_t$ growth is polynomial (vla_prop2_real_runs), and with $u_t$ "
       "along "
-      "k_t the corollary is true for the chain from the first step (vla_cor1_aligned_u).");
+      "$k_t$ the corollary is true for the chain from the first step (vla_cor1_aligned_u).");
 }
 
 // ---- Random orientation ------------------------------------------------------------------------------------------------
@@ -141,15 +142,17 @@ Claim random_product_law() {
               refuted_row(
                   "vla-random-product-law",
                   asserted(
-                      "Corollary 1: 'Gradients neither explode nor vanish.'", "unit a_t and k_t",
+                      "Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
                       "'Empirical confirmation' follows, for the un-normalised form; it leaves the sentence as it is.",
-                      "'Neither explode nor vanish' contrasts with the factor 10^32 of the un-normalised form. A decay "
-                      "like (1 - 1/d)^T is forgetting, which every delta rule has; at c = 0 the penalty has turned the "
-                      "write away from the key altogether, which a positive definite A_t does not do."),
+                      "'Neither explode nor vanish' contrasts with the factor $10^32$ of the un-normalised form. A "
+                      "decay "
+                      "like $(1 - 1/d)^T$ is forgetting, which every delta rule has; at $c = 0$ the penalty has turned "
+                      "the "
+                      "write away from the key altogether, which a positive definite $A_t$ does not do."),
                   "004 Corollary 1, §3.3", "Gradients neither explode nor vanish through the recurrence.",
-                  "For unit a_t and k_t at a fixed angle in random orientation E|P_T x|^2 = (1 + "
-                  "(1 - 2c)/d)^T: they explode for c < 1/2 and vanish for c > 1/2, as (1 - 1/d)^T "
-                  "at the one case of norm 1, c = 1.",
+                  "For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + "
+                  "(1 - 2c)/d)^T$: they explode for $c < 1/2$ and vanish for $c > 1/2$, as $(1 - 1/d)^T$ "
+                  "at the one case of norm 1, $c = 1$.",
                   random_products),
               {"vla"}),
           {real_param("c", 0, -1, 1, "a . k of every step"), integer_param("d", 8, 2, 16, "head width"),

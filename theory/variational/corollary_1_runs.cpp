@@ -62,24 +62,25 @@ std::vector<Point> random_runs(const Protocol &p) {
 Claim real_runs() {
   return explained(
       at_parameters(
-          running(
-              refuted_row("vla-prop2-real-runs",
-                          asserted("Proposition 2 with §1.3: the Jacobian 'has spectral norm exactly 1 for all t'.",
-                                   "A_t kept by Eq 9; unit a_t and k_t", "§4.4 builds on it.",
-                                   "The bound that matters in practice is uniform: every step's norm is below the "
-                                   "golden ratio and the chain grows no faster than a power of t, against 20.5 a step "
-                                   "without normalisation. Training was stable at every length that we ran."),
-                          "004 Proposition 2, Corollaries 1-2 with Eq 9",
-                          "Along actual runs, with A_t kept by Eq 9, |J_t| = 1 at every step and the chain's norm "
-                          "stays at most 1.",
-                          "A_t is positive definite, hence a_t.k_t > 0 and |J_t| = (1 + sqrt(5 - 4 a_t.k_t)) / 2 lies "
-                          "in [1, golden ratio). The chain is at most sqrt(det M_t / det M_0), the product of the "
-                          "roots of delta_t: polynomial in t.",
-                          random_runs),
-              {"vla"}),
+          running(refuted_row(
+                      "vla-prop2-real-runs",
+                      asserted("Proposition 2 with §1.3: the Jacobian 'has spectral norm exactly 1 for all t'.",
+                               "$A_t$ kept by Eq 9; unit $a_t$ and $k_t$", "§4.4 builds on it.",
+                               "The bound that matters in practice is uniform: every step's norm is below the "
+                               "golden ratio and the chain grows no faster than a power of $t$, against 20.5 a step "
+                               "without normalisation. Training was stable at every length that we ran."),
+                      "004 Proposition 2, Corollaries 1-2 with Eq 9",
+                      "Along actual runs, with $A_t$ kept by Eq 9, $|J_t| = 1$ at every step and the chain's norm "
+                      "stays at most 1.",
+                      "$A_t$ is positive definite, hence $a_t.k_t > 0$ and $|J_t|$ = ($1 + sqrt$($5 - 4 a_t.k_t$)) / 2 "
+                      "lies "
+                      "in [1, golden ratio). The chain is at most $sqrt(det M_t / det M_0)$, the product of the "
+                      "roots of $delta_t$: polynomial in $t$.",
+                      random_runs),
+                  {"vla"}),
           {integer_param("d", 3, 2, 32, "head width"), integer_param("T", 40, 12, 200, "steps"),
            real_param("lambda0", 0.1, 0.01, 10, "penalty at the start")}),
-      "What is true of it: no exponential growth. Random inputs at lambda0 = 0.1 stretch a step by up to 1.4 and a "
+      "What is true of it: no exponential growth. Random inputs at $lambda0 = 0.1$ stretch a step by up to 1.4 and a "
       "chain "
       "by up to 1.7.");
 }
@@ -164,23 +165,24 @@ std::vector<Point> chosen_runs(const Protocol &p) {
 Claim adversarial_runs() {
   return explained(
       at_parameters(
-          running(
-              refuted_row("vla-cor1-adversarial-real",
-                          asserted("Corollary 1: |dL/dS_0|_F <= |dL/dS_T|_F.", "none on the inputs",
-                                   "Nothing follows that limits the inputs.",
-                                   "The inputs were searched for, of 24 candidates a step, and the growth found is a "
-                                   "small factor within a polynomial bound. On random inputs and in training we saw "
-                                   "none; the corollary should say 'at most polynomially'."),
-                          "004 Corollary 1",
-                          "Gradients do not explode through the recurrence: |dL/dS_0|_F <= |dL/dS_T|_F, "
-                          "whatever the inputs.",
-                          "Keys and penalty directions chosen for it, of 24 a step, stretch the chain "
-                          "several times, within sqrt(det M_t / det M_0); the gradient of a loss on S_T along what is "
-                          "stretched most grows by as much on its way to S_0.",
-                          chosen_runs),
-              {"vla"}),
+          running(refuted_row(
+                      "vla-cor1-adversarial-real",
+                      asserted("Corollary 1: $|dL/dS_0|_F <= |dL/dS_T|_F$.", "none on the inputs",
+                               "Nothing follows that limits the inputs.",
+                               "The inputs were searched for, of 24 candidates a step, and the growth found is a "
+                               "small factor within a polynomial bound. On random inputs and in training we saw "
+                               "none; the corollary should say 'at most polynomially'."),
+                      "004 Corollary 1",
+                      "Gradients do not explode through the recurrence: $|dL/dS_0|_F <= |dL/dS_T|_F$, "
+                      "whatever the inputs.",
+                      "Keys and penalty directions chosen for it, of 24 a step, stretch the chain "
+                      "several times, within $sqrt(det M_t / det M_0)$; the gradient of a loss on $S_T$ along what is "
+                      "stretched most grows by as much on its way to $S_0$.",
+                      chosen_runs),
+                  {"vla"}),
           {integer_param("d", 4, 2, 8, "head width; 8 d steps")}),
-      "An explosion it is not: with a true inverse the chain stays below a polynomial of t, while the same search over "
+      "An explosion it is not: with a true inverse the chain stays below a polynomial of $t$, while the same search "
+      "over "
       "free unit write directions passes it.");
 }
 

@@ -56,8 +56,8 @@ std::vector<Point> associativity(const Protocol &p) {
 Claim vla_scan_composition_associative() {
   return at_parameters(
       ledger_row("vla-scan-composition-associative", "004 §3.4, Algorithm 2",
-                 "The pairs (F, G) are associative under (F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r).",
-                 "Composition of affine maps that act on S from the left.", associativity),
+                 "The pairs ($F$, $G$) are associative under $(F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r)$.",
+                 "Composition of affine maps that act on $S$ from the left.", associativity),
       square);
 }
 
@@ -115,22 +115,24 @@ std::vector<Point> scanned_recurrence(const Protocol &p) {
 
 Claim vla_scan_eq12_recurrence() {
   return at_parameters(
-      running(explained(
-                  refuted_row("vla-scan-eq12-recurrence",
-                              asserted("Eq 12 and Algorithm 2: S_t = F_t S_{t-1} + G_t, G_t = e_t a_t^T.", "none",
-                                       "Algorithm 2 repeats it, with v_t among its inputs.",
-                                       "S is written transposed there, and v_t rather than e_t is what Algorithm 2 "
-                                       "takes in: the scan that we run composes S (I - k a^T) + v a^T, to which the "
-                                       "associativity stated applies. The equation should print it so."),
-                              "004 Eq 12, Algorithm 2",
-                              "S_t = F_t S_{t-1} + G_t with F_t = I - a_t k_t^T and G_t = e_t a_t^T is the recurrence "
-                              "of Eq 10, to be scanned from precomputed k, a and v.",
-                              "F stands on the wrong side, and G holds the residual e_t, which needs S_{t-1} and is "
-                              "subtracted twice: S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T.",
-                              scanned_recurrence),
-                  "With F^T on the right and v for e the scan is right, and v, k and a are what Algorithm 2 lists as "
-                  "its inputs."),
-              {"vla"}),
+      running(
+          explained(refuted_row(
+                        "vla-scan-eq12-recurrence",
+                        asserted("Eq 12 and Algorithm 2: $S_t = F_t S_{t-1} + G_t$, $G_t = e_t a_t^T$.", "none",
+                                 "Algorithm 2 repeats it, with $v_t$ among its inputs.",
+                                 "$S$ is written transposed there, and $v_t$ rather than $e_t$ is what Algorithm 2 "
+                                 "takes in: the scan that we run composes $S (I - k a^T) + v a^T$, to which the "
+                                 "associativity stated applies. The equation should print it so."),
+                        "004 Eq 12, Algorithm 2",
+                        "$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence "
+                        "of Eq 10, to be scanned from precomputed $k$, $a$ and $v$.",
+                        "$F$ stands on the wrong side, and $G$ holds the residual $e_t$, which needs $S_{t-1}$ and is "
+                        "subtracted twice: $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.",
+                        scanned_recurrence),
+                    "With $F^T$ on the right and $v$ for $e$ the scan is right, and $v$, $k$ and $a$ are what "
+                    "Algorithm 2 lists as "
+                    "its inputs."),
+          {"vla"}),
       run);
 }
 
@@ -215,18 +217,20 @@ std::vector<Point> scan_work(const Protocol &p) {
 
 Claim vla_scan_work() {
   return at_parameters(
-      running(explained(
-                  under("the head width is held fixed, for the work is about 4 T d^3",
-                        ledger_row("vla-scan-work", "004 §3.4, Algorithm 2",
-                                   "The scan over (F, G) has O(log T) depth and O(T) total work; together with §3.5, "
-                                   "the O(T d^2) of the recurrence.",
-                                   "Linear in T at fixed d, but a composition multiplies two pairs of d x d "
-                                   "matrices: about 4 T d^3 multiply-adds against 2 T d^2, an overhead of 2 d (64 "
-                                   "at d = 32).",
-                                   scan_work)),
-                  "The depth and the order in T are right. The width is what the text leaves out; a chunked form costs "
-                  "less."),
-              {"vla"}),
+      running(
+          explained(
+              under(
+                  "the head width is held fixed, for the work is about 4 T d^3",
+                  ledger_row("vla-scan-work", "004 §3.4, Algorithm 2",
+                             "The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work; together with §3.5, "
+                             "the $O(T d^2)$ of the recurrence.",
+                             "Linear in $T$ at fixed $d$, but a composition multiplies two pairs of $d$ x $d$ "
+                             "matrices: about $4 T d^3$ multiply-adds against $2 T d^2$, an overhead of 2 $d$ (64 "
+                             "at $d = 32$).",
+                             scan_work)),
+              "The depth and the order in $T$ are right. The width is what the text leaves out; a chunked form costs "
+              "less."),
+          {"vla"}),
       scanned);
 }
 

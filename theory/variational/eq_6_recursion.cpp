@@ -60,12 +60,13 @@ std::vector<Point> recursion_is_ridge(const Protocol &p) {
 
 Claim rls_eq6_post_update() {
   return at_parameters(
-      running(ledger_row("rls-eq6-post-update", "004 Eq 6",
-                         "The recursion S_t = S_{t-1} + (v_t - S_{t-1} k_t)(A_t k_t)^T with A_t by Sherman-Morrison is "
-                         "recursive least squares.",
-                         "With u = k it is the ridge solution with the constant penalty lambda0, after every pair.",
-                         recursion_is_ridge),
-              {"rls", "vla_unnormalized"}),
+      running(
+          ledger_row("rls-eq6-post-update", "004 Eq 6",
+                     "The recursion $S_t = S_{t-1} + (v_t - S_{t-1} k_t)(A_t k_t)^T$ with $A_t$ by Sherman-Morrison is "
+                     "recursive least squares.",
+                     "With $u = k$ it is the ridge solution with the constant penalty $lambda0$, after every pair.",
+                     recursion_is_ridge),
+          {"rls", "vla_unnormalized"}),
       setting);
 }
 
@@ -94,24 +95,25 @@ std::vector<Point> recursion_against_eq5(const Protocol &p) {
 
 Claim rls_eq6_solves_eq5() {
   return at_parameters(
-      running(explained(refuted_row(
-                            "rls-eq6-solves-eq5",
-                            asserted("§2.4: 'The optimal update uses the Sherman-Morrison formula to maintain the "
-                                     "inverse covariance A_t = M_t^{-1} exactly' (Eq 5, 6).",
-                                     "none", "§3 instantiates it.",
-                                     "Eq 6 is textbook recursive least squares and is right; M_t in Eq 5 is meant as "
-                                     "the regulariser whose inverse the recursion carries. With a constant lambda0 I "
-                                     "in the trace term the two agree."),
-                            "004 Eq 5-6",
-                            "The recursion of Eq 6 maintains the minimiser of Eq 5, sum |v_s - S k_s|^2 + "
-                            "tr(S M_t S^T), with A_t = M_t^{-1} exactly.",
-                            "With u = k it minimises the ridge loss with the constant penalty lambda0. Eq 5's Hessian "
-                            "is K K^T + M_t, whose inverse is not A_t; with other u the recursion minimises "
-                            "neither.",
-                            recursion_against_eq5),
-                        "Eq 6 is textbook recursive least squares. Eq 5 writes its growing inverse covariance into the "
-                        "penalty as well, which counts the keys twice; read M_t as the Gram matrix plus lambda0 I."),
-              {"vla_unnormalized"}),
+      running(
+          explained(refuted_row(
+                        "rls-eq6-solves-eq5",
+                        asserted("§2.4: 'The optimal update uses the Sherman-Morrison formula to maintain the "
+                                 "inverse covariance $A_t = M_t^{-1}$ exactly' (Eq 5, 6).",
+                                 "none", "§3 instantiates it.",
+                                 "Eq 6 is textbook recursive least squares and is right; $M_t$ in Eq 5 is meant as "
+                                 "the regulariser whose inverse the recursion carries. With a constant $lambda0$ $I$ "
+                                 "in the trace term the two agree."),
+                        "004 Eq 5-6",
+                        "The recursion of Eq 6 maintains the minimiser of Eq 5, $sum |v_s - S k_s|^2 + "
+                        "tr(S M_t S^T)$, with $A_t = M_t^{-1}$ exactly.",
+                        "With $u = k$ it minimises the ridge loss with the constant penalty $lambda0$. Eq 5's Hessian "
+                        "is $K K^T + M_t$, whose inverse is not $A_t$; with other $u$ the recursion minimises "
+                        "neither.",
+                        recursion_against_eq5),
+                    "Eq 6 is textbook recursive least squares. Eq 5 writes its growing inverse covariance into the "
+                    "penalty as well, which counts the keys twice; read $M_t$ as the Gram matrix plus $lambda0 I$."),
+          {"vla_unnormalized"}),
       setting);
 }
 

@@ -35,8 +35,8 @@ std::vector<Point> batch_minimiser(const Protocol &p) {
 Claim vla_eq17_batch_minimiser() {
   return at_parameters(
       ledger_row("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17",
-                 "S* = V K^T (K K^T + M_t)^{-1} minimises sum |v_s - S k_s|^2 + tr(S M_t S^T).",
-                 "Identity. The prediction is the minimum by least squares on the keys and M_t's root.",
+                 "$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.",
+                 "Identity. The prediction is the minimum by least squares on the keys and $M_t$'s root.",
                  batch_minimiser),
       batch);
 }
@@ -68,20 +68,21 @@ std::vector<Point> shrinkage(const Protocol &p) {
 Claim vla_eq17_shrinkage() {
   return at_parameters(
       explained(
-          refuted_row("vla-eq17-shrinkage",
-                      asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers "
-                               "stored associations exactly when the keys are linearly independent'.",
-                               "bounded inputs; exact arithmetic; independent keys",
-                               "Proposition 3 follows and restates it for the recursion.",
-                               "We think of the penalty as vanishing beside the data, as in classical least squares, "
-                               "where recovery is exact. With M_t = sum u u^T of unit u the minimiser keeps the "
-                               "direction of every value and shrinks its length, which the normalised write does not."),
-                      "004 §4.3",
-                      "Under bounded inputs and exact arithmetic the objective of Eq 7 recovers stored associations "
-                      "exactly when the keys are linearly independent.",
-                      "For orthonormal keys with u = k its minimiser reads v / (2 + lambda0): the penalty equals the "
-                      "keys' own Gram matrix, so half is lost even as lambda0 -> 0.",
-                      shrinkage),
+          refuted_row(
+              "vla-eq17-shrinkage",
+              asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers "
+                       "stored associations exactly when the keys are linearly independent'.",
+                       "bounded inputs; exact arithmetic; independent keys",
+                       "Proposition 3 follows and restates it for the recursion.",
+                       "We think of the penalty as vanishing beside the data, as in classical least squares, "
+                       "where recovery is exact. With $M_t = sum u u^T$ of unit $u$ the minimiser keeps the "
+                       "direction of every value and shrinks its length, which the normalised write does not."),
+              "004 §4.3",
+              "Under bounded inputs and exact arithmetic the objective of Eq 7 recovers stored associations "
+              "exactly when the keys are linearly independent.",
+              "For orthonormal keys with $u = k$ its minimiser reads $v / (2 + lambda0)$: the penalty equals the "
+              "keys' own Gram matrix, so half is lost even as $lambda0 -> 0$.",
+              shrinkage),
           "The directions of the values are right. A constant penalty, as in classical least squares, recovers them "
           "as it vanishes."),
       orthonormal);
@@ -123,24 +124,24 @@ std::vector<Point> recursion_against_minimiser(const Protocol &p) {
 
 Claim vla_eq10_solves_eq7() {
   return at_parameters(
-      running(
-          explained(refuted_row(
-                        "vla-eq10-solves-eq7",
-                        asserted("§3.3: 'The solution to (7) can be maintained exactly in O(d^2) per step' (Eq 9, 10).",
-                                 "none",
-                                 "§3.3 goes on: 'the normalisation of both is essential'; A.1 calls the unit length "
-                                 "'the key departure from classical RLS'.",
-                                 "A.1 says that the unit-length write departs from classical RLS, so that Eq 10 is a "
-                                 "variant of the minimiser's recursion; what is maintained exactly is A_t. 'The "
-                                 "solution' should read 'a normalised form of its update'."),
-                        "004 §3.3, Appendix A.1", "Eq 9-10 maintain the minimiser of Eq 7 exactly.",
-                        "For orthonormal keys the recursion is (2 + lambda0) times the minimiser where u = k, "
-                        "(1 + lambda0) times where u is orthogonal to every key; for random keys it is "
-                        "another matrix.",
-                        recursion_against_minimiser),
-                    "Two departures: the unit-length write direction, which the text names, and the penalty M_t that "
-                    "grows with the keys, which the recursion does not see."),
-          {"vla", "rls"}),
+      running(explained(
+                  refuted_row(
+                      "vla-eq10-solves-eq7",
+                      asserted("§3.3: 'The solution to (7) can be maintained exactly in $O(d^2)$ per step' (Eq 9, 10).",
+                               "none",
+                               "§3.3 goes on: 'the normalisation of both is essential'; A.1 calls the unit length "
+                               "'the key departure from classical RLS'.",
+                               "A.1 says that the unit-length write departs from classical RLS, so that Eq 10 is a "
+                               "variant of the minimiser's recursion; what is maintained exactly is $A_t$. 'The "
+                               "solution' should read 'a normalised form of its update'."),
+                      "004 §3.3, Appendix A.1", "Eq 9-10 maintain the minimiser of Eq 7 exactly.",
+                      "For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser where $u = k$, "
+                      "$(1 + lambda0)$ times where $u$ is orthogonal to every key; for random keys it is "
+                      "another matrix.",
+                      recursion_against_minimiser),
+                  "Two departures: the unit-length write direction, which the text names, and the penalty $M_t$ that "
+                  "grows with the keys, which the recursion does not see."),
+              {"vla", "rls"}),
       halved);
 }
 

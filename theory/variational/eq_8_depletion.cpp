@@ -71,17 +71,17 @@ Claim eq8_depletion() {
   return explained(
       at_parameters(
           running(ledger_row("vla-eq8-depletion", "004 §3.2, Eq 8",
-                             "Because u_t is normalised, each rank-1 update depletes A_t in exactly one direction "
-                             "by a bounded amount; subspaces that no u touches keep their full magnitude.",
-                             "A_{t-1} - A_t = z z^T / delta_t with z = A_{t-1} u_t: rank 1, trace at most "
-                             "|A_{t-1}| (delta - 1) / delta < 1 / lambda0, the first s^2 / (lambda0 (lambda0 + "
-                             "s^2)) for |u| = s. The direction is z, not u. Needs the refresh off.",
+                             "Because $u_t$ is normalised, each rank-1 update depletes $A_t$ in exactly one direction "
+                             "by a bounded amount; subspaces that no $u$ touches keep their full magnitude.",
+                             "$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$: rank 1, trace at most "
+                             "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$, the first $s^2 / (lambda0 (lambda0 + "
+                             "s^2))$ for $|u| = s$. The direction is $z$, not $u$. Needs the refresh off.",
                              depletion),
                   {"vla"}),
           {integer_param("d", 32, 3, 64, "head width"),
            real_param("lambda0", paper_lambda0, 1e-3, 10, "penalty at the start"),
            real_param("s", 1, 0.05, 3, "length of u")}),
-      "Even a direction that u itself never had is depleted, if A has turned it into z.");
+      "Even a direction that $u$ itself never had is depleted, if $A$ has turned it into $z$.");
 }
 
 // ---- S_t ---------------------------------------------------------------------------------------------------------------
@@ -129,17 +129,18 @@ Claim suppression_by_a() {
           running(
               refuted_row(
                   "vla-suppression-by-a",
-                  asserted("§7.1: 'if k_t lies in the span of previously seen keys, A_t k_t is small and the S update "
-                           "is suppressed; if it introduces a new direction, the update proceeds at full magnitude'.",
-                           "u_s = k_s", "§7.4 repeats that update magnitudes diminish.",
-                           "The suppression acts through e_t: a key that is stored already has a small residual, so "
-                           "that its write is small. And the direction of A_t k_t does avoid what was written before. "
-                           "The length of A_t k_t is divided out in VLAv3; the sentence describes VLAv2."),
+                  asserted(
+                      "§7.1: 'if $k_t$ lies in the span of previously seen keys, $A_t k_t$ is small and the $S$ update "
+                      "is suppressed; if it introduces a new direction, the update proceeds at full magnitude'.",
+                      "$u_s = k_s$", "§7.4 repeats that update magnitudes diminish.",
+                      "The suppression acts through $e_t$: a key that is stored already has a small residual, so "
+                      "that its write is small. And the direction of $A_t k_t$ does avoid what was written before. "
+                      "The length of $A_t k_t$ is divided out in VLAv3; the sentence describes VLAv2."),
                   "004 §3.2, §4.4, §7.1, §7.4, Algorithm 1",
-                  "Where k_t lies in directions seen before, A_t k_t is small and the update of S is "
+                  "Where $k_t$ lies in directions seen before, $A_t k_t$ is small and the update of $S$ is "
                   "suppressed; a new direction is written at full magnitude.",
-                  "a_t = A_t k_t / |A_t k_t|, so that |e_t a_t^T|_F = |e_t| whatever |A_t k_t| is: "
-                  "only the direction of A_t k_t matters, and A -> c A changes nothing.",
+                  "$a_t = A_t k_t / |A_t k_t|$, so that $|e_t a_t^T|_F = |e_t|$ whatever $|A_t k_t|$ is: "
+                  "only the direction of $A_t k_t$ matters, and $A -> c$ A changes nothing.",
                   suppression),
               {"vla", "vla_unnormalized"}),
           {integer_param("d", 8, 2, 64, "head width"), integer_param("dv", 3, 1, 32, "value width"),

@@ -53,7 +53,7 @@ Claim sherman_morrison_exact() {
   return at_parameters(
       running(
           ledger_row("sherman-morrison-exact", "004 Eq 9, 18",
-                     "Rank-one updates by the Sherman-Morrison formula maintain A_t = M_t^{-1} exactly.",
+                     "Rank-one updates by the Sherman-Morrison formula maintain $A_t = M_t^{-1}$ exactly.",
                      "Identity: to rounding after a thousand updates, in float64 and in float32, without the refresh.",
                      inverse_is_exact),
           {"vla"}),
@@ -124,20 +124,21 @@ Claim sherman_morrison_refresh_bias() {
   return at_parameters(
       running(
           explained(
-              refuted_row("sherman-morrison-refresh-bias",
-                          limited("§1.2: A_t 'is maintained exactly using the Sherman-Morrison rank-1 formula'.",
-                                  "lambda0 = 0.1; u of length 1/sqrt d in Algorithm 1; runs of T = 25 to 1,000",
-                                  "§5.4, Table 6 and Algorithm 1 line 15 disclose the refresh: 'every 20 steps, + 1e-3 "
-                                  "I', which departs from the inverse on purpose."),
-                          "004 §1.2, §5.4, Algorithm 1 lines 15-17",
-                          "Stricter reading: with the refresh, 1e-3 I every 20 steps, A_t still is M_t^{-1} exactly.",
-                          "Its trace is larger by eta tr(M_T^{-1} (sum of M_j^2 over the refreshes j) M_T^{-1}), to "
-                          "first order: by .01, .04, .08, .19, .6 and 2.0% at T = 25, 64, 128, 256, 512 and 1000, at d "
-                          "= 32 and Algorithm 1's u.",
-                          refresh_bias),
+              refuted_row(
+                  "sherman-morrison-refresh-bias",
+                  limited("§1.2: $A_t$ 'is maintained exactly using the Sherman-Morrison rank-1 formula'.",
+                          "$lambda0 = 0.1$; $u$ of length $1/sqrt d$ in Algorithm 1; runs of $T = 25$ to 1,000",
+                          "§5.4, Table 6 and Algorithm 1 line 15 disclose the refresh: 'every 20 steps, + 1e-3 "
+                          "I', which departs from the inverse on purpose."),
+                  "004 §1.2, §5.4, Algorithm 1 lines 15-17",
+                  "Stricter reading: with the refresh, 1e-3 I every 20 steps, $A_t$ still is $M_t^{-1}$ exactly.",
+                  "Its trace is larger by $eta tr$($M_T^{-1}$ (sum of $M_j^2$ over the refreshes $j$) $M_T^{-1}$), to "
+                  "first order: by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d "
+                  "= 32$ and Algorithm 1's $u$.",
+                  refresh_bias),
               "At the paper's lengths the departure is small, and the refresh is disclosed. The drift that it is to "
               "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); for ever repeated, "
-              "it keeps A from vanishing."),
+              "it keeps $A$ from vanishing."),
           {"vla"}),
       refreshing);
 }
@@ -223,13 +224,14 @@ std::vector<Point> delta_at_least_one(const Protocol &p) {
 
 Claim sm_delta_ge_1() {
   return at_parameters(
-      running(ledger_row(
-                  "sm-delta-ge-1", "004 §3.3, Appendix A.1",
-                  "Since A_{t-1} is positive definite, delta_t = 1 + u^T A_{t-1} u >= 1 always.",
-                  "At lambda0 = .1 in the layer's own float32 as in float64; for one direction repeated delta_t = 1 + "
-                  "1/(lambda0 + t - 1).",
-                  delta_at_least_one),
-              {"vla", "vla_unnormalized"}),
+      running(
+          ledger_row(
+              "sm-delta-ge-1", "004 §3.3, Appendix A.1",
+              "Since $A_{t-1}$ is positive definite, $delta_t = 1 + u^T A_{t-1} u >= 1$ always.",
+              "At $lambda0 = .1$ in the layer's own float32 as in float64; for one direction repeated $delta_t = 1 + "
+              "1/(lambda0 + t - 1)$.",
+              delta_at_least_one),
+          {"vla", "vla_unnormalized"}),
       denominators);
 }
 
@@ -259,20 +261,20 @@ std::vector<Point> delta_repeated(const Protocol &p) {
 
 Claim sm_delta_f32_repeated_u() {
   return at_parameters(
-      running(
-          explained(under("lambda0 is well above the rounding of float32",
-                          ledger_row(
-                              "sm-delta-f32-repeated-u", "004 §3.3, §5.4",
-                              "delta_t >= 1 always, so that the division is unconditionally safe; precision is float32 "
-                              "throughout.",
-                              "True for lambda0 well above float32's rounding. At 1e-8 and 1e-9 cancellation along a "
-                              "repeated direction makes u^T A u negative, down to delta in the minus hundreds; in "
-                              "float64 the same runs give 1 + 1/(lambda0 + t - 1).",
-                              delta_repeated)),
-                    "At the paper's lambda0 = .1 it is safe. Algorithm 1 clamps delta at 1e-4, which hides the "
-                    "failure where it "
-                    "occurs."),
-          {"vla", "vla_unnormalized"}),
+      running(explained(
+                  under("lambda0 is well above the rounding of float32",
+                        ledger_row(
+                            "sm-delta-f32-repeated-u", "004 §3.3, §5.4",
+                            "$delta_t >= 1$ always, so that the division is unconditionally safe; precision is float32 "
+                            "throughout.",
+                            "True for $lambda0$ well above float32's rounding. At 1e-8 and 1e-9 cancellation along a "
+                            "repeated direction makes $u^T A u$ negative, down to $delta$ in the minus hundreds; in "
+                            "float64 the same runs give $1 + 1/(lambda0 + t - 1)$.",
+                            delta_repeated)),
+                  "At the paper's $lambda0 = .1$ it is safe. Algorithm 1 clamps $delta$ at 1e-4, which hides the "
+                  "failure where it "
+                  "occurs."),
+              {"vla", "vla_unnormalized"}),
       {width});
 }
 

@@ -74,20 +74,18 @@ std::vector<Point> growth(const Protocol &p) {
 
 Claim linear_growth() {
   return explained(
-      at_parameters(
-          under(
-              "E v k^T is not 0",
-              running(
-                  ledger_row(
-                      "linattn-norm-ot", "004 §1.1, §2.2, §4.1",
-                      "For random inputs E|S_T|_F of linear attention is O(T), read as growth in proportion to T.",
-                      "E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2 for independent pairs: in proportion to T^2 "
-                      "only where E v k^T is not 0; sqrt T growth of |S| for independent values of zero mean. As an "
-                      "upper bound O(T) always holds.",
-                      growth),
-                  {"linear"})),
-          {integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")}),
-      "Keys and values that are both linear in one input with a mean have E v k^T != 0, which is the common case.");
+      at_parameters(under("E v k^T is not 0", running(ledger_row("linattn-norm-ot", "004 §1.1, §2.2, §4.1",
+                                                                 "For random inputs $E|S_T|_F$ of linear attention is "
+                                                                 "$O(T)$, read as growth in proportion to $T$.",
+                                                                 "$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ "
+                                                                 "for independent pairs: in proportion to $T^2$ "
+                                                                 "only where $E v k^T$ is not 0; $sqrt T$ growth of "
+                                                                 "$|S|$ for independent values of zero mean. As an "
+                                                                 "upper bound $O(T)$ always holds.",
+                                                                 growth),
+                                                      {"linear"})),
+                    {integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")}),
+      "Keys and values that are both linear in one input with a mean have $E v k^T != 0$, which is the common case.");
 }
 
 // ---- The figure's numbers ----------------------------------------------------------------------------------------------
@@ -95,12 +93,12 @@ Claim linear_growth() {
 Claim printed_norms() {
   return explained(
       untested_row("vla-fig4-norms-1600-vs-15", Reason::under_specified, "004 §1.1, §4.1, §6.2, Fig 2b, Fig 4",
-                   "On random inputs at T = 1000, d_h = 32 the additive |S|_F reaches about 1600 (1630) at a "
+                   "On random inputs at $T = 1000$, $d_h = 32$ the additive $|S|_F$ reaches about 1600 (1630) at a "
                    "constant rate of 1.6 a step; VLA stays below 15 and DeltaNet is bounded too.",
                    "Not stated: the law of the inputs, the feature map and projections of keys and values, "
-                   "whether S is normalised, the length of u."),
-      "A constant rate needs E v phi(k)^T != 0: values whose mean is not zero. Inputs x uniform in [0,1] through "
-      "linear maps as initialised by default give 1648 +- 47 at a rate of 1.63, and VLA about 10. Readings of "
+                   "whether $S$ is normalised, the length of $u$."),
+      "A constant rate needs $E v phi(k)^T != 0$: values whose mean is not zero. Inputs $x$ uniform in [0,1] through "
+      "linear maps as initialised by default give $1648 +- 47$ at a rate of 1.63, and VLA about 10. Readings of "
       "zero mean are vla_fig4_readings.");
 }
 
@@ -146,12 +144,13 @@ std::vector<Point> zero_mean_readings(const Protocol &p) {
 
 Claim fig4_readings() {
   return running(
-      ledger_row("vla-fig4-readings", "004 Fig 4 (derived)",
-                 "Of inputs with zero mean at d_h = 32, independent keys and values make linear attention's |S_T| "
-                 "grow as sqrt T, not at a constant rate; v = k at a constant rate, but to another value.",
-                 "sqrt(T E|v|^2|k|^2): at T = 1000 1419 for elu + 1 keys and N(0,1) values (1174 with the features' "
-                 "mean square left out), 1012 for Gaussian ones, 31.6 for unit ones; 5750 for v = k.",
-                 zero_mean_readings),
+      ledger_row(
+          "vla-fig4-readings", "004 Fig 4 (derived)",
+          "Of inputs with zero mean at $d_h = 32$, independent keys and values make linear attention's $|S_T|$ "
+          "grow as $sqrt T$, not at a constant rate; $v = k$ at a constant rate, but to another value.",
+          "$sqrt(T E|v|^2|k|^2)$: at $T = 1000$ 1419 for elu + 1 keys and $N$(0,1) values (1174 with the features' "
+          "mean square left out), 1012 for Gaussian ones, 31.6 for unit ones; 5750 for $v = k$.",
+          zero_mean_readings),
       {"linear"});
 }
 
@@ -207,18 +206,18 @@ Claim deltanet_bounded() {
   return explained(
       at_parameters(
           under("|k| <= 1 and 1/2 <= beta_t <= b < 1",
-                running(
-                    ledger_row("deltanet-eq4-bounded", "004 §6.2, Fig 4",
-                               "DeltaNet as in Eq 4 stays bounded, because its scalar gate prevents unbounded growth.",
-                               "For |k| <= 1 and 1/2 <= beta_t <= b < 1, |S_t|_F <= C_v / (1 - b). Isotropic unit "
-                               "keys: E|S_t|^2 "
-                               "-> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d). For |k|^2 > 1 + beta it explodes: |S| = "
-                               "10^96 after "
-                               "60 steps of elu + 1 keys, d = 32, beta = 0.9.",
-                               gated),
-                    {"scalar_gated_delta"})),
+                running(ledger_row(
+                            "deltanet-eq4-bounded", "004 §6.2, Fig 4",
+                            "DeltaNet as in Eq 4 stays bounded, because its scalar gate prevents unbounded growth.",
+                            "For $|k| <= 1$ and $1/2 <= beta_t <= b < 1$, $|S_t|_F <= C_v / (1 - b)$. Isotropic unit "
+                            "keys: $E|S_t|^2 "
+                            "-> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$. For $|k|^2 > 1 + beta$ it explodes: $|S| = "
+                            "10^96$ after "
+                            "60 steps of elu + 1 keys, $d = 32$, $beta = 0.9$.",
+                            gated),
+                        {"scalar_gated_delta"})),
           {integer_param("d", 4, 2, 32, "head width"), real_param("beta", 0.5, 0.05, 0.95, "the gate")}),
-      "Eq 4 is printed with raw keys k_t = W_k x_t; the statement needs normalised ones.");
+      "Eq 4 is printed with raw keys $k_t = W_k x_t$; the statement needs normalised ones.");
 }
 
 } // namespace

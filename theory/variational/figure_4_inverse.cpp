@@ -103,25 +103,27 @@ Claim a_decay() {
               refuted_row(
                   "vla-a-decay-56-to-10",
                   stricter(
-                      "§6.2, Fig 4 right: |A_t|_F 'showing exponential decay from ~56 to ~10 as the penalty matrix "
+                      "§6.2, Fig 4 right: $|A_t|_F$ 'showing exponential decay from ~56 to ~10 as the penalty matrix "
                       "accumulates mass'.",
-                      "random inputs, d_h = 32, 1000 steps; u_t = W_u W_k x_t of unit length (Eq 8)",
+                      "random inputs, $d_h = 32$, 1000 steps; $u_t = W_u W_k x_t$ of unit length (Eq 8)",
                       "The next sentence calls the decay 'the mechanistic signature of the SM update': it describes a "
                       "curve, and 'exponential' is its word for the shape."),
                   "004 §6.2, Fig 4 right",
-                  "Stricter reading: on random inputs at d_h = 32 |A_t|_F falls by the same factor every step, from "
+                  "Stricter reading: on random inputs at $d_h = 32$ $|A_t|_F$ falls by the same factor every step, "
+                  "from "
                   "about "
                   "56 to about 10 over 1000 steps.",
-                  "It starts at sqrt d / lambda0 = 56.57 and, for the paper's u = W_u W_k x, is about 10.6 at t = "
-                  "1000, "
-                  "as printed. In between it is algebraic: 19.7 at t = 100, then about 66 t^(-.27), towards t^(-1/4), "
+                  "It starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = "
+                  "1000$, "
+                  "as printed. In between it is algebraic: 19.7 at $t = 100$, then about $66 t^(-.27)$, towards "
+                  "$t^(-1/4)$, "
                   "the "
-                  "law of a square W_u, whose small singular values leave directions that no u reaches.",
+                  "law of a square $W_u$, whose small singular values leave directions that no $u$ reaches.",
                   decay),
               {"vla"}),
           {integer_param("t", 200, 101, 900, "steps of random u")}),
-      "The printed ends are right; only the word for the shape is not. For isotropic u the norm falls as sqrt d / "
-      "(lambda0 + t/d) "
+      "The printed ends are right; only the word for the shape is not. For isotropic $u$ the norm falls as $sqrt d / "
+      "(lambda0 + t/d)$ "
       "and ends at 0.18.");
 }
 

@@ -46,10 +46,11 @@ Claim vla_eq3_transposition() {
   return at_parameters(
       running(
           explained(refuted_row("vla-eq3-transposition",
-                                slip("Eq 3: S_t = S_{t-1} + phi(k_t) v_t^T read as S_t phi(q_t).", "none",
-                                     "Eq 10 and 11 have v k^T."),
-                                "004 Eq 3", "S_t = S_{t-1} + phi(k) v^T is read as o = S phi(q) / (phi(q).z).",
-                                "The read is S^T phi(q); with S as in Eq 10, v k^T, it is S phi(q).", transposition),
+                                slip("Eq 3: $S_t = S_{t-1} + phi(k_t) v_t^T$ read as $S_t phi(q_t)$.", "none",
+                                     "Eq 10 and 11 have $v k^T$."),
+                                "004 Eq 3", "$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q)$ / ($phi(q).z$).",
+                                "The read is $S^T phi(q)$; with $S$ as in Eq 10, $v k^T$, it is $S phi(q)$.",
+                                transposition),
                     "A slip of notation: with keys and values of different widths the shapes do not fit."),
           {"linear_elu", "linear"}),
       square);
@@ -127,10 +128,11 @@ Claim vla_eq11_output_scale() {
           explained(refuted_row(
                         "vla-eq11-output-scale",
                         stricter("Eq 11 and Algorithm 1 line 26.", "none",
-                                 "That the read returns v_i is implied at most; the text speaks of accuracy."),
-                        "004 Eq 11, Algorithm 1 line 26 (implied)", "Reading at q = k_i returns v_i once S k_i = v_i.",
-                        "It returns v_i |phi(k_i)| / (phi(k_i).z_t): the right direction, at a magnitude of about "
-                        "sqrt(d m2) / (d mu^2 t), .184/t at d = 32.",
+                                 "That the read returns $v_i$ is implied at most; the text speaks of accuracy."),
+                        "004 Eq 11, Algorithm 1 line 26 (implied)",
+                        "Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.",
+                        "It returns $v_i |phi(k_i)|$ / ($phi(k_i).z_t$): the right direction, at a magnitude of about "
+                        "$sqrt(d m2) / (d mu^2 t)$, $.184/t$ at $d = 32$.",
                         output_scale),
                     "The normaliser sums keys, as for an additive state; VLA's state does not add. Harmless for the "
                     "nearest value, but it shrinks logits as the sequence grows."),
@@ -172,17 +174,19 @@ std::vector<Point> penalty_scale(const Protocol &p) {
 
 Claim vla_internal_u_scale() {
   return at_parameters(
-      running(explained(
-                  refuted_row("vla-internal-u-scale",
-                              slip("Eq 8: u of unit length; Algorithm 1 line 10: divided by sqrt(d_h).", "none",
-                                   "Both are printed; neither mentions the other."),
-                              "004 Eq 8 against Algorithm 1 line 10", "The penalty direction u_t has one definition.",
-                              "Unit length in Eq 8, 1/sqrt(d) in Algorithm 1: the trace of M_t grows by 1 or by 1/d a "
-                              "step, a factor 32 at d = 32.",
-                              penalty_scale),
-                  "Results that depend on lambda0/|u|^2 differ by d between the two, among them how far earlier keys "
-                  "are avoided (row vla-whitening-direction)."),
-              {"vla"}),
+      running(
+          explained(
+              refuted_row(
+                  "vla-internal-u-scale",
+                  slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
+                       "Both are printed; neither mentions the other."),
+                  "004 Eq 8 against Algorithm 1 line 10", "The penalty direction $u_t$ has one definition.",
+                  "Unit length in Eq 8, $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by $1/d$ a "
+                  "step, a factor 32 at $d = 32$.",
+                  penalty_scale),
+              "Results that depend on $lambda0/|u|^2$ differ by $d$ between the two, among them how far earlier keys "
+              "are avoided (row vla-whitening-direction)."),
+          {"vla"}),
       penalties);
 }
 
@@ -242,16 +246,16 @@ std::vector<Point> key_normalisation(const Protocol &p) {
 
 Claim vla_internal_khat() {
   return at_parameters(
-      running(
-          explained(refuted_row("vla-internal-khat",
-                                slip("§3.1: k/|k|; Algorithm 1 lines 8-9: (elu + 1)(k), normalised.", "none",
-                                     "Both are printed; neither mentions the other."),
-                                "004 §3.1 against Algorithm 1 line 9", "The normalised key has one definition.",
-                                "k/|k| in §3.1 has mean cosine 0 between random keys; (elu + 1)(k) normalised, as in "
-                                "Algorithm 1, has .694 at d = 32 and mu^2/m2 = .685 in the limit.",
-                                key_normalisation),
-                    "Arguments from near-orthogonal keys do not carry over to Algorithm 1, whose keys lean together."),
-          {"vla"}),
+      running(explained(
+                  refuted_row("vla-internal-khat",
+                              slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
+                                   "Both are printed; neither mentions the other."),
+                              "004 §3.1 against Algorithm 1 line 9", "The normalised key has one definition.",
+                              "$k/|k|$ in §3.1 has mean cosine 0 between random keys; (elu + 1)($k$) normalised, as in "
+                              "Algorithm 1, has .694 at $d = 32$ and $mu^2/m2 = .685$ in the limit.",
+                              key_normalisation),
+                  "Arguments from near-orthogonal keys do not carry over to Algorithm 1, whose keys lean together."),
+              {"vla"}),
       keys);
 }
 
@@ -278,13 +282,13 @@ Claim elu_approximates_exp() {
       at_parameters(
           refuted_row(
               "elu-approximates-exp",
-              stricter("§2.2: 'replace the softmax kernel with a positive feature map phi satisfying exp(q.k) ~ "
-                       "phi(q).phi(k)'.",
+              stricter("§2.2: 'replace the softmax kernel with a positive feature map $phi$ satisfying exp(q.k) ~ "
+                       "$phi(q).phi(k)$'.",
                        "a positive feature map; ELU + 1 is named in the next paragraph but one",
                        "'Multiple feature maps have been proposed': random Fourier features do approximate "
                        "it, ELU + 1 stands in the same list without a claim of accuracy."),
-              "004 §2.2", "Stricter reading: ELU + 1 approximates exp(q.k) by phi(q).phi(k).",
-              "At q = k = 0 it gives d for 1, and it grows as a polynomial.", elu_against_exp),
+              "004 §2.2", "Stricter reading: ELU + 1 approximates exp(q.k) by $phi(q).phi(k)$.",
+              "At $q = k = 0$ it gives $d$ for 1, and it grows as a polynomial.", elu_against_exp),
           {integer_param("d", 32, 2, 256, "width")}),
       "ELU + 1 replaces the similarity by another one; it is not an approximation of it.");
 }

@@ -53,13 +53,13 @@ Claim telescoped() {
   return explained(
       at_parameters(
           running(ledger_row("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13",
-                             "For |a_t| = 1, |S_t|_F <= |S_0|_F + sum over s <= t of |e_s|.",
-                             "Triangle inequality; an equality at t = 1. The sum grows linearly wherever e_t does "
+                             "For $|a_t| = 1$, $|S_t|_F <= |S_0|_F + sum$ over $s <= t$ of $|e_s|$.",
+                             "Triangle inequality; an equality at $t = 1$. The sum grows linearly wherever $e_t$ does "
                              "not die out, so that boundedness does not follow.",
                              telescoped_sums),
                   {"vla", "vla_unnormalized"}),
           {integer_param("d", 32, 2, 64, "head width"), integer_param("T", 1000, 2, 2000, "steps")}),
-      "Random unit keys and values at d = 32: after 1000 steps the bound is 240 times the norm.");
+      "Random unit keys and values at $d = 32$: after 1000 steps the bound is 240 times the norm.");
 }
 
 // ---- The plateau -------------------------------------------------------------------------------------------------------
@@ -138,26 +138,27 @@ std::vector<Point> residual_stays(const Protocol &p) {
 Claim residual() {
   return explained(
       at_parameters(
-          running(refuted_row(
-                      "vla-prop1-residual",
-                      asserted(
-                          "Proposition 1, proof: 'As S_t increasingly fits the stored associations, the prediction "
-                          "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
-                          "|v_t| <= C_v",
-                          "'once S k_s ~ v_s for observed keys, subsequent updates are near-zero and |S_t|_F "
-                          "plateaus': it says when, and does not restrict the proposition.",
-                          "The proof speaks of stored associations that are observed again: for those the residual "
-                          "does vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any "
-                          "memory; what we plot and use is that the norm stays bounded, and on random inputs it does."),
-                      "004 Proposition 1, proof; §4.4",
-                      "For |v_t| <= C_v the prediction residual e_t decreases toward zero, and updates diminish.",
-                      "Isotropic independent unit keys with new values: E|e_t|^2 -> 2 E|v|^2, with u along k as with "
-                      "random u: "
-                      "a new value is written at full strength for ever.",
-                      residual_stays),
-                  {"vla"}),
+          running(
+              refuted_row(
+                  "vla-prop1-residual",
+                  asserted(
+                      "Proposition 1, proof: 'As $S_t$ increasingly fits the stored associations, the prediction "
+                      "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
+                      "$|v_t| <= C_v$",
+                      "'once $S k_s ~ v_s$ for observed keys, subsequent updates are near-zero and $|S_t|_F$ "
+                      "plateaus': it says when, and does not restrict the proposition.",
+                      "The proof speaks of stored associations that are observed again: for those the residual "
+                      "does vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any "
+                      "memory; what we plot and use is that the norm stays bounded, and on random inputs it does."),
+                  "004 Proposition 1, proof; §4.4",
+                  "For $|v_t| <= C_v$ the prediction residual $e_t$ decreases toward zero, and updates diminish.",
+                  "Isotropic independent unit keys with new values: $E|e_t|^2 -> 2 E|v|^2$, with $u$ along $k$ as with "
+                  "random $u$: "
+                  "a new value is written at full strength for ever.",
+                  residual_stays),
+              {"vla"}),
           stationary_heads),
-      "True for data that some S fits exactly and that return for ever (vla_prop1_consistent_data).");
+      "True for data that some $S$ fits exactly and that return for ever (vla_prop1_consistent_data).");
 }
 
 std::vector<Point> norm_settles(const Protocol &p) {
@@ -183,10 +184,11 @@ Claim plateau() {
               running(
                   ledger_row(
                       "vla-prop1-plateau", "004 Proposition 1, §6.2",
-                      "For |v_t| <= C_v |S_t|_F converges to a finite plateau.",
-                      "E|S_t|^2 -> d E|v|^2 for isotropic independent unit keys. A single run's norm goes on moving "
+                      "For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.",
+                      "$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. A single run's norm goes on moving "
                       "about "
-                      "it, and inputs chosen against the state make it grow as sqrt t (vla_prop1_counterexample_sqrt).",
+                      "it, and inputs chosen against the state make it grow as $sqrt t$ "
+                      "(vla_prop1_counterexample_sqrt).",
                       norm_settles),
                   {"vla"})),
           stationary_heads),
@@ -260,16 +262,17 @@ std::vector<Point> revisited_data(const Protocol &p) {
 Claim consistent_data() {
   return explained(
       at_parameters(
-          under("one S fits all pairs and they return for ever",
-                running(
-                    ledger_row("vla-prop1-consistent-data", "004 Proposition 1, proof",
-                               "As S_t fits the stored associations the prediction error decreases to zero.",
-                               "Where one S fits all pairs (independent keys, n <= d) and they return for ever: then "
-                               "linearly, a_i tends to the dual vector of k_i over its length, and the error falls by "
-                               "max_i (1 - 1 / sqrt((G^{-1})_ii)) a pass, G the keys' Gram matrix. Not for n > d, nor "
-                               "for values with noise.",
-                               revisited_data),
-                    {"vla"})),
+          under(
+              "one S fits all pairs and they return for ever",
+              running(ledger_row(
+                          "vla-prop1-consistent-data", "004 Proposition 1, proof",
+                          "As $S_t$ fits the stored associations the prediction error decreases to zero.",
+                          "Where one $S$ fits all pairs (independent keys, $n <= d$) and they return for ever: then "
+                          "linearly, $a_i$ tends to the dual vector of $k_i$ over its length, and the error falls by "
+                          "$max_i (1 - 1 / sqrt((G^{-1})_ii))$ a pass, $G$ the keys' Gram matrix. Not for $n > d$, nor "
+                          "for values with noise.",
+                          revisited_data),
+                      {"vla"})),
           {real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")}),
       "The Widrow-Hoff argument that the proof cites has these conditions.");
 }

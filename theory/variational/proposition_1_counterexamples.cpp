@@ -79,16 +79,16 @@ Claim root_growth() {
       at_parameters(
           running(
               refuted_row("vla-prop1-counterexample-sqrt",
-                          asserted("Proposition 1: '|S_t|_F converges to a finite plateau when inputs are bounded'.",
+                          asserted("Proposition 1: '$|S_t|_F$ converges to a finite plateau when inputs are bounded'.",
                                    "bounded inputs",
                                    "The proof appeals to LMS convergence, which is about random inputs; the "
                                    "proposition does not say so.",
                                    "The proof's appeal to the LMS filter presumes inputs that are not chosen against "
                                    "the state. For random inputs the mean norm does settle, which is what Fig 4 shows; "
-                                   "and sqrt(t) is still far below the linear growth that we compare with."),
-                          "004 Proposition 1", "For bounded inputs |S_t|_F converges to a finite plateau.",
-                          "Delta rule in the plane, unit keys each orthogonal to the state, values 1: |S_t|_F "
-                          "= sqrt t. The sharp worst case for unit keys: |S_t|^2 <= |S_{t-1}|^2 + |v_t|^2.",
+                                   "and $sqrt(t)$ is still far below the linear growth that we compare with."),
+                          "004 Proposition 1", "For bounded inputs $|S_t|_F$ converges to a finite plateau.",
+                          "Delta rule in the plane, unit keys each orthogonal to the state, values 1: $|S_t|_F "
+                          "= sqrt t$. The sharp worst case for unit keys: $|S_t|^2 <= |S_{t-1}|^2 + |v_t|^2$.",
                           delta_rule),
               {"delta_net"}),
           length),
@@ -116,20 +116,20 @@ Claim root_growth_with_inverse() {
       at_parameters(
           running(
               refuted_row("vla-prop1-counterexample-real-a",
-                          asserted("Proposition 1 with Eq 9: the plateau under VLA's own A_t.", "bounded inputs",
-                                   "As for any A_t.",
+                          asserted("Proposition 1 with Eq 9: the plateau under VLA's own $A_t$.", "bounded inputs",
+                                   "As for any $A_t$.",
                                    "Inputs in a plane orthogonal to every penalty direction switch the penalty off by "
-                                   "construction. A learned u_t = W_u k_t does not stay orthogonal to all its keys."),
+                                   "construction. A learned $u_t = W_u k_t$ does not stay orthogonal to all its keys."),
                           "004 Proposition 1",
-                          "For bounded inputs |S_t|_F converges to a finite plateau, A_t being VLA's own "
+                          "For bounded inputs $|S_t|_F$ converges to a finite plateau, $A_t$ being VLA's own "
                           "inverse.",
-                          "The same keys in a plane, u_t along a third axis: A_t stays a multiple of I on the "
-                          "plane and |S_t|_F = sqrt t. With u along k the growth is slower, 13.4 for 20 at t "
-                          "= 400.",
+                          "The same keys in a plane, $u_t$ along a third axis: $A_t$ stays a multiple of $I$ on the "
+                          "plane and $|S_t|_F = sqrt t$. With $u$ along $k$ the growth is slower, 13.4 for 20 at $t "
+                          "= 400$.",
                           with_inverse),
               {"vla"}),
           length),
-      "A_t does not bound the state: it only turns the write direction, whose length is 1.");
+      "$A_t$ does not bound the state: it only turns the write direction, whose length is 1.");
 }
 
 } // namespace

@@ -47,28 +47,31 @@ std::vector<Point> norms(const Protocol &p) {
 Claim unit_jacobian() {
   return explained(
       at_parameters(
-          running(refuted_row(
-                      "vla-prop2-unit-jacobian",
-                      asserted(
-                          "Proposition 2: '|J_t|_2 = 1 for all k_t, a_t', with footnote 1 and Appendix A.2.",
-                          "unit vectors",
-                          "Corollaries 1 and 2 rest on it. A.2 itself notes that at x = k the square can reach 4.",
-                          "What normalisation gives is a bound of 2 at every step that does not depend on d_h or "
-                          "lambda0, and of the golden ratio with a positive definite A_t; without it the norm grows as "
-                          "d_h/lambda0. Norm exactly 1 holds at a_t = k_t. The proposition should state the bound."),
-                      "004 Proposition 2, Eq 14, 23, footnote 1",
-                      "For a unit write direction a and a unit key k the Jacobian I - a k^T of the state's "
-                      "recurrence has spectral norm exactly 1, whatever a and k.",
-                      "(1 + sqrt(5 - 4c)) / 2 with c = a.k; the smallest singular value is 1 - c over it, the "
-                      "others are 1. Norm 1 at c = 1 only. Smallest counter-example: d = 2, k = e1, a = e2, "
-                      "the golden ratio.",
-                      norms),
-                  {"vla", "vla_unnormalized"}),
+          running(
+              refuted_row(
+                  "vla-prop2-unit-jacobian",
+                  asserted(
+                      "Proposition 2: '$|J_t|_2 = 1$ for all $k_t$, $a_t$', with footnote 1 and Appendix A.2.",
+                      "unit vectors",
+                      "Corollaries 1 and 2 rest on it. A.2 itself notes that at $x = k$ the square can reach 4.",
+                      "What normalisation gives is a bound of 2 at every step that does not depend on $d_h$ or "
+                      "$lambda0$, and of the golden ratio with a positive definite $A_t$; without it the norm grows as "
+                      "$d_h/lambda0$. Norm exactly 1 holds at $a_t = k_t$. The proposition should state the bound."),
+                  "004 Proposition 2, Eq 14, 23, footnote 1",
+                  "For a unit write direction $a$ and a unit key $k$ the Jacobian $I - a k^T$ of the state's "
+                  "recurrence has spectral norm exactly 1, whatever $a$ and $k$.",
+                  "$(1 + sqrt(5 - 4c)) / 2$ with $c = a.k$; the smallest singular value is $1 - c$ over it, the "
+                  "others are 1. Norm 1 at $c = 1$ only. Smallest counter-example: $d = 2$, $k = e1$, $a = e2$, "
+                  "the golden ratio.",
+                  norms),
+              {"vla", "vla_unnormalized"}),
           {width, cosine}),
-      "An oblique projection expands; only the orthogonal one, a = k, has norm 1. The proof takes the maximum over the "
-      "complement of k, where J is the identity. What normalising does give is the bound 2, and the golden ratio as "
+      "An oblique projection expands; only the orthogonal one, $a = k$, has norm 1. The proof takes the maximum over "
+      "the "
+      "complement of $k$, where $J$ is the identity. What normalising does give is the bound 2, and the golden ratio "
+      "as "
       "long "
-      "as a.k >= 0, which a positive definite A_t ensures.");
+      "as $a.k >= 0$, which a positive definite $A_t$ ensures.");
 }
 
 // ---- Steps of the proof ------------------------------------------------------------------------------------------------
@@ -98,14 +101,14 @@ Claim eq22() {
       at_parameters(
           running(refuted_row(
                       "vla-eq22-identity",
-                      asserted("Appendix A.2, Eq 22.", "a = k.x, b = alpha.x",
+                      asserted("Appendix A.2, Eq 22.", "$a = k.x$, $b = alpha.x$",
                                "'We bound from above by considering two extremes': they do not use the last term.",
-                               "The last term is a slip; the two extremes are computed from 1 - 2ab + a^2 directly."),
+                               "The last term is a slip; the two extremes are computed from $1 - 2ab + a^2$ directly."),
                       "004 Appendix A.2, Eq 22",
-                      "For unit x with a = k.x and b = alpha.x, |J x|^2 = 1 - 2ab + a^2 = (1-ab)^2 + "
-                      "a^2(1-b^2) - b^2(1-a^2).",
-                      "The last term does not belong: 1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2). At a = 0, "
-                      "b = 1 the printed right side is 0, the left 1.",
+                      "For unit $x$ with $a = k.x$ and $b = alpha.x$, $|J x|^2 = 1 - 2ab + a^2$ = (1-ab)^2 + "
+                      "$a^2(1-b^2) - b^2(1-a^2)$.",
+                      "The last term does not belong: $1 - 2ab + a^2$ = (1-ab)^2 + $a^2(1-b^2)$. At $a = 0$, "
+                      "$b = 1$ the printed right side is 0, the left 1.",
                       squared_image),
                   {"vla"}),
           {real_param("a", 0.6, -1, 1, "k . x"), real_param("b", 0.5, -1, 1, "alpha . x")}),
@@ -131,19 +134,20 @@ std::vector<Point> image_of_the_key(const Protocol &p) {
 Claim proof_at_k() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-prop2-proof-x-eq-k",
-                              asserted("Appendix A.2, first extreme: at x = k, |J k|^2 = 1 - 2b + 1 = (1 - b)^2 <= 4.",
-                                       "unit vectors; a = 1", "The bound 4 that the text draws from it is right.",
-                                       "2 - 2b and (1 - b)^2 agree at the ends b = -1 and b = 1, and the bound of 4 "
-                                       "that we use holds for both."),
-                              "004 Appendix A.2, first extreme",
-                              "At x = k, where k.x = 1, |J k|^2 = 2 - 2b = (1 - b)^2 with b = a.k.",
-                              "|J k|^2 = |k - a|^2 = 2 - 2c, which is (1 - c)^2 at c = 1 and c = -1 only. (1 - "
-                              "c)^2 is |J a|^2.",
-                              image_of_the_key),
+          running(refuted_row(
+                      "vla-prop2-proof-x-eq-k",
+                      asserted("Appendix A.2, first extreme: at $x = k$, $|J k|^2 = 1 - 2b + 1 = (1 - b)^2 <= 4$.",
+                               "unit vectors; $a = 1$", "The bound 4 that the text draws from it is right.",
+                               "$2 - 2b$ and $(1 - b)^2$ agree at the ends $b = -1$ and $b = 1$, and the bound of 4 "
+                               "that we use holds for both."),
+                      "004 Appendix A.2, first extreme",
+                      "At $x = k$, where $k.x = 1$, $|J k|^2 = 2 - 2b = (1 - b)^2$ with $b = a.k$.",
+                      "$|J k|^2 = |k - a|^2 = 2 - 2c$, which is $(1 - c)^2$ at $c = 1$ and $c = -1$ only. $(1 - "
+                      "c)^2$ is $|J a|^2$.",
+                      image_of_the_key),
                   {"vla"}),
           {width, cosine}),
-      "The vector that J scales by 1 - c is a, not k (vla_prop2_eigenvalues).");
+      "The vector that $J$ scales by $1 - c$ is $a$, not $k$ (vla_prop2_eigenvalues).");
 }
 
 std::vector<Point> eigenvectors(const Protocol &p) {
@@ -175,19 +179,19 @@ Claim eigenvalues() {
   return explained(
       at_parameters(
           running(refuted_row("vla-prop2-eigenvalues",
-                              asserted("Proposition 2, proof: the eigenvalues are 1 'for the complement of k' and 1 - "
-                                       "k.a 'for the direction k'.",
-                                       "unit vectors", "The proof goes on with the modulus of 1 - k.a.",
+                              asserted("Proposition 2, proof: the eigenvalues are 1 'for the complement of k' and $1 - "
+                                       "k.a$ 'for the direction k'.",
+                                       "unit vectors", "The proof goes on with the modulus of $1 - k.a$.",
                                        "The eigenvalues are as stated, and only they are used; the eigenvector of the "
-                                       "last is a, not k."),
+                                       "last is $a$, not $k$."),
                               "004 Proposition 2, proof",
-                              "J has the eigenvalue 1 with multiplicity d - 1, on the complement of k, and 1 - "
-                              "k.a in the direction k.",
-                              "The eigenvalues are right; the eigenvector of 1 - c is a, while J k = k - a.",
+                              "$J$ has the eigenvalue 1 with multiplicity $d - 1$, on the complement of $k$, and $1 - "
+                              "k.a$ in the direction $k$.",
+                              "The eigenvalues are right; the eigenvector of $1 - c$ is $a$, while $J k = k - a$.",
                               eigenvectors),
                   {"vla"}),
           {width, cosine}),
-      "J is not symmetric, so that its eigenvalues, though right, do not bound its norm.");
+      "$J$ is not symmetric, so that its eigenvalues, though right, do not bound its norm.");
 }
 
 std::vector<Point> particular_angles(const Protocol &p) {
@@ -219,19 +223,20 @@ Claim special_cases() {
               refuted_row(
                   "vla-appa2-special-cases",
                   asserted(
-                      "Appendix A.2: 'The exact value is 1 + |u.v| when u = v, but for u orthogonal to v it equals 1.'",
-                      "unit vectors", "'Choosing x orthogonal to k achieves 1', from which Eq 23 follows.",
-                      "The two cases are exchanged in sign: 1 + |u.v| = 2 is reached at u = -v. Weyl's bound of 2, "
+                      "Appendix A.2: 'The exact value is 1 + |u.v| when $u = v$, but for $u$ orthogonal to $v$ it "
+                      "equals 1.'",
+                      "unit vectors", "'Choosing $x$ orthogonal to $k$ achieves 1', from which Eq 23 follows.",
+                      "The two cases are exchanged in sign: 1 + |$u.v$| = 2 is reached at $u = -v$. Weyl's bound of 2, "
                       "which precedes it, is right and is the safe statement."),
                   "004 Appendix A.2",
-                  "For unit u and v, sigma_max(I - u v^T) is 1 + |u.v| for u = v and 1 for u "
-                  "orthogonal to v.",
-                  "The other way round: u = v gives an orthogonal projector of norm 1, orthogonal "
-                  "vectors give the golden ratio, u = -v gives 2.",
+                  "For unit $u$ and $v$, $sigma_max(I - u v^T)$ is 1 + |u.v| for $u = v$ and 1 for $u$ "
+                  "orthogonal to $v$.",
+                  "The other way round: $u = v$ gives an orthogonal projector of norm 1, orthogonal "
+                  "vectors give the golden ratio, $u = -v$ gives 2.",
                   particular_angles),
               {"vla"}),
           {width}),
-      "Weyl's bound of 2, quoted just before, is right; it is reached at u = -v.");
+      "Weyl's bound of 2, quoted just before, is right; it is reached at $u = -v$.");
 }
 
 // ---- The Jacobian itself -----------------------------------------------------------------------------------------------
@@ -272,9 +277,10 @@ std::vector<Point> response(const Protocol &p) {
 
 Claim jacobian_form() {
   return at_parameters(
-      running(ledger_row("vla-jacobian-form", "004 Eq 14", "The Jacobian of S_t with respect to S_{t-1} is I - a k^T.",
-                         "As the operator on each row of S, a left factor of S^T: S_t = S_{t-1} (I - k "
-                         "a^T) + v a^T. As a left factor of S it does not fit where dv and dk differ.",
+      running(ledger_row("vla-jacobian-form", "004 Eq 14",
+                         "The Jacobian of $S_t$ with respect to $S_{t-1}$ is $I - a k^T$.",
+                         "As the operator on each row of $S$, a left factor of $S^T$: $S_t = S_{t-1} (I - k "
+                         "a^T) + v a^T$. As a left factor of $S$ it does not fit where dv and dk differ.",
                          response),
               {"vla"}),
       {width, integer_param("dv", 3, 1, 256, "value width")});

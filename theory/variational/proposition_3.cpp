@@ -58,17 +58,17 @@ Claim vla_prop3_exact_recovery() {
               refuted_row(
                   "vla-prop3-exact-recovery",
                   asserted(
-                      "Proposition 3: 'Let the keys be linearly independent with n <= d_h. After processing all n "
-                      "pairs, S_n k_i = v_i for all i.'",
-                      "linearly independent unit keys, n <= d_h",
+                      "Proposition 3: 'Let the keys be linearly independent with $n <= d_h$. After processing all $n$ "
+                      "pairs, $S_n k_i = v_i$ for all $i$.'",
+                      "linearly independent unit keys, $n <= d_h$",
                       "§6.4 builds on it; the note to Table 9, an appendix later, quotes it 'for orthogonal keys'.",
-                      "Table 9's note has the case that we rely on: orthogonal keys with u along k are recovered "
+                      "Table 9's note has the case that we rely on: orthogonal keys with $u$ along $k$ are recovered "
                       "exactly, and trained keys are close to it. For independent keys the least-squares objective has "
                       "the property in the limit of a small penalty; the recursion of Eq 10 only approaches it."),
                   "004 Proposition 3, §4.3",
-                  "For n <= d linearly independent unit keys S_n k_i = v_i for every i after one pass.",
-                  "S_t k_t = v_t - (1 - c_t) e_t with c_t = a_t.k_t: even the last pair is missed unless "
-                  "a_t = k_t.",
+                  "For $n <= d$ linearly independent unit keys $S_n k_i = v_i$ for every $i$ after one pass.",
+                  "$S_t k_t = v_t - (1 - c_t) e_t$ with $c_t = a_t.k_t$: even the last pair is missed unless "
+                  "$a_t = k_t$.",
                   recovery),
               "The note to Table 9 restricts the guarantee to orthogonal keys (row vla-prop3-orthogonal-keys). "
               "Classical least squares does recover independent keys as its penalty vanishes; the unit length of "
@@ -110,14 +110,15 @@ std::vector<Point> orthogonal_keys(const Protocol &p) {
 Claim vla_prop3_orthogonal_keys() {
   return at_parameters(
       running(
-          explained(under("u_t is parallel to k_t, or A_t a multiple of I",
-                          ledger_row("vla-prop3-orthogonal-keys", "004 Table 9, note",
-                                     "For orthogonal keys and n <= d exact recovery is guaranteed.",
-                                     "Exact where u_t is parallel to k_t, of any length, or A is a multiple of I: "
-                                     "then a_t = k_t. With a generic learned u it is not.",
-                                     orthogonal_keys)),
-                    "Owed to the authors: their note restricts Proposition 3 to orthogonal keys. It needs the penalty "
-                    "direction along the key too, which a learned W_u does not give by itself."),
+          explained(
+              under("u_t is parallel to k_t, or A_t a multiple of I",
+                    ledger_row("vla-prop3-orthogonal-keys", "004 Table 9, note",
+                               "For orthogonal keys and $n <= d$ exact recovery is guaranteed.",
+                               "Exact where $u_t$ is parallel to $k_t$, of any length, or $A$ is a multiple of $I$: "
+                               "then $a_t = k_t$. With a generic learned $u$ it is not.",
+                               orthogonal_keys)),
+              "Owed to the authors: their note restricts Proposition 3 to orthogonal keys. It needs the penalty "
+              "direction along the key too, which a learned $W_u$ does not give by itself."),
           {"vla"}),
       orthogonal);
 }
@@ -161,19 +162,19 @@ std::vector<Point> smallest_counter_example(const Protocol &p) {
 
 Claim vla_prop3_min_counterexample() {
   return at_parameters(
-      running(
-          explained(refuted_row("vla-prop3-min-counterexample",
-                                asserted("Proposition 3, its smallest case: d = 2, n = 2.",
-                                         "linearly independent unit keys, n <= d_h", "As for vla_prop3_exact_recovery.",
-                                         "Two keys at 45 degrees are far from orthogonal; the note to Table 9 "
-                                         "restricts the guarantee to orthogonal keys, and there it holds."),
-                                "004 Proposition 3", "S_2 k_2 = v_2 for two linearly independent unit keys.",
-                                "k_1 = e1, k_2 = (e1 + e2)/sqrt 2, v = 1, u = k: .932 at lambda0 = .1 and "
-                                "(2 - 1/sqrt 2)/sqrt 2 = .914 as lambda0 -> 0.",
-                                smallest_counter_example),
-                    "The smallest case: d = 2, n = 2. Neither pair is recovered: at lambda0 = .1 the first reads "
-                    "1.027, the second .932."),
-          {"vla"}),
+      running(explained(
+                  refuted_row("vla-prop3-min-counterexample",
+                              asserted("Proposition 3, its smallest case: $d = 2$, $n = 2$.",
+                                       "linearly independent unit keys, $n <= d_h$", "As for vla_prop3_exact_recovery.",
+                                       "Two keys at 45 degrees are far from orthogonal; the note to Table 9 "
+                                       "restricts the guarantee to orthogonal keys, and there it holds."),
+                              "004 Proposition 3", "$S_2 k_2 = v_2$ for two linearly independent unit keys.",
+                              "$k_1 = e1$, $k_2 = (e1 + e2)/sqrt$ 2, $v = 1$, $u = k$: .932 at $lambda0 = .1$ and "
+                              "($2 - 1/sqrt$ 2)/$sqrt$ $2 = .914$ as $lambda0 -> 0$.",
+                              smallest_counter_example),
+                  "The smallest case: $d = 2$, $n = 2$. Neither pair is recovered: at $lambda0 = .1$ the first reads "
+                  "1.027, the second .932."),
+              {"vla"}),
       penalties);
 }
 
@@ -206,13 +207,13 @@ std::vector<Point> least_squares_law(const Protocol &p) {
 
 Claim rls_exact_recovery_law() {
   return at_parameters(
-      running(explained(
-                  asymptotic(ledger_row("rls-exact-recovery-law", "004 Proposition 3, read for classical RLS",
-                                        "Recursive least squares recovers linearly independent keys exactly.",
-                                        "V - S K = lambda0 V (K^T K + lambda0 I)^{-1} with columns of pairs: exact as "
-                                        "lambda0 -> 0, the miss being of first order in lambda0 / sigma_min^2.",
-                                        least_squares_law)),
-                  "What the proposition says holds for the recursion that it generalises, in this limit."),
+      running(explained(asymptotic(
+                            ledger_row("rls-exact-recovery-law", "004 Proposition 3, read for classical RLS",
+                                       "Recursive least squares recovers linearly independent keys exactly.",
+                                       "$V - S K = lambda0 V (K^T K + lambda0 I)^{-1}$ with columns of pairs: exact as "
+                                       "$lambda0 -> 0$, the miss being of first order in $lambda0 / sigma_min^2$.",
+                                       least_squares_law)),
+                        "What the proposition says holds for the recursion that it generalises, in this limit."),
               {"rls"}),
       few);
 }
@@ -273,12 +274,13 @@ std::vector<Point> capacity(const Protocol &p) {
 Claim vla_capacity_rank() {
   return at_parameters(
       running(
-          ledger_row("vla-capacity-rank", "004 §4.3, §8",
-                     "A d x d state holds at most d associations exactly; the bound is the same for linear attention, "
-                     "DeltaNet and VLA.",
-                     "The best linear memory of n > d random pairs leaves 1 - d / n of |V|^2, and none for n <= d. No "
-                     "layer with such a state does better, since least squares is the best.",
-                     capacity),
+          ledger_row(
+              "vla-capacity-rank", "004 §4.3, §8",
+              "A $d$ x $d$ state holds at most $d$ associations exactly; the bound is the same for linear attention, "
+              "DeltaNet and VLA.",
+              "The best linear memory of $n > d$ random pairs leaves $1 - d / n$ of $|V|^2$, and none for $n <= d$. No "
+              "layer with such a state does better, since least squares is the best.",
+              capacity),
           {"rls"}),
       crowd);
 }

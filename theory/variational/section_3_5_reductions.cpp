@@ -49,26 +49,26 @@ std::vector<Point> without_geometry(const Protocol &p) {
 
 Claim vla_remark_u0_linear_attention() {
   return at_parameters(
-      running(
-          explained(refuted_row(
-                        "vla-remark-u0-linear-attention",
-                        asserted("§3.5: 'Setting u_t = 0 and fixing A_t collapses (9)-(10) to standard linear "
-                                 "attention (additive accumulation, no geometry)'.",
-                                 "u_t = 0; A_t = I/lambda0",
-                                 "§6.6 builds on it ('reduces accuracy to match standard linear attention'); the note "
-                                 "to Table 4 adds 'with residual correction', and still calls it linear attention.",
-                                 "Table 4's note says what we mean: 'normalised linear attention with residual "
-                                 "correction'. The residual stays, so that the layer is the delta rule with step 1, "
-                                 "and equal to linear attention for orthonormal keys."),
-                        "004 §3.5, Table 4 note",
-                        "Setting u_t = 0 and A_t = I/lambda0 collapses Eq 9-10 to standard linear attention, "
-                        "additive and without geometry.",
-                        "It is DeltaNet with beta = 1, S (I - k k^T) + v k^T, equal to linear attention for "
-                        "orthonormal keys only.",
-                        without_geometry),
-                    "The geometry is gone, the residual is not: e_t = v_t - S_{t-1} k_t still subtracts what the state "
-                    "reads. The note to Table 4 does speak of a residual correction."),
-          {"vla", "linear", "delta_net", "vla_unnormalized"}),
+      running(explained(
+                  refuted_row(
+                      "vla-remark-u0-linear-attention",
+                      asserted("§3.5: 'Setting $u_t = 0$ and fixing $A_t$ collapses (9)-(10) to standard linear "
+                               "attention (additive accumulation, no geometry)'.",
+                               "$u_t = 0$; $A_t = I/lambda0$",
+                               "§6.6 builds on it ('reduces accuracy to match standard linear attention'); the note "
+                               "to Table 4 adds 'with residual correction', and still calls it linear attention.",
+                               "Table 4's note says what we mean: 'normalised linear attention with residual "
+                               "correction'. The residual stays, so that the layer is the delta rule with step 1, "
+                               "and equal to linear attention for orthonormal keys."),
+                      "004 §3.5, Table 4 note",
+                      "Setting $u_t = 0$ and $A_t = I/lambda0$ collapses Eq 9-10 to standard linear attention, "
+                      "additive and without geometry.",
+                      "It is DeltaNet with $beta = 1$, $S (I - k k^T) + v k^T$, equal to linear attention for "
+                      "orthonormal keys only.",
+                      without_geometry),
+                  "The geometry is gone, the residual is not: $e_t = v_t - S_{t-1} k_t$ still subtracts what the state "
+                  "reads. The note to Table 4 does speak of a residual correction."),
+              {"vla", "linear", "delta_net", "vla_unnormalized"}),
       setting);
 }
 
@@ -95,21 +95,22 @@ std::vector<Point> scalar_gate(const Protocol &p) {
 
 Claim vla_remark_recovers_deltanet() {
   return at_parameters(
-      running(explained(
-                  refuted_row(
-                      "vla-remark-recovers-deltanet",
-                      stricter("§3.5: 'Replacing a_t with a scalar gate and discarding A_t recovers DeltaNet.'", "none",
-                               "DeltaNet is cited as [10], whose published form this is; Eq 4, our other reading, is "
-                               "the paper's rendering of it."),
-                      "004 §3.5, Eq 4",
-                      "Replacing the write direction by a scalar gate and discarding A_t recovers DeltaNet, "
-                      "which Eq 4 gives as S_t = beta S_{t-1} + (v - S_{t-1} k) k^T.",
-                      "It gives S + beta (v - S k) k^T, DeltaNet as published (003 Eq 6). Eq 4 decays the whole "
-                      "state instead and is not obtained; the two agree at beta = 1.",
-                      scalar_gate),
-                  "The published DeltaNet is recovered; the form that the paper prints, and compares with, is another "
-                  "layer."),
-              {"vla_unnormalized", "scalar_gated_delta", "delta_net", "linear"}),
+      running(
+          explained(
+              refuted_row(
+                  "vla-remark-recovers-deltanet",
+                  stricter("§3.5: 'Replacing $a_t$ with a scalar gate and discarding $A_t$ recovers DeltaNet.'", "none",
+                           "DeltaNet is cited as [10], whose published form this is; Eq 4, our other reading, is "
+                           "the paper's rendering of it."),
+                  "004 §3.5, Eq 4",
+                  "Replacing the write direction by a scalar gate and discarding $A_t$ recovers DeltaNet, "
+                  "which Eq 4 gives as $S_t = beta S_{t-1} + (v - S_{t-1} k) k^T$.",
+                  "It gives $S + beta (v - S k) k^T$, DeltaNet as published (003 Eq 6). Eq 4 decays the whole "
+                  "state instead and is not obtained; the two agree at $beta = 1$.",
+                  scalar_gate),
+              "The published DeltaNet is recovered; the form that the paper prints, and compares with, is another "
+              "layer."),
+          {"vla_unnormalized", "scalar_gated_delta", "delta_net", "linear"}),
       gated);
 }
 

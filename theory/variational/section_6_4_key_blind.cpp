@@ -64,16 +64,18 @@ std::vector<Point> key_blind(const Protocol &p) {
 Claim key_blind_guess() {
   return explained(
       at_parameters(
-          ledger_row("mqar-key-blind-guess", "004 §6.4-6.5 (derived)",
-                     "A model that ignores the key, and answers with a value of the context, scores more than the "
-                     "random baseline 1/128.",
-                     "n values drawn with replacement from V: a random one of them is right with 1/n + (1 - 1/n)/V, "
-                     ".256, .132, .0698, .0492, .0388, .0285 at n = 4, 8, 16, 24, 32, 48; the most frequent one "
-                     "with E[largest count]/n, .262, .151, .104, .084, .070, .055.",
-                     key_blind),
+          ledger_row(
+              "mqar-key-blind-guess", "004 §6.4-6.5 (derived)",
+              "A model that ignores the key, and answers with a value of the context, scores more than the "
+              "random baseline $1/128$.",
+              "$n$ values drawn with replacement from $V$: a random one of them is right with $1/n + (1 - 1/n)/V$, "
+              ".256, .132, .0698, .0492, .0388, .0285 at $n = 4$, 8, 16, 24, 32, 48; the most frequent one "
+              "with $E$[largest count]/n, .262, .151, .104, .084, .070, .055.",
+              key_blind),
           context),
-      "Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at n = 8 to 48; .26, .27 at n "
-      "= 4) "
+      "Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, .27 at "
+      "$n "
+      "= 4$) "
       "lie between the two: nothing that depends on the key is needed to explain them.");
 }
 
@@ -93,12 +95,12 @@ Claim mode_guess() {
   return explained(
       at_parameters(
           refuted_row("vla-mqar-baseline-is-modeguess",
-                      slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of 1/128 = 0.008'.", "none",
-                           "§6.5 has 'well above random (1/128)'."),
+                      slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
+                           "§6.5 has 'well above random ($1/128$)'."),
                       "004 Fig 5 text, §6.4",
-                      "Linear and softmax attention plateau near 0.08-0.15, below the random baseline 1/128 = 0.008.",
-                      "Above it, as §6.5 and Table 11 have it: 0.08 is ten times 1/128. Measured in its place: a "
-                      "guess among the context's values, which is where the plateau lies, is above 1/128 too.",
+                      "Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.",
+                      "Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. Measured in its place: a "
+                      "guess among the context's values, which is where the plateau lies, is above $1/128$ too.",
                       below_random),
           context),
       "A slip of the pen. That the head exploits embedding geometry is not needed to explain the plateau "

@@ -52,11 +52,12 @@ std::vector<Point> orthonormal(const Protocol &p) {
 Claim untrained_orthonormal() {
   return at_parameters(
       running(
-          ledger_row("vla-untrained-orthonormal", "004 §6.4 (untrained)",
-                     "Orthonormal keys, d_h = 32, n <= 32: every layer decodes all pairs.",
-                     "Linear attention, DeltaNet, Eq 4, VLA with u along k, and RLS: 1.000 at n = 8, 24, 32. Softmax "
-                     "does at a sharp scale, and at 1/sqrt d decodes 0.22, 0.06, 0.05.",
-                     orthonormal),
+          ledger_row(
+              "vla-untrained-orthonormal", "004 §6.4 (untrained)",
+              "Orthonormal keys, $d_h = 32$, $n <= 32$: every layer decodes all pairs.",
+              "Linear attention, DeltaNet, Eq 4, VLA with $u$ along $k$, and RLS: 1.000 at $n = 8$, 24, 32. Softmax "
+              "does at a sharp scale, and at $1/sqrt d$ decodes 0.22, 0.06, 0.05.",
+              orthonormal),
           {"linear", "delta_net", "scalar_gated_delta", "vla", "rls", "softmax"}),
       {integer_param("n", 24, 4, 32, "pairs")});
 }
@@ -107,15 +108,16 @@ std::vector<Point> unit_keys(const Protocol &p) {
 Claim untrained_unit_keys() {
   return explained(
       at_parameters(
-          running(ledger_row(
-                      "vla-untrained-unit-keys", "004 §6.4 (untrained)",
-                      "Random unit keys and values at d_h = 32: the ranking reported after training (VLA 1.000, "
-                      "linear attention 0.07, DeltaNet 0.01 at n = 24) is absent without it.",
-                      "Accuracies follow from the layers' closed forms. At n = 24, 48, 96: linear attention about "
-                      "1.00, .93, .62, DeltaNet .92, .60, .29, Eq 4 .52, .25, .13, VLA with unit u = k 1.00, .99, .41, "
-                      "with Algorithm 1's u .97, .70, .33, RLS 1.00, 1.00, .81.",
-                      unit_keys),
-                  {"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}),
+          running(
+              ledger_row(
+                  "vla-untrained-unit-keys", "004 §6.4 (untrained)",
+                  "Random unit keys and values at $d_h = 32$: the ranking reported after training (VLA 1.000, "
+                  "linear attention 0.07, DeltaNet 0.01 at $n = 24$) is absent without it.",
+                  "Accuracies follow from the layers' closed forms. At $n = 24$, 48, 96: linear attention about "
+                  "1.00, .93, .62, DeltaNet .92, .60, .29, Eq 4 .52, .25, .13, VLA with unit $u = k$ 1.00, .99, .41, "
+                  "with Algorithm 1's $u$ .97, .70, .33, RLS 1.00, 1.00, .81.",
+                  unit_keys),
+              {"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}),
           {pairs}),
       "Linear attention decodes well because errors of many independent keys average out; nothing in its state "
       "explains "
@@ -155,18 +157,20 @@ Claim untrained_feature_keys() {
   return explained(
       at_parameters(
           running(
-              ledger_row("vla-untrained-elu-keys", "004 §6.4 (untrained)",
-                         "With normalised elu + 1 keys and unit u = k at d_h = 32 the reported ranking, VLA far above "
-                         "linear attention above DeltaNet, appears without training.",
-                         "Accuracies follow from the layers' closed forms. At n = 8, 24, 48: VLA with unit u = k 1.00, "
-                         "1.00, .99, with Algorithm 1's u .64, .74, .63, linear attention .36, .10, .05, DeltaNet .15, "
-                         ".06, .04, RLS 1.00, 1.00, 1.00.",
-                         feature_keys),
+              ledger_row(
+                  "vla-untrained-elu-keys", "004 §6.4 (untrained)",
+                  "With normalised elu + 1 keys and unit $u = k$ at $d_h = 32$ the reported ranking, VLA far above "
+                  "linear attention above DeltaNet, appears without training.",
+                  "Accuracies follow from the layers' closed forms. At $n = 8$, 24, 48: VLA with unit $u = k$ 1.00, "
+                  "1.00, .99, with Algorithm 1's $u$ .64, .74, .63, linear attention .36, .10, .05, DeltaNet .15, "
+                  ".06, .04, RLS 1.00, 1.00, 1.00.",
+                  feature_keys),
               {"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}),
           {pairs}),
-      "Owed to the authors: positive features share a direction, which VLA's A_t takes out of the write and the others "
+      "Owed to the authors: positive features share a direction, which VLA's $A_t$ takes out of the write and the "
+      "others "
       "do "
-      "not. VLA's 1.000 at n <= 24 is therefore not implausible.");
+      "not. VLA's 1.000 at $n <= 24$ is therefore not implausible.");
 }
 
 } // namespace

@@ -71,13 +71,13 @@ Claim long_context() {
       at_parameters(
           running(
               refuted_row("vla-longcontext-untrained",
-                          of_trained("§6.5, §7.4: 1.000 from T = 64 to 512.",
+                          of_trained("§6.5, §7.4: 1.000 from $T = 64$ to 512.",
                                      "a trained model; the filler is not described", "Fig 6 reports trained models."),
                           "004 §6.5, §7.4",
-                          "Eight pairs stay at recall 1.000 up to T = 512: no association is overwritten before "
+                          "Eight pairs stay at recall 1.000 up to $T = 512$: no association is overwritten before "
                           "its query appears; VLA is robust to padding and long-range noise.",
-                          "With genuine unit pairs after the eight the delta rule keeps (1 - 1/d)^m of the "
-                          "square, .467 and .169 after 24 and 56, and VLA with unit u = k reads the eight .85 "
+                          "With genuine unit pairs after the eight the delta rule keeps $(1 - 1/d)^m$ of the "
+                          "square, .467 and .169 after 24 and 56, and VLA with unit $u = k$ reads the eight .85 "
                           "at 64 pairs in all and .00 at 256. Flat only where filler does not write, or repeats "
                           "the pairs.",
                           longer_contexts),
@@ -116,19 +116,19 @@ std::vector<Point> forgetting_by_length(const Protocol &p) {
 Claim gate_forgets_by_length() {
   return explained(
       at_parameters(
-          running(
-              refuted_row("eq4-forgets-by-length",
-                          stricter("§6.5: 'DeltaNet's scalar gate decays older associations before the query section "
-                                   "arrives, so stored pairs are partially forgotten regardless of sequence length'.",
-                                   "a trained gate; n = 8; T = 64 to 512",
-                                   "'Regardless' may say that something is forgotten at every length, which is true; a "
-                                   "gate's decay compounds with the length."),
-                          "004 §6.5", "Stricter reading: what Eq 4's gate forgets does not depend on the length.",
-                          "beta^m after m later pairs: the same accuracy of .01 at T = 64 and 512 is not a decay.",
-                          forgetting_by_length),
-              {"scalar_gated_delta", "delta_net"}),
+          running(refuted_row(
+                      "eq4-forgets-by-length",
+                      stricter("§6.5: 'DeltaNet's scalar gate decays older associations before the query section "
+                               "arrives, so stored pairs are partially forgotten regardless of sequence length'.",
+                               "a trained gate; $n = 8$; $T = 64$ to 512",
+                               "'Regardless' may say that something is forgotten at every length, which is true; a "
+                               "gate's decay compounds with the length."),
+                      "004 §6.5", "Stricter reading: what Eq 4's gate forgets does not depend on the length.",
+                      "$beta^m$ after $m$ later pairs: the same accuracy of .01 at $T = 64$ and 512 is not a decay.",
+                      forgetting_by_length),
+                  {"scalar_gated_delta", "delta_net"}),
           decaying),
-      "Flat numbers near 1/127 at every length are what a model gives whose state diverged: raw keys of Eq 4 make it "
+      "Flat numbers near $1/127$ at every length are what a model gives whose state diverged: raw keys of Eq 4 make it "
       "(deltanet_eq4_bounded).");
 }
 

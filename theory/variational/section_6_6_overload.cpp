@@ -36,19 +36,19 @@ Claim graceful() {
   return explained(
       running(refuted_row(
                   "vla-overload-graceful",
-                  of_trained("§6.6, §8, Fig 8: VLA degrades more gradually past d_h.", "a trained model",
+                  of_trained("§6.6, §8, Fig 8: VLA degrades more gradually past $d_h$.", "a trained model",
                              "Table 11 gives the numbers."),
                   "004 §6.6, §8, Fig 8",
-                  "Past n = d_h VLA degrades more gradually than linear attention, because A_t preferentially "
+                  "Past $n = d_h$ VLA degrades more gradually than linear attention, because $A_t$ preferentially "
                   "overwrites recently written directions.",
-                  "Without training and with random unit keys at d_h = 32: above it at n = 48 (.99 against .93), "
-                  "below it at 96 (.41 against .62); with Algorithm 1's u below it at 48 already (.70). RLS is above "
+                  "Without training and with random unit keys at $d_h = 32$: above it at $n = 48$ (.99 against .93), "
+                  "below it at 96 (.41 against .62); with Algorithm 1's $u$ below it at 48 already (.70). RLS is above "
                   "both.",
                   overload),
               {"linear", "vla", "rls"}),
-      "The paper's own Table 11 is not gradual: .994, .623, .044 at n = 24, 32, 48 against linear attention's .069, "
+      "The paper's own Table 11 is not gradual: .994, .623, .044 at $n = 24$, 32, 48 against linear attention's .069, "
       ".056, "
-      ".043, where .001 is one standard error of 960 x 48 answers. n = 64 and 96 are announced, no number is given.");
+      ".043, where .001 is one standard error of 960 x 48 answers. $n = 64$ and 96 are announced, no number is given.");
 }
 
 // ---- What d_h bounds ---------------------------------------------------------------------------------------------------
@@ -91,18 +91,19 @@ std::vector<Point> tightness(const Protocol &p) {
 Claim tight_at_width() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-capacity-tight-at-dh",
-                              of_trained("Fig 8, Table 11: 'confirming the capacity bound is tight'.",
-                                         "a trained model", "Table 11's note: consistent with Proposition 3."),
-                              "004 §4.3, Fig 8, Table 11",
-                              "Recall collapses past n = d_h, to .044 at n = 48: the capacity bound is tight.",
-                              "d_h bounds exact recovery: least squares misses 1 - d/n of the square for n > d. It "
-                              "does not bound decoding: untrained VLA with unit u = k decodes .993 of 48 pairs, "
-                              "RLS .998.",
-                              tightness),
-                  {"vla", "rls"}),
+          running(
+              refuted_row("vla-capacity-tight-at-dh",
+                          of_trained("Fig 8, Table 11: 'confirming the capacity bound is tight'.", "a trained model",
+                                     "Table 11's note: consistent with Proposition 3."),
+                          "004 §4.3, Fig 8, Table 11",
+                          "Recall collapses past $n = d_h$, to .044 at $n = 48$: the capacity bound is tight.",
+                          "$d_h$ bounds exact recovery: least squares misses $1 - d/n$ of the square for $n > d$. It "
+                          "does not bound decoding: untrained VLA with unit $u = k$ decodes .993 of 48 pairs, "
+                          "RLS .998.",
+                          tightness),
+              {"vla", "rls"}),
           {integer_param("n", 48, 2, 256, "pairs for least squares")}),
-      "Whether .623 at n = 32 is a matter of training steps is open (vla_mqar_overload).");
+      "Whether .623 at $n = 32$ is a matter of training steps is open (vla_mqar_overload).");
 }
 
 // ---- A_t fixed ---------------------------------------------------------------------------------------------------------
@@ -135,10 +136,10 @@ Claim ablation() {
                                          "a trained model; 'predicted from Remark 1 (not independently run)'",
                                          "§6.6 says 'confirming'."),
                               "004 Table 4, row 2 and its note; §6.6",
-                              "Fixing A_t = 10 I, without the Sherman-Morrison update, reduces accuracy to match "
+                              "Fixing $A_t = 10 I$, without the Sherman-Morrison update, reduces accuracy to match "
                               "standard linear attention (predicted from Remark 1, not run; §6.6 says confirmed).",
-                              "It is DeltaNet with beta = 1, to the last digit. Untrained, random unit keys at n = "
-                              "48: .60 against linear attention's .93.",
+                              "It is DeltaNet with $beta = 1$, to the last digit. Untrained, random unit keys at $n = "
+                              "48$: .60 against linear attention's .93.",
                               fixed_inverse),
                   {"vla", "delta_net", "linear"}),
           {integer_param("n", 48, 20, 96, "pairs")}),

@@ -78,20 +78,21 @@ std::vector<Point> as_printed(const Protocol &p) {
 }
 
 Claim ranking() {
-  Claim c = reduced(ledger_row("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced",
-                               "Trained alike on key-value recall, without positions and short convolutions, of which "
-                               "004 mentions none, VLA recalls where linear attention stays near a guess and DeltaNet "
-                               "(Eq 4) below it.",
-                               "At 6 pairs, 16 tokens, width 32 and 1000 steps: linear attention E[largest count] / n, "
-                               "the most frequent value of the context.",
-                               as_printed),
-                    {"vla", "linear_elu", "scalar_gated_delta"});
+  Claim c =
+      reduced(ledger_row("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced",
+                         "Trained alike on key-value recall, without positions and short convolutions, of which "
+                         "004 mentions none, VLA recalls where linear attention stays near a guess and DeltaNet "
+                         "(Eq 4) below it.",
+                         "At 6 pairs, 16 tokens, width 32 and 1000 steps: linear attention $E$[largest count] / $n$, "
+                         "the most frequent value of the context.",
+                         as_printed),
+              {"vla", "linear_elu", "scalar_gated_delta"});
   return explained(
       c,
       "At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 "
       "below .15, and VLA has .67, .88, .88, .51. Softmax hangs on the rate, .84, .96, .64, .38: at the best "
       "of each it is no worse than VLA. Eq 4 on unit keys recalls as VLA does (.87), so that what sets it "
-      "back is their length. The numbers of the tables at n = 24 and width 128 stay open (vla_mqar_capacity_curve).");
+      "back is their length. The numbers of the tables at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
 }
 
 // ---- With the pair formed ----------------------------------------------------------------------------------------------

@@ -81,17 +81,17 @@ std::vector<Point> without_norm(const Protocol &) {
 Claim nan() {
   return explained(
       reduced(refuted_row("vla-nan-reduced",
-                          stricter("§6.6, Table 4: 'NaN losses for d >= 96'.", "VLAv2; the paper's widths",
-                                   "'for d >= 96' is what was observed; smaller widths are not called safe."),
+                          stricter("§6.6, Table 4: 'NaN losses for $d >= 96$'.", "VLAv2; the paper's widths",
+                                   "'for $d >= 96$' is what was observed; smaller widths are not called safe."),
                           "004 §4.2, §6.6, Table 4, reduced",
                           "Stricter reading: VLA without its normalisations (VLAv2, Table 2) trains to NaN "
-                          "from d = 96 on, and not below.",
-                          "On elu features, u of length 1 / sqrt(d_h) and the output divided as VLA's, "
-                          "it does at d = 24 (d_h = 12), within 50 steps; with both normalisations not.",
+                          "from $d = 96$ on, and not below.",
+                          "On elu features, $u$ of length $1 / sqrt(d_h)$ and the output divided as VLA's, "
+                          "it does at $d = 24 (d_h = 12)$, within 50 steps; with both normalisations not.",
                           without_norm),
               {"vla", "vla_unnormalized"}),
-      "A write multiplies what stands along its key by 1 - |phi(k)|^2 / lambda0, with lambda0 = .1 some "
-      "-20 d_h at first, at any width (vla_nokhat_overflow).");
+      "A write multiplies what stands along its key by $1 - |phi(k)|^2 / lambda0$, with $lambda0 = .1$ some "
+      "$-20 d_h$ at first, at any width (vla_nokhat_overflow).");
 }
 
 // ---- A fixed -----------------------------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ Claim ablation() {
   return explained(
       reduced(
           refuted_row("vla-ablation-reduced",
-                      limited("§6.6: fixing A_t 'reduces accuracy to match standard linear attention'.",
-                              "n = 16, d = 128, H = 4",
+                      limited("§6.6: fixing $A_t$ 'reduces accuracy to match standard linear attention'.",
+                              "$n = 16$, $d = 128$, $H = 4$",
                               "The table's note limits it: 'predicted from Remark 1 (not independently run)'."),
                       "004 §6.6, Table 4, Remark 1, reduced",
                       "With A fixed (predicted in the table, not run) VLA falls to where linear attention is, so that "
@@ -158,9 +158,9 @@ Claim long_context() {
       reduced(
           refuted_row(
               "vla-longcontext-reduced",
-              stricter("§6.5 and §7.4: flat to T = 512; 'robust to padding, repetition, and long-range noise'.",
-                       "n = 8; the filler is not described",
-                       "§7.4 bounds the claim by 'up to d_h independent associations', which random filler exceeds."),
+              stricter("§6.5 and §7.4: flat to $T = 512$; 'robust to padding, repetition, and long-range noise'.",
+                       "$n = 8$; the filler is not described",
+                       "§7.4 bounds the claim by 'up to $d_h$ independent associations', which random filler exceeds."),
               "004 §6.5, Fig 6, reduced", "Stricter reading: VLA recalls as well in longer texts, whatever fills them.",
               "4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token "
               "fills the rest; with random tokens no, where softmax does.",

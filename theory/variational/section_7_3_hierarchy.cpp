@@ -90,21 +90,22 @@ std::vector<Point> residual_only(const Protocol &p) {
 Claim residual_alone() {
   return explained(
       at_parameters(
-          running(refuted_row("vla-7.3-residual-only-diverges",
-                              stricter("§7.3: 'Residual correction alone corresponds to a DeltaNet with beta_t = 1, no "
-                                       "forgetting at all, and the state diverges.'",
-                                       "the length of the keys is not stated",
-                                       "The next sentence is about the other component."),
-                              "004 §7.3",
-                              "Residual correction alone, without A_t, is a DeltaNet with beta = 1: it does not "
-                              "forget, and its state diverges.",
-                              "The text does not say for which keys. Unit keys (VLA's own, independent, "
-                              "isotropic): E|S_t|^2 = d E|v|^2 (1 - (1 - 1/d)^t), and what was stored fades as "
-                              "(1 - 1/d)^m. Gaussian keys, |k|^2 beta > 2: E|S_t|^2 = E|v|^2 ((d + 1)^t - 1).",
-                              residual_only),
-                  {"delta_net"}),
+          running(
+              refuted_row("vla-7.3-residual-only-diverges",
+                          stricter("§7.3: 'Residual correction alone corresponds to a DeltaNet with $beta_t = 1$, no "
+                                   "forgetting at all, and the state diverges.'",
+                                   "the length of the keys is not stated",
+                                   "The next sentence is about the other component."),
+                          "004 §7.3",
+                          "Residual correction alone, without $A_t$, is a DeltaNet with $beta = 1$: it does not "
+                          "forget, and its state diverges.",
+                          "The text does not say for which keys. Unit keys (VLA's own, independent, "
+                          "isotropic): $E|S_t|^2 = d E|v|^2 (1 - (1 - 1/d)^t)$, and what was stored fades as "
+                          "$(1 - 1/d)^m$. Gaussian keys, $|k|^2 beta > 2$: $E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$.",
+                          residual_only),
+              {"delta_net"}),
           {integer_param("d", 8, 2, 16, "width of the unit keys"), integer_param("T", 5, 3, 64, "steps")}),
-      "True of the raw keys of Eq 4, false of normalised ones, for which sqrt t is the worst case "
+      "True of the raw keys of Eq 4, false of normalised ones, for which $sqrt t$ is the worst case "
       "(vla_prop1_counterexample_sqrt).");
 }
 
@@ -149,19 +150,20 @@ std::vector<Point> no_residual(const Protocol &p) {
 
 Claim geometry_alone() {
   return at_parameters(
-      running(refuted_row("vla-7.3-no-residual-scaled-linear",
-                          stricter("§7.3: 'Adaptive geometry without residual correction recovers a scaled linear "
-                                   "attention with no error feedback.'",
-                                   "none",
-                                   "'Scaled' may be by a matrix: sum v_t (A_t k_t)^T is additive and without feedback, "
-                                   "which is the point; a multiple of linear attention's state is the strict reading."),
-                          "004 §7.3",
-                          "Adaptive geometry without residual correction is a scaled linear attention "
-                          "without error feedback.",
-                          "sum of v_t (A_t k_t)^T / |A_t k_t| writes along other directions: a multiple of "
-                          "linear attention's state only where A_t is a multiple of I.",
-                          no_residual),
-              {"vla", "linear"}),
+      running(
+          refuted_row("vla-7.3-no-residual-scaled-linear",
+                      stricter("§7.3: 'Adaptive geometry without residual correction recovers a scaled linear "
+                               "attention with no error feedback.'",
+                               "none",
+                               "'Scaled' may be by a matrix: $sum v_t (A_t k_t)^T$ is additive and without feedback, "
+                               "which is the point; a multiple of linear attention's state is the strict reading."),
+                      "004 §7.3",
+                      "Adaptive geometry without residual correction is a scaled linear attention "
+                      "without error feedback.",
+                      "sum of $v_t (A_t k_t)^T / |A_t k_t|$ writes along other directions: a multiple of "
+                      "linear attention's state only where $A_t$ is a multiple of $I$.",
+                      no_residual),
+          {"vla", "linear"}),
       {integer_param("d", 6, 2, 32, "head width"), integer_param("T", 30, 2, 200, "steps")});
 }
 
@@ -201,20 +203,21 @@ std::vector<Point> multiples_of_identity(const Protocol &p) {
 Claim spherical_rescaling() {
   return explained(
       at_parameters(
-          running(refuted_row(
-                      "vla-7.3-spherical-rescaling",
-                      stricter("§7.3: DeltaNet's beta_t is 'equivalent to a spherical rescaling of A_t at each step'.",
-                               "none",
-                               "Said of the family from Eq 6 on, whose gain A_t k_t is not normalised; there it is "
-                               "true. With VLA's unit write direction it is not."),
-                      "004 §7.3",
-                      "Linear attention is VLA with the fixed isotropic A_t = I; DeltaNet's time-varying "
-                      "beta_t is a spherical rescaling of A_t at each step.",
-                      "A_t = beta_t I gives a_t = k_t whatever beta_t: the delta rule with beta = 1. With "
-                      "a_t = A_t k_t not normalised it is DeltaNet, S + beta_t (v - S k) k^T, and still "
-                      "not Eq 4. A_t = I is a delta rule, not linear attention.",
-                      multiples_of_identity),
-                  {"vla", "vla_unnormalized", "delta_net", "scalar_gated_delta", "linear"}),
+          running(
+              refuted_row(
+                  "vla-7.3-spherical-rescaling",
+                  stricter("§7.3: DeltaNet's $beta_t$ is 'equivalent to a spherical rescaling of $A_t$ at each step'.",
+                           "none",
+                           "Said of the family from Eq 6 on, whose gain $A_t k_t$ is not normalised; there it is "
+                           "true. With VLA's unit write direction it is not."),
+                  "004 §7.3",
+                  "Linear attention is VLA with the fixed isotropic $A_t = I$; DeltaNet's time-varying "
+                  "$beta_t$ is a spherical rescaling of $A_t$ at each step.",
+                  "$A_t = beta_t$ I gives $a_t = k_t$ whatever $beta_t$: the delta rule with $beta = 1$. With "
+                  "$a_t = A_t k_t$ not normalised it is DeltaNet, $S + beta_t (v - S k) k^T$, and still "
+                  "not Eq 4. $A_t = I$ is a delta rule, not linear attention.",
+                  multiples_of_identity),
+              {"vla", "vla_unnormalized", "delta_net", "scalar_gated_delta", "linear"}),
           {integer_param("d", 5, 2, 32, "head width"), integer_param("dv", 3, 1, 32, "value width"),
            integer_param("T", 14, 2, 64, "steps")}),
       "True of the un-normalised form, Eq 6's gain, from which the paper starts.");
@@ -262,17 +265,17 @@ Claim strict_generalisation() {
                           "The next two sentences give the reductions, neither of which is of Eq 10's normalised form.",
                           "Before normalisation, Eq 6 with a free gain contains linear attention's write and every "
                           "step of DeltaNet; this is the family that we mean. VLAv3 fixes the length of the write for "
-                          "stability and keeps DeltaNet with beta = 1."),
+                          "stability and keeps DeltaNet with $beta = 1$."),
                       "004 §3.5, §7.3",
                       "VLA strictly generalises linear attention and DeltaNet; the three form a strict "
                       "hierarchy.",
-                      "No positive definite A_t gives either, since a_t has length 1: at d = 1 VLA ends at "
-                      "S = v_t, linear attention at the sum, DeltaNet at S + beta (v - S). VLA contains "
-                      "DeltaNet with beta = 1 only; its un-normalised form contains every beta_t.",
+                      "No positive definite $A_t$ gives either, since $a_t$ has length 1: at $d = 1$ VLA ends at "
+                      "$S = v_t$, linear attention at the sum, DeltaNet at $S + beta (v - S)$. VLA contains "
+                      "DeltaNet with $beta = 1$ only; its un-normalised form contains every $beta_t$.",
                       one_dimension),
                   {"vla", "vla_unnormalized", "linear", "delta_net", "scalar_gated_delta"}),
           {real_param("beta", 0.5, 0.05, 0.9, "DeltaNet's step"), integer_param("T", 2, 2, 40, "equal steps")}),
-      "A matrix A_t has more freedom than a scalar; normalising its write direction takes the scalar's away.");
+      "A matrix $A_t$ has more freedom than a scalar; normalising its write direction takes the scalar's away.");
 }
 
 } // namespace

@@ -135,17 +135,20 @@ Claim redundant_inputs() {
                       "vla-redundant-inputs", "004 §7.4",
                       "Long sequences of repeated or redundant inputs, padding and noise add progressively less to the "
                       "state; not so for DeltaNet, whose gate decays what is stored, nor for linear attention.",
-                      "True of consistent repeats: a pair that comes again at once writes exactly 0, and n <= d pairs "
-                      "write less by 1 - 1/sqrt((G^-1)_ii) a pass; 8 pairs at d = 32: about 1.1, 0.08, 0.01, 0.001. "
+                      "True of consistent repeats: a pair that comes again at once writes exactly 0, and $n <= d$ "
+                      "pairs "
+                      "write less by $1 - 1/sqrt((G^-1)_ii)$ a pass; 8 pairs at $d = 32$: about 1.1, 0.08, 0.01, "
+                      "0.001. "
                       "Not "
-                      "of noise: new values keep |e|^2 at 2.",
+                      "of noise: new values keep $|e|^2$ at 2.",
                       repeated_pairs),
                   {"vla", "delta_net", "scalar_gated_delta"})),
           {integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")}),
-      "Owed to the authors: Eq 4 at beta = 0.9 goes on writing two thirds of each value, linear attention all of it. "
+      "Owed to the authors: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention all of it. "
       "The "
-      "delta rule (DeltaNet, beta = 1) shares the property, five times slower a pass. The cause is e_t, not a small "
-      "A_t.");
+      "delta rule (DeltaNet, $beta = 1$) shares the property, five times slower a pass. The cause is $e_t$, not a "
+      "small "
+      "$A_t$.");
 }
 
 // ---- "the d_h most recently reinforced associations" -----------------------------------------------------------------------
@@ -192,20 +195,21 @@ std::vector<Point> most_recent(const Protocol &p) {
 Claim most_recent_window() {
   return explained(
       at_parameters(
-          running(refuted_row(
-                      "vla-most-recent-window",
-                      stricter("§7.4: 'a fixed-size, numerically stable summary of the d_h most recently reinforced "
-                               "associations'.",
-                               "constant memory; up to d_h independent associations",
-                               "'It cannot serve as a general-purpose unlimited memory': a summary is claimed, not a "
-                               "window with an edge."),
-                      "004 §7.4", "Stricter reading: the d_h latest pairs are kept, and older ones not.",
-                      "Random unit keys with u along k: (1 - 1/d)^m of a pair is left after m later ones, a time "
-                      "constant of d_h pairs and no edge.",
-                      most_recent),
-                  {"vla"}),
+          running(
+              refuted_row(
+                  "vla-most-recent-window",
+                  stricter("§7.4: 'a fixed-size, numerically stable summary of the $d_h$ most recently reinforced "
+                           "associations'.",
+                           "constant memory; up to $d_h$ independent associations",
+                           "'It cannot serve as a general-purpose unlimited memory': a summary is claimed, not a "
+                           "window with an edge."),
+                  "004 §7.4", "Stricter reading: the $d_h$ latest pairs are kept, and older ones not.",
+                  "Random unit keys with $u$ along $k$: $(1 - 1/d)^m$ of a pair is left after $m$ later ones, a time "
+                  "constant of $d_h$ pairs and no edge.",
+                  most_recent),
+              {"vla"}),
           recent),
-      "As a time constant the sentence is right: after d_h pairs about 1/e is left, as in the delta rule.");
+      "As a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in the delta rule.");
 }
 
 } // namespace

@@ -28,16 +28,17 @@ std::vector<Point> whitening_index(const Protocol &p) {
 
 Claim vla_7_1_whitening_index() {
   return at_parameters(
-      running(explained(
-                  refuted_row("vla-7.1-whitening-index",
-                              slip("§7.1 after Eq 15: A_t ~ (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}.", "u_s = k_s",
-                                   "Eq 15 includes u_t."),
-                              "004 §7.1, after Eq 15",
-                              "With u_s = k_s, A_t approximates the whitening (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}.",
-                              "With index t it is exact: A_t = (K_t K_t^T + lambda0 I)^{-1}; as printed it is A_{t-1}.",
-                              whitening_index),
-                  "Eq 8 includes u_t in M_t, so the index is off by one and the approximation an identity."),
-              {"vla"}),
+      running(
+          explained(refuted_row(
+                        "vla-7.1-whitening-index",
+                        slip("§7.1 after Eq 15: $A_t ~ (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.", "$u_s = k_s$",
+                             "Eq 15 includes $u_t$."),
+                        "004 §7.1, after Eq 15",
+                        "With $u_s = k_s$, $A_t$ approximates the whitening $(K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.",
+                        "With index $t$ it is exact: $A_t = (K_t K_t^T + lambda0 I)^{-1}$; as printed it is $A_{t-1}$.",
+                        whitening_index),
+                    "Eq 8 includes $u_t$ in $M_t$, so the index is off by one and the approximation an identity."),
+          {"vla"}),
       setting);
 }
 
@@ -82,17 +83,18 @@ std::vector<Point> two_key_whitening(const Protocol &p) {
 Claim vla_whitening_direction() {
   return at_parameters(
       running(
-          explained(
-              asymptotic(ledger_row("vla-whitening-direction", "004 §7.2",
-                                    "For two keys with k_1.k_2 = rho the write direction A_1 k_2 is proportional to "
-                                    "k_2 - rho k_1, the part of k_2 orthogonal to k_1, so that the association "
-                                    "stored for k_1 is not diluted.",
-                                    "The coefficient of k_1 is rho s^2/(lambda0 + s^2) for |u| = s: orthogonal as "
-                                    "lambda0/s^2 -> 0.",
-                                    two_key_whitening)),
-              "At lambda0 = .1 a unit u removes 91% of the overlap. At Algorithm 1's length 1/sqrt(32) it removes "
-              "24%: most of the interference that the section explains away stays. Use unit penalty directions "
-              "and a small lambda0."),
+          explained(asymptotic(
+                        ledger_row("vla-whitening-direction", "004 §7.2",
+                                   "For two keys with $k_1.k_2 = rho$ the write direction $A_1 k_2$ is proportional to "
+                                   "$k_2 - rho k_1$, the part of $k_2$ orthogonal to $k_1$, so that the association "
+                                   "stored for $k_1$ is not diluted.",
+                                   "The coefficient of $k_1$ is $rho s^2/(lambda0 + s^2)$ for $|u| = s$: orthogonal as "
+                                   "$lambda0/s^2 -> 0$.",
+                                   two_key_whitening)),
+                    "At $lambda0 = .1$ a unit $u$ removes 91% of the overlap. At Algorithm 1's length $1/sqrt(32)$ it "
+                    "removes "
+                    "24%: most of the interference that the section explains away stays. Use unit penalty directions "
+                    "and a small $lambda0$."),
           {"vla"}),
       two_keys);
 }
@@ -144,11 +146,11 @@ Claim vla_7_2_projection() {
           explained(
               asymptotic(ledger_row("vla-7.2-projection", "004 §7.2",
                                     "The RLS update projects each new key onto the subspace not yet spanned by prior "
-                                    "keys: A_t k points along the part of k outside their span.",
-                                    "With u = k, up to a turn of order lambda0: A k is along P k + lambda0 K^T "
-                                    "(K K^T + lambda0 I)^{-1} c, where k = P k + K^T c.",
+                                    "keys: $A_t k$ points along the part of $k$ outside their span.",
+                                    "With $u = k$, up to a turn of order $lambda0$: A $k$ is along $P k + lambda0 K^T "
+                                    "(K K^T + lambda0 I)^{-1} c$, where $k = P k + K^T c$.",
                                     projection)),
-              "Right in the limit lambda0 -> 0, which the text does not take; at lambda0 = .1 the direction is off "
+              "Right in the limit $lambda0 -> 0$, which the text does not take; at $lambda0 = .1$ the direction is off "
               "by .4."),
           {"vla"}),
       many_keys);

@@ -82,14 +82,15 @@ std::vector<Point> additional_operations(const Protocol &p) {
 
 Claim vla_constant_factor() {
   return at_parameters(
-      explained(
-          ledger_row("vla-constant-factor", "004 §3.5, §6.1, §7.3, §8",
-                     "The Sherman-Morrison update adds five operations of O(d^2) per token.",
-                     "W_u k, A u, the outer product z z^T, its subtraction from A, and A k; four if a rank-one update "
-                     "counts as one.",
-                     additional_operations),
-          "A defensible count of Algorithm 1. §6.1's 'five beyond DeltaNet's three' mixes two ways of counting: "
-          "DeltaNet's three (S k, the write, S q) take a rank-one update as one, and then it is four beyond three."),
+      explained(ledger_row("vla-constant-factor", "004 §3.5, §6.1, §7.3, §8",
+                           "The Sherman-Morrison update adds five operations of $O(d^2)$ per token.",
+                           "$W_u k$, A $u$, the outer product $z z^T$, its subtraction from $A$, and A $k$; four if a "
+                           "rank-one update "
+                           "counts as one.",
+                           additional_operations),
+                "A defensible count of Algorithm 1. §6.1's 'five beyond DeltaNet's three' mixes two ways of counting: "
+                "DeltaNet's three ($S$ $k$, the write, $S$ $q$) take a rank-one update as one, and then it is four "
+                "beyond three."),
       {head_width});
 }
 
@@ -123,10 +124,10 @@ std::vector<Point> update_cost(const Protocol &p) {
 Claim vla_eq18_cost() {
   return at_parameters(
       ledger_row("vla-eq18-cost", "004 Appendix A.1, Eq 18",
-                 "The update of A requires only two matrix-vector products and one outer product, O(d^2) in "
+                 "The update of A requires only two matrix-vector products and one outer product, $O(d^2)$ in "
                  "total, with no matrix inversion.",
-                 "One product A u used again, one dot product and one rank-one update suffice, 2 d^2 + 2 d "
-                 "multiply-adds; two products are reached if A_t k is counted in.",
+                 "One product A $u$ used again, one dot product and one rank-one update suffice, $2 d^2 + 2 d$ "
+                 "multiply-adds; two products are reached if $A_t k$ is counted in.",
                  update_cost),
       {head_width});
 }

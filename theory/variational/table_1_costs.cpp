@@ -53,11 +53,12 @@ std::vector<Point> time_and_memory(const Protocol &p) {
 Claim vla_complexity_ot() {
   return at_parameters(
       running(
-          ledger_row("vla-complexity-ot", "004 §3.5, §6.1",
-                     "VLA takes O(T d^2) time and O(d^2) memory per head, as linear attention and DeltaNet do.",
-                     "Multiply-adds a token over d^2: linear 2, DeltaNet 3, VLA 7 with W_u k, 6 with u given. Memory "
-                     "2 d^2 + 2 d numbers against d^2.",
-                     time_and_memory),
+          ledger_row(
+              "vla-complexity-ot", "004 §3.5, §6.1",
+              "VLA takes $O(T d^2)$ time and $O(d^2)$ memory per head, as linear attention and DeltaNet do.",
+              "Multiply-adds a token over $d^2$: linear 2, DeltaNet 3, VLA 7 with $W_u k$, 6 with $u$ given. Memory "
+              "$2 d^2 + 2 d$ numbers against $d^2$.",
+              time_and_memory),
           {"vla"}),
       sizes);
 }
@@ -87,18 +88,19 @@ std::vector<Point> cost_ratio(const Protocol &p) {
 Claim vla_constant_ratio() {
   Claim c = at_parameters(
       explained(
-          refuted_row("vla-constant-ratio",
-                      slip("Table 1's note: about 5 times; §6.1 and §8: about 3 times; §8: the kernel 'recovers 14x of "
-                           "this overhead'.",
-                           "none",
-                           "The three stand beside each other; §6.1 has 14 times over sequential Python, which is "
-                           "another ratio."),
-                      "004 Table 1 note against §6.1, §8",
-                      "VLA's constant is about 5 times that of linear attention (Table 1's note), or about 3 times in "
-                      "wall-clock (§6.1, §8), of which the kernel recovers 14 times (§8).",
-                      "7/2 = 3.5 times the multiply-adds of linear attention and 7/3 those of DeltaNet; 3 and 2 with u "
-                      "given.",
-                      cost_ratio),
+          refuted_row(
+              "vla-constant-ratio",
+              slip("Table 1's note: about 5 times; §6.1 and §8: about 3 times; §8: the kernel 'recovers 14x of "
+                   "this overhead'.",
+                   "none",
+                   "The three stand beside each other; §6.1 has 14 times over sequential Python, which is "
+                   "another ratio."),
+              "004 Table 1 note against §6.1, §8",
+              "VLA's constant is about 5 times that of linear attention (Table 1's note), or about 3 times in "
+              "wall-clock (§6.1, §8), of which the kernel recovers 14 times (§8).",
+              "$7/2 = 3.5$ times the multiply-adds of linear attention and $7/3$ those of DeltaNet; 3 and 2 with $u$ "
+              "given.",
+              cost_ratio),
           "An inconsistency within the paper: no count gives 5, and its own timing is 3. The timing itself is row "
           "vla-python-3x."),
       {head_width});
@@ -130,7 +132,7 @@ std::vector<Point> cache_size(const Protocol &p) {
 Claim kv_cache_52gb() {
   return running(
       ledger_row("kv-cache-52gb", "004 Table 1, note",
-                 "Softmax attention's key-value cache grows with T; at T = 100K, d = 4096 and 32 layers it takes "
+                 "Softmax attention's key-value cache grows with $T$; at $T = 100K$, $d = 4096$ and 32 layers it takes "
                  "about 52 GB.",
                  "52.43 decimal gigabytes in 16-bit numbers: two numbers a token, channel and layer.", cache_size),
       {"softmax"});

@@ -112,18 +112,21 @@ Claim width_law() {
               running(
                   ledger_row(
                       "vla-table2-law-d-over-lambda0", "004 §3.3, §4.2",
-                      "Without normalisation, |k|, |a| != 1, the Jacobian's spectral norm grows as d_h / lambda0.",
-                      "First step with u orthogonal to k: |k|^2 / lambda0 - 1, for elu + 1 features of N(0,1) on "
+                      "Without normalisation, $|k|$, $|a| != 1$, the Jacobian's spectral norm grows as $d_h / "
+                      "lambda0$.",
+                      "First step with $u$ orthogonal to $k$: $|k|^2 / lambda0 - 1$, for elu + 1 features of $N$(0,1) "
+                      "on "
                       "average "
-                      "m2 d / lambda0 - 1 with m2 = E phi^2 = 1.966: linear in d and 1 / lambda0, with another factor. "
-                      "With |u| = s along k: |k|^2 / (lambda0 + s^2) - 1, which stays finite as lambda0 -> 0.",
+                      "$m2 d / lambda0 - 1$ with $m2 = E phi^2 = 1.966$: linear in $d$ and $1 / lambda0$, with another "
+                      "factor. "
+                      "With $|u| = s$ along $k$: $|k|^2 / (lambda0 + s^2) - 1$, which stays finite as $lambda0 -> 0$.",
                       growth_with_width),
                   {"vla_unnormalized"})),
           {integer_param("d", 8, 4, 128, "head width"),
            real_param("lambda0", 0.1, 1e-3, 0.2, "penalty at the start; |k|^2 is well above it")}),
       "True as growth, for inputs whose features have a mean square of their own; the paper's own figure of 20.5 at "
-      "d_h / "
-      "lambda0 = 960 does not follow it (vla_table2_unnormalised_20.5).");
+      "$d_h / "
+      "lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
 }
 
 // ---- 25 steps ----------------------------------------------------------------------------------------------------------
@@ -169,20 +172,22 @@ std::vector<Point> products_of_norms(const Protocol &p) {
 
 Claim magnification() {
   return explained(
-      running(refuted_row(
-                  "vla-magnification-1e32",
-                  stricter("Table 2's caption: 'Gradient magnification after T = 25 steps is |J_t|^25.'",
-                           "d_h = 96, |J| = 20.5",
-                           "'approximately 10^32': an estimate by the largest norm, not a measured product."),
-                  "004 §3.3, §4.2, Table 2 caption",
-                  "The gradient's magnification after 25 steps is |J_t|^25, 20.5^25 or about 10^32 at d_h = 96.",
-                  "|J|^25 is an upper bound. Measured, log10 of the chain's norm and of the product of the norms: "
-                  "30 and 60 where u is the key, 75 and 78 or 78 and 82 with random u, 23 and 28 or 18 and 23 where "
-                  "a or k is normalised.",
-                  products_of_norms),
-              {"vla_unnormalized"}),
-      "As arithmetic 20.5^25 = 10^32.8 is right. Norms multiply only where each step stretches what the one before "
-      "stretched; keys that A_t has learned to avoid do not, keys with a common direction and a nearly isotropic A_t "
+      running(
+          refuted_row(
+              "vla-magnification-1e32",
+              stricter("Table 2's caption: 'Gradient magnification after $T = 25$ steps is $|J_t|^25$.'",
+                       "$d_h = 96$, $|J| = 20.5$",
+                       "'approximately $10^32$': an estimate by the largest norm, not a measured product."),
+              "004 §3.3, §4.2, Table 2 caption",
+              "The gradient's magnification after 25 steps is $|J_t|^25$, $20.5^25$ or about $10^32$ at $d_h = 96$.",
+              "$|J|^25$ is an upper bound. Measured, log10 of the chain's norm and of the product of the norms: "
+              "30 and 60 where $u$ is the key, 75 and 78 or 78 and 82 with random $u$, 23 and 28 or 18 and 23 where "
+              "$a$ or $k$ is normalised.",
+              products_of_norms),
+          {"vla_unnormalized"}),
+      "As arithmetic $20.5^25 = 10^32.8$ is right. Norms multiply only where each step stretches what the one before "
+      "stretched; keys that $A_t$ has learned to avoid do not, keys with a common direction and a nearly isotropic "
+      "$A_t$ "
       "almost do.");
 }
 

@@ -11,11 +11,11 @@ namespace {
 Claim printed_norm() {
   return explained(
       untested_row("vla-table2-unnormalised-20.5", Reason::under_specified, "004 §4.2, Table 2",
-                   "Without normalisation the Jacobian's spectral norm grows as d_h / lambda0; at d_h = 96, "
-                   "lambda0 = 0.1 it is about 20.5 (measured).",
+                   "Without normalisation the Jacobian's spectral norm grows as $d_h / lambda0$; at $d_h = 96$, "
+                   "$lambda0 = 0.1$ it is about 20.5 (measured).",
                    "Inputs, step, and which of the two normalisations are dropped are not stated."),
-      "d_h / lambda0 = 960 already contradicts 20.5 by a factor of 47. What six readings of the sentence give "
-      "is vla_unnormalised_readings; the law that grows with d_h / lambda0 is vla_table2_law_d_over_lambda0.");
+      "$d_h / lambda0 = 960$ already contradicts 20.5 by a factor of 47. What six readings of the sentence give "
+      "is vla_unnormalised_readings; the law that grows with $d_h / lambda0$ is vla_table2_law_d_over_lambda0.");
 }
 
 // ---- The norm for vectors of any length --------------------------------------------------------------------------------
@@ -48,13 +48,14 @@ std::vector<Point> outer_singular_values(const Protocol &p) {
 
 Claim norm_formula() {
   return at_parameters(
-      running(ledger_row(
-                  "vla-unnormalised-norm-formula", "004 §4.2 (derived)",
-                  "The norm of I - a k^T for a and k of any length follows from |a||k| and a.k.",
-                  "Outer singular values s1, s2 with s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2 and s1 s2 = |1 - a.k|; the "
-                  "others are 1.",
-                  outer_singular_values),
-              {"vla", "vla_unnormalized"}),
+      running(
+          ledger_row(
+              "vla-unnormalised-norm-formula", "004 §4.2 (derived)",
+              "The norm of $I - a k^T$ for $a$ and $k$ of any length follows from $|a||k|$ and a.k.",
+              "Outer singular values s1, s2 with $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and $s1 s2$ = |$1 - a.k$|; the "
+              "others are 1.",
+              outer_singular_values),
+          {"vla", "vla_unnormalized"}),
       {integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "|a|"),
        real_param("k", 1.5, 1.2, 100, "|k|"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
 }
@@ -104,14 +105,15 @@ std::vector<Point> six_readings(const Protocol &p) {
 
 Claim six_readings_claim() {
   return running(
-      ledger_row("vla-unnormalised-readings", "004 §4.2 (derived)",
-                 "At d_h = 96, lambda0 = 0.1 none of six readings of \"unnormalised\" gives a norm of 20.5, at "
-                 "the first or at the 25th step.",
-                 "Every key's norm is that of vla_unnormalised_norm_formula with A_t = M_t^{-1}. Means, first -> "
-                 "25th step: 172 -> 263 (unit u along k), 1312 -> 1119 (random unit u, variance 1/3), 1873 -> "
-                 "1878 (Algorithm 1's |u|), 314 -> 283 (raw keys), 12.7 -> 12.8 (a normalised), 8.9 -> 7.8 (k "
-                 "normalised).",
-                 six_readings),
+      ledger_row(
+          "vla-unnormalised-readings", "004 §4.2 (derived)",
+          "At d_h = 96, lambda0 = 0.1 none of six readings of \"unnormalised\" gives a norm of 20.5, at "
+          "the first or at the 25th step.",
+          "Every key's norm is that of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Means, first -> "
+          "25th step: $172 -> 263$ (unit $u$ along $k$), $1312 -> 1119$ (random unit $u$, variance $1/3$), $1873 -> "
+          "1878$ (Algorithm 1's $|u|$), $314 -> 283$ (raw keys), $12.7 -> 12.8$ (a normalised), $8.9 -> 7.8$ ($k$ "
+          "normalised).",
+          six_readings),
       {"vla_unnormalized"});
 }
 

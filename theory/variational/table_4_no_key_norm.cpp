@@ -10,11 +10,11 @@ namespace {
 Claim nan_in_training() {
   return explained(
       untested_row("vla-nan-without-khat", Reason::needs_training, "004 §3.3, §4.2, §6.6, Table 4",
-                   "Removing key normalisation gives NaN losses for d >= 96, which is proved analytically "
+                   "Removing key normalisation gives NaN losses for $d >= 96$, which is proved analytically "
                    "(Table 4's note).",
                    "An observation in training. Nothing in Table 2 or Proposition 2 proves it; the experiments "
-                   "have d_h = 32, and whether d is the model's or the head's width is open."),
-      "That a forward pass in float32 overflows within MQAR's 49 steps from about d_h = 96 on is "
+                   "have $d_h = 32$, and whether $d$ is the model's or the head's width is open."),
+      "That a forward pass in float32 overflows within MQAR's 49 steps from about $d_h = 96$ on is "
       "vla_nokhat_overflow.");
 }
 
@@ -95,18 +95,19 @@ std::vector<Point> overflows(const Protocol &p) {
 Claim overflow() {
   return explained(
       at_parameters(
-          under("d_h is about 96 or more",
-                running(ledger_row("vla-nokhat-overflow", "004 §6.6 (derived)",
-                                   "In float32 the forward state with raw elu + 1 keys and unit write directions "
-                                   "overflows within the T = 3n + 1 = 49 steps of n = 16 pairs.",
-                                   "From d_h of about 96 on: at pre-activations N(0,1) and random unit u the first "
-                                   "step that is not finite is 74 to 102 at d = 32, 51 to 59 at 64, 44 to 48 at 96, 41 "
-                                   "to 43 at 128. With normalised keys never; in float64 some eight times as many "
-                                   "steps.",
-                                   overflows),
-                        {"vla", "vla_unnormalized"})),
+          under(
+              "d_h is about 96 or more",
+              running(ledger_row("vla-nokhat-overflow", "004 §6.6 (derived)",
+                                 "In float32 the forward state with raw elu + 1 keys and unit write directions "
+                                 "overflows within the $T = 3n + 1 = 49$ steps of $n = 16$ pairs.",
+                                 "From $d_h$ of about 96 on: at pre-activations $N$(0,1) and random unit $u$ the first "
+                                 "step that is not finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 "
+                                 "to 43 at 128. With normalised keys never; in float64 some eight times as many "
+                                 "steps.",
+                                 overflows),
+                      {"vla", "vla_unnormalized"})),
           {integer_param("d", 96, 2, 192, "head width"), real_param("sigma", 1, 0.5, 2, "of the pre-activations")}),
-      "Owed to the authors: |I - a k^T| is at least |k| - 1, and |k| of elu + 1 features grows as sqrt(2 d).");
+      "Owed to the authors: $|I - a k^T|$ is at least $|k| - 1$, and $|k|$ of elu + 1 features grows as $sqrt(2 d)$.");
 }
 
 } // namespace
