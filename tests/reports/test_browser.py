@@ -2,6 +2,7 @@
 """The site in headless Chromium: a clean console, anchors, filters, sorting, contrast, keyboard, a phone, paper.
 
 Each check is a script that is added to a copy of a page and leaves its findings in the document."""
+import csv
 import html
 import json
 import os
@@ -141,14 +142,34 @@ const form = document.getElementById("explorer"), said = () => document.getEleme
 form.kernel.value = "linear"; form.d.value = 16; form.n.value = 17; form.dv.value = 12; form.dispatchEvent(new Event("input"));
 const linear = said(); form.kernel.value = "exp"; form.dispatchEvent(new Event("input"));
 found = { linear, exp: said(), curves: document.querySelectorAll("#plot polyline").length, marks: document.querySelectorAll("#plot .mark").length };
+found.axes = {};
+for (const name of ["d", "n", "dv", "tau"]) {
+  form.x.value = name; form.dispatchEvent(new Event("input"));
+  const svg = new DOMParser().parseFromString(decodeURIComponent(document.getElementById("as-svg").href.split(",").slice(1).join(",")), "image/svg+xml");
+  found.axes[name] = { titles: [...document.querySelectorAll("#plot .title")].map(e => e.textContent), grid: document.querySelectorAll("#plot .grid").length,
+    saved: svg.querySelectorAll("polyline").length, broken: svg.querySelectorAll("parsererror").length, unresolved: svg.documentElement.outerHTML.includes("var("),
+    table: decodeURIComponent(document.getElementById("as-csv").href.split(",").slice(1).join(",")) };
+}
 """
         found = self.asked("explorer.html", script)
         self.assertIn("printed N / d = 1.063", found["linear"])  # 17 / 16
         self.assertIn("= 1.371;", found["linear"])  # 16 * 12/10 / 14
         a = 2 * 3 / 16
         self.assertIn(f"= {16 * 1.2 * (1 + 2 * a) ** -8:.4g};", found["exp"])
-        self.assertEqual(found["curves"], 2)
+        self.assertEqual(found["curves"], 5)  # printed, exact, three rivals
         self.assertGreater(found["marks"], 3)
+        titles = dict(d="key width d", n="stored pairs n", dv="value width dv", tau="temperature τ")
+        for name, shown in found["axes"].items():
+            self.assertEqual(shown["titles"], [titles[name], "inverse SNR per stored pair"])
+            self.assertGreater(shown["grid"], 6)
+            self.assertEqual((shown["saved"], shown["broken"], shown["unresolved"]), (5, 0, False))
+            head, *rows = list(csv.reader(shown["table"].splitlines()))
+            self.assertEqual(head, [name, "printed", "exact", "exponent -(d-1)/2", "N for N - 1", "values of one norm"])
+            for row in (rows[0], rows[-1]):
+                at = dict(d=16, n=17, dv=12) | {name: float(row[0])}
+                rate = 2 * (at.get("tau", at["d"] ** 0.5) - 1) / at.get("tau", at["d"] ** 0.5) ** 2
+                exact = at["dv"] / (at["dv"] - 2) * (1 + 2 * rate) ** (-at["d"] / 2)
+                self.assertAlmostEqual(float(row[2]) / exact, 1, 9)
 
     def test_the_explorer_says_what_the_program_says(self):
         """Printed and exact forms of all four similarities, at the point where the program measures them."""
@@ -163,22 +184,27 @@ found = { linear, exp: said(), curves: document.querySelectorAll("#plot polyline
             self.assertEqual((printed["label"], exact["label"]), ("mean over the probe, as printed", "mean over the probe"))
             at = {k: v for k, v in printed["params"].items() if k in ("d", "n", "dv", "tau")}
             self.assertEqual(at, {k: v for k, v in exact["params"].items() if k in at})
-            wanted.append((claim["id"].split("_")[1], at, printed["predicted"], exact["predicted"]))
+            wrong = {p["name"]: p["predicted"] for p in claim["rivals"] if p["kind"] == "law" and {"d", "n"} <= set(p["params"])}
+            wanted.append((claim["id"].split("_")[1], at, printed["predicted"], exact["predicted"], wrong))
         script = """
 const form = document.getElementById("explorer"); form.root.checked = false; found = [];
 for (const [kernel, at] of %s) {
   form.kernel.value = kernel;
   for (const name in at) form[name].value = at[name];
-  form.dispatchEvent(new Event("input")); found.push(document.getElementById("reading").textContent);
+  form.dispatchEvent(new Event("input"));
+  found.push([document.getElementById("reading").textContent, Object.entries(explorer.laws[kernel].rivals).map(([name, f]) => [name, f(at) * (at.n - 1)])]);
 }
 """
         found = self.asked("explorer.html", script % json.dumps([w[:2] for w in wanted]))
         self.assertEqual(sorted(w[0] for w in wanted), ["exp", "linear", "relu", "solu"])
-        for (kernel, _, printed, exact), said in zip(wanted, found):
+        for (kernel, _, printed, exact, wrong), (said, rivals) in zip(wanted, found):
             numbers = [float(x) for x in re.findall(r"= ([\d.e+-]+)[;.](?: |$)", said)]
             self.assertEqual(len(numbers), 3, said)
             self.assertLess(abs(numbers[0] / printed - 1), 6e-4, (kernel, said))  # four digits
             self.assertLess(abs(numbers[1] / exact - 1), 6e-4, (kernel, said))
+            self.assertEqual({name for name, _ in rivals}, set(wrong) - {"slope 0.2 below 0"})
+            for name, value in rivals:
+                self.assertLess(abs(value / wrong[name] - 1), 1e-9, (kernel, name))
 
     def test_contrast_is_aa_in_light_and_dark(self):
         for page in ("index.html", "ledger.html", "layers.html", "claims/claim_7.html", "layers/additive_1.html", "tasks/recall.html", "speed.html"):  # fmt: skip
