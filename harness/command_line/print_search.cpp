@@ -28,7 +28,7 @@ std::string one_line(const std::string &text) {
 
 void print_claim(std::ostream &out, const Claim &c) {
   out << one_line("  " + c.id + ": " + qualified(c.expected, c) + ", " + c.source) << '\n'
-      << one_line("      " + c.statement) << '\n';
+      << one_line("      " + unmarked(c.statement)) << '\n';
 }
 
 void print_entry(std::ostream &out, const std::string &name, const std::string &text) {
