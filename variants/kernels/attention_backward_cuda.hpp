@@ -9,7 +9,7 @@
 //
 // One kernel for both sides: a warp holds the gradients of its own rows, queries or keys, while they go through the other
 // side's rows. Every pair is computed for either side, and no two blocks add to the same sum: the results are the same in
-// every run. Where dk and dv are too wide for the registers of one pass, each has its own.
+// every run. Where dk and dv fill the registers, each has a pass of its own.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention_forward_cuda.hpp"
@@ -19,17 +19,19 @@ namespace recollect::variants::attention {
 /// Whose gradients a kernel computes: dq, dk and dv, dk, or dv.
 enum class Of { queries, keys_and_values, keys, values };
 constexpr bool is_of_queries(Of of) { return of == Of::queries; }
-/// Whether the registers hold dk and dv of a key at once.
-template <int Dk, int Dv> constexpr bool keys_with_values = Dk <= 128 && Dv <= 128;
+/// Whether one pass gives dk and dv: registers hold more rows of each in a pass of its own, which pays from here on.
+template <int Dk, int Dv> constexpr bool keys_with_values = Dk <= 96 && Dv <= 96;
 
 /// Tuning::keys: rows of the other side at a time.
 template <class Op, int Dk, int Dv, Of of> constexpr Tuning backward_tuning() {
   constexpr int D = Dk > Dv ? Dk : Dv;
   if (fragments::is_narrow<Op>) {
-    if (is_of_queries(of)) return D <= 64 ? Tuning{4, 1, 64, 3} : D <= 128 ? Tuning{4, 2, 32, 2} : Tuning{8, 1, 32, 1};
-    return D <= 64 ? Tuning{4, 1, 64, 2} : D <= 128 ? Tuning{4, 1, 64, 2} : Tuning{8, 1, 32, 1};
+    if (of == Of::keys_and_values) return {4, 1, 64, 2};
+    if (of == Of::values) return D <= 128 ? Tuning{4, 2, 64, 2} : Tuning{8, 1, 64, 1};
+    return D <= 64 ? Tuning{4, 1, 64, 3} : D <= 128 ? Tuning{4, 2, 32, 2} : Tuning{8, 1, 32, 1};
   }
   if (D <= 64) return is_of_queries(of) ? Tuning{4, 2, 32, 2} : Tuning{4, 1, 32, 2};
+  if (of == Of::values) return D <= 128 ? Tuning{4, 2, 16, 2} : Tuning{8, 1, 16, 1};
   return D <= 128 ? Tuning{8, 1, 16, 1} : Tuning{4, 1, 16, 1};
 }
 
