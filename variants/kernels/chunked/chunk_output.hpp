@@ -7,25 +7,28 @@
 // A block takes a chunk and a column block of values, each of its four warps 16 steps. Scores never leave registers: as
 // results of one product they lie as the first operand of the next.
 #pragma once
+#include "variants/kernels/chunked/channel_local.hpp"
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::chunked {
 
-template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkOutput {
+template <class Op, class Stored, int Dk, int values, bool erases, bool channels = false> struct ChunkOutput {
   using E = Element<Op>;
   static constexpr int warps = chunk / 16, threads = 32 * warps;
   static constexpr int slice = is_narrow<Op> ? (Dk <= 128 ? Dk : Dk / 2) : Dk <= 64 ? Dk : Dk == 96 ? 48 : 64;
   static constexpr int slices = Dk / slice; // of keys, one after the other: two blocks share a multiprocessor
   static constexpr int key_pitch = slice + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
-  static constexpr int keys_size = chunk * key_pitch, state_size = values * key_pitch,
+  static constexpr int keys_size = chunk * (channels && step_pitch > key_pitch ? step_pitch : key_pitch),
+                       state_size = values * key_pitch,
                        values_size = erases ? values * step_pitch : chunk * value_pitch;
   static constexpr std::size_t bytes = (2 * keys_size + state_size + values_size) * sizeof(E);
 
   Inputs<Stored> in;
   const E *states, *written; // kept
   Stored *o;
+  const E *channel_queries = nullptr, *channel_scores = nullptr; // kept: of channels that decay apart
 
   __device__ __forceinline__ void operator()(E *shared) const {
     __shared__ DecayTables decay;
@@ -38,15 +41,23 @@ template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkO
 
     const auto load_keys = [&](int first) { // of a slice
       const int left = in.Dk - first;
-      fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.q + c.key_row * in.Dk + first, in.Dk, c.steps, left,
-                                                                 rows_aligned(in.q, in.Dk), q, thread);
-      fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.k + c.key_row * in.Dk + first, in.Dk, c.steps, left,
-                                                                 rows_aligned(in.k, in.Dk), k, thread);
+      if constexpr (channels)
+        fragments::load_tile<Op, chunk, slice, key_pitch, threads>(channel_queries + c.chunk * chunk * K + first, K,
+                                                                   chunk, K - first, true, q, thread);
+      else
+        fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.q + c.key_row * in.Dk + first, in.Dk, c.steps,
+                                                                   left, rows_aligned(in.q, in.Dk), q, thread);
+      if constexpr (!channels)
+        fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.k + c.key_row * in.Dk + first, in.Dk, c.steps,
+                                                                   left, rows_aligned(in.k, in.Dk), k, thread);
       fragments::load_tile<Op, values, slice, key_pitch, threads>(states + (c.chunk * V + first_value) * K + first, K,
                                                                   columns, K - first, true, S, thread);
       fragments::commit_copies();
     };
     load_keys(0);
+    if constexpr (channels) // scores lie where keys would
+      fragments::load_tile<Op, chunk, chunk, step_pitch, threads>(channel_scores + c.chunk * chunk * chunk, chunk,
+                                                                  chunk, chunk, true, k, thread);
     if constexpr (erases)
       fragments::load_tile<Op, values, chunk, step_pitch, threads>(written + (c.chunk * V + first_value) * chunk, chunk,
                                                                    columns, chunk, true, value, thread);
@@ -55,7 +66,7 @@ template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkO
                                                                     in.Dv - first_value, rows_aligned(in.v, in.Dv),
                                                                     value, thread);
     fragments::commit_copies();
-    const bool decays = in.alpha, strengthens = !erases && in.write;
+    const bool decays = in.alpha && !channels, strengthens = !erases && !channels && in.write;
     if (decays) decay.prepare(in.alpha + c.row, c.steps, thread, threads); // while the copies are under way
     if (strengthens && thread < chunk) strength[thread] = thread < c.steps ? in.write[c.row + thread] : 0;
 
@@ -77,7 +88,7 @@ template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkO
         const A16<Op> a = fragments::load_a<Op, key_pitch>(q, first, j);
 #pragma unroll
         for (int i = 0; i < chunk; i += 16)
-          if (i <= first)
+          if (!channels && i <= first)
             fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(k, j, i), scores[i / 8],
                                         scores[i / 8 + 1]);
 #pragma unroll
@@ -88,7 +99,7 @@ template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkO
       }
     }
     float left[2]; // D(t,0)
-    apply_decay(first, decays, decay, scores, left);
+    if (!channels) apply_decay(first, decays, decay, scores, left);
     if (strengthens)
 #pragma unroll
       for (int b = 0; b < blocks; ++b) {
@@ -106,7 +117,11 @@ template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkO
 #pragma unroll
     for (int i = 0; i < chunk; i += 16) {
       if (i > first) break;
-      const A16<Op> a = fragments::as_a<Op>(scores[i / 8], scores[i / 8 + 1]);
+      A16<Op> a;
+      if constexpr (channels)
+        a = fragments::load_a<Op, step_pitch>(k, first, i);
+      else
+        a = fragments::as_a<Op>(scores[i / 8], scores[i / 8 + 1]);
 #pragma unroll
       for (int n = 0; n < values; n += 16) {
         if (n >= columns) break;
@@ -119,7 +134,11 @@ template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkO
       }
     }
     if (!all_finite(sum)) {
-      redo_outputs(in, c, states, written, o, first, min(first + 16, c.steps), first_value, columns);
+      const int last = min(first + 16, c.steps);
+      if constexpr (channels)
+        redo_channel_outputs(in, c, states, channel_queries, channel_scores, o, first, last, first_value, columns);
+      else
+        redo_outputs(in, c, states, written, o, first, last, first_value, columns);
       return;
     }
 #pragma unroll
@@ -131,9 +150,9 @@ template <class Op, class Stored, int Dk, int values, bool erases> struct ChunkO
   }
 };
 
-template <class Op, class Stored, int Dk, int values, bool erases>
+template <class Op, class Stored, int Dk, int values, bool erases, bool channels = false>
 __global__ void __launch_bounds__(128)
-    chunk_output_kernel(const __grid_constant__ ChunkOutput<Op, Stored, Dk, values, erases> body) {
+    chunk_output_kernel(const __grid_constant__ ChunkOutput<Op, Stored, Dk, values, erases, channels> body) {
   extern __shared__ __align__(128) unsigned char shared[];
   body(reinterpret_cast<Element<Op> *>(shared));
 }
@@ -150,6 +169,26 @@ void output_chunks(const Inputs<Stored> &in, const Element<Op> *states, const El
       launch("chunk_output", chunk_output_kernel<Op, Stored, Dk, values, erases>,
              in.chunks() * ((in.kept_values() + values - 1) / values), Body::threads, Body::bytes, stream,
              Body{in, states, written, o});
+    };
+    if (in.Dv > 64)
+      run(std::integral_constant<int, 128>());
+    else
+      run(std::integral_constant<int, 64>());
+  });
+}
+
+/// Decayed sums whose channels decay apart: from what channel_local() kept.
+template <class Op, class Stored>
+void output_channel_chunks(const Inputs<Stored> &in, const Channels<Op> &channels, const Element<Op> *states, Stored *o,
+                           cudaStream_t stream) {
+  with_extent(in.Dk, [&](auto extent) {
+    constexpr int Dk = decltype(extent)::value;
+    const auto run = [&](auto width) {
+      constexpr int values = decltype(width)::value;
+      using Body = ChunkOutput<Op, Stored, Dk, values, false, true>;
+      launch("chunk_output", chunk_output_kernel<Op, Stored, Dk, values, false, true>,
+             in.chunks() * ((in.kept_values() + values - 1) / values), Body::threads, Body::bytes, stream,
+             Body{in, states, nullptr, o, channels.q, channels.scores});
     };
     if (in.Dv > 64)
       run(std::integral_constant<int, 128>());

@@ -19,11 +19,23 @@ bool serves(const Call<float> &call, int keys) {
          call.schedule != Schedule::streaming && call.chunk == std::min(chunked::chunk, call.shape.T);
 }
 
+/// Which stages a call takes.
+struct Rule {
+  bool erases;
+  const float *lambda = nullptr, *bonus = nullptr; // [B,H,T,Dk]; null: none
+  /// Elements that stages keep of a chunk.
+  size_t kept(size_t K, size_t V) const {
+    constexpr size_t C = chunked::chunk;
+    return V * K + (erases ? C * (K + V) : lambda ? C * (2 * K + C) + 2 * K : 0);
+  }
+};
+
 const float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
 /// A window of all heads: as many steps as the arrays that stages keep leave room for.
 template <class Op>
-void run_window(const std::string &label, const Call<float> &call, const Inputs<float> &in, bool erases, float *end) {
+void run_window(const std::string &label, const Call<float> &call, const Inputs<float> &in, const Rule &rule,
+                float *end) {
   using E = Element<Op>;
   const auto take = [&](size_t n) { return call.arena->template take<E>(n).data(); };
   const auto stage = [&](const char *name, const auto &start) { launching::shown(label + "::" + name, start); };
@@ -31,15 +43,23 @@ void run_window(const std::string &label, const Call<float> &call, const Inputs<
   const size_t chunks = in.chunks(), K = in.kept_keys(), V = in.kept_values();
   E *const states = take(chunks * V * K);
   float *const o = call.o.data();
-  if (erases) {
+  if (rule.erases) {
     E *const W = take(chunks * chunked::chunk * K), *const U = take(chunks * chunked::chunk * V);
     stage("chunk_local", [&] { chunked::chunk_local<Op>(in, static_cast<E *>(nullptr), W, U, stream); });
     stage("state_passing", [&] { chunked::pass_states<Op, true>(in, W, U, states, U, end, stream, {}, nullptr); });
     stage("chunk_output", [&] { chunked::output_chunks<Op, true>(in, states, U, o, stream); });
+  } else if (rule.lambda) {
+    chunked::Channels<Op> channels{rule.lambda, rule.bonus};
+    channels.q = take(chunks * chunked::chunk * K), channels.k = take(chunks * chunked::chunk * K);
+    channels.scores = take(chunks * chunked::chunk * chunked::chunk);
+    channels.total = call.arena->template take<float>(chunks * K).data();
+    stage("channel_local", [&] { chunked::channel_local<Op>(in, channels, stream); });
+    stage("state_passing", [&] { chunked::pass_channel_states<Op>(in, channels, states, end, stream); });
+    stage("chunk_output", [&] { chunked::output_channel_chunks<Op>(in, channels, states, o, stream); });
   } else {
     const E *const none = nullptr;
-    const Segments segments = segments_of(in, erases, Execution().cuda_device_prop().multiProcessorCount);
-    float *const scratch = call.arena->take<float>(scratch_of_segments(in, segments)).data();
+    const Segments segments = segments_of(in, false, Execution().cuda_device_prop().multiProcessorCount);
+    float *const scratch = call.arena->template take<float>(scratch_of_segments(in, segments)).data();
     stage("state_passing", [&] {
       chunked::pass_states<Op, false>(in, none, none, states, static_cast<E *>(nullptr), end, stream, segments,
                                       scratch);
@@ -48,10 +68,10 @@ void run_window(const std::string &label, const Call<float> &call, const Inputs<
   }
 }
 
-template <class Op> void run_windows(const std::string &label, const Call<float> &call, Inputs<float> in, bool erases) {
+template <class Op>
+void run_windows(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule) {
   constexpr size_t budget = size_t(1) << 31, least = 64; // bytes that stages keep; chunks of a window
-  const size_t K = in.kept_keys(), V = in.kept_values(),
-               bytes = (V * K + (erases ? chunked::chunk * (K + V) : 0)) * sizeof(Element<Op>);
+  const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
   const size_t chunks = std::max(least, budget / (call.shape.heads() * bytes));
   const int T = in.T, most = int(std::min<size_t>(chunks, in.chunks_of_text()) * chunked::chunk);
   float *const end = call.stateless && most >= T ? nullptr : call.state.data();
@@ -59,38 +79,39 @@ template <class Op> void run_windows(const std::string &label, const Call<float>
   in.head_steps = T;
   for (; in.first_step < T; in.first_step += most) {
     in.T = std::min(most, T - in.first_step);
-    run_window<Op>(label, call, in, erases, end);
+    run_window<Op>(label, call, in, rule, end);
     in.start = end;            // of the next window
     call.arena->release(mark); // kernels run in order
   }
 }
 
-void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, bool erases) {
+void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule) {
   in.B = call.shape.B, in.H = in.key_heads = call.shape.H, in.T = call.shape.T, in.Dv = call.shape.Dv;
   in.v = call.v.data();
   in.start = call.stateless ? nullptr : call.state.data();
   in.state_stride = call.state_shape.size();
   if (in.T <= few_steps)
     return launching::shown(label + "::steps", [&] {
-      run_steps(in, erases, call.o.data(), call.stateless ? nullptr : call.state.data(), queue().cuda_stream());
+      run_steps(in, rule.erases, call.o.data(), call.stateless ? nullptr : call.state.data(), queue().cuda_stream());
     });
   switch (call.math) {
   case Math::exact:
-    return run_windows<fragments::Exact>(label, call, in, erases);
+    return run_windows<fragments::Exact>(label, call, in, rule);
   case Math::tf32:
-    return run_windows<fragments::Tf32>(label, call, in, erases);
+    return run_windows<fragments::Tf32>(label, call, in, rule);
   case Math::bf16:
-    return run_windows<fragments::Bf16>(label, call, in, erases);
+    return run_windows<fragments::Bf16>(label, call, in, rule);
   }
 }
 } // namespace
 
 bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &sum) {
-  if (!serves(call, sum.width) || sum.lambda.extent(0) || sum.bonus.extent(0) || sum.normalised) return false;
+  const bool channels = sum.lambda.extent(0);
+  if (!serves(call, sum.width) || sum.normalised || (channels && call.shape.T <= few_steps)) return false;
   Inputs<float> in;
   in.Dk = sum.width, in.q = sum.q.data(), in.k = sum.k.data();
   in.alpha = of(sum.alpha), in.write = of(sum.strength), in.scale = sum.scale;
-  run_stages(label, call, in, false);
+  run_stages(label, call, in, {false, of(sum.lambda), of(sum.bonus)});
   return true;
 }
 
@@ -101,7 +122,7 @@ bool run_static(const std::string &label, const Call<float> &call, const DeltaRu
   Inputs<float> in;
   in.Dk = call.shape.Dk, in.q = call.q.data(), in.k = rule.p.data();
   in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write);
-  run_stages(label, call, in, true);
+  run_stages(label, call, in, {true});
   return true;
 }
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that are built: what multiplies x what is stored x decayed sums or delta rules, each with the extents of
-// with_extent() (32, 64, 96, 128, 192 and 256 keys) and blocks of 32 or 64 (states), 64 or 128 (outputs) values. A source
-// file beside this one defines each line of the table.
+// The stages that are built: what multiplies x what is stored x decayed sums, decayed sums whose channels decay apart, or
+// delta rules, each with the extents of with_extent() (32, 64, 96, 128, 192 and 256 keys) and blocks of 32 or 64 (states),
+// 64 or 128 (outputs) values. A source file beside this one defines each line of the table.
 #pragma once
 #include "variants/kernels/chunked/chunk_local.hpp"
 #include "variants/kernels/chunked/chunk_output.hpp"
@@ -17,6 +17,12 @@
                                                         const Element<Op> *, Stored *, cudaStream_t);
 #define RECOLLECT_DECAYED_SUM_STAGES(extern_or_not, Op, Stored)                                                        \
   RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, false)
+#define RECOLLECT_CHANNEL_STAGES(extern_or_not, Op, Stored)                                                            \
+  extern_or_not template void channel_local<Op>(const Inputs<Stored> &, const Channels<Op> &, cudaStream_t);           \
+  extern_or_not template void pass_channel_states<Op>(const Inputs<Stored> &, const Channels<Op> &, Element<Op> *,     \
+                                                      float *, cudaStream_t);                                          \
+  extern_or_not template void output_channel_chunks<Op>(const Inputs<Stored> &, const Channels<Op> &,                  \
+                                                        const Element<Op> *, Stored *, cudaStream_t);
 #define RECOLLECT_DELTA_RULE_STAGES(extern_or_not, Op, Stored)                                                         \
   RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, true)                                                            \
   extern_or_not template void chunk_local<Op>(const Inputs<Stored> &, Element<Op> *, Element<Op> *, Element<Op> *,     \
@@ -29,6 +35,9 @@ extern template void run_steps(const Inputs<float> &, bool, float *, float *, cu
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Exact, float)
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Tf32, float)
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Bf16, float)
+RECOLLECT_CHANNEL_STAGES(extern, fragments::Exact, float)
+RECOLLECT_CHANNEL_STAGES(extern, fragments::Tf32, float)
+RECOLLECT_CHANNEL_STAGES(extern, fragments::Bf16, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Exact, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Tf32, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Bf16, float)

@@ -54,5 +54,23 @@ __device__ __noinline__ void redo_outputs(const Inputs<Stored> &in, ChunkOfHead 
   }
 }
 
+/// The same from kept queries and scores, which hold the decays (channel_local.hpp).
+template <class Stored, class E>
+__device__ __noinline__ void redo_channel_outputs(const Inputs<Stored> &in, ChunkOfHead c, const E *states, const E *q,
+                                                  const E *scores, Stored *o, int first, int last, int first_value,
+                                                  int columns) {
+  const int K = in.kept_keys(), V = in.kept_values();
+  for (int n = threadIdx.x % 32; n < (last - first) * columns; n += 32) {
+    const int t = first + n / columns, j = first_value + n % columns;
+    if (j >= in.Dv) continue;
+    const E *const S = states + (c.chunk * V + j) * K, *const own_q = q + (c.chunk * chunk + t) * K,
+                   *const own_scores = scores + (c.chunk * chunk + t) * chunk;
+    float sum = 0;
+    for (int i = 0; i <= t; ++i) sum += widened(own_scores[i]) * widened(in.v[(c.row + i) * in.Dv + j]);
+    for (int d = 0; d < in.Dk; ++d) sum += widened(own_q[d]) * widened(S[d]);
+    o[(c.row + t) * in.Dv + j] = rounded<Stored>(in.scale * sum);
+  }
+}
+
 } // namespace recollect::chunked
 #endif

@@ -11,7 +11,7 @@
 // A head may be cut into segments: where heads are few, decayed sums first pass each segment from 0, then scan over the
 // segments' ends for their starts, and then pass all segments at once.
 #pragma once
-#include "variants/kernels/chunked/rows.hpp"
+#include "variants/kernels/chunked/channel_local.hpp"
 #ifdef __CUDACC__
 #include <algorithm>
 
@@ -24,8 +24,9 @@ struct Segments {
   float *decays = nullptr;   // [texts * H,count] of a segment
 };
 
-template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases> struct StatePassing {
-  static_assert(!erases || key_warps == 1, "E takes all keys");
+template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases, bool channels = false>
+struct StatePassing {
+  static_assert(!erases || (key_warps == 1 && !channels), "E takes all keys");
   using E = Element<Op>;
   static constexpr int workers = row_warps * key_warps, loaders = 2, threads = 32 * (workers + loaders);
   static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // of a block, of a warp
@@ -44,6 +45,8 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
   float *end;                           // final states; null: not wanted
   std::size_t start_stride, end_stride; // of a head's or a segment's state
   Segments segments;
+  const E *channel_keys = nullptr; // kept: keys of channels that decay apart
+  const float *totals = nullptr;   // and their decays
 
   struct Gates { // of a chunk, one warp's: two steps a lane
     float2 alpha{1, 1}, write{1, 1};
@@ -59,9 +62,14 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
 
   __device__ __forceinline__ void load(const HeadOfText &h, int c, int first_value, E *stage) const {
     const int thread = threadIdx.x - 32 * workers, left = h.steps - c * chunk, steps = left < chunk ? left : chunk;
-    fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(in.k + (h.key_row + std::size_t(c) * chunk) * in.Dk,
-                                                                 in.Dk, steps, in.Dk, rows_aligned(in.k, in.Dk),
-                                                                 keys_of(stage), thread);
+    if constexpr (channels)
+      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(
+          channel_keys + (h.chunk + c) * chunk * in.kept_keys(), in.kept_keys(), chunk, in.kept_keys(), true,
+          keys_of(stage), thread);
+    else
+      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(in.k + (h.key_row + std::size_t(c) * chunk) * in.Dk,
+                                                                   in.Dk, steps, in.Dk, rows_aligned(in.k, in.Dk),
+                                                                   keys_of(stage), thread);
     if constexpr (erases) {
       const int K = in.kept_keys(), V = in.kept_values();
       fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(W + (h.chunk + c) * chunk * K, K, chunk, K, true,
@@ -77,7 +85,7 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
   __device__ __forceinline__ Gates gates(const HeadOfText &h, int c) const {
     Gates g;
     const int first = c * chunk + threadIdx.x % 32 * 2;
-    if (in.alpha) {
+    if (in.alpha && !channels) {
       if (first < h.steps) g.alpha.x = in.alpha[h.row + first];
       if (first + 1 < h.steps) g.alpha.y = in.alpha[h.row + first + 1];
     }
@@ -128,7 +136,7 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
   /// The loaders.
   __device__ __forceinline__ void run_ahead(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
                                             Factors *factors) const {
-    const bool multiplies = threadIdx.x < 32 * workers + 32 && (in.alpha || (!erases && in.write));
+    const bool multiplies = threadIdx.x < 32 * workers + 32 && ((in.alpha && !channels) || (!erases && in.write));
     float decay = 1; // of the segment
     Gates next;
     if (multiplies) prepare(gates(h, 0), factors[0]), next = gates(h, 1);
@@ -161,7 +169,8 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
                                          const Factors *factors) const {
     const int V = in.kept_values(), K = in.kept_keys(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = first_value + 16 * (warp / key_warps), column = warp % key_warps * keys; // the warp's first of S
-    const bool at_work = row < V && column < K, decays = in.alpha, scales = decays || (!erases && in.write);
+    const bool at_work = row < V && column < K, decays = in.alpha && !channels,
+               scales = decays || (!erases && in.write);
     Sum S[keys / 8];
     const auto each_of_state = [&](const auto &take) {
 #pragma unroll
@@ -173,6 +182,9 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
         }
     };
     if (start) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
+    const std::size_t last = h.chunk + chunks - 1;
+    Totals total;
+    if (chunks > 0) load_totals(h.chunk, last, column, total);
     int buffer = 0;
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
@@ -180,7 +192,7 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
       if (at_work) {
         if (states)
           store_rows<E, keys / 8>(S, states + ((h.chunk + c) * V + row) * K + column, K, 16, K - column, true);
-        pass(h.chunk + c, shared + buffer * stage_size, row, column, decays, scales, factors[c % 2], S);
+        pass(h.chunk + c, shared + buffer * stage_size, row, column, decays, scales, factors[c % 2], last, total, S);
       }
       if constexpr (stages == 1) __syncthreads();
       buffer = buffer + 1 == stages ? 0 : buffer + 1;
@@ -188,9 +200,22 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
     if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
   }
 
+  /// Decays of the warp's channels across a chunk, until the `last`.
+  using Totals = float2[channels ? keys / 8 : 1];
+  __device__ __forceinline__ void load_totals(std::size_t chunk_index, std::size_t last, int column,
+                                              Totals &total) const {
+    const int K = in.kept_keys(), first = column + threadIdx.x % 4 * 2;
+    if constexpr (channels)
+#pragma unroll
+      for (int n = 0; n < keys / 8; ++n)
+        total[n] = chunk_index <= last && first + 8 * n < K ? load_pair(totals + chunk_index * K + first + 8 * n)
+                                                            : make_float2(1, 1);
+  }
+
   /// The warp's part of S across a chunk.
   __device__ __forceinline__ void pass(std::size_t chunk_index, E *stage, int row, int column, bool decays, bool scales,
-                                       const Factors &factor, Sum (&S)[keys / 8]) const {
+                                       const Factors &factor, std::size_t last, Totals &total,
+                                       Sum (&S)[keys / 8]) const {
     const int lane = threadIdx.x % 32, own = row % values; // of the block's values
     const E *const key = keys_of(stage) + column, *const value = values_of(stage);
     Sum e[blocks]; // 16 values x 64 steps
@@ -221,7 +246,13 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
         }
       }
     }
-    if (decays) {
+    if constexpr (channels) {
+#pragma unroll
+      for (int n = 0; n < keys / 8; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) S[n].x[i] *= i % 2 ? total[n].y : total[n].x;
+      load_totals(chunk_index + 1, last, column, total); // while the products run
+    } else if (decays) {
       const float total = factor.total;
 #pragma unroll
       for (int n = 0; n < keys / 8; ++n)
@@ -244,9 +275,9 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
   }
 };
 
-template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases>
-__global__ void __launch_bounds__(32 * (row_warps * key_warps + 2))
-    state_passing_kernel(const __grid_constant__ StatePassing<Op, Stored, Dk, row_warps, key_warps, erases> body) {
+template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases, bool channels = false>
+__global__ void __launch_bounds__(32 * (row_warps * key_warps + 2)) state_passing_kernel(
+    const __grid_constant__ StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels> body) {
   extern __shared__ __align__(128) unsigned char shared[];
   body(reinterpret_cast<Element<Op> *>(shared));
 }
@@ -282,9 +313,9 @@ template <class Stored> int values_of_block(const Inputs<Stored> &in) {
 /// scratch for them if there is more than one, scratch_of_segments() numbers.
 template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool erases, int multiprocessors) {
   Segments s;
-  const int values = values_of_block(in), blocks = in.texts() * in.H * ((in.kept_values() + values - 1) / values),
-            chunks = in.chunks_of_text(), most = std::min(multiprocessors / blocks, chunks / 8);
-  if (erases || in.packed || most < 2) return s;
+  const int blocks = in.texts() * in.H * ((in.kept_values() + 63) / 64), chunks = in.chunks_of_text(),
+            most = std::min(multiprocessors / blocks, chunks / 8);
+  if (erases || in.packed || most < 4) return s;
   s.chunks = (chunks + most - 1) / most;
   s.count = (chunks + s.chunks - 1) / s.chunks;
   return s;
@@ -317,6 +348,29 @@ void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<O
              ScanSegments{segments, in.start, end, in.state_stride, size}, heads);
       segments.decays = nullptr; // known
       pass(Body{in, W, U, states, nullptr, segments.states, nullptr, size, size, segments});
+    };
+    if (segments.count == 1 && values_of_block(in) == 32)
+      run(std::integral_constant<int, 2>());
+    else
+      run(std::integral_constant<int, 4>());
+  });
+}
+
+/// Decayed sums whose channels decay apart: from what channel_local() kept.
+template <class Op, class Stored>
+void pass_channel_states(const Inputs<Stored> &in, const Channels<Op> &channels, Element<Op> *states, float *end,
+                         cudaStream_t stream) {
+  with_extent(in.Dk, [&](auto extent) {
+    constexpr int Dk = decltype(extent)::value;
+    constexpr int key_warps = Dk == 32 ? 1 : Dk == 96 || Dk == 192 ? 3 : Dk == 256 ? 4 : 2;
+    const auto run = [&](auto count) {
+      constexpr int row_warps = decltype(count)::value;
+      using Body = StatePassing<Op, Stored, Dk, row_warps, key_warps, false, true>;
+      Body body{in, nullptr, nullptr, states, nullptr, in.start, end, in.state_stride, in.state_stride, {}};
+      body.channel_keys = channels.k, body.totals = channels.total;
+      launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, false, true>,
+             std::size_t(in.texts()) * in.H * ((in.kept_values() + Body::values - 1) / Body::values), Body::threads,
+             Body::bytes, stream, body);
     };
     if (values_of_block(in) == 32)
       run(std::integral_constant<int, 2>());

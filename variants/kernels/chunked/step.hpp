@@ -28,6 +28,12 @@ template <class Stored, int Dk, bool erases> struct Steps {
       float4 four = make_float4(0, 0, 0, 0);
       if (first < width) four = *reinterpret_cast<const float4 *>(from + first);
       to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+    } else if (aligned) {
+      uint2 bits = make_uint2(0, 0);
+      if (first < width) bits = *reinterpret_cast<const uint2 *>(from + first);
+      const T *const x = reinterpret_cast<const T *>(&bits);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) to[e] = widened(x[sizeof(T) == 2 ? e : 0]);
     } else {
 #pragma unroll
       for (int e = 0; e < 4; ++e) to[e] = first + e < width ? widened(from[first + e]) : 0;
