@@ -6,8 +6,8 @@
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/arrays.hpp"
 #include "variants/kernels/channel_gradient.hpp"
+#include "variants/kernels/chunked/backward.hpp"
 #include "variants/kernels/decayed_sum_algebra.hpp"
-#include "variants/kernels/decayed_sum_vjp_cuda.hpp"
 #include "variants/kernels/gate_gradient.hpp"
 #include "variants/kernels/whole_sum.hpp"
 
@@ -344,24 +344,6 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
       });
 }
 
-#ifdef KOKKOS_ENABLE_CUDA
-namespace {
-template <bool decaying>
-void back_in_warps(const std::string &label, const Pullback<float> &back, const DecayedSum<float> &in,
-                   const DecayedSumGradient<float> &d) {
-  const Call<float> &call = back.call;
-  const auto sum = [&](const Array<float> &state, const Array<float> &o) {
-    return DecayedSumInWarps{
-        {in, call.shape.T, call.chunk, call.shape.Dv, state, call.state_shape.size()}, {}, call.v, o};
-  };
-  const DecayedSumInWarps forward = sum(call.state, call.o);
-  const Starts<float> starts(call, forward);
-  run_chunks(label + "::starts", call, StartsInWarps{forward, starts});
-  run_chunks(label, call, DecayedSumBackInWarps<decaying>{sum(back.d.state, back.d.o), d, back.d.v, starts}, true);
-}
-} // namespace
-#endif
-
 template <class Real>
 void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d) {
@@ -372,12 +354,8 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
   Pullback<Real> back = given;
   if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);
   const Call<Real> &call = back.call;
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same<Real, float>::value) {
-    if (DecayedSumBackInWarps<true>::suits(call, in)) return back_in_warps<true>(label, back, in, d);
-    if (DecayedSumBackInWarps<false>::suits(call, in)) return back_in_warps<false>(label, back, in, d);
-  }
-#endif
+  if constexpr (std::is_same<Real, float>::value)
+    if (run_static(label, back, in, d)) return;
   if (!in.normalised) return decayed_sum_back(label, back, in, d, decayed_sum_starts(label, call, in, false), back.d.o);
   const Array<Real> weights = allocate(call, call.steps()), d_sum = allocate(call, call.o.extent(0));
   const Starts<Real> starts = decayed_sum_starts(label, call, in, true, weights);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "variants/kernels/wy_cuda.hpp"
+#include "variants/kernels/chunked/backward.hpp"
 #include "variants/kernels/wy_vjp_algebra.hpp"
-#include "variants/kernels/wy_vjp_cuda.hpp"
 #include "variants/kernels/wy_vjp_steps.hpp"
 
 namespace recollect::variants {
@@ -14,18 +13,6 @@ Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call,
   return starts;
 }
 
-namespace {
-template <class Real>
-void leave_starts(const std::string &label, const Call<Real> &call, const WyAlgebra<Real> &forward,
-                  const KeptRule<Real> &kept) {
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same<Real, float>::value)
-    if (WyInWarps::suits(call, forward)) return run_chunks(label, call, WyStarts<WyInWarps>{{forward, {}}, kept});
-#endif
-  run_chunks(label, call, WyStarts<WyAlgebra<Real>>{forward, kept});
-}
-} // namespace
-
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d) {
@@ -35,22 +22,16 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
                            ": the delta rule's backward pass has no sub-steps, and no keys of their own without "
                            "decays by channel (lambda)");
   if (channels) return delta_rule_vjp_by_steps(label, back, in, d);
+  if constexpr (std::is_same<Real, float>::value)
+    if (run_static(label, back, in, d)) return;
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();
   const WyAlgebra<Real> forward = wy_algebra(call, in);
   const KeptRule<Real> kept{Starts<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
-  leave_starts(label + "::starts", call, forward, kept);
+  run_chunks(label + "::starts", call, WyStarts<WyAlgebra<Real>>{forward, kept});
   const WyAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv, call.q,
                                 call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same<Real, float>::value) {
-    if (WyBackInWarps<true>::suits(call, adjoint))
-      return run_chunks(label, call, WyBackInWarps<true>{adjoint, {}}, true);
-    if (WyBackInWarps<false>::suits(call, adjoint))
-      return run_chunks(label, call, WyBackInWarps<false>{adjoint, {}}, true);
-  }
-#endif
   run_chunks(label, call, adjoint, true);
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of decayed sums and delta rules in float32 at head widths of every static extent, between extents and beside
+// whole fragments, keys and values apart, and at lengths beside whole chunks, against the portable algebras' in float64.
+// On a host these run in float32, too.
+#include "harness/device/backend.hpp"
+#include "tests/variants/kernels/gradients.hpp"
+#include <cmath>
+#include <limits>
+
+namespace recollect {
+namespace {
+
+const char *const layers[] = {"linear", "retnet", "mamba2", "delta_net", "gated_delta_net", "scalar_gated_delta"};
+struct Widths {
+  int keys, values;
+};
+constexpr Widths widths[] = {{16, 130}, {33, 40}, {64, 64}, {72, 33}, {96, 96}, {128, 128}, {200, 24}, {72, 256}};
+
+OutputWeights weights(const Variant &variant, const Shape &shape) {
+  const Sequence noise = random_sequence(shape, 62);
+  OutputWeights w{noise.v, {}};
+  const StateShape state = variant.state_shape(shape, variant_params(variant));
+  w.state.resize(shape.heads() * state.size());
+  for (size_t i = 0; i < w.state.size(); ++i) w.state[i] = std::sin(double(i));
+  return w;
+}
+
+Sequence gradients_in(Real real, Math math, const Variant &variant, const Sequence &s, const OutputWeights &w) {
+  Run run{backward_form(variant), real, 64, variant_params(variant)};
+  run.math = math;
+  return backward(variant, s, run, w);
+}
+
+/// ||got - expected|| <= allowed ||expected|| of every gradient.
+void check_layers(const Shape &shape, Math math, double allowed) {
+  for (const char *name : layers) {
+    const Variant &variant = find_variant(name);
+    const Sequence s = random_sequence(shape, 61);
+    const OutputWeights w = weights(variant, shape);
+    const Sequence expected = gradients_in(Real::f64, Math::exact, variant, s, w),
+                   got = gradients_in(Real::f32, math, variant, s, w);
+    const auto check = [&](const char *of, const std::vector<double> &x, const std::vector<double> &y) {
+      BOOST_REQUIRE_EQUAL(x.size(), y.size());
+      double apart = 0, norm = 0;
+      for (size_t i = 0; i < x.size(); ++i) apart += (x[i] - y[i]) * (x[i] - y[i]), norm += y[i] * y[i];
+      BOOST_TEST_INFO(name << " " << name_of(math) << " T=" << shape.T << " " << shape.Dk << "," << shape.Dv << " d"
+                           << of << ": " << std::sqrt(apart) << " apart, norm " << std::sqrt(norm));
+      BOOST_TEST(std::sqrt(apart) <= allowed * std::sqrt(norm));
+    };
+    for (int t = 0; t < tensor_count; ++t) check(facts_of(Tensor(t)).name, got[Tensor(t)], expected[Tensor(t)]);
+    check("state", got.state, expected.state);
+  }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(variants)
+BOOST_AUTO_TEST_SUITE(chunked_backward)
+
+BOOST_AUTO_TEST_CASE(serves_every_width) {
+  for (const auto [keys, values] : widths) check_layers({1, 2, 70, keys, values}, Math::exact, 1e-4);
+}
+
+BOOST_AUTO_TEST_CASE(serves_every_length) {
+  for (int T : {1, 2, 63, 64, 65, 128, 200}) check_layers({2, 1, T, 24, 40}, Math::exact, 1e-4);
+}
+
+BOOST_AUTO_TEST_CASE(rounds_operands_as_asked) {
+  for (Math math : {Math::tf32, Math::bf16}) {
+    if (!has_math(math)) continue; // coarse_products.cpp: a host refuses
+    for (const auto [keys, values] : widths)
+      check_layers({1, 2, 130, keys, values}, math, std::ldexp(1, math == Math::tf32 ? -7 : -4));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "variants/kernels/chunked/backward.hpp"
+#ifdef __CUDACC__
+#include "harness/device/engine.hpp"
+#include "variants/kernels/chunked/gradient_instances.hpp"
+#endif
+
+namespace recollect::variants {
+
+#ifdef __CUDACC__
+namespace {
+using chunked::Gradients, fragments::Element;
+
+bool serves(const Call<float> &call, int keys) {
+  const cudaDeviceProp &device = Execution().cuda_device_prop();
+  constexpr size_t shared = 224 * 1024; // bytes: the most that a stage takes
+  return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && std::max(keys, call.shape.Dv) <= 256 &&
+         schedule_of(call) != Schedule::streaming && call.chunk == std::min(chunked::chunk, call.shape.T);
+}
+
+float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
+
+/// What both are given, but for queries, keys, gates and their gradients.
+Gradients<float> gradients_of(const Pullback<float> &back, int keys) {
+  const Call<float> &call = back.call;
+  Gradients<float> g;
+  g.in.B = call.shape.B, g.in.H = g.in.key_heads = call.shape.H, g.in.T = call.shape.T;
+  g.in.Dk = keys, g.in.Dv = call.shape.Dv, g.in.v = call.v.data();
+  g.in.start = call.stateless ? nullptr : call.state.data(), g.in.state_stride = call.state_shape.size();
+  g.d_o = back.d.o.data(), g.d_v = back.d.v.data();
+  g.d_state = call.stateless ? nullptr : back.d.state.data();
+  return g;
+}
+
+template <class Op, bool erases>
+void run(const std::string &label, const Call<float> &call, const Gradients<float> &g) {
+  Element<Op> *const scratch = call.arena->take<Element<Op>>(chunked::backward_scratch(g.in, erases)).data();
+  launching::shown(label, [&] { chunked::recurrence_gradients<Op, erases>(g, scratch, queue().cuda_stream()); });
+}
+template <bool erases> void run(const std::string &label, const Call<float> &call, const Gradients<float> &g) {
+  switch (call.math) {
+  case Math::exact:
+    return run<fragments::Exact, erases>(label, call, g);
+  case Math::tf32:
+    return run<fragments::Tf32, erases>(label, call, g);
+  case Math::bf16:
+    return run<fragments::Bf16, erases>(label, call, g);
+  }
+}
+} // namespace
+
+bool run_static(const std::string &label, const Pullback<float> &back, const DecayedSum<float> &in,
+                const DecayedSumGradient<float> &d) {
+  if (!serves(back.call, in.width) || in.lambda.extent(0) || in.bonus.extent(0) || in.normalised) return false;
+  Gradients<float> g = gradients_of(back, in.width);
+  g.in.q = in.q.data(), g.in.k = in.k.data(), g.in.scale = in.scale;
+  g.in.alpha = of(in.alpha), g.in.write = of(in.strength);
+  g.d_q = d.q.data(), g.d_k = d.k.data(), g.d_alpha = of(d.alpha), g.d_write = of(d.strength);
+  run<false>(label, back.call, g);
+  return true;
+}
+
+bool run_static(const std::string &label, const Pullback<float> &back, const DeltaRule<float> &in,
+                const DeltaRuleGradient<float> &d) {
+  const int keys = back.call.shape.Dk;
+  if (!serves(back.call, keys) || in.steps != 1 || in.lambda.extent(0) || in.keys.extent(0) ||
+      in.r.data() != in.p.data() || d.r.extent(0))
+    return false;
+  Gradients<float> g = gradients_of(back, keys);
+  g.in.q = back.call.q.data(), g.in.k = in.p.data();
+  g.in.alpha = of(in.alpha), g.in.erase = of(in.erase), g.in.write = of(in.write);
+  g.d_q = d.q.data(), g.d_k = d.p.data();
+  g.d_alpha = of(d.alpha), g.d_erase = of(d.erase), g.d_write = of(d.write);
+  run<true>(label, back.call, g);
+  return true;
+}
+#else
+bool run_static(const std::string &, const Pullback<float> &, const DecayedSum<float> &,
+                const DecayedSumGradient<float> &) {
+  return false;
+}
+bool run_static(const std::string &, const Pullback<float> &, const DeltaRule<float> &,
+                const DeltaRuleGradient<float> &) {
+  return false;
+}
+#endif
+
+} // namespace recollect::variants

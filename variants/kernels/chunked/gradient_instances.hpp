@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backward passes that are built: precision of products x type of arrays x decayed sums or delta rules, each with
+// the extents of with_extent() (32, 64, 96, 128, 192 and 256: the wider of keys and values). A source file beside this
+// one defines each line of the table.
+#pragma once
+#include "variants/kernels/chunked/recurrence_gradients.hpp"
+#ifdef __CUDACC__
+
+#define RECOLLECT_GRADIENTS(extern_or_not, Op, Stored, erases)                                                         \
+  extern_or_not template void recurrence_gradients<Op, erases>(const Gradients<Stored> &, Element<Op> *, cudaStream_t);
+
+namespace recollect::chunked {
+
+RECOLLECT_GRADIENTS(extern, fragments::Exact, float, false)
+RECOLLECT_GRADIENTS(extern, fragments::Tf32, float, false)
+RECOLLECT_GRADIENTS(extern, fragments::Bf16, float, false)
+RECOLLECT_GRADIENTS(extern, fragments::Exact, float, true)
+RECOLLECT_GRADIENTS(extern, fragments::Tf32, float, true)
+RECOLLECT_GRADIENTS(extern, fragments::Bf16, float, true)
+
+} // namespace recollect::chunked
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of a block of threads over operands in shared memory, and the pipeline that brings these operands panel by
+// panel: while one panel is multiplied, the next is under way.
+//
+// Warps stand in 4 rows of `parts`: a warp takes 16 of the chunk's 64 rows and every `parts`-th group of 16 columns.
+#pragma once
+#include "variants/kernels/chunked/rows.hpp"
+#ifdef __CUDACC__
+
+namespace recollect::chunked {
+
+using fragments::Element;
+using fragments::Sum;
+
+/// Where a thread's warp stands.
+template <int parts> struct WarpPlace {
+  int row, part, lane;
+  __device__ explicit WarpPlace(int thread)
+      : row(thread / 32 / parts * 16), part(thread / 32 % parts), lane(thread % 32) {}
+  /// The row of results x[2 r] and x[2 r + 1].
+  __device__ int row_of(int r) const { return row + lane / 4 + 8 * r; }
+  /// The first column of half h of its nth group.
+  __device__ int column(int nth, int h) const { return (part + parts * nth) * 16 + 8 * h + lane % 4 * 2; }
+};
+
+/// A warp's results of 16 rows and its share of `columns` columns.
+template <int columns_, int parts_> struct RowsOfSums {
+  static constexpr int columns = columns_, parts = parts_, groups = (columns / 16 + parts - 1) / parts;
+  Sum x[groups][2];
+  __device__ __forceinline__ static bool has(const WarpPlace<parts> &at, int nth) {
+    return columns / 16 % parts == 0 || (at.part + parts * nth) * 16 < columns;
+  }
+  /// f(r, column, first, second) of all pairs of neighbours.
+  template <class F> __device__ __forceinline__ void each_pair(const WarpPlace<parts> &at, const F &f) const {
+#pragma unroll
+    for (int j = 0; j < groups; ++j)
+      if (has(at, j))
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+#pragma unroll
+          for (int r = 0; r < 2; ++r) f(r, at.column(j, h), x[j][h].x[2 * r], x[j][h].x[2 * r + 1]);
+  }
+  __device__ __forceinline__ void scale_rows(const float (&factor)[2]) {
+#pragma unroll
+    for (int j = 0; j < groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) x[j][h].x[e] *= factor[e / 2];
+  }
+  /// Times numbers of the columns, in shared memory.
+  __device__ __forceinline__ void scale_columns(const WarpPlace<parts> &at, const float *factor) {
+#pragma unroll
+    for (int j = 0; j < groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        if (!has(at, j)) continue;
+        const float2 own = *reinterpret_cast<const float2 *>(factor + at.column(j, h));
+#pragma unroll
+        for (int e = 0; e < 4; ++e) x[j][h].x[e] *= e % 2 ? own.y : own.x;
+      }
+  }
+  __device__ __forceinline__ void multiply(const RowsOfSums &by) {
+#pragma unroll
+    for (int j = 0; j < groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) x[j][h].x[e] *= by.x[j][h].x[e];
+  }
+};
+
+/// How an operand's tile lies: [row or column of the result][term], or [term][row or column].
+enum class Lies { along, across };
+
+/// sum += A B over the terms from ... to - 1 of tiles of `pitch` elements a row. `row` is A's first row in its tile.
+/// Groups of columns from `end` on are left out.
+template <class Op, Lies a_lies, int a_pitch, Lies b_lies, int b_pitch, int terms, int columns, int parts>
+__device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row, const Element<Op> *A,
+                                            const Element<Op> *B, RowsOfSums<columns, parts> &sum, int from = 0,
+                                            int to = terms, int end = columns) {
+  using namespace fragments;
+#pragma unroll
+  for (int k = 0; k < terms; k += 16) {
+    if (k < from || k >= to) continue;
+    A16<Op> a;
+    if constexpr (a_lies == Lies::along)
+      a = load_a<Op, a_pitch>(A, row, k);
+    else
+      a = load_a_across<Op, a_pitch>(A, row, k);
+#pragma unroll
+    for (int j = 0; j < sum.groups; ++j) {
+      if (!sum.has(at, j)) continue;
+      const int column = (at.part + parts * j) * 16;
+      if (column >= end) continue;
+      B16<Op> b;
+      if constexpr (b_lies == Lies::along)
+        b = load_b_across<Op, b_pitch>(B, k, column);
+      else
+        b = load_b<Op, b_pitch>(B, k, column);
+      multiply_add<Op>(a, b, sum.x[j][0], sum.x[j][1]);
+    }
+  }
+}
+
+/// Buffers of `bytes` for panels, one after the other: while one is used, the next `count` - 1 are under way.
+struct PanelRing {
+  unsigned char *buffers;
+  int bytes, count;
+  int place = 0;     // of the next panel
+  int under_way = 0; // panels, counted from that one on
+
+  __device__ __forceinline__ unsigned char *buffer(int ahead) const {
+    const int at = place + ahead;
+    return buffers + (at < count ? at : at - count) * bytes;
+  }
+  __device__ __forceinline__ void wait() const { // for the next panel
+    if (count == 2)
+      fragments::wait_for_copies<1>();
+    else if (count == 3)
+      fragments::wait_for_copies<2>();
+    else
+      fragments::wait_for_copies<3>();
+  }
+};
+
+/// Calls use(n, buffer) for panels n = 0 ... panels - 1, each after load(n, buffer), and towards the end
+/// next(n, buffer) for the first of the `next_panels` that the next call will use. Barriers surround each use.
+template <class Load, class Use, class Next>
+__device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const Load &load, const Use &use,
+                                              int next_panels, const Next &next) {
+  const int most = ring.count - 1;
+  for (int n = ring.under_way; n < most; ++n) {
+    if (n < panels) load(n, ring.buffer(n));
+    fragments::commit_copies(); // an empty group at times, so that the last `most` are always the ones under way
+  }
+  int ahead = 0; // of the next
+  for (int n = 0; n < panels; ++n) {
+    const int coming = n + most;
+    if (coming < panels) {
+      load(coming, ring.buffer(most));
+    } else if (coming - panels == ahead && ahead < next_panels) {
+      next(ahead, ring.buffer(most));
+      ++ahead;
+    }
+    fragments::commit_copies();
+    ring.wait();
+    __syncthreads();
+    use(n, ring.buffer(0));
+    __syncthreads();
+    if (++ring.place == ring.count) ring.place = 0;
+  }
+  ring.under_way = ahead;
+}
+template <class Load, class Use>
+__device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const Load &load, const Use &use) {
+  stream_panels(ring, panels, load, use, 0, [](int, unsigned char *) {});
+}
+
+/// A tile whose rows do not start on 16 bytes. Out of line: the instructions of the usual path stay together.
+template <class Op, int rows, int columns, int threads, class Stored>
+__device__ __noinline__ void load_scattered(const Stored *from, int ld, int valid_rows, int valid_columns,
+                                            Element<Op> *to) {
+#pragma unroll 1
+  for (int i = threadIdx.x; i < rows * columns; i += threads) {
+    const int row = i / columns, column = i % columns;
+    to[row * (columns + 8) + column] = fragments::rounded<Element<Op>>(
+        row < valid_rows && column < valid_columns ? fragments::widened(from[std::ptrdiff_t(row) * ld + column])
+                                                   : 0.0f);
+  }
+}
+/// A tile [rows][columns + 8] of rows `ld` apart, zeros where they are not valid: under way until copies are
+/// waited for, or there after a barrier.
+template <class Op, int rows, int columns, int threads, class Stored>
+__device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid_rows, int valid_columns, bool aligned,
+                                           Element<Op> *to) {
+  constexpr int pack = 16 / int(sizeof(Stored)), across = columns / pack;
+  if (!aligned) return load_scattered<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns, to);
+  if constexpr (!std::is_same<Stored, Element<Op>>::value || threads % across != 0) {
+    fragments::load_tile<Op, rows, columns, columns + 8, threads>(from, ld, valid_rows, valid_columns, true, to,
+                                                                  int(threadIdx.x));
+  } else {
+    constexpr int down = threads / across;
+    const int first = int(threadIdx.x) / across, column = int(threadIdx.x) % across * pack;
+    const int valid = column < valid_columns ? valid_rows : 0;
+    from += std::ptrdiff_t(first) * ld + column, to += first * (columns + 8) + column;
+#pragma unroll
+    for (int row = 0; row < rows; row += down, from += std::ptrdiff_t(down) * ld)
+      if (rows % down == 0 || row + first < rows)
+        fragments::copy_16(to + row * (columns + 8), from, row + first < valid); // reads nothing where not valid
+  }
+}
+
+/// 4 bytes to shared memory, as copy_16.
+__device__ __forceinline__ void copy_4(float *to, const float *from, bool valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
+               "l"(from), "r"(valid ? 4 : 0)
+               : "memory");
+}
+
+/// Two neighbours of a row, where they lie in `width` columns. `even`: rows start on whole pairs.
+template <class T>
+__device__ __forceinline__ void put_pair(T *row, int column, int width, bool even, float first, float second) {
+  if (even && column < width) {
+    if constexpr (sizeof(T) == 2)
+      *reinterpret_cast<std::uint32_t *>(row + column) = fragments::packed<T>(first, second);
+    else
+      *reinterpret_cast<float2 *>(row + column) = make_float2(first, second);
+  } else {
+    if (column < width) row[column] = fragments::rounded<T>(first);
+    if (column + 1 < width) row[column + 1] = fragments::rounded<T>(second);
+  }
+}
+template <class T> __device__ __forceinline__ float2 get_pair(const T *row, int column, int width, bool even) {
+  if (even) return column < width ? load_pair(row + column) : float2{0, 0};
+  return {column < width ? fragments::widened(row[column]) : 0.0f,
+          column + 1 < width ? fragments::widened(row[column + 1]) : 0.0f};
+}
+
+/// Results to rows `width` apart, of which `rows` and `columns` exist.
+template <class T, int columns_, int parts>
+__device__ __noinline__ void put_scattered(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum, T *to,
+                                           int ld, int rows, int columns) {
+  sum.each_pair(at, [&](int r, int column, float x, float y) {
+    if (at.row_of(r) < rows) put_pair(to + std::ptrdiff_t(at.row_of(r)) * ld, column, columns, false, x, y);
+  });
+}
+template <class T, int columns_, int parts>
+__device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum, T *to,
+                                         int ld, int rows, int columns) {
+  if (ld % 2 != 0 || columns % 2 != 0) {
+    const RowsOfSums<columns_, parts> copy = sum; // what others see lies in memory
+    return put_scattered(at, copy, to, ld, rows, columns);
+  }
+  to += std::ptrdiff_t(at.row_of(0)) * ld + at.column(0, 0);
+  const int left = columns - at.column(0, 0);
+#pragma unroll
+  for (int r = 0; r < 2; ++r, to += 8 * ld) {
+    if (at.row_of(r) >= rows) continue;
+#pragma unroll
+    for (int j = 0; j < sum.groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        constexpr int apart = 16 * parts;
+        if (apart * j + 8 * h >= left) continue;
+        const float first = sum.x[j][h].x[2 * r], second = sum.x[j][h].x[2 * r + 1];
+        if constexpr (sizeof(T) == 2)
+          *reinterpret_cast<std::uint32_t *>(to + apart * j + 8 * h) = fragments::packed<T>(first, second);
+        else
+          *reinterpret_cast<float2 *>(to + apart * j + 8 * h) = make_float2(first, second);
+      }
+  }
+}
+
+template <class T, int columns_, int parts>
+__device__ __noinline__ float2 dot_scattered(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
+                                             const T *rows, int width, int valid_rows) {
+  float own[2] = {0, 0};
+  sum.each_pair(at, [&](int r, int column, float x, float y) {
+    if (at.row_of(r) >= valid_rows) return;
+    const float2 two = get_pair(rows + std::ptrdiff_t(at.row_of(r)) * width, column, width, false);
+    own[r] += two.x * x + two.y * y;
+  });
+  return {own[0], own[1]};
+}
+/// rows_t . sum_t over a thread's own columns, of its two rows.
+template <class T, int columns_, int parts>
+__device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
+                                          const T *rows, int width, int valid_rows) {
+  if (width % 2 != 0) {
+    const RowsOfSums<columns_, parts> copy = sum;
+    return dot_scattered(at, copy, rows, width, valid_rows);
+  }
+  rows += std::ptrdiff_t(at.row_of(0)) * width + at.column(0, 0);
+  const int left = width - at.column(0, 0);
+  float own[2] = {0, 0};
+#pragma unroll
+  for (int r = 0; r < 2; ++r, rows += 8 * width) {
+    float2 two[sum.groups][2]; // all on their way before the first is used
+#pragma unroll
+    for (int j = 0; j < sum.groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        constexpr int apart = 16 * parts;
+        two[j][h] =
+            at.row_of(r) < valid_rows && apart * j + 8 * h < left ? load_pair(rows + apart * j + 8 * h) : float2{0, 0};
+      }
+#pragma unroll
+    for (int j = 0; j < sum.groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) own[r] += two[j][h].x * sum.x[j][h].x[2 * r] + two[j][h].y * sum.x[j][h].x[2 * r + 1];
+  }
+  return {own[0], own[1]};
+}
+
+} // namespace recollect::chunked
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adjoint of state passing: the gradient of the state, from the last chunk to the first. With dS that of the state
+// [Dv,Dk] at a chunk's end, and the letters of problem.hpp:
+//
+//   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
+//   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only
+//
+// A block of threads takes `rows` columns of values of one head of a text. Its dS [rows,Dk] stays in registers, in
+// float32; what is kept of it for the chunk's gradients, and where it meets K, is an Element<Op>.
+#pragma once
+#include "variants/kernels/chunked/panels.hpp"
+#include "variants/kernels/chunked/rows.hpp"
+#ifdef __CUDACC__
+
+namespace recollect::chunked {
+
+/// What a backward pass is given and writes, in device memory.
+template <class Stored> struct Gradients {
+  Inputs<Stored> in;
+  const Stored *d_o = nullptr; // [B,H,T,Dv]
+  float *d_state =
+      nullptr; // [texts * H], in.state_stride apart: from the last state's gradient to the first's; null: 0
+  Stored *d_q = nullptr, *d_k = nullptr;                            // [B,H,T,Dk], of each head of values
+  Stored *d_v = nullptr;                                            // [B,H,T,Dv]
+  float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
+};
+/// And the arrays that its stages keep, laid out as in problem.hpp.
+template <class Op, class Stored> struct Adjoint : Gradients<Stored> {
+  const Element<Op> *states = nullptr, *inverse = nullptr, *W = nullptr, *E = nullptr; // of the forward pass
+  Element<Op> *d_states = nullptr; // [V,K] dS: of the state at the chunk's end
+  Element<Op> *d_E = nullptr;      // [64,V] dE: error_gradient's share of it, then all of it, then dY
+};
+
+template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
+  using Stored = Stored_;
+  using E = Element<Op>;
+  static constexpr int Dk = Dk_, rows = 32, threads = 256, parts = 8 / (rows / 16);
+  static constexpr bool erases = erases_;
+  static constexpr int key_pitch = Dk + 8, value_pitch = rows + 8;
+  static constexpr int items = erases ? 3 : 1; // panels of a chunk: K with dE; Q with dO; W
+  static constexpr int panel_elements = chunk * (key_pitch + value_pitch);
+  static constexpr int panel_bytes = panel_elements * int(sizeof(E)) + chunk * int(sizeof(float)); // and alpha
+  static constexpr int most = 225 * 1024,
+                       rest = int(sizeof(DecayTables)) +
+                              (erases ? (rows * key_pitch + chunk * value_pitch) * int(sizeof(E)) : 0);
+  static constexpr int stages = 4 * panel_bytes + rest <= most / 2 ? 4 : 3 * panel_bytes + rest <= most ? 3 : 2;
+  static constexpr int shared_bytes = stages * panel_bytes + rest;
+
+  __device__ static void run(const Adjoint<Op, Stored> &a, unsigned char *shared) {
+    const Inputs<Stored> &in = a.in;
+    const int thread = threadIdx.x, K = in.kept_keys(), V = in.kept_values(), column_blocks = (V + rows - 1) / rows,
+              first_value = blockIdx.x % column_blocks * rows, nth = blockIdx.x / column_blocks;
+    const HeadOfText head = in.head_of_text(nth / in.H, nth % in.H);
+    const int chunks = (head.steps + chunk - 1) / chunk;
+    const bool decays = in.alpha, weighs = decays || in.scale != 1;
+    DecayTables &decay = *reinterpret_cast<DecayTables *>(shared);
+    E *const own_state = reinterpret_cast<E *>(shared + sizeof(DecayTables)), *const minus_dE =
+                                                                                  own_state + rows * key_pitch;
+    unsigned char *const buffers = shared + rest;
+    const bool keys_aligned = rows_aligned(in.q, in.Dk) && rows_aligned(in.k, in.Dk),
+               values_aligned = rows_aligned(a.d_o, in.Dv);
+
+    const WarpPlace<parts> at(thread);
+    RowsOfSums<Dk, parts> dS;
+    float *const d_state = a.d_state ? a.d_state + head.state * in.state_stride : nullptr;
+    if (d_state)
+#pragma unroll
+      for (int j = 0; j < dS.groups; ++j)
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          const int value = first_value + at.row_of(i / 2 % 2), key = at.column(j, i / 4) + i % 2;
+          dS.x[j][i / 4].x[i % 4] = value < in.Dv && key < in.Dk ? d_state[std::size_t(value) * in.Dk + key] : 0;
+        }
+
+    const auto load = [&](int n, unsigned char *buffer) {
+      const int back = chunks - 1 - n / items, steps = min(chunk, head.steps - back * chunk), item = n % items;
+      E *const keys = reinterpret_cast<E *>(buffer), *const values = keys + chunk * key_pitch;
+      const std::size_t row = head.row + std::size_t(back) * chunk, key_row = head.key_row + std::size_t(back) * chunk;
+      if (decays && item == 0 && thread < chunk)
+        copy_4(reinterpret_cast<float *>(values + chunk * value_pitch) + thread,
+               in.alpha + row + (thread < steps ? thread : 0), thread < steps);
+      if (erases && item == 2) {
+        load_panel<Op, chunk, Dk, threads>(a.W + (head.chunk + back) * chunk * K, K, chunk, K, true, keys);
+      } else {
+        load_panel<Op, chunk, Dk, threads>((erases && item == 0 ? in.k : in.q) + key_row * in.Dk, in.Dk, steps, in.Dk,
+                                           keys_aligned, keys);
+        if (erases && item == 0)
+          load_panel<Op, chunk, rows, threads>(a.d_E + (head.chunk + back) * chunk * V + first_value, V, chunk,
+                                               V - first_value, true, values);
+        else
+          load_panel<Op, chunk, rows, threads>(a.d_o + row * in.Dv + first_value, in.Dv, steps, in.Dv - first_value,
+                                               values_aligned, values);
+      }
+    };
+    const auto use = [&](int n, unsigned char *buffer) {
+      const int back = chunks - 1 - n / items, item = n % items, steps = min(chunk, head.steps - back * chunk);
+      E *const keys = reinterpret_cast<E *>(buffer), *const values = keys + chunk * key_pitch;
+      const std::size_t here = head.chunk + back;
+      if (item == 0) { // the state at the chunk's end
+        E *const kept = a.d_states + (here * V + first_value) * K;
+        put_rows(at, dS, kept, K, V - first_value, K);
+        if (erases) put_rows(at, dS, own_state, key_pitch, rows, Dk);
+        if (decays) decay.prepare(reinterpret_cast<float *>(values + chunk * value_pitch), steps, thread, threads);
+        if (decays || erases) __syncthreads();
+        if (decays) dS.scale_rows({decay.total(), decay.total()});
+        if constexpr (erases) { // dE += diag(D(C,i)) K dS^T
+          const WarpPlace<2> steps_at(thread);
+          RowsOfSums<rows, 2> dE;
+          add_product<Op, Lies::along, key_pitch, Lies::along, key_pitch, Dk>(steps_at, steps_at.row, keys, own_state,
+                                                                              dE);
+          E *const whole = a.d_E + here * chunk * V + first_value;
+          if (decays) dE.scale_rows({decay.to_end(steps_at.row_of(0)), decay.to_end(steps_at.row_of(1))});
+          dE.each_pair(steps_at, [&](int r, int column, float x, float y) {
+            const int step = steps_at.row_of(r);
+            const float2 local = get_pair(values + step * value_pitch, column, rows, true);
+            x += local.x, y += local.y;
+            if (first_value + column < V) put_pair(whole + std::size_t(step) * V, column, V, true, x, y);
+            put_pair(minus_dE + step * value_pitch, column, rows, true, -x, -y);
+          });
+        }
+      }
+      if (item == (erases ? 1 : 0)) { // + sum_t (scale D(t,0) do_t) q_t^T
+        if (weighs) {
+          constexpr int share = rows * chunk / threads; // columns of a thread
+          const int step = thread / (rows / share);
+          E *const own = values + step * value_pitch + thread % (rows / share) * share;
+          const float factor = in.scale * (decays ? decay.from_start(step) : 1);
+#pragma unroll
+          for (int i = 0; i < share; ++i) own[i] = fragments::rounded<E>(factor * fragments::widened(own[i]));
+          __syncthreads();
+        }
+        add_product<Op, Lies::across, value_pitch, Lies::across, key_pitch, chunk>(at, at.row, values, keys, dS);
+      }
+      if (erases && item == 2)
+        add_product<Op, Lies::across, value_pitch, Lies::across, key_pitch, chunk>(at, at.row, minus_dE, keys, dS);
+    };
+    PanelRing ring{buffers, panel_bytes, stages};
+    stream_panels(ring, chunks * items, load, use);
+
+    if (d_state)
+      dS.each_pair(at, [&](int r, int column, float x, float y) {
+        const int value = first_value + at.row_of(r);
+        if (value < in.Dv) put_pair(d_state + std::size_t(value) * in.Dk, column, in.Dk, in.Dk % 2 == 0, x, y);
+      });
+  }
+};
+
+template <class Stage, class Arguments>
+__global__ void __launch_bounds__(Stage::threads) run_stage(const __grid_constant__ Arguments a) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  Stage::run(a, shared);
+}
+
+} // namespace recollect::chunked
+#endif
