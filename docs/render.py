@@ -136,21 +136,32 @@ def left_out(rows: list[Row]) -> list[tuple[str, list[Row], list[Row]]]:
 
 
 def limits() -> list[str]:
-    """For each type: twice the largest row of some right kernels, as a limit for the others, left out whole."""
+    """For each type: twice the largest row or head of some right kernels, as a limit for the others, left out whole; of
+    outputs and gradients, and of states and their gradients."""
     data = [{**row, "of": "recollect, " + row["form"]} for row in read("check-right-own.csv")[1]]
     data += [{**row, "of": "fla or PyTorch, " + row["form"]} for row in read("check-right-fla.csv")[1]]
     rows = []
     for kind in ("f64", "f32", "tf32", "f16", "bf16"):
         mine = [row for row in data if row["type"] == kind and row["row_largest"]]
         for name, others, part in left_out(mine):
-            limit = 2 * max(float(row["row_largest"]) for row in others)
-            largest = [float(row["row_largest"]) for row in part]
-            rows.append([
-                kind, name, str(sum(int(row["right"]) for row in others)), number(limit),
-                str(sum(int(row["right"]) for row in part)), number(max(largest)), str(sum(x > limit for x in largest)),
-            ])  # fmt: skip
-    columns = ["type", "left out", "set on arrays", "limit: twice their largest row", "left out arrays"]
-    return table([*columns, "their largest row", "beyond the limit"], rows)
+            arrays = [str(sum(int(row["right"]) for row in some)) for some in (others, part)]
+            cells = [held(others, part, of, of_state) for of_state in (False, True) for of in ("row", "head")]
+            rows.append([kind, name, *arrays, *cells])
+    columns = ["type", "left out", "set on arrays", "left out arrays", "rows", "heads", "rows of states", "heads of states"]
+    return table(columns, rows)
+
+
+def held(others: list[Row], part: list[Row], of: str, of_state: bool) -> str:
+    """"limit, largest": twice the largest of the others, and the largest of the part left out, with the number of its
+    layers, forms and arrays beyond the limit where there are any."""
+    def largest(rows: list[Row]) -> list[float]:
+        return [float(row[f"{of}_largest"]) for row in rows if (row["part"] in ("state", "dstate")) == of_state]
+
+    if not largest(others) or not largest(part):
+        return ""
+    limit = 2 * max(largest(others))
+    beyond = sum(x > limit for x in largest(part))
+    return f"{number(limit)}, {number(max(largest(part)))}" + (f" ({beyond} beyond)" if beyond else "")
 
 
 def on_gpus(chosen: Callable[[list[Row]], tuple[list[str], list[list[str]]]], origin: bool = False) -> list[str]:
