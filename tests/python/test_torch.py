@@ -39,6 +39,57 @@ def gated(q, k, v, beta, alpha, state=None, detached=False, late=False):
     return torch.stack(o, 1).to(kind), S
 
 
+def mamba2(C, B, x, dt, A, D, z, initial_states=None, cut=()):
+    """Mamba's recurrence in float32, [B,T,H,D], as mamba_ssm names it. `cut`: arguments that get no gradient."""
+    given = {"C": C, "B": B, "x": x, "dt": dt, "A": A, "D": D, "z": z}
+    C, B, x, dt, A, D, z = ((a.detach() if n in cut else a).float() for n, a in given.items())
+    S = torch.zeros(*x.shape[:1], *x.shape[2:], C.shape[-1]) if initial_states is None else initial_states.float()
+    out = []
+    for t in range(x.shape[1]):
+        S = (dt[:, t] * A).exp()[..., None, None] * S + torch.einsum("bh,bhv,bhk->bhvk", dt[:, t], x[:, t], B[:, t])
+        out.append(torch.einsum("bhvk,bhk->bhv", S, C[:, t]))
+    y = torch.stack(out, 1) + D[:, None] * x
+    return {"out": (y * torch.nn.functional.silu(z)).to(given["x"].dtype), "final_states": S}
+
+
+def kda(q, k, v, beta, a, A_log, dt_bias, state=None, cut=()):
+    """Kimi delta attention in float32 with raw gates, [B,H,T,D]."""
+    kind = q.dtype
+    q, k, v, beta, a = (x.float() for x in (q, k, v, beta, a))
+    A_log, dt_bias = ((x.detach() if n in cut else x) for n, x in (("A_log", A_log), ("dt_bias", dt_bias)))
+    decay = (-A_log.exp()[:, None, None] * torch.nn.functional.softplus(a + dt_bias[:, None])).exp()
+    S = torch.zeros(*q.shape[:2], v.shape[-1], q.shape[-1]) if state is None else state.float()
+    o = []
+    for t in range(q.shape[2]):
+        S = decay[:, :, t, None, :] * S
+        error = v[:, :, t] - torch.einsum("bhvk,bhk->bhv", S, k[:, :, t])
+        S = S + torch.einsum("bh,bhv,bhk->bhvk", beta[:, :, t], error, k[:, :, t])
+        o.append(torch.einsum("bhvk,bhk->bhv", S, q[:, :, t]))
+    return torch.stack(o, 2).to(kind), S
+
+
+@unittest.skipUnless(torch, "no PyTorch here: the package was tried with NumPy alone")
+class RawGates(unittest.TestCase):
+    """Gradients through parameters of gates, skip terms and output gates, by autograd."""
+
+    def judged(self, layer, kernel, parts):
+        for dtype in "f32", "bf16":
+            case = next(c for c in rt.battery(layer, dtype, grad=True) if c.name == "T63-gaussian-S0")
+            self.assertTrue(case.check(kernel(**case.inputs(torch))).right)
+            for part in parts:
+                with self.subTest(dtype=dtype, part=part), self.assertRaises(rt.CheckFailed) as caught:
+                    case.check(kernel(**case.inputs(torch), cut=(part,)))
+                found = caught.exception.report.parts
+                wrong = {n for n, one in found.items() if one["checked"] and one["verdict"] == "WRONG"}
+                self.assertEqual(wrong, {f"d{part}"})
+
+    def test_mamba(self):
+        self.judged(rt.layer("mamba2", convention="mamba", extra=("D", "z")), mamba2, ("A", "D", "z"))
+
+    def test_kda(self):
+        self.judged(rt.layer("kda", gate="kda"), kda, ("A_log", "dt_bias"))
+
+
 @unittest.skipUnless(torch, "no PyTorch here: the package was tried with NumPy alone")
 class WithTorch(unittest.TestCase):
     def setUp(self):
