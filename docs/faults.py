@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands of docs/data/faults.csv anew, and writes the last line that each prints, and the commit, into that file.
+"""Runs commands of docs/data/faults.csv anew; writes the last line that each prints, and the commit, into that file.
 
     docs/faults.py              # all of them: many hours; some need root
     docs/faults.py kills ext4   # those whose command has one of these words
@@ -22,14 +22,17 @@ DATA = os.path.join(ROOT, "docs", "data", "faults.csv")
 
 def last_line(command: str) -> str:
     environment = dict(os.environ, RECOLLECT_PROGRAM=os.path.join(ROOT, "build", "recollect"))
-    done = subprocess.run(command, shell=True, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        command, shell=True, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     return lines[-1] if lines else f"exit {done.returncode}"
 
 
 def main() -> int:
     origin, rows = rendering.read(DATA)
-    commit = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=ROOT, text=True, stdout=subprocess.PIPE).stdout.strip()
+    head = ["git", "rev-parse", "--short=7", "HEAD"]
+    commit = subprocess.run(head, cwd=ROOT, text=True, stdout=subprocess.PIPE).stdout.strip()
     for row in rows:
         if len(sys.argv) > 1 and not any(word in row["command"] for word in sys.argv[1:]):
             continue

@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(points_are_resolved_against_the_claim) {
   VerifyRequest request;
   request.points = {{{"d", "8"}}, {{"n", "5"}}};
   request.suite.points = {{"a-b", {{"d", "16"}}}, {"other", {{"d", "32"}}}};
-  BOOST_CHECK_THROW(measurements(request, {&claim}), Error); // a point that would be left out in silence
+  BOOST_CHECK_THROW(measurements(request, {&claim}), Error); // a point that would be left out without a message
   request.claims = {"a_b"};                                  // named, in place of the suite's own
   const auto all = measurements(request, {&claim});
   BOOST_TEST_REQUIRE(all.size() == 3u);
