@@ -6,7 +6,7 @@ statement gives. `point`: whether these are the numbers of a point of the claim,
 
 EXAMPLES = {
     "vla_prop2_unit_jacobian": dict(
-        says="Take the key e1 and the write direction e2 in the plane: the norm of I - a k^T is the golden ratio.",
+        says="Take the key $e1$ and the write direction $e2$ in the plane: the norm of $I - a k^T$ is the golden ratio.",
         point=True,
         code="""\
 k, a = np.eye(2)
@@ -24,7 +24,7 @@ for k in keys:
 print(S @ keys[1], 1)  # the proposition: S_2 k_2 = v_2""",
     ),
     "sstar_eq48": dict(
-        says="Inputs (1,1) and (0,1), projections Wk = Wv = (1,0): least squares gives 1, Eq 48 gives 2.",
+        says="Inputs $(1,1)$ and $(0,1)$, projections $Wk = Wv = (1,0)$: least squares gives 1, Eq 48 gives 2.",
         point=True,
         code="""\
 X, W = np.array([[1.0, 1], [0, 1]]), np.array([[1.0, 0]])  # one input per row
@@ -33,7 +33,7 @@ exact = np.linalg.lstsq(X @ W.T, X @ W.T, rcond=None)[0]
 print(exact.item(), (W @ C @ pinv @ W @ np.linalg.inv(C) @ pinv).item())""",
     ),
     "tc0_neighbourhood": dict(
-        says="The majority of n bits is one gate of depth 1, and each of the n bits can flip it.",
+        says="The majority of $n$ bits is one gate of depth 1, and each of the $n$ bits can flip it.",
         point=True,
         code="""\
 n, majority = 9, lambda bits: bits.sum() > len(bits) / 2
@@ -51,7 +51,7 @@ def products(T, Dk):
 print(products(16, 14), 2 * products(16, 7))""",
     ),
     "vla_prop1_counterexample_sqrt": dict(
-        says="Unit keys, each at a right angle to what is stored, and values of 1: the norm is sqrt(t), without a plateau.",
+        says="Unit keys, each at a right angle to what is stored, and values of 1: the norm is $sqrt(t)$, without a plateau.",
         point=True,
         code="""\
 S = np.array([1.0, 0.0])
@@ -80,7 +80,7 @@ softmax, local = softmax / softmax.sum(), local / local.sum()
 print(abs(softmax - local).max().round(12), 1e-6)  # the statement: they differ""",
     ),
     "linattn_optimal_only_if": dict(
-        says="Three keys at 120 degrees in the plane: linear attention is the least squares solution, and t > Dk.",
+        says="Three keys at 120 degrees in the plane: linear attention is the least squares solution, and $t > Dk$.",
         point=False,
         code="""\
 angle, V = 2 * np.pi * np.arange(3) / 3, np.array([[1.0], [2], [4]])
@@ -89,7 +89,7 @@ best = np.linalg.lstsq(K, V, rcond=None)[0]
 print(abs(K.T @ V - best).max().round(12), 1e-3)  # the statement: not optimal""",
     ),
     "vla_eq22_identity": dict(
-        says="At a = 0, b = 1 the left side is 1, the printed right side 0.",
+        says="At $a = 0$, $b = 1$ the left side is 1, the printed right side 0.",
         point=True,
         code="""\
 a, b = 0, 1
@@ -97,7 +97,7 @@ left, right = 1 - 2 * a * b + a**2, (1 - a * b) ** 2 + a**2 * (1 - b**2) - b**2 
 print(left, right)""",
     ),
     "snr_temperature": dict(
-        says="At d = 16 the noise at tau = 1.25 is five times that at tau = 2.",
+        says="At $d = 16$ the noise at $tau = 1.25$ is five times that at $tau = 2$.",
         point=True,
         code="""\
 def noise(tau, d=16):
@@ -106,7 +106,7 @@ def noise(tau, d=16):
 print(noise(1.25) / noise(2), 1)  # the statement: at most 1""",
     ),
     "snr_exp": dict(
-        says="At d = 16 the mean over Gaussian keys is five times the printed value; in the limit e^4 times.",
+        says="At $d = 16$ the mean over Gaussian keys is five times the printed value; in the limit $e^4$ times.",
         point=True,
         code="""\
 d, n, dv, tau = 16, 16, 12, 4
@@ -114,7 +114,7 @@ a = 2 * (tau - 1) / tau**2
 print((n - 1) * dv / (dv - 2) * (1 + 2 * a) ** (-d / 2), n * np.exp(-a * d))""",
     ),
     "vla_prop2_proof_x_eq_k": dict(
-        says="At the key e1 and the write direction e2 the left side is 2, the right side 1.",
+        says="At the key $e1$ and the write direction $e2$ the left side is 2, the right side 1.",
         point=True,
         code="""\
 k, a = np.eye(2)
@@ -122,7 +122,7 @@ J = np.eye(2) - np.outer(a, k)
 print((J @ k) @ (J @ k), (1 - a @ k) ** 2)""",
     ),
     "vla_appa2_special_cases": dict(
-        says="At u = v the norm is 1, and 2 at u = -v.",
+        says="At $u = v$ the norm is 1, and 2 at $u = -v$.",
         point=True,
         code="""\
 u = np.array([0.6, 0.8])

@@ -28,14 +28,22 @@ BETWEEN = {*(SIGNS.get(s, s) for s in OPERATORS), *",;:.", r"\,"}  # as TeX: wha
 
 TOKEN = re.compile(
     r"(?P<number>(?:\d+(?:[,\u202f]\d{3})+|\d*\.?\d+)(?:e[+-]?\d+)?)"
-    rf"|(?P<words>(?!(?:{'|'.join(GREEK)})_(?:max|min)\b)[A-Za-z]{{2,}}\d*(?:[-_][A-Za-z0-9]{{2,}})+|[A-Za-z]+\d*)"
-    r"|(?P<low>_(?=[A-Za-z0-9{]))|(?P<high>\^)|(?P<sign><=|>=|->|!=|~=|<<|>>|\+-|\.\.\.?|.)",
+    rf"|(?P<words>(?!(?:{'|'.join(GREEK)})_(?:max|min)\b)(?:[A-Za-z]{{2,}}\d*|[A-Za-z]\d+)(?:[-_][A-Za-z0-9]{{2,}})+|[A-Za-z]+\d*)"
+    r"|(?P<left><(?=[^<>=\s](?:[^<>]*[^<>\s])?>))|(?P<low>_(?=[A-Za-z0-9{]))|(?P<high>\^)|(?P<sign><=|>=|->|!=|~=|<<|>>|\+-|\.\.\.?|.)",
     re.S,
 )
 
 
 def tokens(text):
-    return [(m.lastgroup, m.group()) for m in TOKEN.finditer(text)]
+    """[(kind, text)]; the brackets of <q, k> are told from signs: they touch what they hold."""
+    found, open_ = [], 0
+    for m in TOKEN.finditer(text):
+        kind, part = m.lastgroup, m.group()
+        open_ += kind == "left"
+        if part == ">" and open_:
+            kind, open_ = "right", open_ - 1
+        found.append((kind, part))
+    return found
 
 
 def is_name(word):
@@ -63,7 +71,7 @@ def scripted(found, i):
         return i
     while i + 1 < len(found) and found[i][0] in ("low", "high"):
         kind, part = found[i + 1]
-        opening = {"{": "}", "(": ")"}.get(part)
+        opening = {"{": "}", "(": ")", "|": "|"}.get(part)
         if opening:
             end = next((j for j in range(i + 2, len(found)) if found[j][1] == opening), None)
             if end is None:
@@ -80,7 +88,7 @@ def scripted(found, i):
 
 def run_from(found, i):
     """(the index after the longest run of formula tokens from i, whether anything in it can only be a formula)."""
-    start, end, depth, sure, operator = i, i, [], False, False
+    start, end, depth, sure, operator, applied = i, i, [], False, False, False
     while i < len(found):
         kind, part = found[i]
         if part == " " and i > start:
@@ -100,17 +108,21 @@ def run_from(found, i):
                 break
             if part in ("delta", "Delta") and found[i + 1 : i + 3] == [("sign", " "), ("words", "rule")]:
                 break
-            sure |= has_script or operator or part == "O" and found[i + 1 : i + 2] == [("sign", "(")] or kind == "words" and (part.rstrip("0123456789") in GREEK or part == "sqrt")
+            sure |= has_script or operator or kind == "words" and (part.rstrip("0123456789") in GREEK or part == "sqrt")
             i, operator = after, False
-        elif part in ("(", "[", "{") or part == "|" and part not in depth:
-            depth.append({"(": ")", "[": "]", "{": "}"}.get(part, part))
+            if part in (*SUMS, "sqrt") or part.rstrip("0123456789") in FUNCTIONS:
+                operator = True
+                continue  # no run ends with what takes an argument
+        elif part in ("(", "[", "{") or kind == "left" or part == "|" and part not in depth:
+            applied |= part == "(" and i > start and found[i - 1][0] == "words"  # f(x)
+            depth.append({"(": ")", "[": "]", "{": "}", "<": ">"}.get(part, part))
             i += 1
             continue
-        elif depth and part == depth[-1]:
+        elif depth and part == depth[-1] and (kind == "right" or part != ">"):
             depth.pop()
-            sure |= has_script or operator or part == "|"
+            sure |= has_script or operator or applied or part == "|"
             i, operator = after, False
-        elif part in OPERATORS and part not in "%&":
+        elif part in OPERATORS and kind == "sign" and part not in "%&":
             operator |= i > start and end + len(depth) > start
             i += 1
             continue  # no run ends with an operator
@@ -143,8 +155,9 @@ def recognised(text):
     found, parts, plain, i = tokens(text), [], "", 0
     while i < len(found):
         kind, part = found[i]
-        starts = kind in ("number", "words") or part in "([|-"
-        starts = starts and not (i and found[i - 1][0] in ("low", "high"))
+        starts = kind in ("number", "words", "left") or part in "([|" or part == "-" and found[i + 1 : i + 2] != [("sign", " ")]
+        before = [kind for kind, part in found[max(0, i - 2) : i] if part != "{"]
+        starts = starts and not (before and before[-1] in ("low", "high"))  # what stood before the script is no name
         starts = starts and not (i > 1 and found[i - 1][1] == "'" and found[i - 2][0] in ("words", "number"))  # a genitive
         end, sure = run_from(found, i) if starts and not article(found, i) else (i, False)
         if end > i and sure and not is_range("".join(t for _, t in found[i:end])):
@@ -213,6 +226,9 @@ def script(found, i):
     if part in "({":
         inside, after = group(found, i)
         return "{" + tex_of(inside) + "}", after
+    if part == "|":
+        end = next((j for j in range(i + 1, len(found)) if found[j][1] == "|"), len(found))
+        return "{|" + tex_of(found[i + 1 : end]) + "|}", end + 1
     if part == "-" and i + 1 < len(found):
         after, rest = i + 1, tokens_of_script(found[i + 1])
         return "{-" + rest + "}", after + 1
@@ -251,9 +267,11 @@ def tex_of(found):
             out.append(("_" if kind == "low" else "^") + inside)
         elif part == "." and out and i < len(found) and found[i][0] == "words":
             out.append(r"\cdot ")
+        elif kind in ("left", "right"):
+            out.append(r"\langle " if kind == "left" else r"\rangle ")
         elif part == " ":
-            following = found[i][1] if i < len(found) else ","
-            if out and out[-1].strip() not in BETWEEN and following not in (*OPERATORS, *",;:."):
+            kind, following = found[i] if i < len(found) else ("", ",")
+            if out and out[-1].strip() not in BETWEEN and (kind == "left" or following not in (*OPERATORS, *",;:.")):
                 out.append(r"\,")  # a space between factors
         else:
             out.append(SIGNS.get(part, part) + (" " if part in SIGNS else ""))

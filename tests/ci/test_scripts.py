@@ -195,7 +195,7 @@ echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
             self.assertTrue(os.access(ROOT / script, os.X_OK), script)
         self.assertTrue((ROOT / "pyproject.toml").exists() and "pip install ./recollect" in kernels)
         pages = (ROOT / "ci/examples/pages.yml").read_text()
-        self.assertEqual(re.findall(r"run: (ci/\S+)|publish_dir: build/gate/(\w+)", pages), [("ci/verify.sh", ""), ("", "report")])
+        self.assertEqual(re.findall(r"run: (ci/\S+)(?: build/gate/(\w+))?", pages), [("ci/verify.sh", ""), ("ci/pages.sh", "report")])
         self.assertIn('-o "$out/report"', left)
         (command,) = re.findall(r"(build/recollect .*?) >>", (ROOT / "ci/examples/github.yml").read_text())
         program = os.environ["RECOLLECT_PROGRAM"]
