@@ -71,16 +71,17 @@ std::vector<Point> given_the_probe(const Protocol &protocol) {
 
 Claim snr_exp_conditional() {
   return explained(
-      at_parameters(running(ledger_row("snr-exp-conditional", "000 App A, exp kernel",
-                                       "Given the probe key the exp kernel's inverse SNR is N exp(2 (1-tau)/tau^2 "
-                                       "|k_i|^2), for i.i.d. standard Gaussian pairs and stored values of about equal "
-                                       "norms.",
-                                       "Exact with N-1 for N and dv/|v_i|^2 restored. The log of one term kappa^2 has "
-                                       "variance 4 |k_i|^2/tau^2.",
-                                       given_the_probe),
-                            {"exp_unnormalized"}),
-                    {integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),
-                     real_param("square", 16, 0.1, 1000, "|k_i|^2 of the probe")}),
+      at_parameters(
+          running(ledger_row("snr-exp-conditional", "000 App A, exp kernel",
+                             "Given the probe key the exp kernel's inverse SNR is $N exp(2 (1-tau)/tau^2 "
+                             "|k_i|^2)$, for i.i.d. standard Gaussian pairs and stored values of about equal "
+                             "norms.",
+                             "Exact with $N-1$ for $N$ and $dv/|v_i|^2$ restored. The log of one term $kappa^2$ has "
+                             "variance $4 |k_i|^2/tau^2$.",
+                             given_the_probe),
+                  {"exp_unnormalized"}),
+          {integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),
+           real_param("square", 16, 0.1, 1000, "|k_i|^2 of the probe")}),
       "The moment generating function is the paper's own, and right.");
 }
 
@@ -138,15 +139,15 @@ Claim snr_exp_sphere() {
   return explained(
       at_parameters(
           running(asymptotic(ledger_row("snr-exp-sphere", "000 Eq 13",
-                                        "Extension: for keys uniform on the sphere of radius sqrt(d), at tau "
-                                        "= sqrt(d), SNR^-1 of the exp kernel is about N / exp(2 (tau-1)/tau^2 "
-                                        "d).",
-                                        "E kappa^2/kappa^2 = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) e^-z, z = "
-                                        "2 sqrt(d): between 1 - 4/d and 1 times the printed form.",
+                                        "Extension: for keys uniform on the sphere of radius $sqrt(d)$, at $tau "
+                                        "= sqrt(d)$, $SNR^-1$ of the exp kernel is about $N / exp(2 (tau-1)/tau^2 "
+                                        "d)$.",
+                                        "$E kappa^2/kappa^2 = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) e^-z$, $z = "
+                                        "2 sqrt(d)$: between $1 - 4/d$ and 1 times the printed form.",
                                         on_the_sphere)),
                   {"exp_unnormalized"}),
           {width}),
-      "Where the probe's norm is fixed, as by RMS-normalised keys, no factor e^4 is left: the printed form "
+      "Where the probe's norm is fixed, as by RMS-normalised keys, no factor $e^4$ is left: the printed form "
       "is right in the mean too.");
 }
 
@@ -207,22 +208,23 @@ std::vector<Point> spread_of_probes(const Protocol &protocol) {
 Claim snr_exp_median() {
   return explained(
       at_parameters(
-          running(refuted_row("snr-exp-median",
-                              stricter("Appendix A, linear kernel: |k_i|^2 'concentrates sharply around this value "
-                                       "when d_k is large, we replace it by its expectation'.",
-                                       "d_k is large; said of the linear kernel's denominator",
-                                       "The exponential kernel is treated on its own, and d_k + O(sqrt d_k) is written "
-                                       "in its exponent: the text does not call the replacement harmless there."),
-                              "000 App A, concentration",
-                              "|k_i|^2 concentrates sharply about d_k for large d_k, so that replacing it by "
-                              "d_k is harmless, read of the exponent of the exp kernel too.",
-                              "The log of a probe's noise over the printed form has mean 0 and variance 2 d "
-                              "a^2 = 8 (1 - 1/sqrt d)^2 -> 8: 5 to 95% of the probes spread over factors "
-                              "exp(-4.65) to exp(4.65).",
-                              spread_of_probes),
-                  {"exp_unnormalized"}),
+          running(
+              refuted_row("snr-exp-median",
+                          stricter("Appendix A, linear kernel: $|k_i|^2$ 'concentrates sharply around this value "
+                                   "when $d_k$ is large, we replace it by its expectation'.",
+                                   "$d_k$ is large; said of the linear kernel's denominator",
+                                   "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written "
+                                   "in its exponent: the text does not call the replacement harmless there."),
+                          "000 App A, concentration",
+                          "$|k_i|^2$ concentrates sharply about $d_k$ for large $d_k$, so that replacing it by "
+                          "$d_k$ is harmless, read of the exponent of the exp kernel too.",
+                          "The log of a probe's noise over the printed form has mean 0 and variance $2 d "
+                          "a^2 = 8 (1 - 1/sqrt d)^2 -> 8$: 5 to 95% of the probes spread over factors "
+                          "$exp(-4.65)$ to $exp(4.65)$.",
+                          spread_of_probes),
+              {"exp_unnormalized"}),
           {width}),
-      "Stricter than the text, which says sharp of the linear kernel's sum and writes d_k + O(sqrt d_k) in "
+      "Stricter than the text, which says sharp of the linear kernel's sum and writes $d_k + O(sqrt d_k)$ in "
       "the exponent. Harmless for the median probe and for keys of one norm.");
 }
 
@@ -250,17 +252,18 @@ std::vector<Point> misplaced_bracket(const Protocol &protocol) {
 Claim snr_exp_typo() {
   return explained(
       at_parameters(
-          running(refuted_row(
-                      "snr-exp-typo",
-                      slip("Appendix A, display after the moment generating function: N exp(2/tau^2 - 2/tau) |k_i|^2 = "
-                           "N exp(2 (1-tau)/tau^2 |k_i|^2).",
-                           "given the probe",
-                           "The right-hand side of the same line, from which the text goes on, has the norm inside."),
-                      "000 App A, after the moment generating function",
-                      "N exp(2/tau^2 - 2/tau) |k_i|^2 = N exp(2 (1-tau)/tau^2 |k_i|^2): on the left "
-                      "the norm stands outside the exponential.",
-                      "It belongs inside, as on the right.", misplaced_bracket),
-                  {"exp_unnormalized", "solu"}),
+          running(
+              refuted_row(
+                  "snr-exp-typo",
+                  slip("Appendix A, display after the moment generating function: $N exp(2/tau^2 - 2/tau) |k_i|^2 = "
+                       "N exp(2 (1-tau)/tau^2 |k_i|^2)$.",
+                       "given the probe",
+                       "The right-hand side of the same line, from which the text goes on, has the norm inside."),
+                  "000 App A, after the moment generating function",
+                  "$N exp(2/tau^2 - 2/tau) |k_i|^2 = N exp(2 (1-tau)/tau^2 |k_i|^2)$: on the left "
+                  "the norm stands outside the exponential.",
+                  "It belongs inside, as on the right.", misplaced_bracket),
+              {"exp_unnormalized", "solu"}),
           {integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
            real_param("square", 16, 1.5, 1000, "|k_i|^2 of the probe")}),
       "A misplaced bracket; the derivation goes on with the right form.");

@@ -11,9 +11,10 @@ namespace {
 Claim threshold() {
   Claim claim = ledger_row(
       "theorem1-eps-threshold", "000 Theorem 1, Assumption 1 (eps < 1/8)",
-      "Inner products below 1/8 in size, so that 4 eps < 1/2, suffice for f = round to track every exchange.",
-      "Sharp in the worst case, four keys with (k1 - k2) . (k3 - k4) = 4 eps; not necessary for every set: two keys "
-      "at eps = 0.24 are tracked.",
+      "Inner products below $1/8$ in size, so that $4 eps < 1/2$, suffice for $f$ = round to track every exchange.",
+      "Sharp in the worst case, four keys with $(k1 - k2)$ . $(k3 - k4) = 4 eps$; not necessary for every set: two "
+      "keys "
+      "at $eps = 0.24$ are tracked.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const auto tracked = [&](const Dense &keys) {
@@ -51,9 +52,10 @@ Claim threshold() {
 
 Claim tie() {
   Claim claim = ledger_row(
-      "theorem1-tie-mode", "000 Theorem 1, Assumption 1 (strict)", "A coherence of exactly 1/8 is excluded.",
-      "There 4 eps is the tie 1/2: rounding half to even still tracks, rounding half away from zero does not. Below "
-      "1/8 both do.",
+      "theorem1-tie-mode", "000 Theorem 1, Assumption 1 (strict)", "A coherence of exactly $1/8$ is excluded.",
+      "There $4 eps$ is the tie $1/2$: rounding half to even still tracks, rounding half away from zero does not. "
+      "Below "
+      "$1/8$ both do.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const auto away = [](double x) { return std::round(x); };
@@ -81,14 +83,14 @@ Claim random_keys() {
   Claim claim = refuted_row(
       "theorem1-random-keys",
       stricter(
-          "§3.2: 'we adopted the almost orthogonal vectors used in our Theorem 1'; E.2: 2^{cd} such vectors exist.",
-          "d = 128, n = 128, 256, 512; the vectors satisfy Assumption 1",
+          "§3.2: 'we adopted the almost orthogonal vectors used in our Theorem 1'; E.2: $2^{cd}$ such vectors exist.",
+          "$d = 128$, $n = 128$, 256, 512; the vectors satisfy Assumption 1",
           "The text does not say how they were made, and nowhere that random ones will do."),
       "000 §3.2 (d = 128; n = 128, 256, 512), E.2",
       "Read more strictly than the text says it: unit keys drawn at random satisfy Assumption 1 at the sizes of the "
       "stress test.",
-      "At d = 128 their coherence is 0.3 to 0.4 and about a fifth of the reads are wrong; random keys need d of "
-      "about 256 ln n. Identity and Hadamard rows have 0.0884 at n = 256.",
+      "At $d = 128$ their coherence is 0.3 to 0.4 and about a fifth of the reads are wrong; random keys need $d$ of "
+      "about $256 ln n$. Identity and Hadamard rows have 0.0884 at $n = 256$.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         std::vector<KeySet> sizes{{"unit", 128, 128}, {"unit", 256, 128}, {"unit", 512, 128}};
@@ -129,7 +131,7 @@ Claim random_keys() {
   claim.explanation =
       "The theorem holds wherever its premise does. The paper sets 'the almost orthogonal vectors used in our "
       "Theorem 1' and does not say how they were made: drawing them will not do. Use a structured set of keys, or a "
-      "width of about 256 ln n.";
+      "width of about $256 ln n$.";
   claim.tasks = {"swap"};
   return at_parameters(running(claim, {"delta_former"}), params);
 }

@@ -32,8 +32,9 @@ Claim rounding() {
   Claim claim = ledger_row(
       "round-assumption2", "000 E.2, Assumption 2; Fig 4 caption; Listing 2",
       "Under appropriate rounding precision the rounding function satisfies Assumption 2.",
-      "f = round exactly for 4 eps < 1/2; beyond, it leaves a share 1 - 1/(8 eps). The two decimals of Fig 4 need 4 "
-      "eps < 0.005. Listing 2 divides by sqrt(head_dim) first, so that keys need norm head_dim^{1/4}.",
+      "$f$ = round exactly for $4 eps < 1/2$; beyond, it leaves a share $1 - 1/(8 eps)$. The two decimals of Fig 4 "
+      "need $4 "
+      "eps < 0.005$. Listing 2 divides by sqrt(head_dim) first, so that keys need norm head_dim^{1/4}.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         std::vector<double> below{0.01, 0.1, 0.1249};

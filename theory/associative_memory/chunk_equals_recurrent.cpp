@@ -152,9 +152,10 @@ std::vector<Point> measure(const Protocol &protocol) {
 std::vector<Claim> chunk_equals_recurrent() {
   Claim c = ledger_row(
       "chunked-equals-sequential", "000 D.3, Eq 51, 96-100",
-      "Solving U = (I + A)^{-1} V chunk by chunk gives the u of the recursion; so does the chunked form of every "
+      "Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion; so does the chunked form of every "
       "layer give the outputs and the final state of its recurrence.",
-      "Identity for every T, C <= T and Dk != Dv; rounding within (T + Dk + C) eps kappa, and for the delta rule "
+      "Identity for every $T$, $C <= T$ and $Dk != Dv$; rounding within $(T + Dk + C) eps kappa$, and for the delta "
+      "rule "
       "within the bound of Eq 51. Ill-conditioned for kernels without normaliser and keys that are not of norm 1.",
       measure);
   c.id = "chunk_equals_recurrent";

@@ -85,18 +85,19 @@ Params of_size(int n) { return labels({{"n", num(n)}}); }
 Claim neighbourhood() {
   Claim claim = refuted_row(
       "tc0-neighbourhood",
-      asserted("§2.2.1, TC0 vs. NC1: 'A key limitation of TC0 is its constant depth: each output can only depend on "
-               "information within a constant-sized neighborhood of the input, making arbitrary-length element swaps "
-               "impossible.'",
-               "constant depth", "The next sentence contrasts NC1's logarithmic depth; it leaves this one as it is.",
-               "The two examples are introduced as intuition. Our conclusion, that swaps are beyond TC0, follows from "
-               "the completeness of S_5 for NC1 and from TC0 being believed smaller; we should have said so, and kept "
-               "the neighbourhood for NC0."),
+      asserted(
+          "§2.2.1, TC0 vs. NC1: 'A key limitation of TC0 is its constant depth: each output can only depend on "
+          "information within a constant-sized neighborhood of the input, making arbitrary-length element swaps "
+          "impossible.'",
+          "constant depth", "The next sentence contrasts NC1's logarithmic depth; it leaves this one as it is.",
+          "The two examples are introduced as intuition. Our conclusion, that swaps are beyond TC0, follows from "
+          "the completeness of $S_5$ for NC1 and from TC0 being believed smaller; we should have said so, and kept "
+          "the neighbourhood for NC0."),
       "000 §2.2.1, TC0 vs. NC1",
       "TC0 has constant depth, so that each output can only depend on a constant-sized neighbourhood of the input, "
       "which makes swaps in sequences of arbitrary length impossible.",
-      "That is true of NC0, with bounded fan-in: depth D sees at most 2^D inputs. One threshold gate of depth 1 "
-      "depends on all n inputs.",
+      "That is true of NC0, with bounded fan-in: depth $D$ sees at most $2^D$ inputs. One threshold gate of depth 1 "
+      "depends on all $n$ inputs.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const auto one_gate = [](int n) { return dependence([n](unsigned x) { return majority(x, n); }, n); };
@@ -115,15 +116,16 @@ Claim neighbourhood() {
       });
   claim.explanation =
       "The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion does not rest on this "
-      "sentence but on S_5 (s5_nonsolvable, s5_beyond_tc0).";
+      "sentence but on $S_5$ (s5_nonsolvable, s5_beyond_tc0).";
   return at_parameters(claim, {integer_param("n", 9, 5, 17, "inputs")});
 }
 
 Claim depth_and_reach() {
   Claim claim = ledger_row(
       "nc0-and-depth", "000 Eq 43 (measured beside it)",
-      "With gates of fan-in 2 an output of depth D depends on at most 2^D inputs, so that the AND of n inputs needs "
-      "depth ceil(log2 n).",
+      "With gates of fan-in 2 an output of depth $D$ depends on at most $2^D$ inputs, so that the AND of $n$ inputs "
+      "needs "
+      "depth $ceil(log2 n)$.",
       "Attained by the balanced tree.", [](const Protocol &protocol) {
         std::vector<Point> points;
         for (int depth : {1, 2, 3}) {
@@ -162,15 +164,15 @@ std::vector<Claim> circuits() {
   return {
       explained(
           untested_row("s5-beyond-tc0", Reason::not_numeric, "000 §2.2.1, Model Expressivity",
-                       "Because it tracks the exchanges of n >= 5 elements, DeltaFormer's expressivity surpasses TC0 "
+                       "Because it tracks the exchanges of $n >= 5$ elements, DeltaFormer's expressivity surpasses TC0 "
                        "and theoretically reaches NC1, whereas constant-depth Transformers without chain of thought "
                        "stay within TC0.",
                        "Conditional on TC0 != NC1."),
-          "Tracking S_5 is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. The "
+          "Tracking $S_5$ is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. The "
           "algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round."),
       explained(
           untested_row("circuit-hierarchy", Reason::not_numeric, "000 Eq 43, Fig 1",
-                       "NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., P are "
+                       "NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., $P$ are "
                        "each within the next.",
                        "Known inclusions."),
           "Classes are sets of families of circuits of every size: no run decides an inclusion. The finite facts "
@@ -178,7 +180,7 @@ std::vector<Claim> circuits() {
       depth_and_reach(), neighbourhood(),
       explained(
           untested_row("matrix-inverse-beyond-tc0", Reason::not_numeric, "000 §3.3, end",
-                       "The matrix inversion in u goes far beyond TC0 and so makes the Transformer more expressive.",
+                       "The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.",
                        "Conditional: inversion lies in NC2, and TC0 != NC2 is open."),
           "What inversion buys on graphs is measured by dag_neumann and dag_deltaformer_construction.")};
 }

@@ -69,9 +69,10 @@ std::vector<double> sums(const Rows &r, const Kernel &f, Triangle erased = Trian
 Claim u_form() {
   Claim claim = ledger_row(
       "deltaformer-u-form", "000 Eq 37-40, 82-90",
-      "With the normaliser left out, the memory S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T read at "
-      "phi(q_t) is exactly the memory S_t = S_{t-1} + u_t phi(k_t)^T with u_t = v_t - sum_{i<t} kappa(k_i, k_t) u_i, "
-      "whose read is o_t = sum_{i<=t} kappa(k_i, q_t) u_i.",
+      "With the normaliser left out, the memory $S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T$ read at "
+      "$phi(q_t)$ is exactly the memory $S_t = S_{t-1} + u_t phi(k_t)^T$ with $u_t = v_t - sum_{i<t} kappa(k_i, k_t) "
+      "u_i$, "
+      "whose read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.",
       "Identity, for any kernel that has a feature map.", [](const Protocol &protocol) {
         const Shape shape = shape_at(protocol);
         std::vector<Point> points;
@@ -105,8 +106,9 @@ Claim u_form() {
 Claim sums_are_delta_net() {
   Claim claim = ledger_row(
       "eq93-deltanet", "000 Eq 91-93",
-      "Without kernel and normaliser, the memory S_t = S_{t-1} + u_t k_t^T that stores u_t = v_t - sum_{i<t} (k_i . "
-      "k_t) u_i in place of v_t is DeltaNet, S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T.",
+      "Without kernel and normaliser, the memory $S_t = S_{t-1} + u_t k_t^T$ that stores $u_t = v_t$ - sum_{i<t} "
+      "($k_i$ . "
+      "$k_t$) $u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.",
       "Identity, on reads and final state, with DeltaNet's step size at 1.", [](const Protocol &protocol) {
         const Sequence s = gated(random_sequence(shape_at(protocol), protocol.seed), 1, 1);
         const Rows r(s);
@@ -137,8 +139,8 @@ Claim sums_are_delta_net() {
 Claim contains_delta_net() {
   Claim claim = ledger_row(
       "deltaformer-special-deltanet", "000 after Eq 42",
-      "DeltaFormer with alpha_t = 1, w_t = k_t and both kernels the inner product is exactly DeltaNet.",
-      "With beta_t = 1, the DeltaNet of Table 2; a DeltaNet of step beta_t needs alpha_t = beta_t.",
+      "DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and both kernels the inner product is exactly DeltaNet.",
+      "With $beta_t = 1$, the DeltaNet of Table 2; a DeltaNet of step $beta_t$ needs $alpha_t = beta_t$.",
       [](const Protocol &protocol) {
         const Sequence base = random_sequence(shape_at(protocol), protocol.seed);
         const Assignments linear{{"kappa1", "linear"}, {"kappa2", "linear"}};
@@ -159,17 +161,18 @@ Claim contains_delta_net() {
                                   rival_system(held(half, half), params, "alpha = 1 with beta = 1/2 on both sides"),
                                   rival_system(held(gated(base, 1, -1), one), params, "sign of beta")};
       });
-  claim.explanation = "The text names no beta_t; its DeltaNet (Table 2) has none either, that is step size 1. With "
-                      "beta_t below 1 on both sides and alpha = 1 the two models differ.";
+  claim.explanation = "The text names no $beta_t$; its DeltaNet (Table 2) has none either, that is step size 1. With "
+                      "$beta_t$ below 1 on both sides and $alpha = 1$ the two models differ.";
   return at_parameters(running(claim, {"delta_former", "delta_net"}), sizes);
 }
 
 Claim contains_attention() {
   Claim claim = ledger_row(
       "deltaformer-special-transformer", "000 after Eq 42",
-      "DeltaFormer with beta_t = 0, alpha_t = 1 and the read sum_i exp(k_i . q_t / sqrt d) u_i over its own sum of "
+      "DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read sum_i exp($k_i$ . $q_t / sqrt d$) $u_i$ over its own "
+      "sum of "
       "weights is causal softmax attention.",
-      "Identity, u = v. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.",
+      "Identity, $u = v$. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.",
       [](const Protocol &protocol) {
         const Sequence s = gated(random_sequence(shape_at(protocol), protocol.seed), 1, 0);
         const Rows r(s);

@@ -63,10 +63,12 @@ Claim chunked() {
                                       integer_param("d", 8, 1, 64, "key and value width")};
   Claim claim = ledger_row(
       "complexity-chunked", "000 §2.2.1, D.3",
-      "For T >> d the u of the recursion cost O(T^2 d) multiplications in O(T) sequential steps; by chunks of C they "
-      "cost O(T^2 d + T C d + T C^2) in O(T/C) steps.",
-      "T (T-1) d; and exactly T^2 d + T C d + T C^2 with an explicit inverse of every block, in T/C chunks of two "
-      "products that wait for one another. A triangular solve has no T C^2.",
+      "For $T >> d$ the $u$ of the recursion cost $O(T^2 d)$ multiplications in $O(T)$ sequential steps; by chunks of "
+      "$C$ they "
+      "cost $O(T^2 d + T C d + T C^2)$ in $O(T/C)$ steps.",
+      "$T (T-1) d$; and exactly $T^2 d + T C d + T C^2$ with an explicit inverse of every block, in $T/C$ chunks of "
+      "two "
+      "products that wait for one another. A triangular solve has no $T C^2$.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);
@@ -120,9 +122,9 @@ Claim full_inverse() {
                                       integer_param("d", 4, 1, 64, "value width")};
   Claim claim = ledger_row(
       "complexity-full-inverse", "000 D.3",
-      "Solving U = (I + A)^{-1} V for the whole sequence by a matrix inversion raises the cost to O(T^3).",
-      "T^3 multiplications for a general inverse, T (T-1) (T-2) / 6 for one that knows the triangle; neither is "
-      "needed: the triangular solve costs T (T-1) d / 2.",
+      "Solving $U = (I + A)^{-1} V$ for the whole sequence by a matrix inversion raises the cost to $O(T^3)$.",
+      "$T^3$ multiplications for a general inverse, $T (T-1) (T-2) / 6$ for one that knows the triangle; neither is "
+      "needed: the triangular solve costs $T (T-1) d / 2$.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int T = at.integer("T"), d = at.integer("d");
@@ -196,16 +198,20 @@ Claim inference() {
   const std::vector<ParamSpec> params{integer_param("t", 1024, 8, 2048, "step"), integer_param("d", 8, 2, 64, "width")};
   Claim claim = refuted_row(
       "complexity-inference",
-      asserted("§2.2.1, Inference phase: 'q_t is employed to recall the final output o_t from S_t, with computational "
-               "and time complexities of O(d^2) and O(1)'.",
-               "vectors of one width d; length T; Eq 39 and 40, whose similarity is the exponential",
-               "The next sentence adds up: O(T d + d^2).",
-               "The sum O(T d + d^2) is an upper bound of the cost with either kernel, and d^2 is the cost of a read "
-               "from a matrix S_t, which a finite feature map has. For the exponential kernel the read is the T d that "
-               "is counted already."),
+      asserted(
+          "§2.2.1, Inference phase: '$q_t$ is employed to recall the final output $o_t$ from $S_t$, with computational "
+          "and time complexities of $O(d^2)$ and $O(1)$'.",
+          "vectors of one width $d$; length $T$; Eq 39 and 40, whose similarity is the exponential",
+          "The next sentence adds up: $O(T d + d^2)$.",
+          "The $sum O(T d + d^2)$ is an upper bound of the cost with either kernel, and $d^2$ is the cost of a read "
+          "from a matrix $S_t$, which a finite feature map has. For the exponential kernel the read is the $T$ $d$ "
+          "that "
+          "is counted already."),
       "000 §2.2.1, Inference phase",
-      "At a step of inference u_t costs O(T d), o_t is then recalled from S_t in O(d^2), together O(T d + d^2).",
-      "With the exponential kernel S_t has no finite matrix: o_t costs t (d_k + d_v) and u_t (t-1) (d_k + d_v). d^2 "
+      "At a step of inference $u_t$ costs $O(T d)$, $o_t$ is then recalled from $S_t$ in $O(d^2)$, together $O(T d + "
+      "d^2)$.",
+      "With the exponential kernel $S_t$ has no finite matrix: $o_t$ costs $t (d_k + d_v)$ and $u_t (t-1) (d_k + "
+      "d_v)$. $d^2$ "
       "is right for the linear kernel, and the total stays an upper bound.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
@@ -236,7 +242,7 @@ Claim inference() {
       });
   claim.explanation =
       "The two sentences before it are about the kernel whose feature map is infinite (Eq 11). For it the read is "
-      "the sum of Eq 40, over all t kept pairs.";
+      "the sum of Eq 40, over all $t$ kept pairs.";
   return at_parameters(claim, params);
 }
 

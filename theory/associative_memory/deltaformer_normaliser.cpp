@@ -26,10 +26,12 @@ Params params_of(const Shape &s) { return labels({{"T", num(s.T)}, {"d", num(s.D
 Claim common_factor() {
   Claim claim = ledger_row(
       "normaliser-independent", "000 footnote 9, §2.2.1",
-      "For large t the normaliser of softmax attention scales A_t and C_t of Eq 37 by a factor related to 1/t (Table "
-      "2: (t-1)/t and 1/t); the factor is independent and does not touch the derivation of u_t.",
-      "Exactly, at every t: S_t = (t-1)/t S_{t-1} (I - phi phi^T) + v phi^T / t is 1/t times the memory of Eq 37, "
-      "with the same u_t.",
+      "For large $t$ the normaliser of softmax attention scales $A_t$ and $C_t$ of Eq 37 by a factor related to $1/t$ "
+      "(Table "
+      "2: $(t-1)/t$ and $1/t$); the factor is independent and does not touch the derivation of $u_t$.",
+      "Exactly, at every $t$: $S_t = (t-1)/t S_{t-1} (I - phi phi^T) + v phi^T / t$ is $1/t$ times the memory of Eq "
+      "37, "
+      "with the same $u_t$.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         for (const Shape &shape : shapes(protocol, {2, 100}, 2000)) {
@@ -90,13 +92,13 @@ Claim eq94_is_another_model() {
       "eq94-differs-from-eq37",
       stricter("§2.2.1 after Eq 37: the normaliser 'is omitted here without affecting the derivation', 'in practice it "
                "is still retained'; D.2: Eq 94 'integrates' the delta rule with softmax attention.",
-               "t sufficiently large (footnote 9)",
+               "$t$ sufficiently large (footnote 9)",
                "Footnote 9 claims independence of the derivation, not equality of the two models."),
       "000 D.2 Eq 94, §2.2.1",
-      "Read more strictly than the text says it: the model in use, whose kappa_1 keeps the normaliser of Eq 94, "
-      "writes the u_t of Eq 39 up to a factor of its own step.",
-      "Eq 94 scales the erasure and not v_t. Its weights sum to exactly 1 where those of Eq 39 sum to about t, so "
-      "what it takes out is an average of the old u: a different model at every length.",
+      "Read more strictly than the text says it: the model in use, whose $kappa_1$ keeps the normaliser of Eq 94, "
+      "writes the $u_t$ of Eq 39 up to a factor of its own step.",
+      "Eq 94 scales the erasure and not $v_t$. Its weights sum to exactly 1 where those of Eq 39 sum to about $t$, so "
+      "what it takes out is an average of the old $u$: a different model at every length.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         for (const Shape &shape : shapes(protocol, {16, 256}, 2048)) {
@@ -139,11 +141,12 @@ Dense divide_rows(const Dense &m, const std::vector<double> &by) {
 Claim indices_of_z() {
   Claim claim = refuted_row(
       "eq94-z-typo",
-      slip("After Eq 94 and Eq 95: Z1_t = sum exp(k_i . k_i), Z2_t = sum exp(k_i . q_i).", "none",
+      slip("After Eq 94 and Eq 95: $Z1_t$ = sum exp($k_i$ . $k_i$), $Z2_t$ = sum exp($k_i$ . $q_i$).", "none",
            "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."),
       "000 after Eq 94 and after Eq 95",
-      "Z1_t = sum_{i<t} exp(k_i . k_i) and Z2_t = sum_{i<=t} exp(k_i . q_i) normalise the weights.",
-      "Z1_t = sum_{i<t} exp(k_i . k_t) and Z2_t = sum_{i<=t} exp(k_i . q_t), as Listing 1 has them (with 1/sqrt d).",
+      "$Z1_t$ = sum_{i<t} exp($k_i$ . $k_i$) and $Z2_t$ = sum_{i<=$t$} exp($k_i$ . $q_i$) normalise the weights.",
+      "$Z1_t$ = sum_{i<t} exp($k_i$ . $k_t$) and $Z2_t$ = sum_{i<=$t$} exp($k_i$ . $q_t$), as Listing 1 has them (with "
+      "$1/sqrt d$).",
       [](const Protocol &protocol) {
         const Shape shape = shapes(protocol, {20}, 60).back();
         const Sequence s = random_sequence(shape, protocol.seed);
@@ -203,9 +206,10 @@ Claim stability() {
   Claim claim = ledger_row(
       "deltaformer-exp-stability", "000 §2.2.1",
       "The normaliser, left out of the derivation, is kept in practice against numerical instability.",
-      "Writing one pair again multiplies its residual by 1 - beta kappa(k,k): stable exactly for beta kappa(k,k) < "
-      "2, with beta = 1 and tau = 1 for |k|^2 < ln 2. Unit keys give 1 - e = -1.718 a write. With the normaliser u_t "
-      "= v/2 from the third write on.",
+      "Writing one pair again multiplies its residual by $1 - beta kappa(k,k)$: stable exactly for $beta kappa(k,k) < "
+      "2$, with $beta = 1$ and $tau = 1$ for $|k|^2 < ln 2$. Unit keys give $1 - e = -1.718$ a write. With the "
+      "normaliser $u_t "
+      "= v/2$ from the third write on.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         std::vector<std::pair<double, double>> cases{{1, 1},   {0.5, 1}, {std::log(2.0), 1},    {0.8, 1},

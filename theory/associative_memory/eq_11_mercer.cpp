@@ -83,16 +83,16 @@ Claim mercer_map() {
       real_param("x", -1.074, -1.5, 1.5, "q.k"), real_param("tau", 2, 1.5, 100, "temperature")};
   return explained(
       at_parameters(
-          running(
-              ledger_row("mercer-map", "000 Eq 11-12",
-                         "The stacked Kronecker powers x^(m) / sqrt(m!) are a feature map of the exp kernel: their "
-                         "inner products add up to exp(q.k), the temperature omitted.",
-                         "Up to order M the sum is sum_{m<=M} x^m/m!, off by at most |x|^(M+1) e^|x| / (M+1)!, with "
-                         "(d^(M+1)-1)/(d-1) features; a temperature scales q and k by tau^(-1/2).",
-                         [params](const Protocol &protocol) { return power_series(protocol, params); }),
-              {"linear", "exp_unnormalized"}),
+          running(ledger_row(
+                      "mercer-map", "000 Eq 11-12",
+                      "The stacked Kronecker powers $x^(m)$ / sqrt($m$!) are a feature map of the exp kernel: their "
+                      "inner products add up to exp(q.k), the temperature omitted.",
+                      "Up to order $M$ the sum is $sum_{m<=M} x^m/m$!, off by at most $|x|^(M+1) e^|x| / (M+1)$!, with "
+                      "$(d^(M+1)-1)/(d-1)$ features; a temperature scales $q$ and $k$ by $tau^(-1/2)$.",
+                      [params](const Protocol &protocol) { return power_series(protocol, params); }),
+                  {"linear", "exp_unnormalized"}),
           params),
-      "The q_j of Eq 12's second member should be q_t.");
+      "The $q_j$ of Eq 12's second member should be $q_t$.");
 }
 
 /// The smallest order whose relative remainder at x > 0 is below eps.
@@ -142,14 +142,15 @@ Claim mercer_truncation_law() {
     return points;
   };
   return explained(
-      at_parameters(running(ledger_row("mercer-truncation-law", "000 footnote 5",
-                                       "Beside the footnote's order 7 to 8: the order at which the series of exp(x), x "
-                                       "> 0, is cut off at a relative tolerance eps.",
-                                       "The smallest M with P(Poisson(x) > M) < eps; half a unit in the last place is "
-                                       "2^-9 in bf16, 2^-12 in fp16, 2^-24 in fp32.",
-                                       measure),
-                            {"linear", "exp_unnormalized"}),
-                    truncation_params()),
+      at_parameters(
+          running(ledger_row("mercer-truncation-law", "000 footnote 5",
+                             "Beside the footnote's order 7 to 8: the order at which the series of $exp(x)$, $x "
+                             "> 0$, is cut off at a relative tolerance $eps$.",
+                             "The smallest $M$ with P(Poisson$(x) > M$) < $eps$; half a unit in the last place is "
+                             "$2^-9$ in bf16, $2^-12$ in fp16, $2^-24$ in fp32.",
+                             measure),
+                  {"linear", "exp_unnormalized"}),
+          truncation_params()),
       "The order grows with the argument and with the precision.");
 }
 
@@ -181,14 +182,15 @@ Claim mercer_truncation_7_8() {
                               "000 footnote 5",
                               "In limited precision the expansion truncates at about the 7th to 8th order, "
                               "read as whatever the argument and the format.",
-                              "It takes order 7 or 8 in bf16 for x in [1.75, 2.70]; 3 at x = 0.5, 17 at 8; "
-                              "in fp32 10 at x = 1, 27 at 8 (mercer_truncation_law).",
+                              "It takes order 7 or 8 in bf16 for $x$ in [1.75, 2.70]; 3 at $x = 0.5$, 17 at 8; "
+                              "in fp32 10 at $x = 1$, 27 at 8 (mercer_truncation_law).",
                               measure),
                   {"linear", "exp_unnormalized"}),
           truncation_params()),
-      "Stricter than the text, an experimental remark that gives neither format nor arguments nor tolerance. x = 8 is "
+      "Stricter than the text, an experimental remark that gives neither format nor arguments nor tolerance. $x = 8$ "
+      "is "
       "a "
-      "key of width 64 that meets itself at tau = sqrt(d).");
+      "key of width 64 that meets itself at $tau = sqrt(d)$.");
 }
 
 } // namespace

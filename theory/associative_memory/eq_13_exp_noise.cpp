@@ -41,14 +41,14 @@ Claim snr_exp() {
                   "snr-exp", "000 Eq 13, App A",
                   printed_form + ", at the typical tau = sqrt(d_k), for i.i.d. standard Gaussian keys and values, in "
                                  "expectation over the other pairs and with |k_i|^2 replaced by its mean.",
-                  "Given the probe (N-1) dv/|v_i|^2 exp(-a |k_i|^2), a = 2 (tau-1)/tau^2: the printed form at "
-                  "|k_i|^2 = d. Averaged over the probe too (N-1) dv/(dv-2) (1+2a)^(-d/2); log of mean over "
-                  "printed is 4 - (56/3)/sqrt(d) + O(1/d).",
+                  "Given the probe $(N-1) dv/|v_i|^2 exp(-a |k_i|^2)$, $a = 2 (tau-1)/tau^2$: the printed form at "
+                  "$|k_i|^2 = d$. Averaged over the probe too $(N-1) dv/(dv-2) (1+2a)^(-d/2)$; log of mean over "
+                  "printed is $4 - (56/3)/sqrt(d) + O(1/d)$.",
                   at_root_d)),
               {"exp_unnormalized", "solu"}),
           noise_params(2, true)),
-      "The exponent 2 sqrt(d) is right to leading order, and for the paper's own probe the printed value is exact "
-      "but for N-1. Averaged over Gaussian probes the noise is e^4 = 54.6 times larger in the limit, because the "
+      "The exponent $2 sqrt(d)$ is right to leading order, and for the paper's own probe the printed value is exact "
+      "but for $N-1$. Averaged over Gaussian probes the noise is $e^4 = 54.6$ times larger in the limit, because the "
       "probe's norm fluctuates inside an exponential. For keys of one norm see snr_exp_sphere.");
 }
 
@@ -76,22 +76,23 @@ std::vector<Point> at_fixed_temperature(const Protocol &protocol) {
 Claim snr_exp_fixed_tau() {
   return explained(
       at_parameters(
-          running(refuted_row(
-                      "snr-exp-fixed-tau",
-                      stricter("Eq 13 with Appendix A, exponential kernel: expectation over the other pairs, |k_i|^2 "
-                               "replaced by d_k.",
-                               "i.i.d. standard Gaussian keys and values; the probe fixed; d_k large",
-                               "Typically tau = sqrt(d_k); the average over the probe at a fixed tau is not claimed."),
-                      "000 Eq 13",
-                      printed_form + ", read as the average over the probe as well, with any tau > 1 "
-                                     "kept fixed while d grows.",
-                      "The mean is (1+2a)^(-d/2): over printed exp(d (a - ln(1+2a)/2)), "
-                      "(e/2)^(d/2) at tau = 2, which grows for ever.",
-                      at_fixed_temperature),
-                  {"exp_unnormalized"}),
+          running(
+              refuted_row(
+                  "snr-exp-fixed-tau",
+                  stricter("Eq 13 with Appendix A, exponential kernel: expectation over the other pairs, $|k_i|^2$ "
+                           "replaced by $d_k$.",
+                           "i.i.d. standard Gaussian keys and values; the probe fixed; $d_k$ large",
+                           "Typically $tau = sqrt(d_k)$; the average over the probe at a fixed $tau$ is not claimed."),
+                  "000 Eq 13",
+                  printed_form + ", read as the average over the probe as well, with any tau > 1 "
+                                 "kept fixed while d grows.",
+                  "The mean is $(1+2a)^(-d/2)$: over printed $exp(d (a - ln(1+2a)/2))$, "
+                  "$(e/2)^(d/2)$ at $tau = 2$, which grows for ever.",
+                  at_fixed_temperature),
+              {"exp_unnormalized"}),
           {width(2), real_param("tau", 2, 1.05, 100, "temperature")}),
-      "Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put d for |k_i|^2, "
-      "and for that probe the form is exact at every tau. Noise falls exponentially in d in the mean as "
+      "Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put $d$ for $|k_i|^2$, "
+      "and for that probe the form is exact at every $tau$. Noise falls exponentially in $d$ in the mean as "
       "well, at another rate.");
 }
 
@@ -131,12 +132,12 @@ Claim snr_exp_large_tau() {
   return explained(
       at_parameters(running(asymptotic(ledger_row("snr-exp-large-tau", "000 Eq 13",
                                                   printed_form + ", at tau well above sqrt(d) (tau = d).",
-                                                  "log of mean over printed is d a^2 - (4/3) d a^3 + ..., "
-                                                  "about 4 d / tau^2: it vanishes when tau / sqrt(d) grows.",
+                                                  "log of mean over printed is $d a^2 - (4/3) d a^3 + ...$, "
+                                                  "about $4 d / tau^2$: it vanishes when $tau / sqrt(d)$ grows.",
                                                   at_large_temperature)),
                             {"exp_unnormalized"}),
                     {width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least 2 sqrt(d)")}),
-      "The printed form becomes exact in the mean too when tau grows faster than sqrt(d).");
+      "The printed form becomes exact in the mean too when $tau$ grows faster than $sqrt(d)$.");
 }
 
 /// N pairs reach SNR^-1 = 1 at the width that carries N = 1 / noise.
@@ -187,18 +188,19 @@ std::vector<Point> width_for_pairs(const Protocol &protocol) {
 }
 
 Claim snr_log2n() {
-  return explained(at_parameters(running(asymptotic(ledger_row(
-                                             "snr-log2n", "000 after Eq 13",
-                                             "For accurate retrieval of N pairs the linear kernel needs d_k = "
-                                             "O(N), the exp kernel at tau = sqrt(d_k) only O(log^2 N).",
-                                             "At SNR^-1 = 1 a probe of norm sqrt(d) gives d = (1 + ln(N)/2)^2, the "
-                                             "mean ln N = (d/2) ln(1 + 4 (sqrt d - 1)/d), so d ~ (3 + ln(N)/2)^2: "
-                                             "1/4 log^2 N to leading order in both. At fixed tau = 2 d = 2 log2 N.",
-                                             width_for_pairs)),
-                                         {"exp_unnormalized", "linear"}),
-                                 {integer_param("d", 64, 9, 256, "key width")}),
-                   "The order is right. In the mean the width needed is larger by about 4 sqrt(d). A fixed temperature "
-                   "needs only O(log N), least at tau = 2.");
+  return explained(
+      at_parameters(
+          running(asymptotic(ledger_row("snr-log2n", "000 after Eq 13",
+                                        "For accurate retrieval of $N$ pairs the linear kernel needs $d_k = "
+                                        "O(N)$, the exp kernel at $tau = sqrt(d_k)$ only $O(log^2 N)$.",
+                                        "At $SNR^-1 = 1$ a probe of norm $sqrt(d)$ gives $d = (1 + ln(N)/2)^2$, the "
+                                        "mean $ln N = (d/2) ln(1 + 4 (sqrt d - 1)/d)$, so $d ~ (3 + ln(N)/2)^2$: "
+                                        "$1/4 log^2 N$ to leading order in both. At fixed $tau = 2 d = 2 log2 N$.",
+                                        width_for_pairs)),
+                  {"exp_unnormalized", "linear"}),
+          {integer_param("d", 64, 9, 256, "key width")}),
+      "The order is right. In the mean the width needed is larger by about $4 sqrt(d)$. A fixed temperature "
+      "needs only $O(log N)$, least at $tau = 2$.");
 }
 
 /// Noise at tau over that at tau = 2, for which the rate a = 2 (tau-1)/tau^2 is largest.
@@ -241,24 +243,24 @@ std::vector<Point> temperature(const Protocol &protocol) {
 Claim snr_temperature() {
   return explained(
       at_parameters(
-          running(
-              refuted_row("snr-temperature",
-                          asserted("§2.1.1, Temperature Effects: 'Reducing the temperature parameter tau, while "
-                                   "keeping it above 1, improves retrieval precision'.",
-                                   "tau > 1", "'consistent with findings by [27, 44]': the condition stays 'above 1'.",
-                                   "Typically tau is sqrt(d_k), as the paragraph before Eq 13 says, and the findings "
-                                   "that we cite move it about there. In that range, tau >= 2, a lower temperature "
-                                   "does improve precision; 'above 1' should read 'above 2'."),
-                          "000 §2.1.1, Temperature Effects",
-                          "Reducing tau, kept above 1, improves the exp kernel's retrieval "
-                          "precision, as Eq 13 has it.",
-                          "The rate a = 2 (tau-1)/tau^2 is largest at tau = 2: a lower tau "
-                          "helps from 2 on, hurts between 1 and 2, and at tau = 1 nothing is "
-                          "told apart: SNR^-1 = N - 1.",
-                          temperature),
-              {"exp_unnormalized"}),
+          running(refuted_row(
+                      "snr-temperature",
+                      asserted("§2.1.1, Temperature Effects: 'Reducing the temperature parameter $tau$, while "
+                               "keeping it above 1, improves retrieval precision'.",
+                               "$tau > 1$", "'consistent with findings by [27, 44]': the condition stays 'above 1'.",
+                               "Typically $tau$ is $sqrt(d_k)$, as the paragraph before Eq 13 says, and the findings "
+                               "that we cite move it about there. In that range, $tau >= 2$, a lower temperature "
+                               "does improve precision; 'above 1' should read 'above 2'."),
+                      "000 §2.1.1, Temperature Effects",
+                      "Reducing $tau$, kept above 1, improves the exp kernel's retrieval "
+                      "precision, as Eq 13 has it.",
+                      "The rate $a = 2 (tau-1)/tau^2$ is largest at $tau = 2$: a lower $tau$ "
+                      "helps from 2 on, hurts between 1 and 2, and at $tau = 1$ nothing is "
+                      "told apart: $SNR^-1 = N - 1$.",
+                      temperature),
+                  {"exp_unnormalized"}),
           {width(4), real_param("tau", 1.25, 1.05, 1000, "the lower temperature, below 2")}),
-      "True for tau >= 2, which the usual tau = sqrt(d) always is; both for the paper's own probe and in "
+      "True for $tau >= 2$, which the usual $tau = sqrt(d)$ always is; both for the paper's own probe and in "
       "the mean.");
 }
 

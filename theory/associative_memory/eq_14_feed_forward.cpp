@@ -70,12 +70,12 @@ Claim ffn_relu_memory() {
   };
   return explained(
       at_parameters(running(ledger_row("ffn-relu-memory", "000 Eq 14",
-                                       "A two-layer feed-forward network without biases, W_V^T ReLU(W_K x), is the "
-                                       "associative memory sum_i v_i ReLU(k_i.x) over the rows of its weights.",
+                                       "A two-layer feed-forward network without biases, $W_V^T$ ReLU$(W_K x)$, is the "
+                                       "associative memory $sum_i v_i$ ReLU($k_i.x$) over the rows of its weights.",
                                        "Identity, for any output width.", measure),
                             {"ffn_relu", "ffn_silu"}),
                     params),
-      "The paper has d_v = d; nothing needs it. ReLU(x.y) has no feature map (relu_kernel_psd).");
+      "The paper has $d_v = d$; nothing needs it. ReLU(x.y) has no feature map (relu_kernel_psd).");
 }
 
 /// Columns [first, first + count).
@@ -127,10 +127,10 @@ Claim ffn_multihead() {
   return explained(
       at_parameters(
           running(ledger_row("ffn-multihead-sum", "000 §2.1.2, Multihead",
-                             "Slicing x, W_K and W_V of Eq 14 into heads gives a multi-head feed-forward "
+                             "Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward "
                              "network, an associative memory as well.",
-                             "Identity: the sum over heads and rows, n_h m neurons whose keys are zero outside "
-                             "their head, values W_O v.",
+                             "Identity: the sum over heads and rows, $n_h m$ neurons whose keys are zero outside "
+                             "their head, values $W_O v$.",
                              measure),
                   {"ffn_relu"}),
           params),
@@ -155,13 +155,14 @@ Claim ffn_swiglu() {
                               rival_system(against(outputs("ffn_silu", n)), p, "no gate")};
   };
   return explained(
-      at_parameters(running(ledger_row("ffn-swiglu", "000 Eq 28-29",
-                                       "SwiGLU, W_V^T ((W_G x) * Swish(W_K x)), is the memory sum_i v_i (g_i.x) "
-                                       "Swish(k_i.x), the gate a term g_i(x) beside the kernel.",
-                                       "Identity.", measure),
-                            {"ffn_swiglu", "ffn_silu"}),
-                    params),
-      "Eq 28 prints W_U where the text and Eq 29 have W_K.");
+      at_parameters(
+          running(ledger_row("ffn-swiglu", "000 Eq 28-29",
+                             "SwiGLU, $W_V^T$ ($(W_G x)$ * Swish$(W_K x)$), is the memory $sum_i v_i$ ($g_i.x$) "
+                             "Swish($k_i.x$), the gate a term $g_i(x)$ beside the kernel.",
+                             "Identity.", measure),
+                  {"ffn_swiglu", "ffn_silu"}),
+          params),
+      "Eq 28 prints $W_U$ where the text and Eq 29 have $W_K$.");
 }
 
 /// The sum over every input's `topk` best experts of `block` rows each: experts are scored by the mean of their gate

@@ -29,17 +29,18 @@ std::vector<Point> any_temperature(const Protocol &protocol) {
 Claim snr_solu() {
   return explained(
       at_parameters(
-          running(asymptotic(ledger_row(
-                      "snr-solu", "000 App A, before Eq 17",
-                      "The SoLU kernel (x.y) exp(x.y/tau) of i.i.d. standard Gaussian pairs has SNR^-1 about N (1 + "
-                      "4 d/tau^2)/d exp(-2 d (tau-1)/tau^2), the large-width estimate that puts d for |k_i|^2.",
-                      "Given the probe, s = |k_i|^2: (N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s). Averaged over it "
-                      "too (N-1) dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2), e^4 times the printed value in "
-                      "the limit at tau = sqrt(d).",
-                      any_temperature)),
-                  {"solu", "exp_unnormalized"}),
+          running(
+              asymptotic(ledger_row(
+                  "snr-solu", "000 App A, before Eq 17",
+                  "The SoLU kernel (x.y) exp($x.y/tau$) of i.i.d. standard Gaussian pairs has $SNR^-1$ about $N (1 + "
+                  "4 d/tau^2)/d exp(-2 d (tau-1)/tau^2)$, the large-width estimate that puts $d$ for $|k_i|^2$.",
+                  "Given the probe, $s = |k_i|^2$: $(N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s)$. Averaged over it "
+                  "too $(N-1) dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2)$, $e^4$ times the printed value in "
+                  "the limit at $tau = sqrt(d)$.",
+                  any_temperature)),
+              {"solu", "exp_unnormalized"}),
           noise_params(3, true)),
-      "Exact for the paper's own probe but for N-1, and right on the log scale in the mean; the constant e^4 is "
+      "Exact for the paper's own probe but for $N-1$, and right on the log scale in the mean; the constant $e^4$ is "
       "the exp kernel's.");
 }
 
@@ -80,24 +81,25 @@ Claim snr_solu_eq17() {
   return explained(
       at_parameters(
           running(
-              refuted_row("snr-solu-eq17",
-                          asserted("Eq 17 and the last line of Appendix A, SoLU: N (1 + 4)/d exp(-2 (sqrt d - 1)) 'is "
-                                   "about' 5 N / (d exp(2 sqrt d)).",
-                                   "tau = sqrt(d_k); large width; d for |k_i|^2",
-                                   "The next sentence reads off that SoLU is more precise than ReLU, which is true.",
-                                   "The sign is 'about', and is meant of the order of the exponential, as in the other "
-                                   "estimates: d - sqrt d and d are of one order there. A constant e^2 changes neither "
-                                   "the order nor the comparison with ReLU."),
-                          "000 Eq 17",
-                          "At tau = sqrt(d_k) the inverse SNR of SoLU is about 5 N / (d_k exp(2 sqrt "
-                          "d_k)).",
-                          "The line before it gives 5 N / (d exp(2 sqrt(d) - 2)): larger by e^2 = 7.389 "
-                          "at every d, for the paper's own probe of |k_i|^2 = d.",
-                          equation_17_points),
+              refuted_row(
+                  "snr-solu-eq17",
+                  asserted("Eq 17 and the last line of Appendix A, SoLU: $N (1 + 4)/d exp(-2 (sqrt d - 1))$ 'is "
+                           "about' $5 N / (d exp(2 sqrt d))$.",
+                           "$tau = sqrt(d_k)$; large width; $d$ for $|k_i|^2$",
+                           "The next sentence reads off that SoLU is more precise than ReLU, which is true.",
+                           "The sign is 'about', and is meant of the order of the exponential, as in the other "
+                           "estimates: $d - sqrt d$ and $d$ are of one order there. A constant $e^2$ changes neither "
+                           "the order nor the comparison with ReLU."),
+                  "000 Eq 17",
+                  "At $tau = sqrt(d_k)$ the inverse SNR of SoLU is about $5 N / (d_k exp(2 sqrt "
+                  "d_k))$.",
+                  "The line before it gives $5 N / (d exp(2 sqrt(d) - 2))$: larger by $e^2 = 7.389$ "
+                  "at every $d$, for the paper's own probe of $|k_i|^2 = d$.",
+                  equation_17_points),
               {"solu", "exp_unnormalized"}),
           width),
-      "Read Eq 17 as 5 e^2 N / (d exp(2 sqrt d)). The exponential order is right. Averaged over Gaussian "
-      "probes the constant tends to e^6, which the paper does not claim to give.");
+      "Read Eq 17 as $5 e^2 N / (d exp(2 sqrt d))$. The exponential order is right. Averaged over Gaussian "
+      "probes the constant tends to $e^6$, which the paper does not claim to give.");
 }
 
 /// One kernel's noise over another's at tau = sqrt(d), for |k_i|^2 = d and in the mean.
@@ -166,14 +168,14 @@ Claim snr_solu_better_than_relu() {
       at_parameters(
           running(asymptotic(ledger_row(
                       "snr-solu-better-than-relu", "000 after Eq 17",
-                      "SoLU retrieves more precisely than ReLU, by the large-width estimates at tau = "
-                      "sqrt(d_k).",
-                      "SoLU over ReLU is 10 exp(-2 (sqrt d - 1)) for |k_i|^2 = d, below 1 from d = 5; 2 (d-2) "
-                      "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d) in the mean, below 1 from d = 7.",
+                      "SoLU retrieves more precisely than ReLU, by the large-width estimates at $tau = "
+                      "sqrt(d_k)$.",
+                      "SoLU over ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 from $d = 5$; $2 (d-2) "
+                      "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ in the mean, below 1 from $d = 7$.",
                       solu_below_relu)),
                   {"solu", "relu_kernel", "linear"}),
           width),
-      "Right from a small width on; up to d = 4 (6 in the mean) ReLU is the better one.");
+      "Right from a small width on; up to $d = 4$ (6 in the mean) ReLU is the better one.");
 }
 
 std::vector<Point> exp_below_relu_below_linear(const Protocol &protocol) {
@@ -196,17 +198,18 @@ std::vector<Point> exp_below_relu_below_linear(const Protocol &protocol) {
 
 Claim snr_ordering() {
   return explained(
-      at_parameters(running(asymptotic(ledger_row(
-                                "snr-ordering", "000 §2.1.1",
-                                "The exp kernel retrieves far better than ReLU, and ReLU better than linear, at tau = "
-                                "sqrt(d_k) and large d_k.",
-                                "ReLU over linear is 1/2 always. exp over ReLU is 2 d exp(-2 (sqrt d - 1)) for |k_i|^2 "
-                                "= d, below 1 from d = 5; 2 (d-2) (1+2a)^(-d/2) in the mean, below 1 from d = 7.",
-                                exp_below_relu_below_linear)),
-                            {"exp_unnormalized", "relu_kernel", "linear"}),
-                    width),
-      "Right at every width in use (1.1e-3 at d = 64 in the mean); the exp kernel is worse than ReLU at d = "
-      "4, and in the mean at d = 5 and 6 too.");
+      at_parameters(
+          running(asymptotic(ledger_row(
+                      "snr-ordering", "000 §2.1.1",
+                      "The exp kernel retrieves far better than ReLU, and ReLU better than linear, at $tau = "
+                      "sqrt(d_k)$ and large $d_k$.",
+                      "ReLU over linear is $1/2$ always. exp over ReLU is $2 d exp(-2 (sqrt d - 1))$ for $|k_i|^2 "
+                      "= d$, below 1 from $d = 5$; $2 (d-2) (1+2a)^(-d/2)$ in the mean, below 1 from $d = 7$.",
+                      exp_below_relu_below_linear)),
+                  {"exp_unnormalized", "relu_kernel", "linear"}),
+          width),
+      "Right at every width in use (1.1e-3 at $d = 64$ in the mean); the exp kernel is worse than ReLU at $d = "
+      "4$, and in the mean at $d = 5$ and 6 too.");
 }
 
 } // namespace

@@ -67,14 +67,15 @@ std::vector<Point> convex_reads(const Protocol &protocol, const std::vector<Para
 Claim eq18_convex_read() {
   const std::vector<ParamSpec> params = sequence_params(40);
   return explained(
-      at_parameters(running(ledger_row("eq18-convex-read", "000 Eq 18",
-                                       "Measured beside the role of normalisation: softmax reads are convex "
-                                       "combinations of the values.",
-                                       "Weights are positive and add up to 1, so that |o| <= max |v|; equality in the "
-                                       "limit of one key far ahead.",
-                                       [params](const Protocol &protocol) { return convex_reads(protocol, params); }),
-                            {"softmax", "exp_unnormalized"}),
-                    params),
+      at_parameters(
+          running(ledger_row("eq18-convex-read", "000 Eq 18",
+                             "Measured beside the role of normalisation: softmax reads are convex "
+                             "combinations of the values.",
+                             "Weights are positive and add up to 1, so that $|o| <= max |v|$; equality in the "
+                             "limit of one key far ahead.",
+                             [params](const Protocol &protocol) { return convex_reads(protocol, params); }),
+                  {"softmax", "exp_unnormalized"}),
+          params),
       "This boundedness is what the normaliser contributes to stability.");
 }
 
@@ -115,15 +116,16 @@ std::vector<Point> growing_reads(const Protocol &protocol) {
 
 Claim eq18_unnormalised_grows() {
   return explained(
-      at_parameters(running(ledger_row("eq18-unnormalised-grows", "000 Eq 18, 77",
-                                       "Measured beside the role of normalisation: without it, exp reads of equal "
-                                       "values grow with t.",
-                                       "For N(0, I) keys the mean read is t e^(s/2) v, s = |q|^2 (over the squared "
-                                       "scale).",
-                                       growing_reads),
-                            {"exp_unnormalized", "softmax"}),
-                    {integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "|q|^2")}),
-      "The sum has no bound in t, the normalised one does.");
+      at_parameters(
+          running(ledger_row("eq18-unnormalised-grows", "000 Eq 18, 77",
+                             "Measured beside the role of normalisation: without it, exp reads of equal "
+                             "values grow with $t$.",
+                             "For $N(0, I)$ keys the mean read is $t e^(s/2) v$, $s = |q|^2$ (over the squared "
+                             "scale).",
+                             growing_reads),
+                  {"exp_unnormalized", "softmax"}),
+          {integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "|q|^2")}),
+      "The sum has no bound in $t$, the normalised one does.");
 }
 
 Claim eq18_norm_role() {
@@ -201,15 +203,17 @@ Claim rmsnorm_removes_normaliser() {
   const std::vector<ParamSpec> params = sequence_params(20);
   return explained(
       at_parameters(
-          running(ledger_row("rmsnorm-removes-normaliser", "000 §2.1.2 Normalization, D.2; 002 §2",
-                             "A simple per-head norm of the output can replace softmax's normaliser.",
-                             "Exact for a positive kernel and the read: RMSNorm(o/Z) = RMSNorm(o) (epsilon = 0). With "
-                             "the linear kernel equal up to the sign of Z, which is negative for half of Gaussian "
-                             "queries.",
-                             [params](const Protocol &protocol) { return norm_for_normaliser(protocol, params); }),
-                  {"softmax", "exp_unnormalized", "linear", "linear_rms"}),
+          running(
+              ledger_row("rmsnorm-removes-normaliser", "000 §2.1.2 Normalization, D.2; 002 §2",
+                         "A simple per-head norm of the output can replace softmax's normaliser.",
+                         "Exact for a positive kernel and the read: RMSNorm$(o/Z)$ = RMSNorm$(o) (epsilon = 0)$. With "
+                         "the linear kernel equal up to the sign of $Z$, which is negative for half of Gaussian "
+                         "queries.",
+                         [params](const Protocol &protocol) { return norm_for_normaliser(protocol, params); }),
+              {"softmax", "exp_unnormalized", "linear", "linear_rms"}),
           params),
-      "It replaces the read's normaliser in direction; the read's length is lost either way. Inside u (Z^(1) of Eq 94) "
+      "It replaces the read's normaliser in direction; the read's length is lost either way. Inside $u$ ($Z^(1)$ of Eq "
+      "94) "
       "the length matters, and a norm there gives another model.");
 }
 

@@ -128,17 +128,18 @@ Claim multihead_forms() {
                                       integer_param("dv", 2, 1, 32, "value width of a head")};
   return explained(
       at_parameters(
-          running(ledger_row("multihead-forms", "000 Eq 19-23",
-                             "Multihead attention slices q, k and v into n_h heads, reads each by itself and combines "
-                             "them by the output matrix: o = W_O [o_1; ...; o_h].",
-                             "The sum of per-head blocks W_O^(h) o_h. With the linear kernel, one value for all heads "
-                             "and W_O averaging, it is the single head over n_h.",
-                             [params](const Protocol &protocol) {
-                               const Params p = point_of(protocol, params);
-                               std::vector<Point> points = projection(p, protocol.seed);
-                               append(points, averaged(p, protocol.seed));
-                               return points;
-                             }),
+          running(ledger_row(
+                      "multihead-forms", "000 Eq 19-23",
+                      "Multihead attention slices $q$, $k$ and $v$ into $n_h$ heads, reads each by itself and combines "
+                      "them by the output matrix: $o = W_O [o_1; ...; o_h]$.",
+                      "The sum of per-head blocks $W_O^(h) o_h$. With the linear kernel, one value for all heads "
+                      "and $W_O$ averaging, it is the single head over $n_h$.",
+                      [params](const Protocol &protocol) {
+                        const Params p = point_of(protocol, params);
+                        std::vector<Point> points = projection(p, protocol.seed);
+                        append(points, averaged(p, protocol.seed));
+                        return points;
+                      }),
                   {"softmax", "linear"}),
           params),
       "An identity of block matrices. That slicing gains nothing with the linear kernel is the boundary case.");

@@ -53,7 +53,8 @@ Claim eq1_recurrent() {
   const std::vector<ParamSpec> params = story_params();
   return at_parameters(
       running(ledger_row("eq1-recurrent", "000 Eq 1, 32; 002 §2",
-                         "The accumulated outer products obey S_t = S_{t-1} + v_t k_t^T.", "Identity, with S_0 = 0.",
+                         "The accumulated outer products obey $S_t = S_{t-1} + v_t k_t^T$.",
+                         "Identity, with $S_0 = 0$.",
                          [params](const Protocol &protocol) {
                            const Params p = point_of(protocol, params);
                            const Story story = draw(p, protocol.seed);
@@ -82,9 +83,9 @@ Claim eq4_split() {
   return at_parameters(
       running(ledger_row(
                   "eq4-split", "000 Eq 4, 53; 002 §3",
-                  "Reading the sum of outer products with a stored key gives the value times |k_i|^2 plus the "
-                  "cross-talk sum_{j != i} v_j (k_j.k_i).",
-                  "Identity, at every i.",
+                  "Reading the sum of outer products with a stored key gives the value times $|k_i|^2$ plus the "
+                  "cross-talk $sum_{j != i} v_j$ ($k_j.k_i$).",
+                  "Identity, at every $i$.",
                   [params](const Protocol &protocol) {
                     const Params p = point_of(protocol, params);
                     const Story story = draw(p, protocol.seed);

@@ -117,16 +117,16 @@ Claim moba_gating() {
   return explained(
       at_parameters(
           running(ledger_row("moba-gating", "000 Eq 25-27",
-                             "Mixture of block attention opens the k blocks with the largest <q, mean-pool of "
-                             "the block's keys> (gate 1, else 0) and reads o = sum_e g_e sum_i v_i "
-                             "kappa(q,k_i), normalisation omitted.",
-                             "A block's score is the mean of its keys' scores; k = E is full attention; "
-                             "scaling q by c > 0 leaves the choice. Read as membership of a value, ties would "
-                             "open more than k blocks.",
+                             "Mixture of block attention opens the $k$ blocks with the largest <q, mean-pool of "
+                             "the block's keys> (gate 1, else 0) and reads $o = sum_e g_e sum_i v_i "
+                             "kappa(q,k_i)$, normalisation omitted.",
+                             "A block's score is the mean of its keys' scores; $k = E$ is full attention; "
+                             "scaling $q$ by $c > 0$ leaves the choice. Read as membership of a value, ties would "
+                             "open more than $k$ blocks.",
                              measure),
                   {"moba", "softmax"}),
           params),
-      "The paper gives no rule for the query's own block. Here it is always read, causally, as one of the k, and "
+      "The paper gives no rule for the query's own block. Here it is always read, causally, as one of the $k$, and "
       "selection is by index, ties to the earlier block.");
 }
 

@@ -49,10 +49,10 @@ Claim gating_unrolled() {
   return explained(
       at_parameters(
           running(ledger_row("gating-unrolled", "000 Eq 30-31; 002 §5",
-                             "Gated attention reads o_t = sum_i v_i g_i kappa(q_t, k_i) with g_i = "
-                             "prod_{j=i+1..t} alpha_j (normalisation omitted).",
-                             "With the linear kernel it is S_t = alpha_t S_{t-1} + v_t k_t^T read at q_t; the "
-                             "empty product at i = t is 1.",
+                             "Gated attention reads $o_t = sum_i v_i g_i kappa(q_t, k_i)$ with $g_i = "
+                             "prod_{j=i+1..t} alpha_j$ (normalisation omitted).",
+                             "With the linear kernel it is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the "
+                             "empty product at $i = t$ is 1.",
                              measure),
                   {"gated_linear"}),
           params),
@@ -107,8 +107,8 @@ Claim kernel_trick_space() {
                   "000 §2.2.1, first bullet",
                   "The exp kernel improves recall without increasing spatial complexity, read "
                   "against the linear kernel's own state.",
-                  "The exp kernel keeps the pairs, t (d_k + d_v) numbers, where the linear one "
-                  "keeps d_k d_v: t (1/d_k + 1/d_v) times as many, 128 at t = 4096, d = 64.",
+                  "The exp kernel keeps the pairs, $t (d_k + d_v)$ numbers, where the linear one "
+                  "keeps $d_k d_v$: $t (1/d_k + 1/d_v)$ times as many, 128 at $t = 4096$, $d = 64$.",
                   measure),
               {"exp_unnormalized", "linear"}),
           params),

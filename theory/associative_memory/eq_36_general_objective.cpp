@@ -64,11 +64,12 @@ Claim eq36_general() {
     return points;
   };
   return at_parameters(
-      explained(ledger_row("eq36-general", "000 Eq 36, 59-64",
-                           "For symmetric A_t and B_t the recurrence S_t = A_t S_{t-1} B_t + C_t is one gradient step "
-                           "of unit size on 1/2 tr(S^T S) - 1/2 tr(S^T A_t S B_t) - tr(C_t^T S).",
-                           "Identity.", measure),
-                "The gradient of the second term is (A S B + A^T S B^T)/2, which is A S B where both are symmetric."),
+      explained(
+          ledger_row("eq36-general", "000 Eq 36, 59-64",
+                     "For symmetric $A_t$ and $B_t$ the recurrence $S_t = A_t S_{t-1} B_t + C_t$ is one gradient step "
+                     "of unit size on $1/2 tr(S^T S) - 1/2 tr(S^T A_t S B_t) - tr(C_t^T S)$.",
+                     "Identity.", measure),
+          "The gradient of the second term is $(A S B + A^T S B^T)/2$, which is $A S B$ where both are symmetric."),
       sizes);
 }
 
@@ -107,12 +108,13 @@ Claim symmetric_is_sufficient() {
   };
   return at_parameters(
       explained(
-          ledger_row("eq36-symmetric-sufficient", "000 §2.2 below Eq 36, Appendix B.1",
-                     "If A_t and B_t are not symmetric there is in general no scalar potential whose gradient "
-                     "gives the recurrence.",
-                     "Around the parallelogram of X and Y the field S - A S B - C does the work <X, A Y B> - <Y, A "
-                     "X B>. Eq 36 then generates (A S B + A^T S B^T)/2 + C.",
-                     measure),
+          ledger_row(
+              "eq36-symmetric-sufficient", "000 §2.2 below Eq 36, Appendix B.1",
+              "If $A_t$ and $B_t$ are not symmetric there is in general no scalar potential whose gradient "
+              "gives the recurrence.",
+              "Around the parallelogram of $X$ and $Y$ the field $S - A S B - C$ does the work $<X, A Y B> - <Y, A "
+              "X B>$. Eq 36 then generates $(A S B + A^T S B^T)/2 + C$.",
+              measure),
           "A gradient does no work around a closed path. The linear part of the field is a gradient exactly "
           "where its Jacobian is symmetric."),
       sizes);
@@ -164,23 +166,24 @@ Claim symmetric_is_not_necessary() {
     return points;
   };
   return at_parameters(
-      explained(refuted_row("eq63-symmetric-necessary",
-                            asserted("B.1 after Eq 63: 'This condition requires A_t and B_t to be symmetric matrices.'",
-                                     "<X, A Y B> = <A X B, Y> for arbitrary X, Y",
-                                     "The next sentence weakens it to 'if they are not symmetric, generally there does "
-                                     "not exist a scalar potential function', which leaves 'requires' standing.",
-                                     "'Generally' in the next sentence is what we mean: for matrices in general "
-                                     "position a potential needs symmetry. Two antisymmetric matrices are an exception "
-                                     "that none of our models uses, and Eq 36 is derived for symmetric ones alone."),
-                            "000 Eq 63",
-                            "For the gradient field to be self-adjoint, <X, A_t Y B_t> = <A_t X B_t, Y> for all X and "
-                            "Y, A_t and B_t are required to be symmetric.",
-                            "The condition is A^T S B^T = A S B for every S: both symmetric, or both antisymmetric (or "
-                            "the map is zero). Smallest counter-example: A = B = [[0,1],[-1,0]].",
-                            measure),
-                "Symmetric A and B are sufficient for a potential, which is what the rest of the paper uses. They are "
-                "not necessary, since two antisymmetric matrices serve as well, and Eq 36 generates their recurrence "
-                "too."),
+      explained(
+          refuted_row("eq63-symmetric-necessary",
+                      asserted("B.1 after Eq 63: 'This condition requires $A_t$ and $B_t$ to be symmetric matrices.'",
+                               "$<X, A Y B> = <A X B, Y>$ for arbitrary $X$, $Y$",
+                               "The next sentence weakens it to 'if they are not symmetric, generally there does "
+                               "not exist a scalar potential function', which leaves 'requires' standing.",
+                               "'Generally' in the next sentence is what we mean: for matrices in general "
+                               "position a potential needs symmetry. Two antisymmetric matrices are an exception "
+                               "that none of our models uses, and Eq 36 is derived for symmetric ones alone."),
+                      "000 Eq 63",
+                      "For the gradient field to be self-adjoint, $<X, A_t Y B_t> = <A_t X B_t, Y>$ for all $X$ and "
+                      "$Y$, $A_t$ and $B_t$ are required to be symmetric.",
+                      "The condition is $A^T S B^T = A S B$ for every $S$: both symmetric, or both antisymmetric (or "
+                      "the map is zero). Smallest counter-example: $A = B = [[0,1],[-1,0]]$.",
+                      measure),
+          "Symmetric $A$ and $B$ are sufficient for a potential, which is what the rest of the paper uses. They are "
+          "not necessary, since two antisymmetric matrices serve as well, and Eq 36 generates their recurrence "
+          "too."),
       sizes);
 }
 
@@ -216,15 +219,16 @@ Claim misplaced_diagonal() {
     return points;
   };
   return at_parameters(
-      explained(refuted_row("eq69-typo",
-                            slip("Eq 69, second line, and Eq 81: 1/2 diag(1 - lambda) |S|_F^2.", "none",
-                                 "The first line of Eq 69 and Table 2 have the diagonal inside the norm."),
-                            "000 Eq 69, second line; Eq 81",
-                            "The gate diag(lambda) adds the term 1/2 diag(1-lambda) ||S||_F^2 to the objective.",
-                            "A matrix times a number: 1/2 ||diag(sqrt(1-lambda)) S||_F^2 is meant, as Table 2 has it.",
-                            measure),
-                "The first line of Eq 69, 1/2 tr(S^T S) - 1/2 tr(S^T diag(lambda) S), and Table 2 are right; the "
-                "second line takes the diagonal out of the norm."),
+      explained(
+          refuted_row("eq69-typo",
+                      slip("Eq 69, second line, and Eq 81: $1/2 diag(1 - lambda) |S|_F^2$.", "none",
+                           "The first line of Eq 69 and Table 2 have the diagonal inside the norm."),
+                      "000 Eq 69, second line; Eq 81",
+                      "The gate $diag(lambda)$ adds the term $1/2 diag(1-lambda) ||S||_F^2$ to the objective.",
+                      "A matrix times a number: $1/2 ||diag(sqrt(1-lambda)) S||_F^2$ is meant, as Table 2 has it.",
+                      measure),
+          "The first line of Eq 69, $1/2 tr(S^T S) - 1/2 tr(S^T diag(lambda) S)$, and Table 2 are right; the "
+          "second line takes the diagonal out of the norm."),
       sizes);
 }
 

@@ -80,8 +80,8 @@ Claim equation_46() {
   };
   return at_parameters(
       ledger_row("sstar-eq46", "000 Eq 45-46, Appendix F (Eq 112-116)",
-                 "The minimiser over S of E|S Wk x - Wv x|^2 / 2 is (Wv E[xx^T] Wk^T)(Wk E[xx^T] Wk^T)^-1.",
-                 "It equals least squares. It needs Wk E[xx^T] Wk^T invertible; otherwise the pseudo-inverse "
+                 "The minimiser over $S$ of $E|S Wk x - Wv x|^2 / 2$ is $(Wv E[xx^T] Wk^T)(Wk E[xx^T] Wk^T)^-1$.",
+                 "It equals least squares. It needs $Wk E[xx^T] Wk^T$ invertible; otherwise the pseudo-inverse "
                  "gives the minimiser of least norm.",
                  measure),
       {input_width, key_width, value_width});
@@ -110,8 +110,8 @@ Claim equation_47() {
     return points;
   };
   return at_parameters(ledger_row("sstar-eq47", "000 Eq 47",
-                                  "Where Wk is invertible and E[xx^T] positive definite, S* = Wv Wk^-1.",
-                                  "Whatever the law of x.", measure),
+                                  "Where Wk is invertible and $E[xx^T]$ positive definite, $S* = Wv Wk^-1$.",
+                                  "Whatever the law of $x$.", measure),
                        {input_width, value_width});
 }
 
@@ -150,18 +150,20 @@ Claim equation_48() {
       explained(
           refuted_row(
               "sstar-eq48",
-              asserted("§2.2.2, multi-head DeltaNet: 'Eq. 46 is thus simplified to' Eq 48.", "W_k and W_v of low rank",
-                       "The next sentences conclude that E[xx^T] cannot be eliminated and that S* depends on the data; "
-                       "they do not restrict the formula.",
-                       "What we use of Eq 48 is that E[xx^T] does not cancel, so that S* depends on the data; Eq 46 "
-                       "shows it as well. The simplification holds where the data are isotropic on the heads' "
-                       "subspaces, and we should have kept Eq 46."),
-              "000 Eq 48", "With multiple heads Wk and Wv have low rank, and S* = Wv E[xx^T] Wk^+ Wk E[xx^T]^-1 Wk^+.",
-              "Keep Eq 46. Eq 48 equals it only where E[xx^T] commutes with the projector Wk^+ Wk (isotropic data) "
-              "or Wk is invertible. Smallest counter-example: E[xx^T] ~ [[1,1],[1,2]], k = v = x_1: 2 for 1.",
+              asserted(
+                  "§2.2.2, multi-head DeltaNet: 'Eq. 46 is thus simplified to' Eq 48.", "$W_k$ and $W_v$ of low rank",
+                  "The next sentences conclude that $E[xx^T]$ cannot be eliminated and that $S*$ depends on the data; "
+                  "they do not restrict the formula.",
+                  "What we use of Eq 48 is that $E[xx^T]$ does not cancel, so that $S*$ depends on the data; Eq 46 "
+                  "shows it as well. The simplification holds where the data are isotropic on the heads' "
+                  "subspaces, and we should have kept Eq 46."),
+              "000 Eq 48",
+              "With multiple heads Wk and Wv have low rank, and $S* = Wv E[xx^T] Wk^+ Wk E[xx^T]^-1 Wk^+$.",
+              "Keep Eq 46. Eq 48 equals it only where $E[xx^T]$ commutes with the projector $Wk^+ Wk$ (isotropic data) "
+              "or Wk is invertible. Smallest counter-example: $E[xx^T] ~ [[1,1],[1,2]]$, $k = v = x_1$: 2 for 1.",
               measure),
-          "Eq 46 is right. The step to Eq 48 pulls (Wk E Wk^T)^-1 apart into (Wk^T)^+ E^-1 Wk^+, which "
-          "pseudo-inverses do not allow. What the text concludes, that S* then depends on the data, is true "
+          "Eq 46 is right. The step to Eq 48 pulls $(Wk E Wk^T)^-1$ apart into $(Wk^T)^+ E^-1 Wk^+$, which "
+          "pseudo-inverses do not allow. What the text concludes, that $S*$ then depends on the data, is true "
           "(sstar_depends_on_data)."),
       {input_width, key_width, value_width});
 }
@@ -194,9 +196,9 @@ Claim depends_on_data() {
   };
   return at_parameters(
       explained(ledger_row("sstar-depends-on-data", "000 §2.2.2 after Eq 48",
-                           "With low-rank projections E[xx^T] cannot be eliminated: the optimal memory S* depends "
+                           "With low-rank projections $E[xx^T]$ cannot be eliminated: the optimal memory $S*$ depends "
                            "on the distribution of the data and may not be fixed.",
-                           "It depends for m < D and does not for invertible Wk.", measure),
+                           "It depends for $m < D$ and does not for invertible Wk.", measure),
                 "For one stationary law of the data it is still one fixed matrix: 'not fixed' needs data that "
                 "change."),
       {input_width, key_width, value_width});

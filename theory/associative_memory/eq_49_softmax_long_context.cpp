@@ -113,12 +113,13 @@ Claim updates_fade() {
           explained(
               ledger_row(
                   "eq49-update-1-over-t", "000 Eq 49, §2.2 Softmax, §2.2.2",
-                  "When t is sufficiently large the factor 1/t makes the gradient of softmax attention's objective "
-                  "approach zero, and S gradually ceases to update.",
-                  "|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t at every t; for zero-mean independent pairs the mean of "
-                  "t^2 |S_t - S_{t-1}|^2 is (1 + 1/(t-1)) E|v|^2 |phi|^2.",
+                  "When $t$ is sufficiently large the factor $1/t$ makes the gradient of softmax attention's objective "
+                  "approach zero, and $S$ gradually ceases to update.",
+                  "$|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ at every $t$; for zero-mean independent pairs the mean "
+                  "of "
+                  "$t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.",
                   measure),
-              "S settles at E v phi^T. The contrast between the stored items does not see the common 1/t, which "
+              "$S$ settles at $E v phi^T$. The contrast between the stored items does not see the common $1/t$, which "
               "cancels "
               "in the read."),
           {integer_param("t", 2, 2, 2000, "step"), key_width, value_width}),
@@ -163,14 +164,15 @@ Claim objective_fades() {
   };
   return running(
       at_parameters(
-          explained(asymptotic(ledger_row(
-                        "eq49-objective-vanishes", "000 Eq 49, §2.2 Softmax, §2.2.2",
-                        "When t is sufficiently large, the factor 1/t makes the objective L_t(S_{t-1}) of softmax "
-                        "attention tend to 0.",
-                        "t E L_t tends to -1/2 |E v phi^T|^2, so that L_t is about -c/t. For v = M k + e and "
-                        "Gaussian k and e: t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1)).",
-                        measure)),
-                    "True. What vanishes is the scale: the minimum of the bracket that 1/t multiplies does not move."),
+          explained(
+              asymptotic(ledger_row(
+                  "eq49-objective-vanishes", "000 Eq 49, §2.2 Softmax, §2.2.2",
+                  "When $t$ is sufficiently large, the factor $1/t$ makes the objective $L_t(S_{t-1})$ of softmax "
+                  "attention tend to 0.",
+                  "$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and "
+                  "Gaussian $k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.",
+                  measure)),
+              "True. What vanishes is the scale: the minimum of the bracket that $1/t$ multiplies does not move."),
           {integer_param("t", 17, 2, 1000, "step"), key_width, value_width}),
       {"gated_linear", "linear"});
 }
@@ -217,9 +219,9 @@ Claim unnormalised_updates() {
   return running(
       at_parameters(
           ledger_row("unnormalised-update-size", "000 §2.2.2 Softmax",
-                     "Without the normaliser the gradient of softmax attention's objective does not vanish as t "
+                     "Without the normaliser the gradient of softmax attention's objective does not vanish as $t$ "
                      "increases (and the objective is unbounded: objective_boundedness).",
-                     "S_t - S_{t-1} = v_t phi(k_t)^T, of norm |v_t| |phi(k_t)|, at every t.", measure),
+                     "$S_t - S_{t-1} = v_t phi(k_t)^T$, of norm $|v_t| |phi(k_t)|$, at every $t$.", measure),
           {integer_param("t", 1000, 2, 4000, "step"), key_width, value_width}),
       {"exp_unnormalized", "softmax"});
 }
@@ -227,15 +229,15 @@ Claim unnormalised_updates() {
 } // namespace
 
 std::vector<Claim> eq_49_softmax_long_context() {
-  return {
-      updates_fade(), objective_fades(), unnormalised_updates(),
-      explained(
-          untested_row("softmax-icl-diminishes", Reason::not_numeric, "000 §2.2.2 Softmax",
-                       "Since the updates of S fade, the in-context learning of softmax attention gradually diminishes "
-                       "as the context grows; a very long cache is an ocean of low signal-to-noise ratio.",
-                       "The noise part is measured by snr_exp: at fixed d and tau the inverse SNR grows as N - 1. The "
-                       "step from a common factor 1/t to fading learning has no number: it cancels in the read."),
-          "The fading factor itself is measured by eq49_update_1_over_t.")};
+  return {updates_fade(), objective_fades(), unnormalised_updates(),
+          explained(
+              untested_row(
+                  "softmax-icl-diminishes", Reason::not_numeric, "000 §2.2.2 Softmax",
+                  "Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes "
+                  "as the context grows; a very long cache is an ocean of low signal-to-noise ratio.",
+                  "The noise part is measured by snr_exp: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. The "
+                  "step from a common factor $1/t$ to fading learning has no number: it cancels in the read."),
+              "The fading factor itself is measured by eq49_update_1_over_t.")};
 }
 
 } // namespace recollect::theory

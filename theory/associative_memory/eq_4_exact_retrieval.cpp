@@ -73,7 +73,7 @@ Claim orthonormal_exact() {
   return explained(
       at_parameters(running(ledger_row("orthonormal-exact", "000 after Eq 4",
                                        "Accurate retrieval from the plain sum of outer products requires orthonormal "
-                                       "keys: k_i.k_i = 1 and k_i.k_j = 0.",
+                                       "keys: $k_i.k_i = 1$ and $k_i.k_j = 0$.",
                                        "For the sum of Eq 1 necessary and sufficient over all values: the reads are "
                                        "the Gram matrix times the values.",
                                        [params](const Protocol &protocol) {
@@ -140,16 +140,18 @@ Claim crosstalk_floor() {
     return points;
   };
   return explained(
-      at_parameters(running(ledger_row("crosstalk-floor", "000 after Eq 4",
-                                       "The keys' space has only d_k orthogonal bases, so that with many more stored "
-                                       "pairs than d_k the cross-talk becomes non-zero.",
-                                       "For unit keys the mean over i of sum_{j != i} (k_j.k_i)^2 is at least (n-d)/d, "
-                                       "for every n > d already; equality for tight frames, (n-1)/d for random keys.",
-                                       measure),
-                            {"linear"}),
-                    params),
-      "The text says n >> d; n > d suffices. Well-chosen keys keep it to about half of what random ones have at n = 2 "
-      "d.");
+      at_parameters(
+          running(ledger_row("crosstalk-floor", "000 after Eq 4",
+                             "The keys' space has only $d_k$ orthogonal bases, so that with many more stored "
+                             "pairs than $d_k$ the cross-talk becomes non-zero.",
+                             "For unit keys the mean over $i$ of sum_{j != $i$} ($k_j.k_i$)^2 is at least $(n-d)/d$, "
+                             "for every $n > d$ already; equality for tight frames, $(n-1)/d$ for random keys.",
+                             measure),
+                  {"linear"}),
+          params),
+      "The text says $n >> d$; $n > d$ suffices. Well-chosen keys keep it to about half of what random ones have at $n "
+      "= 2 "
+      "d$.");
 }
 
 } // namespace

@@ -91,9 +91,9 @@ Claim snr_cross_terms() {
   return explained(
       at_parameters(
           running(ledger_row("snr-cross-terms", "000 Eq 55-57",
-                             "The cross terms j != j' of |r|^2 vanish in expectation, the values "
+                             "The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values "
                              "being i.i.d. standard Gaussian.",
-                             "0; independent values of mean mu add (N-1) (N-2) |mu|^2 (E kappa)^2.", cross_terms),
+                             "0; independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.", cross_terms),
                   {"relu_kernel"}),
           {integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width}),
       "Only independence and mean zero are needed, no Gaussian law.");
@@ -123,13 +123,14 @@ std::vector<Point> value_mean(const Protocol &protocol) {
 
 Claim snr_value_mean() {
   return explained(
-      at_parameters(running(ledger_row("snr-value-mean", "000 Eq 55-57",
-                                       "That the values have mean zero is what removes the cross terms.",
-                                       "E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2 over n other "
-                                       "pairs with values of mean mu.",
-                                       value_mean),
-                            {"relu_kernel"}),
-                    {integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width}),
+      at_parameters(
+          running(ledger_row("snr-value-mean", "000 Eq 55-57",
+                             "That the values have mean zero is what removes the cross terms.",
+                             "$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other "
+                             "pairs with values of mean $mu$.",
+                             value_mean),
+                  {"relu_kernel"}),
+          {integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width}),
       "With a mean the second term soon rules, and the paper's form misses it.");
 }
 
@@ -178,15 +179,15 @@ std::vector<Point> value_norm(const Protocol &protocol) {
 Claim snr_value_norm() {
   return explained(
       at_parameters(running(asymptotic(ledger_row("snr-value-norm", "000 Eq 57",
-                                                  "E|v_j|^2 = |v_i|^2, which holds when the stored values "
+                                                  "$E|v_j|^2 = |v_i|^2$, which holds when the stored values "
                                                   "have about the same magnitude.",
-                                                  "For Gaussian values E|v_j|^2 / |v_i|^2 averages dv/(dv-2) "
-                                                  "over v_i, which tends to 1 as 1 + 2/dv; infinite for dv "
-                                                  "<= 2.",
+                                                  "For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ "
+                                                  "over $v_i$, which tends to 1 as $1 + 2/dv$; infinite for $dv "
+                                                  "<= 2$.",
                                                   value_norm)),
                             {"linear"}),
                     {integer_param("dv", 8, 3, 64, "value width")}),
-      "Right for wide values; at finite width the mean carries the factor dv/(dv-2).");
+      "Right for wide values; at finite width the mean carries the factor $dv/(dv-2)$.");
 }
 } // namespace
 

@@ -73,15 +73,16 @@ Claim law_of_large_numbers() {
   };
   return running(
       at_parameters(
-          explained(
-              asymptotic(ledger_row("softmax-lln", "000 Eq 77-79",
-                                    "For sufficiently large t, by the law of large numbers, sum_{j<=t} exp(q.k_j) is "
-                                    "about t c(q), c(q) a constant of the query.",
-                                    "For independent Gaussian keys c(q) = exp(|q|^2/2), with relative root mean square "
-                                    "error sqrt((exp(|q|^2) - 1)/t).",
-                                    measure)),
-              "True as stated. How large t must be depends on the query: t >> exp(|q|^2), which unscaled queries of "
-              "width 64 never reach."),
+          explained(asymptotic(ledger_row(
+                        "softmax-lln", "000 Eq 77-79",
+                        "For sufficiently large $t$, by the law of large numbers, sum_{j<=$t$} exp($q.k_j$) is "
+                        "about $t c(q)$, $c(q)$ a constant of the query.",
+                        "For independent Gaussian keys $c(q) = exp(|q|^2/2)$, with relative root mean square "
+                        "error $sqrt((exp(|q|^2) - 1)/t)$.",
+                        measure)),
+                    "True as stated. How large $t$ must be depends on the query: $t >> exp(|q|^2)$, which unscaled "
+                    "queries of "
+                    "width 64 never reach."),
           {integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "|q|^2")}),
       {"exp_unnormalized"});
 }
@@ -118,11 +119,12 @@ Claim running_mean() {
     return points;
   };
   return running(
-      at_parameters(ledger_row("eq79-recurrence", "000 Eq 79",
-                               "S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t is the mean of v_i phi(k_i)^T, i <= t.",
-                               "Identity.", measure),
-                    {integer_param("T", 20, 2, 200, "steps"), integer_param("d", 8, 1, 64, "key width"),
-                     integer_param("dv", 4, 1, 64, "value width")}),
+      at_parameters(
+          ledger_row("eq79-recurrence", "000 Eq 79",
+                     "$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.",
+                     "Identity.", measure),
+          {integer_param("T", 20, 2, 200, "steps"), integer_param("d", 8, 1, 64, "key width"),
+           integer_param("dv", 4, 1, 64, "value width")}),
       {"gated_linear"});
 }
 
@@ -188,9 +190,9 @@ Claim write_in_vanishes() {
   return running(
       at_parameters(
           explained(ledger_row("softmax-write-in-vanishes", "000 §2.2.1",
-                               "For large t softmax attention's normaliser scales a newly written v_t "
-                               "by about 1/t, so that the write-in term tends to 0.",
-                               "Exactly 1/t in Eq 79, kappa(q,k_t)/Z_t in softmax attention itself.", measure),
+                               "For large $t$ softmax attention's normaliser scales a newly written $v_t$ "
+                               "by about $1/t$, so that the write-in term tends to 0.",
+                               "Exactly $1/t$ in Eq 79, $kappa(q,k_t)/Z_t$ in softmax attention itself.", measure),
                     "What is older is scaled down by as much at the same step: "
                     "softmax_later_attenuated."),
           steps),
@@ -237,22 +239,24 @@ Claim later_is_attenuated() {
           explained(
               refuted_row(
                   "softmax-later-attenuated",
-                  asserted("§2.2.1, second bullet: normalisation 'is approximately equivalent to scaling the newly "
-                           "written information by a decaying factor 1/t. This implies that information closer to the "
-                           "future is increasingly attenuated'.",
-                           "t large",
-                           "'Reversing the decay direction makes more sense. Gated linear attention implements this "
-                           "reversed decay': the contrast rests on it.",
-                           "We speak of the write-in term alone: (1/t) v_t k_t^T does shrink with t, which slows the "
-                           "growth of S, and a later item moves the memory less when it is written. That the past is "
-                           "rescaled by (t-1)/t at the same time is in our Table 2."),
+                  asserted(
+                      "§2.2.1, second bullet: normalisation 'is approximately equivalent to scaling the newly "
+                      "written information by a decaying factor $1/t$. This implies that information closer to the "
+                      "future is increasingly attenuated'.",
+                      "$t$ large",
+                      "'Reversing the decay direction makes more sense. Gated linear attention implements this "
+                      "reversed decay': the contrast rests on it.",
+                      "We speak of the write-in term alone: $(1/t) v_t k_t^T$ does shrink with $t$, which slows the "
+                      "growth of $S$, and a later item moves the memory less when it is written. That the past is "
+                      "rescaled by $(t-1)/t$ at the same time is in our Table 2."),
                   "000 §2.2.1",
-                  "For large t softmax attention's normaliser attenuates information the more the closer it is "
+                  "For large $t$ softmax attention's normaliser attenuates information the more the closer it is "
                   "to the future, so that gated linear attention reverses the direction of its decay.",
-                  "Every step scales what is older by (t-1)/t: all t items carry 1/t, and a read does not depend "
+                  "Every step scales what is older by $(t-1)/t$: all $t$ items carry $1/t$, and a read does not depend "
                   "on their order.",
                   measure),
-              "The write-in term does fall as 1/t (softmax_write_in_vanishes); the text leaves out that A_t rescales "
+              "The write-in term does fall as $1/t$ (softmax_write_in_vanishes); the text leaves out that $A_t$ "
+              "rescales "
               "the past by just as much. There is no decay in either direction to be reversed."),
           steps),
       {"softmax", "exp_unnormalized", "gated_softmax"});

@@ -78,15 +78,15 @@ Claim snr_linear() {
           running(asymptotic(ledger_row(
                       "snr-linear", "000 Eq 7, App A",
                       "For i.i.d. standard Gaussian keys and values the linear memory's inverse SNR of one stored "
-                      "pair, in expectation over the other pairs and with |k_i|^2 replaced by its mean, is about N "
-                      "/ d_k for large N and d_k.",
-                      "Given the probe (N-1) dv/|v_i|^2 / |k_i|^2; averaged over it too (N-1) dv/(dv-2) / (d-2), "
-                      "for d, dv > 2. Exact over printed is (1-1/N) dv/(dv-2) d/(d-2), which tends to 1.",
+                      "pair, in expectation over the other pairs and with $|k_i|^2$ replaced by its mean, is about $N "
+                      "/ d_k$ for large $N$ and $d_k$.",
+                      "Given the probe $(N-1) dv/|v_i|^2 / |k_i|^2$; averaged over it too $(N-1) dv/(dv-2) / (d-2)$, "
+                      "for $d$, $dv > 2$. Exact over printed is $(1-1/N) dv/(dv-2) d/(d-2)$, which tends to 1.",
                       linear)),
                   {"linear", "relu_kernel"}),
           noise_params(3, false)),
-      "The rate N/d is right, and for the paper's own probe the printed form is exact but for N-1. At finite size "
-      "the mean over probes is larger, and it is infinite for d or dv up to 2.");
+      "The rate $N/d$ is right, and for the paper's own probe the printed form is exact but for $N-1$. At finite size "
+      "the mean over probes is larger, and it is infinite for $d$ or dv up to 2.");
 }
 
 std::vector<Point> relu(const Protocol &protocol) {
@@ -106,16 +106,17 @@ std::vector<Point> relu(const Protocol &protocol) {
 
 Claim snr_relu() {
   return explained(
-      at_parameters(running(asymptotic(ledger_row(
-                                "snr-relu", "000 Eq 15, App A",
-                                "In the same set-up the ReLU kernel's inverse SNR is about N / (2 d_k): it gains over "
-                                "the linear kernel by putting negative similarities to zero.",
-                                "Half of the linear kernel's at every N, d, dv, given the probe and in the mean: (N-1) "
-                                "dv/|v_i|^2 / (2 |k_i|^2) and (N-1) dv/(dv-2) / (2 (d-2)).",
-                                relu)),
-                            {"relu_kernel", "linear"}),
-                    noise_params(3, false)),
-      "The factor 1/2 is exact at every size; the rest is off by what the linear form is off.");
+      at_parameters(
+          running(asymptotic(ledger_row(
+                      "snr-relu", "000 Eq 15, App A",
+                      "In the same set-up the ReLU kernel's inverse SNR is about $N / (2 d_k)$: it gains over "
+                      "the linear kernel by putting negative similarities to zero.",
+                      "Half of the linear kernel's at every $N$, $d$, dv, given the probe and in the mean: $(N-1) "
+                      "dv/|v_i|^2 / (2 |k_i|^2)$ and $(N-1) dv/(dv-2) / (2 (d-2))$.",
+                      relu)),
+                  {"relu_kernel", "linear"}),
+          noise_params(3, false)),
+      "The factor $1/2$ is exact at every size; the rest is off by what the linear form is off.");
 }
 
 std::vector<Point> quadratic(const Protocol &protocol) {
@@ -135,17 +136,17 @@ Claim snr_eq10_quadratic() {
       at_parameters(
           running(asymptotic(ledger_row(
                       "snr-eq10-quadratic", "000 Eq 10, 58",
-                      "For any kernel SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i), for large N and stored "
-                      "values of about equal norms; here kappa = (x.y)^2, so about 3 N / d^2.",
-                      "Given the probe (N-1) dv/|v_i|^2 3/|k_i|^4; averaged over it too (N-1) dv/(dv-2) "
-                      "3/((d-2)(d-4)), for d > 4. The linear kernel gives Eq 7 (snr_linear).",
+                      "For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored "
+                      "values of about equal norms; here $kappa$ = (x.y)^2, so about $3 N / d^2$.",
+                      "Given the probe $(N-1) dv/|v_i|^2$ $3/|k_i|^4$; averaged over it too $(N-1) dv/(dv-2)$ "
+                      "$3/((d-2)(d-4))$, for $d > 4$. The linear kernel gives Eq 7 (snr_linear).",
                       quadratic)),
                   {"linear"}),
           {integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
            integer_param("d", 16, 5, 32, "key width; the mean is infinite up to 4"),
            integer_param("dv", 6, 3, 64, "value width; the mean is infinite up to 2")}),
-      "Right for any kernel given the probe; it writes N for N-1 and takes the probe's value to be as long as the "
-      "others. The layer is the linear memory over the features x (x) x.");
+      "Right for any kernel given the probe; it writes $N$ for $N-1$ and takes the probe's value to be as long as the "
+      "others. The layer is the linear memory over the features $x$ ($x$) $x$.");
 }
 
 /// The linear memory measures |k_i|^2 itself: it is one pair's 1 / noise. Its spread over probes, and its harmonic mean.
@@ -180,24 +181,24 @@ std::vector<Point> spread_of_denominator(const Protocol &protocol) {
 Claim linear_threshold_rapid() {
   return untested_row(
       "linear-threshold-rapid", Reason::under_specified, "000 after Eq 7",
-      "Past d_k ~ N the linear memory's retrieval accuracy falls rapidly.",
-      "Neither the accuracy nor the threshold is defined. The noise, (N-1)/(d-2), is linear in N without "
+      "Past $d_k ~ N$ the linear memory's retrieval accuracy falls rapidly.",
+      "Neither the accuracy nor the threshold is defined. The noise, $(N-1)/(d-2)$, is linear in $N$ without "
       "a kink: snr_linear, blog_capacity_linear.");
 }
 
 Claim snr_sqrt_correction() {
   return explained(
       at_parameters(running(ledger_row("snr-sqrt-correction", "000 App A, linear and ReLU",
-                                       "Replacing |k_i|^2 by its mean costs a term of order sqrt(d_k) in the "
-                                       "denominator: N / (d_k + O(sqrt d_k)), for the linear and ReLU "
+                                       "Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the "
+                                       "denominator: $N / (d_k + O(sqrt d_k))$, for the linear and ReLU "
                                        "kernels.",
-                                       "A probe's |k_i|^2 has standard deviation sqrt(2 d); the mean noise "
-                                       "over probes has the denominator d - 2 exactly.",
+                                       "A probe's $|k_i|^2$ has standard deviation $sqrt(2 d)$; the mean noise "
+                                       "over probes has the denominator $d - 2$ exactly.",
                                        spread_of_denominator),
                             {"linear", "relu_kernel"}),
                     {integer_param("d", 64, 3, 256, "key width")}),
-      "The right order for a single probe. In the exponentials of exp and SoLU the same sqrt(d) meets a rate "
-      "of about 2/sqrt(d) and leaves a factor of order 1: see snr_exp_median.");
+      "The right order for a single probe. In the exponentials of exp and SoLU the same $sqrt(d)$ meets a rate "
+      "of about $2/sqrt(d)$ and leaves a factor of order 1: see snr_exp_median.");
 }
 
 } // namespace

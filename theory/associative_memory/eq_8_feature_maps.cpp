@@ -72,20 +72,21 @@ std::vector<Point> positive_definiteness(const Protocol &protocol) {
 
 Claim relu_kernel_psd() {
   return explained(
-      at_parameters(running(refuted_row("relu-kernel-psd",
-                                        stricter("§2.1.1 after Eq 14: the FFN's form 'is consistent with Eq. 9', with "
-                                                 "the 'kernel function' kappa_ReLU.",
-                                                 "Eq 8 and 9 define a kernel by a feature map",
-                                                 "The noise analysis that follows uses the similarity's values only."),
-                                        "000 §2.1.1 with Eq 8-9, 14",
-                                        "The ReLU kernel ReLU(x.y) has a feature map, kappa(x,y) = phi(x).phi(y), as "
-                                        "kernels are defined in Eq 8-9.",
-                                        "Four unit vectors 45 degrees apart have a Gram matrix with the eigenvalue 1 - "
-                                        "sqrt(2) cos(pi/5) = -0.144: it is no inner product. exp and SoLU are positive "
-                                        "semi-definite.",
-                                        positive_definiteness),
-                            {"relu_kernel", "exp_unnormalized", "solu"}),
-                    {real_param("degrees", 45, 45, 90, "angle between neighbours")}),
+      at_parameters(
+          running(refuted_row("relu-kernel-psd",
+                              stricter("§2.1.1 after Eq 14: the FFN's form 'is consistent with Eq. 9', with "
+                                       "the 'kernel function' kappa_ReLU.",
+                                       "Eq 8 and 9 define a kernel by a feature map",
+                                       "The noise analysis that follows uses the similarity's values only."),
+                              "000 §2.1.1 with Eq 8-9, 14",
+                              "The ReLU kernel ReLU(x.y) has a feature map, $kappa(x,y) = phi(x).phi(y)$, as "
+                              "kernels are defined in Eq 8-9.",
+                              "Four unit vectors 45 degrees apart have a Gram matrix with the eigenvalue $1 - "
+                              "sqrt(2) cos(pi/5) = -0.144$: it is no inner product. exp and SoLU are positive "
+                              "semi-definite.",
+                              positive_definiteness),
+                  {"relu_kernel", "exp_unnormalized", "solu"}),
+          {real_param("degrees", 45, 45, 90, "angle between neighbours")}),
       "Stricter than the text, which only calls ReLU consistent with Eq 9. Eq 10 and 15 use the similarity's values "
       "alone and stand.");
 }
@@ -159,9 +160,9 @@ Claim feature_maps_exact() {
       ledger_row("feature-maps-exact",
                  "000 Eq 8-9; Arora et al. 2024, Zhang et al. 2024, "
                  "Katharopoulos et al. 2020",
-                 "A finite feature map gives the linear memory the kernel phi(q).phi(k).",
-                 "Based is the exp kernel's series to second order, off by at most |s|^3 e^|s| / 6; "
-                 "Hedgehog at its initial weights is 2 sum cosh(q_j + k_j); elu + 1 acts channel by "
+                 "A finite feature map gives the linear memory the kernel $phi(q).phi(k)$.",
+                 "Based is the exp kernel's series to second order, off by at most $|s|^3 e^|s| / 6$; "
+                 "Hedgehog at its initial weights is $2 sum cosh(q_j + k_j)$; elu + 1 acts channel by "
                  "channel.",
                  [params](const Protocol &protocol) { return exact_maps(point_of(protocol, params), protocol.seed); }),
       {"based", "hedgehog", "linear_elu"});
@@ -218,13 +219,14 @@ std::vector<Point> random_maps(const Protocol &protocol, const std::vector<Param
 Claim feature_maps_random() {
   const std::vector<ParamSpec> params{integer_param("d", 6, 2, 32, "key width"),
                                       integer_param("features", 4, 2, 256, "random features F")};
-  Claim claim = running(ledger_row("feature-maps-random", "000 Eq 8-9; Choromanski et al. 2021, Peng et al. 2021",
-                                   "Random features approximate the exp kernel without bias.",
-                                   "The mean is exp(q.k); the variance falls like 1/F, with the constants kappa^2 "
-                                   "(e^(|q+k|^2) - 1) for positive features (an upper bound where they are orthogonal) "
-                                   "and e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / 2 for trigonometric ones.",
-                                   [params](const Protocol &protocol) { return random_maps(protocol, params); }),
-                        {"performer", "random_feature"});
+  Claim claim =
+      running(ledger_row("feature-maps-random", "000 Eq 8-9; Choromanski et al. 2021, Peng et al. 2021",
+                         "Random features approximate the exp kernel without bias.",
+                         "The mean is exp(q.k); the variance falls like $1/F$, with the constants $kappa^2 "
+                         "(e^(|q+k|^2) - 1)$ for positive features (an upper bound where they are orthogonal) "
+                         "and $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / 2$ for trigonometric ones.",
+                         [params](const Protocol &protocol) { return random_maps(protocol, params); }),
+              {"performer", "random_feature"});
   claim.covers = {}; // no row of the ledger: the maps that the registry's layers name
   return at_parameters(claim, params);
 }

@@ -80,9 +80,10 @@ std::vector<double> derived_orders(const Group &generators, int n) {
 Claim solvability() {
   Claim claim = ledger_row(
       "s5-nonsolvable", "000 §2.2.1, Appendix E (premise)",
-      "The group behind tracking the exchanges of n elements is not solvable for n >= 5.",
-      "S_n is solvable exactly for n <= 4: its derived series ends in the trivial group there, and stops at A_n from "
-      "n = 5 on (120, 60, 60, ...).",
+      "The group behind tracking the exchanges of $n$ elements is not solvable for $n >= 5$.",
+      "$S_n$ is solvable exactly for $n <= 4$: its derived series ends in the trivial group there, and stops at $A_n$ "
+      "from "
+      "$n = 5$ on (120, 60, 60, ...).",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const std::map<int, std::vector<double>> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
@@ -112,7 +113,7 @@ Claim solvability() {
                                       "rotations of five elements for exchanges"));
         return points;
       });
-  claim.explanation = "This makes the word problem of S_5 complete for NC1; that NC1 exceeds TC0 is a conjecture.";
+  claim.explanation = "This makes the word problem of $S_5$ complete for NC1; that NC1 exceeds TC0 is a conjecture.";
   return at_parameters(claim, {integer_param("n", 5, 3, 6, "elements")});
 }
 
@@ -143,8 +144,9 @@ std::pair<double, double> vocabulary_of(int n, const std::string &order, std::ui
 Claim vocabulary() {
   Claim claim = ledger_row(
       "vocab-10", "000 Fig 3",
-      "Exchanging two of five tokens a step and asking for one token makes a task of C(5,2) = 10 inputs and 5 outputs.",
-      "Counted in the generated task: n (n-1)/2 and n.", [](const Protocol &protocol) {
+      "Exchanging two of five tokens a step and asking for one token makes a task of $C(5,2) = 10$ inputs and 5 "
+      "outputs.",
+      "Counted in the generated task: $n (n-1)/2$ and $n$.", [](const Protocol &protocol) {
         std::vector<Point> points;
         // 40 n^2 swaps: a pair is missed with probability n^2/2 exp(-80) at most.
         for (int n : protocol.point ? std::vector<int>{protocol.point->integer("n")} : std::vector<int>{5, 7}) {

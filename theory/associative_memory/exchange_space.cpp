@@ -59,9 +59,10 @@ Claim rewriting() {
                                       integer_param("swaps", 160, 1, 2000, "exchanges, a multiple of n")};
   Claim claim = ledger_row(
       "e3-rewrite", "000 E.3",
-      "Tracking T exchanges takes a cache of length T; reading all n values every O(n) steps and writing them anew "
-      "keeps it at length O(n).",
-      "Never more than 2 n entries, 2 n (d_k + d_v) numbers, and every value exact; n + T entries without it.",
+      "Tracking $T$ exchanges takes a cache of length $T$; reading all $n$ values every $O(n)$ steps and writing them "
+      "anew "
+      "keeps it at length $O(n)$.",
+      "Never more than 2 $n$ entries, $2 n (d_k + d_v)$ numbers, and every value exact; $n + T$ entries without it.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int n = at.integer("n"), swaps = at.integer("swaps") * (protocol.full() ? 10 : 1);
@@ -116,9 +117,10 @@ Claim space() {
   const std::vector<ParamSpec> params{integer_param("n", 16, 4, 256, "elements")};
   Claim claim = asymptotic(ledger_row(
       "e3-space", "000 E.3",
-      "With d = O(log n) that is O(n log n) numbers, much less than the O(n^2) that the identity as f takes.",
-      "With d_v = d_k on both sides: 2 n x 2 d against n^2, with random keys of d = 256 ln n less from n = 9365 on. "
-      "Identity and Hadamard rows at n = 2 d take 2 n^2.",
+      "With $d = O(log n)$ that is $O(n log n)$ numbers, much less than the $O(n^2)$ that the identity as $f$ takes.",
+      "With $d_v = d_k$ on both sides: 2 $n$ x 2 $d$ against $n^2$, with random keys of $d = 256 ln n$ less from $n = "
+      "9365$ on. "
+      "Identity and Hadamard rows at $n = 2 d$ take $2 n^2$.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const int n = point_of(protocol, params).integer("n");
@@ -151,7 +153,7 @@ Claim space() {
       }));
   claim.explanation =
       "The paper assumes equal widths of keys and values (its footnote 12), and compares with the 5 x 5 matrix of "
-      "others, which is far smaller than any such cache. With values only as wide as n different ones need, the "
+      "others, which is far smaller than any such cache. With values only as wide as $n$ different ones need, the "
       "comparison turns round: e3_space_value_width.";
   return at_parameters(running(claim, {"delta_former", "delta_net"}), params);
 }
@@ -160,14 +162,16 @@ Claim value_width() {
   const std::vector<ParamSpec> params{integer_param("n", 256, 128, 256, "elements, a power of two")};
   Claim claim = refuted_row(
       "e3-space-value-width",
-      stricter("E.3: a cache of O(n log n) 'is much smaller than the O(n^2) space when f is an identity mapping'.",
-               "d = O(log n); footnote 12: one width for keys and values",
-               "The comparison is at d_v = d_k on both sides, and is fair there (e3_space)."),
+      stricter(
+          "E.3: a cache of $O(n log n)$ 'is much smaller than the $O(n^2)$ space when $f$ is an identity mapping'.",
+          "$d = O(log n)$; footnote 12: one width for keys and values",
+          "The comparison is at $d_v = d_k$ on both sides, and is fair there (e3_space)."),
       "000 E.3",
       "Read more strictly than the text says it: the cache takes much less space than the linear kernel's state also "
       "where both hold values of the width that they need.",
-      "n different values need d_v = ceil(log2 n). The linear state is then n d_v numbers, O(n log n) as well, and "
-      "smaller at every n: 2 (d_k + d_v) / d_v times, 34 at n = 256, d = 128. The n^2 comes from d_v = n.",
+      "$n$ different values need $d_v = ceil(log2 n)$. The linear state is then $n d_v$ numbers, $O(n log n)$ as well, "
+      "and "
+      "smaller at every $n$: $2 (d_k + d_v) / d_v$ times, 34 at $n = 256$, $d = 128$. The $n^2$ comes from $d_v = n$.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const int n = point_of(protocol, params).integer("n"), d = 128, dv = int(std::ceil(std::log2(n)));
@@ -196,7 +200,7 @@ Claim value_width() {
         return points;
       });
   claim.explanation =
-      "The text counts the state at d_v = d_k = n and the cache at d_v = d_k = d: with footnote 12 that is fair "
+      "The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$: with footnote 12 that is fair "
       "(e3_space).";
   return at_parameters(running(claim, {"delta_former", "delta_net"}), params);
 }

@@ -38,9 +38,9 @@ Claim fig2_head_noise() {
   return explained(
       at_parameters(
           running(ledger_row("fig2-head-noise", "000 §2.1.1 (3), §3.1",
-                             "Measured beside Fig 2: the retrieval noise of one head falls with its width D / "
-                             "n_h, for the linear and the exp kernel.",
-                             "1/(d-2) with the linear kernel, (1+2a)^(-d/2) with exp at tau = sqrt(d), one "
+                             "Measured beside Fig 2: the retrieval noise of one head falls with its width $D / "
+                             "n_h$, for the linear and the exp kernel.",
+                             "$1/(d-2)$ with the linear kernel, $(1+2a)^(-d/2)$ with exp at $tau = sqrt(d)$, one "
                              "other pair of Gaussian keys.",
                              head_noise),
                   {"linear", "exp_unnormalized"}),
@@ -71,7 +71,7 @@ Claim fig2_training() {
 Claim dimension_scaling() {
   return untested_row(
       "dimension-scaling", Reason::needs_training, "000 §2.1.1 (1)-(2)",
-      "In LLM training longer contexts need a larger d to keep retrieval accurate, and a lower "
+      "In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower "
       "temperature retrieves better (cited work).",
       "No set-up given: neither model, text, lengths nor what counts as accurate. The training-free forms: "
       "snr_log2n, snr_temperature.");
@@ -82,7 +82,7 @@ Claim polysemantic_hypothesis() {
       "polysemantic-hypothesis", Reason::needs_training, "000 §2.1.2, Kernel",
       "A kernel of lower retrieval precision stores more, in superposition; cited in support: replacing "
       "ReLU by SoLU made representations monosemantic and lowered TriviaQA. Multi-head FFNs and a gate "
-      "g_i = W_G(x_i)^T x_t are suggested as future work.",
+      "$g_i = W_G(x_i)^T x_t$ are suggested as future work.",
       "A hypothesis, as the paper calls it, about what single neurons of a language model stand for; no "
       "set-up is given, and none of ours has a corpus of facts. Only the kernels' noise is numeric: snr_solu, "
       "snr_relu.");

@@ -82,18 +82,19 @@ std::vector<Point> tracks(const Protocol &p) {
 
 Claim tracking() {
   Claim c = reduced(
-      ledger_row("fig4-reduced-tracking", "000 §3.2, Fig 4, reduced",
-                 "Trained to name the element of the first place after each of 16 exchanges of five, a DeltaFormer of "
-                 "one layer with a suitable kappa_1 and kappa_2 = softmax is right (100 %) where softmax attention "
-                 "of one and two layers is not.",
-                 "With linear and rounding kappa_1 at least .98 after 600 steps, attention at most .5; without a mixer "
-                 ".2 + .1 (1 - 2^-16), by the swap seen last alone.",
-                 tracks),
+      ledger_row(
+          "fig4-reduced-tracking", "000 §3.2, Fig 4, reduced",
+          "Trained to name the element of the first place after each of 16 exchanges of five, a DeltaFormer of "
+          "one layer with a suitable $kappa_1$ and $kappa_2$ = softmax is right (100 %) where softmax attention "
+          "of one and two layers is not.",
+          "With linear and rounding $kappa_1$ at least .98 after 600 steps, attention at most .5; without a mixer "
+          "$.2 + .1 (1 - 2^-16)$, by the swap seen last alone.",
+          tracks),
       {"delta_former", "softmax"});
   return explained(
       c, "ci/suites/trained_swaps.toml has rates of .003, .01, .03 and .1 after 1000 steps: linear and rounding 1.00 "
          "at the last three under each of five seeds, .78 and .65 at the first; attention of one layer "
-         ".35 to .37, of two .37 to .41, of four .35 to .46, with and without rotary embeddings. Linear kappa_1 does "
+         ".35 to .37, of two .37 to .41, of four .35 to .46, with and without rotary embeddings. Linear $kappa_1$ does "
          "as well as rounding, "
          "since five keys fit twelve channels.");
 }
@@ -124,13 +125,13 @@ std::vector<Point> ordered(const Protocol &p) {
 Claim kernels() {
   Claim c = reduced(
       ledger_row("fig4-reduced-kernels", "000 §3.2, Fig 4, reduced",
-                 "Of the kappa_1 of one DeltaFormer layer that is trained to track exchanges, the closer to Theorem "
+                 "Of the $kappa_1$ of one DeltaFormer layer that is trained to track exchanges, the closer to Theorem "
                  "1's construction the better: rounding above exp, and exp above softmax, whose normaliser harms.",
                  "After 600 steps by at least .2 and .05.", ordered),
       {"delta_former"});
   return explained(c,
-                   "At the best of four rates each (five seeds, 1000 steps): linear and rounding 1.00, relu .63, exp "
-                   ".59, softmax .42. At .03 one seed of five leaves exp at .36.");
+                   "At the best of four rates each (five seeds, 1000 steps): linear and rounding 1.00, relu .63, $exp "
+                   ".59$, softmax .42. At .03 one seed of five leaves exp at .36.");
 }
 
 } // namespace

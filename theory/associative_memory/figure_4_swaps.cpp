@@ -159,8 +159,8 @@ Claim ranking() {
                                       integer_param("swaps", 16, 8, 32, "exchanges")};
   Claim claim = ledger_row(
       "fig4-kappa1-ranking", "000 §3.2, Fig 4 (training-free form)",
-      "With kappa_2 = softmax, nearly every kappa_1 does better than the Transformer; the closer it is to the "
-      "construction of Theorem 1, the better; the normaliser of softmax harms exp; a suitable kappa_1 reaches 100 %.",
+      "With $kappa_2$ = softmax, nearly every $kappa_1$ does better than the Transformer; the closer it is to the "
+      "construction of Theorem 1, the better; the normaliser of softmax harms exp; a suitable $kappa_1$ reaches 100 %.",
       "At fixed orthonormal keys: round, two decimals and linear 1.00, then relu, exp, and last softmax, which here "
       "only ties with the Transformer. At inner products of 0.1 and 64 exchanges: round 1.00, then linear and two "
       "decimals, relu.",
@@ -215,12 +215,12 @@ Claim random_keys() {
   Claim claim = refuted_row(
       "fig4-random-keys-order",
       stricter("§3.2: 'The closer the similarity function is to the constructive method, the better the performance.'",
-               "trained models; Theorem 1's keys have a coherence below 1/8",
-               "'a suitable kappa_1 can achieve 100%': nothing is said of keys that break the premise."),
+               "trained models; Theorem 1's keys have a coherence below $1/8$",
+               "'a suitable $kappa_1$ can achieve 100%': nothing is said of keys that break the premise."),
       "000 §3.2, Fig 4",
       "Read more strictly than the text says it: rounding, the kernel of the construction, is at least as good as "
       "the linear kernel also where the premise of Theorem 1 fails.",
-      "Rounding hurts when inner products exceed 1/8: five random unit keys, d = 12, 16 exchanges: linear 0.60, "
+      "Rounding hurts when inner products exceed $1/8$: five random unit keys, $d = 12$, 16 exchanges: linear 0.60, "
       "round 0.48, relu and exp about 0.33, none 0.25.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
@@ -244,8 +244,8 @@ Claim random_keys() {
         return points;
       });
   claim.explanation =
-      "The text ranks kernels by their closeness to the construction, whose premise is a coherence below 1/8. Random "
-      "keys of d = 12 are far from that, and a kernel that keeps small errors small wins.";
+      "The text ranks kernels by their closeness to the construction, whose premise is a coherence below $1/8$. Random "
+      "keys of $d = 12$ are far from that, and a kernel that keeps small errors small wins.";
   claim.tasks = {"swap"};
   return at_parameters(running(claim, {"delta_former"}), params);
 }

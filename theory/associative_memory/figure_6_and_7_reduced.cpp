@@ -65,7 +65,7 @@ Claim curriculum() {
       reduced(
           ledger_row("fig6-reduced", "000 §3.2, Fig 6, reduced",
                      "Trained on exchanges that double each time the accuracy reaches .99, one DeltaFormer layer with "
-                     "rounding (and linear) kappa_1 tracks five elements to the longest texts, and less well with "
+                     "rounding (and linear) $kappa_1$ tracks five elements to the longest texts, and less well with "
                      "rotary embeddings than without.",
                      "From 4 to 32 exchanges in 800 steps: at least .9 without positions, by .05 less with rotation.",
                      doubled),
@@ -110,7 +110,7 @@ Claim reachability() {
           ledger_row("fig7-reduced", "000 §3.3, Fig 7, reduced",
                      "Trained to say which of 32 nodes in two trees the first one reaches, one DeltaFormer layer does "
                      "very well where softmax attention of one and two layers does not.",
-                     "With linear kappa_1 and kappa_2 = softmax at least .9 after 500 steps; attention at most .9.",
+                     "With linear $kappa_1$ and $kappa_2$ = softmax at least .9 after 500 steps; attention at most .9.",
                      reached),
           {"delta_former", "softmax"}),
       "Three seeds: .94 to .97, attention of one layer .73 to .75, of two .77 to .82. Rounding has .75, .75 and .94: "

@@ -45,12 +45,12 @@ std::vector<Claim> figure_8_reduced() {
   return {explained(
       reduced(ledger_row("fig8-reduced", "000 E.2, Fig 8, reduced",
                          "Trained to track five elements through 16 exchanges, heads that share a key and a value of 3 "
-                         "channels do better the more lookups with a non-linear kappa_1 they have.",
-                         "With kappa_1 = exp after 600 steps: four heads at least .6, and .15 above one.", grouped),
+                         "channels do better the more lookups with a non-linear $kappa_1$ they have.",
+                         "With $kappa_1$ = exp after 600 steps: four heads at least .6, and .15 above one.", grouped),
               {"delta_former"}),
       "After 1000 steps at this rate one head has .35 to .52 over five seeds, four have .92 to 1.00 on four of them "
       "and "
-      ".37 on the fifth, which no number of lookups brings to learn in that time. Every kappa_1 and rate is in "
+      ".37 on the fifth, which no number of lookups brings to learn in that time. Every $kappa_1$ and rate is in "
       "ci/suites/trained_grouped.toml.")};
 }
 

@@ -65,7 +65,7 @@ Claim snr_norm_invariant() {
       at_parameters(running(ledger_row("snr-norm-invariant", "000 footnote 4",
                                        "The softmax normaliser can be left out: it does not change the "
                                        "inverse SNR.",
-                                       "Exact for every sample: Z(q) multiplies signal and noise of one read "
+                                       "Exact for every sample: $Z(q)$ multiplies signal and noise of one read "
                                        "alike.",
                                        normaliser),
                             {"softmax", "exp_unnormalized"}),
@@ -126,13 +126,14 @@ std::vector<Point> inner_product(const Protocol &protocol) {
 }
 
 Claim dot_variance() {
-  return explained(at_parameters(running(ledger_row("dot-variance", "000 §2.1.1, Exp Kernel",
-                                                    "x.y has variance d_k for independent components of mean zero and "
-                                                    "unit variance.",
-                                                    "Exactly d.", inner_product),
-                                         {"linear"}),
-                                 {integer_param("d", 16, 2, 32, "width")}),
-                   "It rests on independence: equal components give d^2.");
+  return explained(
+      at_parameters(running(ledger_row("dot-variance", "000 §2.1.1, Exp Kernel",
+                                       "x.y has variance $d_k$ for independent components of mean zero and "
+                                       "unit variance.",
+                                       "Exactly $d$.", inner_product),
+                            {"linear"}),
+                    {integer_param("d", 16, 2, 32, "width")}),
+      "It rests on independence: equal components give $d^2$.");
 }
 
 } // namespace

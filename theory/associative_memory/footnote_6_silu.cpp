@@ -57,14 +57,15 @@ std::vector<Point> like_relu(const Protocol &p) {
 
 Claim snr_silu() {
   return explained(
-      at_parameters(asymptotic(ledger_row(
-                        "snr-silu-like-relu", "000 footnote 6",
-                        "SiLU is not analysed separately: its behaviour is similar to ReLU and does not affect the "
-                        "conclusions.",
-                        "Given |k_i|^2 = d, inverse SNR over ReLU's is 1 - 2 (pi^2/3) / sqrt(2 pi) d^(-3/2) + ...: it "
-                        "tends to 1.",
-                        like_relu)),
-                    {integer_param("d", 64, 16, 4096, "key width")}),
+      at_parameters(
+          asymptotic(ledger_row(
+              "snr-silu-like-relu", "000 footnote 6",
+              "SiLU is not analysed separately: its behaviour is similar to ReLU and does not affect the "
+              "conclusions.",
+              "Given $|k_i|^2 = d$, inverse SNR over ReLU's is $1 - 2 (pi^2/3) / sqrt(2 pi) d^(-3/2) + ...$: it "
+              "tends to 1.",
+              like_relu)),
+          {integer_param("d", 64, 16, 4096, "key width")}),
       "Similar at every width in use; below 16 the two differ by some percent.");
 }
 

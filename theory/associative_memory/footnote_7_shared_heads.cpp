@@ -157,26 +157,27 @@ Claim footnote_7() {
           running(
               refuted_row(
                   "footnote7-mqa-noise",
-                  asserted("Footnote 7: 'in Multi-Query Attention, if W_O learns to compute a simple average over n_h "
-                           "heads with shared keys and values, the variance of the noise term is reduced by a factor "
-                           "of n_h compared to a single-head attention with the same key/value dimensionality'.",
-                           "W_O averages; keys and values shared; the same widths", "Nothing follows it.",
-                           "The heads' queries differ, and we take the noise of different queries for independent, as "
-                           "an average over heads does in the usual variance argument. The footnote illustrates an "
-                           "intuition ('from an intuitive perspective'); it is not used later."),
+                  asserted(
+                      "Footnote 7: 'in Multi-Query Attention, if $W_O$ learns to compute a simple average over $n_h$ "
+                      "heads with shared keys and values, the variance of the noise term is reduced by a factor "
+                      "of $n_h$ compared to a single-head attention with the same key/value dimensionality'.",
+                      "$W_O$ averages; keys and values shared; the same widths", "Nothing follows it.",
+                      "The heads' queries differ, and we take the noise of different queries for independent, as "
+                      "an average over heads does in the usual variance argument. The footnote illustrates an "
+                      "intuition ('from an intuitive perspective'); it is not used later."),
                   "000 footnote 7 (to §2.1.2, Multihead)",
-                  "In multi-query attention with shared keys and values, where W_O averages n_h heads, the "
-                  "variance of the noise term falls by a factor of n_h against one head of the same key and "
+                  "In multi-query attention with shared keys and values, where $W_O$ averages $n_h$ heads, the "
+                  "variance of the noise term falls by a factor of $n_h$ against one head of the same key and "
                   "value widths.",
-                  "A query k_i that retrieves is the same in every head, and so is its noise: ratio 1. q_h "
-                  "= k_i + sigma xi_h gives (1 + sigma^2/n_h)/(1 + sigma^2).",
+                  "A query $k_i$ that retrieves is the same in every head, and so is its noise: ratio 1. $q_h "
+                  "= k_i + sigma xi_h$ gives $(1 + sigma^2/n_h)/(1 + sigma^2)$.",
                   [params](const Protocol &protocol) { return shared_heads(protocol, params); }),
               {"linear", "exp_unnormalized"}),
           params),
-      "1/n_h needs noises that are independent, as from keys of each head's own. Independent queries have them with "
+      "$1/n_h$ needs noises that are independent, as from keys of each head's own. Independent queries have them with "
       "the "
-      "linear kernel, but lose the signal as well; with the exp kernel at tau = sqrt(d) even they share 1/e of the "
-      "noise, so that it falls to 1/n_h + (1 - 1/n_h)/e at best.");
+      "linear kernel, but lose the signal as well; with the exp kernel at $tau = sqrt(d)$ even they share $1/e$ of the "
+      "noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
 }
 
 } // namespace

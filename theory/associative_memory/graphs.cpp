@@ -94,9 +94,10 @@ Claim path_counts() {
                                       real_param("p", 0.3, 0.05, 1, "probability of an edge")};
   Claim claim = ledger_row(
       "dag-neumann", "000 §3.3",
-      "With the adjacency matrix A of a directed acyclic graph, j is reached where entry (i, j) of some power A, "
-      "A^2, ..., A^n is greater than 0, and (I - A)^{-1} can be seen as an approximation of I + A + ... + A^n.",
-      "Equality, for A^n = 0; entries count paths.", [params](const Protocol &protocol) {
+      "With the adjacency matrix $A$ of a directed acyclic graph, $j$ is reached where entry ($i$, $j$) of some power "
+      "$A$, "
+      "$A^2$, ..., $A^n$ is greater than 0, and $(I - A)^{-1}$ can be seen as an approximation of $I + A + ... + A^n$.",
+      "Equality, for $A^n = 0$; entries count paths.", [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);
         const int n = at.integer("n");
@@ -131,16 +132,17 @@ Claim printed_sign() {
                                       real_param("p", 0.3, 0.2, 1, "probability of an edge")};
   Claim claim = refuted_row(
       "dag-deltaformer-sign",
-      stricter("§3.3: '(I - A)^{-1} can be seen as an approximation of I + A + ... + A^n'; the calculation of u 'can "
-               "be rewritten by matrix inverse' (Eq 97).",
-               "an adjacency matrix A; trees in the experiment",
-               "The text argues with (I - A)^{-1}; Eq 97 is named as the place of the inverse, and beta in Eq 41 may "
-               "turn the sign."),
+      stricter(
+          "§3.3: '$(I - A)^{-1}$ can be seen as an approximation of $I + A + ... + A^n$'; the calculation of $u$ 'can "
+          "be rewritten by matrix inverse' (Eq 97).",
+          "an adjacency matrix $A$; trees in the experiment",
+          "The text argues with $(I - A)^{-1}$; Eq 97 is named as the place of the inverse, and $beta$ in Eq 41 may "
+          "turn the sign."),
       "000 §3.3 with Eq 97",
-      "Read more strictly than the text says it: the inverse of Eq 97 itself, (I + A)^{-1}, shows by positive "
+      "Read more strictly than the text says it: the inverse of Eq 97 itself, $(I + A)^{-1}$, shows by positive "
       "entries which nodes are reached.",
       "It counts paths with the sign of their length, and cancels where odd and even paths are equal in number. On "
-      "forests, as in the experiment, entries are +-1. beta = -1 in Eq 41 gives (I - A)^{-1}.",
+      "forests, as in the experiment, entries are +-1. $beta = -1$ in Eq 41 gives $(I - A)^{-1}$.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const Parents triangle{{}, {0}, {0, 1}}; // 0 -> 2 and 0 -> 1 -> 2: one odd path and one even
@@ -166,7 +168,7 @@ Claim printed_sign() {
             rival_system(exact_point(positive(printed, true), reached(triangle).data, 0), three,
                          "entries not 0 where two paths cancel")};
       });
-  claim.explanation = "The text argues with (I - A)^{-1} and names Eq 97 only as the place where DeltaFormer inverts "
+  claim.explanation = "The text argues with $(I - A)^{-1}$ and names Eq 97 only as the place where DeltaFormer inverts "
                       "a matrix; a learned sign makes up the difference, and on trees the sign does no harm.";
   return at_parameters(running(claim, {"delta_former"}), params);
 }
@@ -183,30 +185,29 @@ std::vector<double> mark_from_root(const Parents &parents, double beta) {
 
 Claim construction() {
   const std::vector<ParamSpec> params{integer_param("n", 32, 8, 256, "nodes of the two trees, an even number")};
-  Claim claim = ledger_row("dag-deltaformer-construction", "000 §3.3 (training-free form of Fig 7's one layer)",
-                           "On 32 nodes split evenly into two trees, each node encoding its parent only, one "
-                           "DeltaFormer layer can tell which nodes the first root reaches.",
-                           "k_i = e_i, w_t = e_parent, linear kappa_1, alpha = 1, beta = -1 and v = 1 at the root "
-                           "give u_t = 1 exactly on the root's tree, 0 elsewhere.",
-                           [params](const Protocol &protocol) {
-                             std::vector<Point> points;
-                             const int n = point_of(protocol, params).integer("n");
-                             if (n % 2) usage_error("two trees of equal size need an even number of nodes");
-                             for (int graph = 0; graph < (protocol.full() ? 100 : 10); ++graph) {
-                               const Parents parents = two_trees(n, protocol.seed, graph);
-                               const Dense search = reached(parents);
-                               std::vector<double> wanted;
-                               for (int t = 0; t < n; ++t) wanted.push_back(search(t, 0));
-                               const Params label = labelled("two trees", n).set("draw", graph);
-                               const auto held = [&](double beta) {
-                                 return exact_point(mark_from_root(parents, beta), wanted, 0);
-                               };
-                               points.push_back(as_statement(held(-1), label, "u_t, against a search from root 0"));
-                               points.push_back(rival_system(held(+1), label, "beta = 1"));
-                               points.push_back(rival_system(held(0), label, "one attention layer (beta = 0)"));
-                             }
-                             return points;
-                           });
+  Claim claim = ledger_row(
+      "dag-deltaformer-construction", "000 §3.3 (training-free form of Fig 7's one layer)",
+      "On 32 nodes split evenly into two trees, each node encoding its parent only, one "
+      "DeltaFormer layer can tell which nodes the first root reaches.",
+      "$k_i = e_i$, $w_t = e_parent$, linear $kappa_1$, $alpha = 1$, $beta = -1$ and $v = 1$ at the root "
+      "give $u_t = 1$ exactly on the root's tree, 0 elsewhere.",
+      [params](const Protocol &protocol) {
+        std::vector<Point> points;
+        const int n = point_of(protocol, params).integer("n");
+        if (n % 2) usage_error("two trees of equal size need an even number of nodes");
+        for (int graph = 0; graph < (protocol.full() ? 100 : 10); ++graph) {
+          const Parents parents = two_trees(n, protocol.seed, graph);
+          const Dense search = reached(parents);
+          std::vector<double> wanted;
+          for (int t = 0; t < n; ++t) wanted.push_back(search(t, 0));
+          const Params label = labelled("two trees", n).set("draw", graph);
+          const auto held = [&](double beta) { return exact_point(mark_from_root(parents, beta), wanted, 0); };
+          points.push_back(as_statement(held(-1), label, "u_t, against a search from root 0"));
+          points.push_back(rival_system(held(+1), label, "beta = 1"));
+          points.push_back(rival_system(held(0), label, "one attention layer (beta = 0)"));
+        }
+        return points;
+      });
   claim.explanation = "That such a layer is learned is another matter: fig7_training.";
   claim.tasks = {"reachability"};
   return at_parameters(running(claim, {"delta_former"}), params);

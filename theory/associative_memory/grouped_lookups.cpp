@@ -40,42 +40,43 @@ const Assignments four_exponentials{{"groups", "4"}};
 
 Claim four_points() {
   return running(
-      ledger_row(
-          "gqa-four-point-fit", "000 E.2, Eq 111",
-          "With w_t^j = j k_t there are weights a_1 ... a_4 such that sum_{j=1}^4 a_j exp(j x) = x at x = -1, 0, 1, 2.",
-          "They are unique: a generalised Vandermonde system in the nodes e^{-1}, 1, e, e^2, which are distinct and "
-          "not zero.",
-          [](const Protocol &) {
-            const auto held = [](const Assignments &more) {
-              return exact_point(similarity_of_layer(integers, "exp", more), integers, fit_units());
-            };
-            double law = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
-            double plain = 1;
-            for (int i = 0; i < 4; ++i) {
-              law *= std::exp(integers[i]);
-              for (int k = i + 1; k < 4; ++k) {
-                law *= std::exp(integers[k]) - std::exp(integers[i]);
-                plain *= std::exp(integers[k]) - std::exp(integers[i]);
-              }
-            }
-            Dense M = fit_matrix(); // by elimination; the pivots of a totally positive matrix are positive
-            double determinant = 1;
-            for (int p = 0; p < 4; ++p) {
-              determinant *= M(p, p);
-              for (int i = p + 1; i < 4; ++i) {
-                const double factor = M(i, p) / M(p, p);
-                for (int j = p; j < 4; ++j) M(i, j) -= factor * M(p, j);
-              }
-            }
-            const Params four = labels({{"G", num(4)}}), three = labels({{"G", num(3)}});
-            const Point unique = as_obligation(exact_point(determinant, law, 1e4 * law), four, "determinant");
-            return std::vector<Point>{
-                as_statement(held(four_exponentials), four, "f of the layer at -1, 0, 1, 2"),
-                rival_system(held({{"groups", "3"}}), three, "three exponentials, nearest fit"),
-                rival_system(exact_point(similarity_of_layer({-2}, "exp", four_exponentials), {-2}, fit_units()), four,
-                             "the fit serves -2 as well"),
-                unique, rival_law(unique, "plain Vandermonde", plain)};
-          }),
+      ledger_row("gqa-four-point-fit", "000 E.2, Eq 111",
+                 "With $w_t^j = j k_t$ there are weights $a_1 ... a_4$ such that $sum_{j=1}^4 a_j exp(j x) = x$ at $x "
+                 "= -1$, 0, 1, 2.",
+                 "They are unique: a generalised Vandermonde system in the nodes $e^{-1}$, 1, $e$, $e^2$, which are "
+                 "distinct and "
+                 "not zero.",
+                 [](const Protocol &) {
+                   const auto held = [](const Assignments &more) {
+                     return exact_point(similarity_of_layer(integers, "exp", more), integers, fit_units());
+                   };
+                   double law = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
+                   double plain = 1;
+                   for (int i = 0; i < 4; ++i) {
+                     law *= std::exp(integers[i]);
+                     for (int k = i + 1; k < 4; ++k) {
+                       law *= std::exp(integers[k]) - std::exp(integers[i]);
+                       plain *= std::exp(integers[k]) - std::exp(integers[i]);
+                     }
+                   }
+                   Dense M = fit_matrix(); // by elimination; the pivots of a totally positive matrix are positive
+                   double determinant = 1;
+                   for (int p = 0; p < 4; ++p) {
+                     determinant *= M(p, p);
+                     for (int i = p + 1; i < 4; ++i) {
+                       const double factor = M(i, p) / M(p, p);
+                       for (int j = p; j < 4; ++j) M(i, j) -= factor * M(p, j);
+                     }
+                   }
+                   const Params four = labels({{"G", num(4)}}), three = labels({{"G", num(3)}});
+                   const Point unique = as_obligation(exact_point(determinant, law, 1e4 * law), four, "determinant");
+                   return std::vector<Point>{
+                       as_statement(held(four_exponentials), four, "f of the layer at -1, 0, 1, 2"),
+                       rival_system(held({{"groups", "3"}}), three, "three exponentials, nearest fit"),
+                       rival_system(exact_point(similarity_of_layer({-2}, "exp", four_exponentials), {-2}, fit_units()),
+                                    four, "the fit serves -2 as well"),
+                       unique, rival_law(unique, "plain Vandermonde", plain)};
+                 }),
       {"delta_former"});
 }
 
@@ -85,13 +86,13 @@ Claim no_neighbourhood() {
                                       integer_param("swaps", 16, 6, 24, "exchanges")};
   Claim claim = refuted_row(
       "gqa-fit-assumption2",
-      limited("E.2: 'a group query attention with four shared heads can express an f that fulfills Assumption 2'.",
-              "G = 4; f fits the four points -1, 0, 1, 2",
-              "The next sentence limits it: 'then we can find that we can track at least S_d', which needs the four "
+      limited("E.2: 'a group query attention with four shared heads can express an $f$ that fulfills Assumption 2'.",
+              "$G = 4$; $f$ fits the four points -1, 0, 1, 2",
+              "The next sentence limits it: 'then we can find that we can track at least $S_d$', which needs the four "
               "points alone."),
-      "000 E.2", "So grouped attention with four shared heads can express an f that fulfils Assumption 2.",
-      "At eps = 0 only: the fit meets its four points with a slope, f(x + h) = x + h f'(x) + ... It tracks "
-      "orthonormal keys (S_d, as the text goes on to say), in the order t2 < t1, for f(-2) is not -2.",
+      "000 E.2", "So grouped attention with four shared heads can express an $f$ that fulfils Assumption 2.",
+      "At $eps = 0$ only: the fit meets its four points with a slope, $f(x + h) = x + h f'(x) + ...$ It tracks "
+      "orthonormal keys ($S_d$, as the text goes on to say), in the order $t2 < t1$, for $f(-2)$ is not -2.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const double eps = at.real("eps");
@@ -143,7 +144,8 @@ Claim no_neighbourhood() {
       });
   claim.explanation =
       "Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of each, "
-      "and a smooth f with a slope is right in none. The next sentence of the text, 'at least S_d', is what the fit "
+      "and a smooth $f$ with a slope is right in none. The next sentence of the text, 'at least $S_d$', is what the "
+      "fit "
       "serves: keys that are exactly orthonormal.";
   claim.tasks = {"swap"};
   return at_parameters(running(claim, {"delta_former"}), params);
@@ -155,8 +157,9 @@ Claim stays_linear() {
                                       integer_param("G", 4, 2, 16, "groups")};
   Claim claim = ledger_row(
       "gqa-linear-stays-linear", "000 E.2, Eq 111",
-      "Grouped lookups w^1 ... w^G on u do not improve the linear kernel: a combination of linear kernels is linear.",
-      "Identity: one linear kernel with w = sum_j a_j w^j.", [params](const Protocol &protocol) {
+      "Grouped lookups $w^1 ... w^G$ on $u$ do not improve the linear kernel: a combination of linear kernels is "
+      "linear.",
+      "Identity: one linear kernel with $w = sum_j a_j w^j$.", [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int T = at.integer("T"), d = at.integer("d"), G = at.integer("G");
         Dense k = normal_matrix(T, d, protocol.seed, "groups/keys");

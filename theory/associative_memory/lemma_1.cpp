@@ -42,9 +42,11 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
 Claim identity() {
   Claim claim = ledger_row(
       "lemma1", "000 Lemma 1, Appendix E.1.1",
-      "Under the same premises, f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l) for j < i <= n and every l, k_l a "
+      "Under the same premises, $f$($(k_i - k_j)$ . $k_l$) = $f$($k_i$ . $k_l$) - $f$($k_j$ . $k_l$) for $j < i <= n$ "
+      "and every $l$, $k_l$ a "
       "key or a difference of two keys of which the later comes first.",
-      "Identity. The argument strays from its integer by at most 4 eps at 0, 3 eps at +-1 and 2 eps at 2; 4 eps is "
+      "Identity. The argument strays from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 eps$ at 2; $4 "
+      "eps$ is "
       "attained.",
       [](const Protocol &protocol) {
         std::vector<Point> points;

@@ -58,8 +58,9 @@ std::vector<ParamSpec> sizes(int T, int C, int d) {
 Claim equivalence() {
   Claim claim = ledger_row(
       "listing1-equivalence", "000 Listing 1, verify_equivalence",
-      "The chunked program gives what the naive one gives: allclose with atol = 1e-5 at B = H = 2, T = 1024, D = 64, "
-      "C = 32, Gaussian keys and values, float32.",
+      "The chunked program gives what the naive one gives: allclose with atol = 1e-5 at $B = H = 2$, $T = 1024$, $D = "
+      "64$, "
+      "$C = 32$, Gaussian keys and values, float32.",
       "Identity. In print a docstring stands on the def line and brackets are lost; the logic is right.",
       [](const Protocol &protocol) {
         int T = 1024, C = 32, d = 64, heads = protocol.full() ? 4 : 1;
@@ -101,13 +102,13 @@ Claim equivalence() {
 Claim tail() {
   Claim claim = refuted_row(
       "listing1-tail",
-      outside("Listing 1: chunk_nums = T // C, called at T = 1024, C = 32.",
-              "N equally sized chunks of length C = floor(T / N) (D.3)",
+      outside("Listing 1: chunk_nums = $T // C$, called at $T = 1024$, $C = 32$.",
+              "$N$ equally sized chunks of length $C = floor(T / N) (D.3)$",
               "The listing is 'a simple implementation, serving as pseudo-code'."),
       "000 Listing 1 (chunk_nums = T // C)",
-      "Read more strictly than the text says it: the chunked program gives what the naive one gives at a T that is "
-      "not a multiple of C.",
-      "The last T mod C rows of u are left zero; a ragged last chunk mends it.", [](const Protocol &protocol) {
+      "Read more strictly than the text says it: the chunked program gives what the naive one gives at a $T$ that is "
+      "not a multiple of $C$.",
+      "The last $T$ mod $C$ rows of $u$ are left zero; a ragged last chunk mends it.", [](const Protocol &protocol) {
         std::vector<Point> points;
         std::vector<std::array<int, 3>> cases{{3, 2, 2},
                                               {70, 32, 8}}; // the smallest, and one at which chunks hand over
@@ -137,7 +138,7 @@ Claim tail() {
         }
         return points;
       });
-  claim.explanation = "D.3 speaks of equally sized chunks, C = floor(T / N): the listing is written for that case.";
+  claim.explanation = "D.3 speaks of equally sized chunks, $C = floor(T / N)$: the listing is written for that case.";
   return at_parameters(running(claim, {"delta_former"}), sizes(70, 32, 8));
 }
 
@@ -145,7 +146,7 @@ Claim parallel_blocks() {
   Claim claim = ledger_row(
       "listing1-parallel-blocks", "000 Listing 1, comment at the inverse",
       "Each diagonal block can be inverted in parallel with the others if the normalisation of softmax is not used.",
-      "True, and the condition is not needed: Z_t depends on the keys alone, so the blocks of the softmax kernel can "
+      "True, and the condition is not needed: $Z_t$ depends on the keys alone, so the blocks of the softmax kernel can "
       "be inverted beforehand as well.",
       [](const Protocol &protocol) {
         int T = 96, C = 16, d = 8;
@@ -185,12 +186,13 @@ Claim parallel_blocks() {
 Claim comment_iteration() {
   Claim claim = refuted_row(
       "listing1-comment-iteration",
-      slip("Listing 1, comment at the inverse: a_{i+1}, b_{i+1} = a_i b_i + b_i b_i.", "none",
+      slip("Listing 1, comment at the inverse: $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$.", "none",
            "Eq 100, on the next page, has the iteration right."),
       "000 Listing 1, comment at the inverse",
-      "From a_1, b_1 = I - A, A^2 the iteration a_{i+1}, b_{i+1} = a_i b_i + b_i b_i gives (I + A)^{-1} after log2 C "
-      "- 1 steps.",
-      "a_{i+1} = a_i + a_i b_i and b_{i+1} = b_i b_i, as in Eq 100.", [](const Protocol &protocol) {
+      "From $a_1$, $b_1 = I - A$, $A^2$ the iteration $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$ gives $(I + A)^{-1}$ "
+      "after $log2 C "
+      "- 1$ steps.",
+      "$a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.", [](const Protocol &protocol) {
         const int C = protocol.point ? protocol.point->integer("C") : 8, steps = ceil_log2(C) - 1;
         const Dense A = dense_lower(C, protocol.seed), V = normal_matrix(C, 3, protocol.seed, "listing 1/values"),
                     wanted = solve_unit_lower(A, V);
@@ -210,7 +212,7 @@ Claim comment_iteration() {
             rival_system(held([](Dense &a, Dense &b) { a = a * b, b = b * b; }), params, "a_{i+1} = a_i b_i"),
             rival_system(held([](Dense &a, Dense &b) { b = b * b, a = a + a * b; }), params, "b squared first")};
       });
-  claim.explanation = "One expression for two names, which drops a_i; Eq 100, a page on, has the iteration right.";
+  claim.explanation = "One expression for two names, which drops $a_i$; Eq 100, a page on, has the iteration right.";
   return at_parameters(claim, {integer_param("C", 8, 3, 128, "chunk length")});
 }
 

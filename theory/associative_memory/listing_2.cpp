@@ -41,9 +41,10 @@ Dense solve_triangular(const Dense &A, const Dense &b) {
 Claim solve_sign() {
   Claim claim = ledger_row(
       "listing2-solve-sign", "000 Listing 2",
-      "u = solve_triangular(beta A, alpha v, upper=False, unitriangular=True) is Eq 41, u_t = alpha v_t - beta "
-      "sum_{i<t} kappa_1(k_i, w_t) u_i.",
-      "It solves (I + beta tril(A, -1)) u = alpha v; the diagonal and the upper part of A, where the masked zeros of "
+      "$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - beta "
+      "sum_{i<t} kappa_1(k_i, w_t) u_i$.",
+      "It solves ($I + beta$ tril$(A, -1)$) $u = alpha v$; the diagonal and the upper part of $A$, where the masked "
+      "zeros of "
       "exp became 1, are not read.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
@@ -97,8 +98,8 @@ Claim softmax_mask() {
       "000 Listing 2, kernel_1 = 'softmax'",
       "Read more strictly than the text says it: this branch, which none of the two pairs it runs takes, is the "
       "normalisation of Eq 94.",
-      "Masked logits are 0 and not -inf: each adds e^0 to the row's mass. The weight at the second step is e^x / "
-      "(e^x + T - 1), and depends on the length of the whole sequence. Listing 1 has the causal normaliser.",
+      "Masked logits are 0 and not -inf: each adds $e^0$ to the row's mass. The weight at the second step is $e^x / "
+      "(e^x + T - 1)$, and depends on the length of the whole sequence. Listing 1 has the causal normaliser.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         for (const Params &at : points_of(protocol, {sized(2), sized(32)})) {

@@ -83,8 +83,9 @@ Claim same_cache() {
                                       integer_param("dv", 3, 1, 64, "value width")};
   Claim claim = ledger_row(
       "gqa-same-cache", "000 E.2",
-      "Grouped lookups w^1 ... w^G can improve performance without enlarging the cache of keys and u.",
-      "Later reads depend on t (d_k + d_v) numbers of t past steps, k_i and u_i, whatever G is; no w_i is among them.",
+      "Grouped lookups $w^1 ... w^G$ can improve performance without enlarging the cache of keys and $u$.",
+      "Later reads depend on $t (d_k + d_v)$ numbers of $t$ past steps, $k_i$ and $u_i$, whatever $G$ is; no $w_i$ is "
+      "among them.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int T = at.integer("T"), d = at.integer("d"), dv = at.integer("dv");

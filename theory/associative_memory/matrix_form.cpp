@@ -14,8 +14,9 @@ namespace {
 Claim matrix_form_of_the_recursion() {
   Claim claim = ledger_row(
       "eq97-matrix-form", "000 D.3, Eq 96-97",
-      "With A(t,i) the weights of u_i in u_t, the recursion U = V - A U is U = (I + A)^{-1} V, A lower triangular.",
-      "Identity; A is strictly lower triangular.", [](const Protocol &protocol) {
+      "With $A(t,i)$ the weights of $u_i$ in $u_t$, the recursion $U = V - A U$ is $U = (I + A)^{-1} V$, A lower "
+      "triangular.",
+      "Identity; $A$ is strictly lower triangular.", [](const Protocol &protocol) {
         int T = 20, d = 8, dv = 4;
         if (protocol.point)
           T = protocol.point->integer("T"), d = protocol.point->integer("d"), dv = protocol.point->integer("dv");
@@ -101,10 +102,12 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
 Claim conditioning() {
   Claim claim = ledger_row(
       "deltaformer-exp-conditioning", "000 §3.2 after Eq 49",
-      "With a similarity kappa_1 that does not suit, errors accumulate in the update of u: the matrix that is "
+      "With a similarity $kappa_1$ that does not suit, errors accumulate in the update of $u$: the matrix that is "
       "inverted is likely to be ill-conditioned.",
-      "cond(I + A) then grows exponentially in T. One unit key repeated under exp: the corner of the inverse is -e "
-      "(1 - e)^{T-2}. Gaussian keys under the linear kernel: E log |(I - k k^T) x| > 0 a step. Softmax rows and unit "
+      "cond$(I + A)$ then grows exponentially in $T$. One unit key repeated under exp: the corner of the inverse is "
+      "$-e "
+      "(1 - e)^{T-2}$. Gaussian keys under the linear kernel: $E log |(I - k k^T) x| > 0$ a step. Softmax rows and "
+      "unit "
       "keys under the linear kernel stay polynomial.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
@@ -159,7 +162,7 @@ Claim conditioning() {
 Claim swaps_by_chunks() {
   Claim claim = ledger_row(
       "chunked-round-swaps", "000 D.3 with f = round", "Chunked and sequential agree on the construction of Theorem 1.",
-      "Identity: bit for bit with integer values, in every form and real type; within n eps cond(I + A) otherwise.",
+      "Identity: bit for bit with integer values, in every form and real type; within $n eps$ cond$(I + A)$ otherwise.",
       [](const Protocol &protocol) {
         KeySet set{"hadamard", 140, 128};
         int swaps = 116;

@@ -34,9 +34,10 @@ Point remainder(const Dense &A, const Dense &V, int iterations, double units) {
 Claim identity() {
   Claim claim = ledger_row(
       "neumann-doubling", "000 D.3.1, Eq 98-100",
-      "For a strictly lower triangular A of size C x C, C generally 64, A^C = 0 and (I + A)^{-1} = (I - A) "
-      "prod_{i=1}^{log2 C - 1} (I + A^{2^i}), which log2 C - 1 iterations of Eq 100 compute.",
-      "Identity for C a power of two; 2 log2 C - 2 products of C x C matrices. Eq 99 prints its limit as log2 C^{-1}.",
+      "For a strictly lower triangular $A$ of size $C$ x $C$, $C$ generally 64, $A^C = 0$ and $(I + A)^{-1} = (I - A) "
+      "prod_{i=1}^{log2 C - 1} (I + A^{2^i})$, which $log2 C - 1$ iterations of Eq 100 compute.",
+      "Identity for $C$ a power of two; $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints its limit as $log2 "
+      "C^{-1}$.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         for (int C :
@@ -76,12 +77,13 @@ Claim identity() {
 Claim other_sizes() {
   Claim claim = refuted_row(
       "neumann-non-power2",
-      outside("D.3.1, Eq 99-100: log2 C - 1 iterations.", "'under the setting of [48], C is generally 64'",
-              "Eq 98 holds with A^C = 0 for C a power of two, which is the case treated."),
+      outside("D.3.1, Eq 99-100: $log2 C - 1$ iterations.", "'under the setting of [48], $C$ is generally 64'",
+              "Eq 98 holds with $A^C = 0$ for $C$ a power of two, which is the case treated."),
       "000 D.3.1, Eq 99-100",
-      "Read more strictly than the text says it: log2 C - 1 iterations, the logarithm rounded down, invert I + A at "
-      "any C.",
-      "ceil(log2 C) - 1 iterations do. With the logarithm rounded down (I + A) X = I - A^{2^floor(log2 C)}.",
+      "Read more strictly than the text says it: $log2 C - 1$ iterations, the logarithm rounded down, invert $I + A$ "
+      "at "
+      "any $C$.",
+      "$ceil(log2 C) - 1$ iterations do. With the logarithm rounded down $(I + A) X = I - A^{2^floor(log2 C)}$.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         for (int C : sizes(protocol, protocol.full() ? std::vector<int>{3, 5, 12, 63} : std::vector<int>{3, 5, 12})) {
@@ -103,7 +105,7 @@ Claim other_sizes() {
         }
         return points;
       });
-  claim.explanation = "The paper has C = 64 in mind.";
+  claim.explanation = "The paper has $C = 64$ in mind.";
   return at_parameters(running(claim, {"delta_former"}),
                        {integer_param("C", 12, 3, 255, "chunk length, no power of two")});
 }
@@ -126,13 +128,13 @@ double binomial(int n, int k) {
 Claim rounding() {
   Claim claim = refuted_row(
       "neumann-fp-error",
-      stricter("D.3.1: the iteration calculates (I + A)^{-1} on GPUs, where forward substitution does not use their "
+      stricter("D.3.1: the iteration calculates $(I + A)^{-1}$ on GPUs, where forward substitution does not use their "
                "parallelism.",
                "A strictly lower triangular", "Accuracy in floating point is not spoken of."),
       "000 D.3.1",
       "Read more strictly than the text says it: the doubling replaces forward substitution without loss of accuracy.",
       "It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers of A "
-      "hold binomials up to C(C-2, C/2-1), 4.65e17 at C = 64, and every digit is lost where substitution is exact. "
+      "hold binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost where substitution is exact. "
       "Safe for softmax rows.",
       [](const Protocol &protocol) {
         std::vector<Point> points;

@@ -49,10 +49,12 @@ template <class Width> double overtaken(const Width &width) {
 Claim random_sets() {
   Claim claim = asymptotic(ledger_row(
       "packing-random", "000 E.2, Theorem 5.2.1 of its [50]",
-      "2^{cd} unit vectors with inner products in [alpha - eps, alpha + eps] exist in d dimensions, so that "
-      "Assumption 1 requires d = O(log n).",
-      "Sufficient: d > 2 ln(n (n-1)) / eps^2, about 256 ln n at eps = 1/8, for random keys, which is below the n of "
-      "an orthonormal basis from n = 1938 on. Two directions pass eps with probability at most 2 exp(-d eps^2 / 2).",
+      "$2^{cd}$ unit vectors with inner products in $[alpha - eps, alpha + eps]$ exist in $d$ dimensions, so that "
+      "Assumption 1 requires $d = O(log n)$.",
+      "Sufficient: $d > 2 ln(n (n-1)) / eps^2$, about $256 ln n$ at $eps = 1/8$, for random keys, which is below the "
+      "$n$ of "
+      "an orthonormal basis from $n = 1938$ on. Two directions pass $eps$ with probability at most $2 exp(-d eps^2 / "
+      "2)$.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         std::vector<int> sizes{16, 64};
@@ -109,37 +111,38 @@ Claim random_sets() {
 Claim structured_sets() {
   const std::vector<ParamSpec> params{integer_param("d", 128, 128, 1024, "key width, a power of two")};
   return at_parameters(
-      ledger_row(
-          "packing-structured", "000 E.2, §3.2",
-          "More than d unit vectors of d dimensions can have inner products below 1/8 in size.",
-          "The standard basis and the Hadamard rows over sqrt d are 2 d vectors at exactly 1/sqrt d, below 1/8 for d "
-          "> 64. Every set of n has at least sqrt((n-d) / (d (n-1))) (Welch).",
-          [params](const Protocol &protocol) {
-            std::vector<Point> points;
-            std::vector<int> widths{128, 256};
-            if (protocol.point) widths = {protocol.point->integer("d")};
-            const auto rows = [&](int d) { return key_rows({"hadamard", 2 * d, d}, protocol.seed); };
-            for (int d : widths) {
-              const double found = coherence(rows(d)), n = 2 * d;
-              const Point value = as_obligation(exact_point(found, 1 / std::sqrt(d), 4 * d), sized(n, d), "coherence");
-              points.push_back(as_statement(below_an_eighth(found), sized(n, d), "coherence of 2 d vectors"));
-              points.push_back(rival_system(below_an_eighth(coherence(rows(64))), sized(128, 64), "d = 64"));
-              points.push_back(value);
-              points.push_back(rival_law(value, "1/sqrt(d-1)", 1 / std::sqrt(d - 1.0)));
-              const Point least = as_obligation(at_least_point(found, welch(n, d), 0), sized(n, d),
-                                                "coherence, at least Welch's bound");
-              points.push_back(least);
-              points.push_back(rival_system(at_least_point(coherence(0.5 * rows(d)), welch(n, d), 0), sized(n, d),
-                                            "vectors of norm 1/2"));
-            }
-            // The regular simplex of 10 vectors, in 9 dimensions, attains Welch's bound.
-            const double simplex = coherence(key_rows({"equicorrelated", 10, 10, -1 / 9.0}, protocol.seed));
-            const Point attained =
-                as_obligation(exact_point(simplex, welch(10, 9), 16), sized(10, 9), "simplex: Welch's bound");
-            points.push_back(attained);
-            points.push_back(rival_law(attained, "n for n - 1", std::sqrt(1 / (9 * 10.0))));
-            return points;
-          }),
+      ledger_row("packing-structured", "000 E.2, §3.2",
+                 "More than $d$ unit vectors of $d$ dimensions can have inner products below $1/8$ in size.",
+                 "The standard basis and the Hadamard rows over $sqrt d$ are 2 $d$ vectors at exactly $1/sqrt d$, "
+                 "below $1/8$ for $d "
+                 "> 64$. Every set of $n$ has at least $sqrt((n-d) / (d (n-1)))$ (Welch).",
+                 [params](const Protocol &protocol) {
+                   std::vector<Point> points;
+                   std::vector<int> widths{128, 256};
+                   if (protocol.point) widths = {protocol.point->integer("d")};
+                   const auto rows = [&](int d) { return key_rows({"hadamard", 2 * d, d}, protocol.seed); };
+                   for (int d : widths) {
+                     const double found = coherence(rows(d)), n = 2 * d;
+                     const Point value =
+                         as_obligation(exact_point(found, 1 / std::sqrt(d), 4 * d), sized(n, d), "coherence");
+                     points.push_back(as_statement(below_an_eighth(found), sized(n, d), "coherence of 2 d vectors"));
+                     points.push_back(rival_system(below_an_eighth(coherence(rows(64))), sized(128, 64), "d = 64"));
+                     points.push_back(value);
+                     points.push_back(rival_law(value, "1/sqrt(d-1)", 1 / std::sqrt(d - 1.0)));
+                     const Point least = as_obligation(at_least_point(found, welch(n, d), 0), sized(n, d),
+                                                       "coherence, at least Welch's bound");
+                     points.push_back(least);
+                     points.push_back(rival_system(at_least_point(coherence(0.5 * rows(d)), welch(n, d), 0),
+                                                   sized(n, d), "vectors of norm 1/2"));
+                   }
+                   // The regular simplex of 10 vectors, in 9 dimensions, attains Welch's bound.
+                   const double simplex = coherence(key_rows({"equicorrelated", 10, 10, -1 / 9.0}, protocol.seed));
+                   const Point attained =
+                       as_obligation(exact_point(simplex, welch(10, 9), 16), sized(10, 9), "simplex: Welch's bound");
+                   points.push_back(attained);
+                   points.push_back(rival_law(attained, "n for n - 1", std::sqrt(1 / (9 * 10.0))));
+                   return points;
+                 }),
       params);
 }
 
@@ -149,7 +152,7 @@ Claim optimised_set() {
   Claim claim = ledger_row(
       "packing-optimised-512-128", "000 §3.2 (d = 128, n = 512)",
       "At the largest size of the stress test, 512 keys of width 128, an almost orthogonal set as in Theorem 1 exists.",
-      "Found by descent from random keys: coherence below 1/8 (Welch: at least 0.0766), and every exchange tracked.",
+      "Found by descent from random keys: coherence below $1/8$ (Welch: at least 0.0766), and every exchange tracked.",
       [params](const Protocol &protocol) {
         const Params at = point_of(protocol, params);
         const int n = at.integer("n"), d = at.integer("d");
@@ -191,10 +194,11 @@ Claim alpha_and_epsilon() {
   const std::vector<ParamSpec> params{real_param("alpha", 0.01, 1e-3, 0.1, "centre of the inner products")};
   Claim claim = ledger_row(
       "alpha-eps-choice", "000 E.2",
-      "alpha = 0.01 and eps = 0.1 give unit vectors with inner products in [alpha - eps, alpha + eps], at most 0.11 "
-      "< 1/8 in size.",
-      "Measured on sqrt(alpha) e_0 + sqrt(1 - alpha) h_i over the 256 vectors of the identity and the Hadamard rows, "
-      "d = 129: inner products from -0.0775 to 0.0975.",
+      "$alpha = 0.01$ and $eps = 0.1$ give unit vectors with inner products in $[alpha - eps, alpha + eps]$, at most "
+      "$0.11 "
+      "< 1/8$ in size.",
+      "Measured on $sqrt(alpha) e_0 + sqrt(1 - alpha) h_i$ over the 256 vectors of the identity and the Hadamard rows, "
+      "$d = 129$: inner products from -0.0775 to 0.0975.",
       [params](const Protocol &protocol) {
         const double alpha = point_of(protocol, params).real("alpha"), eps = 0.1, root = 1 / std::sqrt(128.0);
         const Dense h = key_rows({"hadamard", 256, 128}, protocol.seed);

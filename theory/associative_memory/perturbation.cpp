@@ -35,8 +35,8 @@ Claim first_order() {
                                       real_param("norm", 1e-3, 1e-4, 1, "spectral norm of dA")};
   Claim claim = asymptotic(ledger_row(
       "eq51-perturbation", "000 §3.2, Eq 51",
-      "|(A1 + dA)^{-1} V - A1^{-1} V| is about |A1^{-1} dA A1^{-1} V|, which is at most |A1^{-1}|^2 |dA| |V|.",
-      "The first is right to first order: what is left is A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3). The second "
+      "$|(A1 + dA)^{-1} V - A1^{-1} V|$ is about $|A1^{-1} dA A1^{-1} V|$, which is at most $|A1^{-1}|^2 |dA| |V|$.",
+      "The first is right to first order: what is left is $A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3)$. The second "
       "holds for every dA.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
@@ -86,8 +86,8 @@ Claim first_order() {
         return points;
       }));
   claim.explanation =
-      "The bound is meant for the first-order term. On the change itself it needs the further factor 1/(1 - "
-      "|A1^{-1}| |dA|): eq51_strict_lower.";
+      "The bound is meant for the first-order term. On the change itself it needs the further factor $1/(1 - "
+      "|A1^{-1}| |dA|)$: eq51_strict_lower.";
   return at_parameters(running(claim, {"delta_former"}), params);
 }
 
@@ -95,13 +95,13 @@ Claim strict() {
   const std::vector<ParamSpec> params{real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")};
   Claim claim = refuted_row(
       "eq51-strict-lower",
-      limited("Eq 51: |(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|.",
+      limited("Eq 51: $|(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$.",
               "small perturbations", "The sign before the bound is 'about': it is meant to first order."),
       "000 §3.2, Eq 51",
-      "Read more strictly than the text says it: |(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V| as it "
+      "Read more strictly than the text says it: $|(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$ as it "
       "stands, for the triangular matrices in use.",
-      "Violated by A1 = V = I, dA = -a below the diagonal of 3 x 3: the square of dA adds an entry, and the change "
-      "is a (a + sqrt(a^2 + 4)) / 2 > a. Over 1 - |A1^{-1}| |dA| the bound is strict.",
+      "Violated by $A1 = V = I$, $dA = -a$ below the diagonal of 3 x 3: the square of dA adds an entry, and the change "
+      "is a $(a + sqrt(a^2 + 4)) / 2 > a$. Over $1 - |A1^{-1}| |dA|$ the bound is strict.",
       [params](const Protocol &protocol) {
         const double a = point_of(protocol, params).real("norm");
         const auto change = [&](int size) {
@@ -136,8 +136,8 @@ Claim product() {
   const std::vector<ParamSpec> params{integer_param("T", 16, 2, 64, "steps"),
                                       real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")};
   Claim claim = ledger_row(
-      "eq52-perturbation", "000 §3.2, Eq 52", "|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|.",
-      "Exact for dA of any size; attained where U lies along dA's leading direction.",
+      "eq52-perturbation", "000 §3.2, Eq 52", "$|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.",
+      "Exact for dA of any size; attained where $U$ lies along dA's leading direction.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);
@@ -207,10 +207,10 @@ Claim u_against_o() {
                                       real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")};
   Claim claim = ledger_row(
       "u-less-stable-than-o", "000 §3.2 after Eq 52",
-      "Under perturbations of the score matrices the calculation of u is less stable than that of o.",
-      "The bound of Eq 51 over that of Eq 52 is at least |A1^{-1}| >= 1. For independent errors of equal size in the "
-      "entries, mean |du|^2 / mean |do|^2 = sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1, with equality "
-      "for A1 = I alone. It holds in the mean and not for every error.",
+      "Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.",
+      "The bound of Eq 51 over that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal size in the "
+      "entries, mean |du|^2 / mean |do|^2 = $sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1$, with equality "
+      "for $A1 = I$ alone. It holds in the mean and not for every error.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);

@@ -63,10 +63,11 @@ Claim fixed_point() {
   };
   return running(
       at_parameters(
-          ledger_row("deltanet-fixed-point", "000 §2.2.2, Eq 44-47",
-                     "With k = Wk x, v = Wv x and Wk invertible, DeltaNet's memory is no longer updated at S*: no new "
-                     "information is written, and the read depends on the fixed S* alone.",
-                     "v = S* k for every x, so that S* stays under every step size.", measure),
+          ledger_row(
+              "deltanet-fixed-point", "000 §2.2.2, Eq 44-47",
+              "With $k = Wk x$, $v = Wv x$ and Wk invertible, DeltaNet's memory is no longer updated at $S*$: no new "
+              "information is written, and the read depends on the fixed $S*$ alone.",
+              "$v = S* k$ for every $x$, so that $S*$ stays under every step size.", measure),
           {integer_param("D", 8, 2, 32, "width of x and k"), integer_param("dv", 4, 1, 32, "width of v"),
            real_param("beta", 1, 0.01, 2, "step size")}),
       {"delta_net"});
@@ -120,13 +121,14 @@ Claim converges() {
   };
   return running(
       at_parameters(
-          explained(ledger_row("deltanet-converges-unit", "000 §2.2.2; 002 §4",
-                               "Ideally DeltaNet's S converges to S* = Wv Wk^-1 as memory updates progress.",
-                               "For isotropic unit keys and v = S* k, E|S_t - S*|^2 falls by 1 - beta (2 - beta)/d a "
-                               "step: for 0 < beta < 2 and for no other beta.",
-                               measure),
-                    "The ideal is taken as keys of norm 1, isotropic and independent, and values that S* reproduces. "
-                    "Without it: deltanet_converges_gaussian, deltanet_noise_floor."),
+          explained(
+              ledger_row("deltanet-converges-unit", "000 §2.2.2; 002 §4",
+                         "Ideally DeltaNet's $S$ converges to $S* = Wv Wk^-1$ as memory updates progress.",
+                         "For isotropic unit keys and $v = S* k$, $E|S_t - S*|^2$ falls by $1 - beta (2 - beta)/d$ a "
+                         "step: for $0 < beta < 2$ and for no other $beta$.",
+                         measure),
+              "The ideal is taken as keys of norm 1, isotropic and independent, and values that $S*$ reproduces. "
+              "Without it: deltanet_converges_gaussian, deltanet_noise_floor."),
           {real_param("beta", 0.5, 0.2, 1.8, "step size"), integer_param("T", 16, 2, 100, "steps"), key_width,
            value_width}),
       {"delta_net"});
@@ -197,12 +199,12 @@ Claim bigram() {
       at_parameters(
           explained(
               ledger_row("bigram-degeneration", "000 §2.2.2",
-                         "If S* is viewed as part of the weights, single-head DeltaNet degenerates into a bi-gram "
+                         "If $S*$ is viewed as part of the weights, single-head DeltaNet degenerates into a bi-gram "
                          "model: the output depends on the current input alone.",
                          "Under the conditions of deltanet_converges_unit, step 1: the reads of two histories at "
-                         "one query differ in mean square by 2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d.",
+                         "one query differ in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.",
                          measure),
-              "The word is right for the limit; the histories are forgotten at the rate at which S converges."),
+              "The word is right for the limit; the histories are forgotten at the rate at which $S$ converges."),
           {integer_param("T", 16, 2, 60, "steps"), integer_param("d", 8, 3, 32, "key width"), value_width}),
       {"delta_net", "linear"});
 }

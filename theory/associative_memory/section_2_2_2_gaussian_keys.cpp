@@ -167,20 +167,25 @@ Claim gaussian_keys() {
           explained(
               refuted_row(
                   "deltanet-converges-gaussian",
-                  stricter("§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory S converges to "
-                           "the fixed value S*'.",
-                           "k = W_k x, v = W_v x; the law of x is not named",
-                           "'Ideally' stands before it; Gaussian keys are those of §2.1."),
+                  stricter(
+                      "§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory $S$ converges to "
+                      "the fixed value $S$*'.",
+                      "$k = W_k x$, $v = W_v x$; the law of $x$ is not named",
+                      "'Ideally' stands before it; Gaussian keys are those of §2.1."),
                   "000 §2.2.2, with the keys of §2.1",
-                  "Stricter reading: at step 1, as in Table 2, S converges to S* also on standard Gaussian keys, v = "
-                  "S* k.",
-                  "The mean square grows by 1 - 2 beta + beta^2 (d+2) a step, d + 1 at beta = 1: stable for beta < "
-                  "2/(d+2) only. At step 1 almost every path diverges for d >= 2 (log|S - S*| by 0.030 a step at d = "
-                  "2, 0.97 at 16); at d = 1 almost every path converges (-0.417), not the mean square. For covariance "
-                  "Sigma, beta (tr Sigma + 2 lambda_max) < 2 suffices.",
+                  "Stricter reading: at step 1, as in Table 2, $S$ converges to $S*$ also on standard Gaussian keys, "
+                  "$v = "
+                  "S* k$.",
+                  "The mean square grows by $1 - 2 beta + beta^2 (d+2)$ a step, $d + 1$ at $beta = 1$: stable for "
+                  "$beta < "
+                  "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 a step at "
+                  "$d = "
+                  "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), not the mean square. For "
+                  "covariance "
+                  "$Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.",
                   measure),
               "§2.2.2 says 'ideally' and names no law of the keys; §2.1 has these. Normalised keys, or a step below "
-              "2/(d+2), "
+              "$2/(d+2)$, "
               "bring the convergence back."),
           {integer_param("d", 16, 2, 32, "key width")}),
       {"delta_net"});

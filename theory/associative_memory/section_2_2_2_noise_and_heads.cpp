@@ -68,17 +68,18 @@ Claim noise_floor() {
                   "deltanet-noise-floor",
                   outside(
                       "§2.2.2: 'When the memory is no longer updated, no new information is written into the memory'.",
-                      "v = W_v x with invertible W_k, so that S* reproduces every value",
-                      "The multi-head paragraph that follows drops the invertibility and calls S* dependent on the "
+                      "$v = W_v x$ with invertible $W_k$, so that $S*$ reproduces every value",
+                      "The multi-head paragraph that follows drops the invertibility and calls $S*$ dependent on the "
                       "data."),
                   "000 §2.2.2",
-                  "Stricter reading: once at S* the memory is no longer updated also where S* cannot reproduce the "
-                  "values (v = S* k + e).",
-                  "A constant step moves for ever: E|S - S*|^2 tends to beta sigma^2 dv d / (2 - beta) for unit keys, "
+                  "Stricter reading: once at $S*$ the memory is no longer updated also where $S*$ cannot reproduce the "
+                  "values $(v = S* k + e)$.",
+                  "A constant step moves for ever: $E|S - S*|^2$ tends to $beta sigma^2 dv d / (2 - beta)$ for unit "
+                  "keys, "
                   "to "
-                  "beta sigma^2 dv d / (2 - beta (d+2)) for Gaussian ones. A step that falls like 1/t settles.",
+                  "$beta sigma^2 dv d / (2 - beta (d+2))$ for Gaussian ones. A step that falls like $1/t$ settles.",
                   measure),
-              "The paper's own values v = Wv x with invertible Wk leave no noise, and its statement holds for them "
+              "The paper's own values $v = Wv x$ with invertible Wk leave no noise, and its statement holds for them "
               "(deltanet_fixed_point)."),
           {real_param("beta", 0.5, 0.1, 1.6, "step size"), integer_param("d", 8, 2, 32, "key width"),
            integer_param("dv", 4, 1, 32, "value width")}),
@@ -126,17 +127,18 @@ Claim normalised_keys() {
   };
   return running(
       at_parameters(
-          explained(refuted_row(
-                        "sstar-normalised-keys",
-                        outside("Eq 47: S* = W_v W_k^{-1}.", "k = W_k x, not normalised",
-                                "The text does not normalise the keys."),
-                        "000 Eq 47 with L2-normalised keys", "Extension: S* = Wv Wk^-1 also for k = Wk x / |Wk x|.",
-                        "S* = E|Wk x| Wv Wk^-1 for isotropic Wk x, E|Wk x| = sqrt 2 Gamma((d+1)/2) / Gamma(d/2) for a "
-                        "Gaussian one (2.350 at d = 6), with a residual that keeps the memory moving.",
-                        measure),
-                    "Not a claim of the paper. The direction of the optimum stays the same; the lengths that "
-                    "normalising takes away "
-                    "come back as one factor and a noise."),
+          explained(
+              refuted_row(
+                  "sstar-normalised-keys",
+                  outside("Eq 47: $S* = W_v W_k^{-1}$.", "$k = W_k x$, not normalised",
+                          "The text does not normalise the keys."),
+                  "000 Eq 47 with L2-normalised keys", "Extension: $S* = Wv Wk^-1$ also for $k = Wk x / |Wk x|$.",
+                  "$S* = E|Wk x| Wv Wk^-1$ for isotropic Wk $x$, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / Gamma(d/2)$ for a "
+                  "Gaussian one (2.350 at $d = 6$), with a residual that keeps the memory moving.",
+                  measure),
+              "Not a claim of the paper. The direction of the optimum stays the same; the lengths that "
+              "normalising takes away "
+              "come back as one factor and a noise."),
           {integer_param("d", 6, 2, 16, "key width"), integer_param("dv", 3, 1, 16, "value width"),
            real_param("beta", 0.5, 0.1, 1.5, "step size"), integer_param("T", 40, 2, 100, "steps")}),
       {"delta_net"});
@@ -220,15 +222,16 @@ Claim many_heads() {
   return running(
       at_parameters(
           explained(
-              ledger_row(
-                  "multihead-deltanet", "000 §2.2.2, multi-head DeltaNet, Eq 46-48",
-                  "With the low-rank projections of multi-head attention the memory may not be fixed, which may "
-                  "alleviate the degeneration of in-context learning.",
-                  "E S_t tends to S* of Eq 46, not of Eq 48. For Gaussian x with E[k k^T] = I the state keeps moving "
-                  "about it: E|S - S*|^2 tends to beta m tr R / (2 - beta (m+2)), R the covariance of v given k, m the "
-                  "width of k.",
-                  measure),
-              "What keeps it moving is the part of v that k does not determine."),
+              ledger_row("multihead-deltanet", "000 §2.2.2, multi-head DeltaNet, Eq 46-48",
+                         "With the low-rank projections of multi-head attention the memory may not be fixed, which may "
+                         "alleviate the degeneration of in-context learning.",
+                         "$E S_t$ tends to $S*$ of Eq 46, not of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state "
+                         "keeps moving "
+                         "about it: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, $R$ the covariance of "
+                         "$v$ given $k$, $m$ the "
+                         "width of $k$.",
+                         measure),
+              "What keeps it moving is the part of $v$ that $k$ does not determine."),
           {integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),
            integer_param("dv", 3, 1, 16, "width of v"), real_param("beta", 0.1, 0.02, 0.4, "step size"),
            integer_param("T", 20, 5, 60, "steps")}),

@@ -99,11 +99,11 @@ Claim decay() {
           explained(
               ledger_row("decay-prevents-stagnation", "000 §2.2.2 Summary",
                          "Memory decay can effectively prevent memory updates from stagnating.",
-                         "Gated linear attention, lambda < 1, independent Gaussian pairs: E|S_t - S_{t-1}|^2 stays "
-                         "at 2 d dv / (1 + lambda). DeltaNet with decay alpha on isotropic unit keys, v = S* k, "
-                         "settles at a positive mean square; without decay it falls by 1 - beta (2 - beta)/d a step.",
+                         "Gated linear attention, $lambda < 1$, independent Gaussian pairs: $E|S_t - S_{t-1}|^2$ stays "
+                         "at $2 d dv / (1 + lambda)$. DeltaNet with decay $alpha$ on isotropic unit keys, $v = S* k$, "
+                         "settles at a positive mean square; without decay it falls by $1 - beta (2 - beta)/d$ a step.",
                          measure),
-              "Decay keeps the memory away from S*: what it forgets must be written again."),
+              "Decay keeps the memory away from $S*$: what it forgets must be written again."),
           {real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay of DeltaNet"),
            real_param("beta", 0.8, 0.3, 1.5, "step size of DeltaNet"),
@@ -179,14 +179,16 @@ Claim convolutions() {
       at_parameters(
           explained(
               under("the taps of keys and values differ",
-                    ledger_row("conv-prevents-stagnation", "000 §2.2.2 Summary",
-                               "Short convolutions on keys and values can effectively prevent memory updates "
-                               "from stagnating.",
-                               "Only where the taps of k and v differ, so that v is no function of k. Keys x_t, "
-                               "values S* (a x_t + b x_{t-1}) on isotropic unit inputs: E|S_t - S_{t-1}|^2 stays "
-                               "at 2 beta^2 b^2 |S*|^2 / (d (2 - beta)).",
-                               measure)),
-              "With equal taps v is still S* k, and the updates die out as they do without convolution. Trained taps "
+                    ledger_row(
+                        "conv-prevents-stagnation", "000 §2.2.2 Summary",
+                        "Short convolutions on keys and values can effectively prevent memory updates "
+                        "from stagnating.",
+                        "Only where the taps of $k$ and $v$ differ, so that $v$ is no function of $k$. Keys $x_t$, "
+                        "values $S* (a x_t + b x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays "
+                        "at $2 beta^2 b^2 |S*|^2 / (d (2 - beta))$.",
+                        measure)),
+              "With equal taps $v$ is still $S* k$, and the updates die out as they do without convolution. Trained "
+              "taps "
               "differ, so that the sentence is fair of practice."),
           {real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),

@@ -91,9 +91,10 @@ Claim boundedness() {
           ledger_row(
               "objective-boundedness", "000 §2.2 bullets, Eq 34, footnote 14",
               "The objectives of linear attention and of softmax attention without its normaliser are unbounded "
-              "below; DeltaNet's and, for large t, normalised softmax attention's are bounded.",
-              "L(c v k^T) = -c |v|^2 |k|^2 for the first two. DeltaNet: L >= 0, attained. Normalised softmax at every "
-              "t: L >= -|v|^2 |phi|^2 / (2t), attained at v phi^T. Gated linear attention with lambda < 1 is "
+              "below; DeltaNet's and, for large $t$, normalised softmax attention's are bounded.",
+              "$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. DeltaNet: $L >= 0$, attained. Normalised softmax at "
+              "every "
+              "$t$: $L >= -|v|^2 |phi|^2 / (2t)$, attained at $v phi^T$. Gated linear attention with $lambda < 1$ is "
               "bounded too.",
               measure),
           "The regulariser of the last two is what bounds them: it is the decay that the recurrence shows."),

@@ -73,19 +73,20 @@ Claim norm_of_unit_keys() {
   };
   return running(
       at_parameters(
-          explained(under("|k|^2 < 2, as unit keys have it",
-                          ledger_row(
-                              "deltanet-norm", "000 §2.2, DeltaNet",
-                              "DeltaNet's L2 objective regularises the norm of S k, and its decay I - k k^T attenuates "
-                              "old values at similar keys before the write, thus preventing norm explosion (step 1; "
-                              "the norm of the keys is not stated).",
-                              "Under |k|^2 < 2 the decay never lengthens S. For isotropic unit keys and independent "
-                              "values E|S_n|_F^2 = d E|v|^2 (1 - (1-1/d)^n), at most d E|v|^2.",
-                              measure)),
-                    "True for the unit keys that DeltaNet is used with. The condition |k|^2 < 2 is missing: keys of "
-                    "norm 2 make "
-                    "the same recurrence explode. Gaussian keys and chosen unit keys: deltanet_norm_gaussian, "
-                    "deltanet_norm_adversarial."),
+          explained(
+              under("|k|^2 < 2, as unit keys have it",
+                    ledger_row(
+                        "deltanet-norm", "000 §2.2, DeltaNet",
+                        "DeltaNet's L2 objective regularises the norm of $S$ $k$, and its decay $I - k k^T$ attenuates "
+                        "old values at similar keys before the write, thus preventing norm explosion (step 1; "
+                        "the norm of the keys is not stated).",
+                        "Under $|k|^2 < 2$ the decay never lengthens $S$. For isotropic unit keys and independent "
+                        "values $E|S_n|_F^2 = d E|v|^2 (1 - (1-1/d)^n)$, at most $d E|v|^2$.",
+                        measure)),
+              "True for the unit keys that DeltaNet is used with. The condition $|k|^2 < 2$ is missing: keys of "
+              "norm 2 make "
+              "the same recurrence explode. Gaussian keys and chosen unit keys: deltanet_norm_gaussian, "
+              "deltanet_norm_adversarial."),
           with_steps(widths, "n", 40, 256)),
       {"delta_net", "linear"});
 }
@@ -140,10 +141,11 @@ Claim norm_of_gaussian_keys() {
                            "Standard Gaussian keys are those of the noise analysis in §2.1, not of this bullet."),
                   "000 §2.2, DeltaNet, with the keys of §2.1",
                   "Stricter reading: the decay prevents norm explosion also for the standard Gaussian keys of §2.1.",
-                  "With Gaussian keys and step 1 E|S_n|_F^2 grows by d + 1 a step: dv d, dv d (d + 2), ...", measure),
+                  "With Gaussian keys and step 1 $E|S_n|_F^2$ grows by $d + 1$ a step: $dv d$, $dv d (d + 2)$, ...",
+                  measure),
               "§2.2 does not name this law of the keys; it is the one of the paper's own noise analysis. Such keys "
               "have "
-              "|k|^2 about d, far above 2."),
+              "$|k|^2$ about $d$, far above 2."),
           {integer_param("d", 4, 2, 32, "key width"), integer_param("dv", 4, 1, 32, "value width")}),
       {"delta_net"});
 }
@@ -182,11 +184,11 @@ Claim norm_of_chosen_keys() {
               refuted_row(
                   "deltanet-norm-adversarial",
                   stricter("§2.2, DeltaNet: 'preventing norm explosion after updates'.", "the keys are not stated",
-                           "'Explosion' is not boundedness; sqrt(t) is none."),
+                           "'Explosion' is not boundedness; $sqrt(t)$ is none."),
                   "000 §2.2, DeltaNet",
-                  "Stricter reading: the norm of S stays bounded for every sequence of unit keys and bounded values.",
-                  "|S_t|^2 <= |S_{t-1}|^2 + |v|^2, and keys always in the null space of S_{t-1} (d = 2, dv = 1) "
-                  "attain it: |S_t| = sqrt(t) |v|. No explosion, but no bound.",
+                  "Stricter reading: the norm of $S$ stays bounded for every sequence of unit keys and bounded values.",
+                  "$|S_t|^2 <= |S_{t-1}|^2 + |v|^2$, and keys always in the null space of $S_{t-1} (d = 2, dv = 1)$ "
+                  "attain it: $|S_t| = sqrt(t) |v|$. No explosion, but no bound.",
                   measure),
               "The text speaks of explosion, which unit keys never show; a bound holds in the mean (deltanet_norm)."),
           {integer_param("T", 1000, 4, 10000, "steps")}),

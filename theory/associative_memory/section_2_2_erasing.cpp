@@ -47,14 +47,15 @@ Claim similar_keys() {
     return points;
   };
   return running(
-      at_parameters(ledger_row("delta-attenuates-similar", "000 §2.2, DeltaNet",
-                               "The decay I - k k^T retrieves and attenuates the historical values of similar keys "
-                               "before the write.",
-                               "For a unit key k the read at a unit k' becomes S k' - cos(k, k') S k: zero at k' = k, "
-                               "untouched at a right angle.",
-                               measure),
-                    {real_param("cosine", 0.4, 0.05, 0.95, "of k and k'"), integer_param("d", 8, 2, 64, "key width"),
-                     integer_param("dv", 4, 1, 64, "value width")}),
+      at_parameters(
+          ledger_row("delta-attenuates-similar", "000 §2.2, DeltaNet",
+                     "The decay $I - k k^T$ retrieves and attenuates the historical values of similar keys "
+                     "before the write.",
+                     "For a unit key $k$ the read at a unit k' becomes $S k' - cos(k, k') S k$: zero at $k' = k$, "
+                     "untouched at a right angle.",
+                     measure),
+          {real_param("cosine", 0.4, 0.05, 0.95, "of k and k'"), integer_param("d", 8, 2, 64, "key width"),
+           integer_param("dv", 4, 1, 64, "value width")}),
       {"delta_net"});
 }
 
@@ -100,11 +101,12 @@ Claim deletion() {
   return running(
       at_parameters(
           explained(
-              ledger_row("delta-deletes", "000 D.1",
-                         "The delta rule can both write and delete; plain attention can only write.",
-                         "Writing (k, 0) with step 1 and a unit key makes the read at k zero, and in the Hebbian sum "
-                         "changes nothing. There (k, -v) is needed: the value must be known.",
-                         measure),
+              ledger_row(
+                  "delta-deletes", "000 D.1",
+                  "The delta rule can both write and delete; plain attention can only write.",
+                  "Writing ($k$, 0) with step 1 and a unit key makes the read at $k$ zero, and in the Hebbian sum "
+                  "changes nothing. There $(k, -v)$ is needed: the value must be known.",
+                  measure),
               "The sum of outer products ignores exponential kernel and normaliser, as D.1 does."),
           {integer_param("n", 6, 2, 100, "stored pairs"), integer_param("d", 8, 2, 64, "key width"),
            integer_param("dv", 4, 1, 64, "value width")}),

@@ -95,14 +95,15 @@ Claim growth() {
   return running(
       at_parameters(
           explained(
-              under("the pairs are independent and of zero mean, and the norm is its mean",
-                    ledger_row("linear-norm-growth", "000 §2.2 first bullet, footnote 14",
-                               "The objective of linear attention without decay is unbounded; as t increases, the norm "
-                               "of S k explodes.",
-                               "In the mean, for independent zero-mean pairs: E|S_t|_F^2 = E|S_t k|^2 = t d dv for "
-                               "Gaussian keys and values, |S_t|_2 about sqrt t (sqrt d + sqrt dv). Where the values "
-                               "depend on the keys |S_t| grows as t |E v k^T|.",
-                               measure)),
+              under(
+                  "the pairs are independent and of zero mean, and the norm is its mean",
+                  ledger_row("linear-norm-growth", "000 §2.2 first bullet, footnote 14",
+                             "The objective of linear attention without decay is unbounded; as $t$ increases, the norm "
+                             "of $S$ $k$ explodes.",
+                             "In the mean, for independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for "
+                             "Gaussian keys and values, $|S_t|_2$ about $sqrt t (sqrt d + sqrt dv)$. Where the values "
+                             "depend on the keys $|S_t|$ grows as $t |E v k^T|$.",
+                             measure)),
               "True in the mean over random pairs. The norm need not grow at each step, nor for each sequence "
               "(linear_norm_inevitable)."),
           {integer_param("t", 16, 4, 256, "steps"), integer_param("d", 8, 2, 32, "key width"),
@@ -165,15 +166,15 @@ Claim inevitable() {
       at_parameters(
           explained(refuted_row("linear-norm-inevitable",
                                 stricter("§2.2.1, second bullet: 'It can be mathematically proved that memory models "
-                                         "of the form S_t = S_{t-1} + v_i k_i^T inevitably experience growth in the "
-                                         "spectral norm of S over time, resulting in numerical instability'.",
+                                         "of the form $S_t = S_{t-1} + v_i k_i^T$ inevitably experience growth in the "
+                                         "spectral norm of $S$ over time, resulting in numerical instability'.",
                                          "a stream of pairs, of which no law is stated",
                                          "The paragraph goes on about typical contexts; values that cancel at one key "
                                          "are not what it speaks of."),
                                 "000 §2.2.1 second bullet",
-                                "It can be proved that every memory S_t = S_{t-1} + v_t k_t^T, with a kernel "
+                                "It can be proved that every memory $S_t = S_{t-1} + v_t k_t^T$, with a kernel "
                                 "or without, inevitably grows in spectral norm over time.",
-                                "With v_t = (-1)^t v at one key the norm never passes |v||k|. The statement "
+                                "With $v_t = (-1)^t v$ at one key the norm never passes $|v||k|$. The statement "
                                 "needs a law of the pairs (linear_norm_growth).",
                                 measure),
                     "Independent zero-mean pairs do make it grow in the mean, and that is what the text has "
@@ -236,8 +237,8 @@ Claim decay_bounds_and_forgets() {
           ledger_row("gla-bounded-forgets", "000 §2.2 first bullet",
                      "The memory decay of gated linear attention mitigates the exploding norm, at the "
                      "expense of forgetting.",
-                     "For a constant scalar lambda < 1 and independent standard Gaussian pairs E|S_t|_F^2 = d "
-                     "dv (1 - lambda^(2t)) / (1 - lambda^2); an item of age m keeps lambda^m.",
+                     "For a constant scalar $lambda < 1$ and independent standard Gaussian pairs $E|S_t|_F^2 = d "
+                     "dv (1 - lambda^(2t)) / (1 - lambda^2)$; an item of age $m$ keeps $lambda^m$.",
                      measure),
           {real_param("lambda", 0.9, 0.3, 0.97, "decay"), integer_param("t", 10, 2, 128, "steps"),
            integer_param("d", 8, 2, 32, "key width"), integer_param("dv", 4, 2, 32, "value width")}),

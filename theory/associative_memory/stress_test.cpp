@@ -19,11 +19,11 @@ Claim linear_against_round() {
                                       integer_param("d", 128, 128, 256, "key width, a power of two")};
   Claim claim = ledger_row(
       "stress-linear-vs-round", "000 §3.2, Fig 5 (fixed keys, exact read)",
-      "With d fixed at 128, keys and values set to the almost orthogonal vectors of Theorem 1, the linear kernel is "
-      "severely degraded as n >= d grows, and rounding is not.",
-      "Linear is exact exactly for orthonormal keys, so up to n = d = 128; beyond, no state of d columns holds n "
+      "With $d$ fixed at 128, keys and values set to the almost orthogonal vectors of Theorem 1, the linear kernel is "
+      "severely degraded as $n >= d$ grows, and rounding is not.",
+      "Linear is exact exactly for orthonormal keys, so up to $n = d = 128$; beyond, no state of $d$ columns holds $n$ "
       "free values, and its final error is at least that of least squares. Rounding is exact while the coherence is "
-      "below 1/8.",
+      "below $1/8$.",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);
@@ -60,7 +60,7 @@ Claim linear_against_round() {
         points.push_back(rival_system(reflected(few), label(few), "half as many, but random, keys"));
         return points;
       });
-  claim.explanation = "At n = d = 128 itself the two cannot be told apart: orthonormal keys allow no loss. The "
+  claim.explanation = "At $n = d = 128$ itself the two cannot be told apart: orthonormal keys allow no loss. The "
                       "paper's curves are of trained reads (fig5_training).";
   claim.tasks = {"swap"};
   return at_parameters(running(claim, {"delta_net", "delta_former"}), params);
@@ -85,9 +85,11 @@ Claim householder() {
   const std::vector<ParamSpec> params{integer_param("d", 6, 2, 256, "key width")};
   Claim claim = ledger_row(
       "swap-householder", "000 Theorem 1 with the linear kernel, E.3",
-      "With the identity as f, for which n <= d orthonormal keys serve, the step k_t = k_a - k_b, v_t = 0 exchanges "
+      "With the identity as $f$, for which $n <= d$ orthonormal keys serve, the step $k_t = k_a - k_b$, $v_t = 0$ "
+      "exchanges "
       "the two values.",
-      "I - beta k k^T with beta |k|^2 = 2 is a Householder reflection: eigenvalue 1 - beta |k|^2 = -1 along k, 1 "
+      "$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection: eigenvalue $1 - beta |k|^2 = -1$ along $k$, "
+      "1 "
       "across it.",
       [params](const Protocol &protocol) {
         const int d = point_of(protocol, params).integer("d");
@@ -130,37 +132,37 @@ std::vector<double> untouched(size_t first, size_t stories, int n, int swaps, st
 Claim participation() {
   const std::vector<ParamSpec> params{integer_param("n", 128, 3, 1024, "elements"),
                                       integer_param("swaps", 256, 1, 4096, "exchanges")};
-  Claim claim =
-      ledger_row("stress-participation", "000 §3.2 stress test",
-                 "Lengths of 256, 512 and 1024 for n = 128, 256 and 512 let most elements take part in the exchanges.",
-                 "After L uniform exchanges an element has been left alone with probability (1 - 2/n)^L: 1.8 % at L "
-                 "= 2 n, so that 98.2 % take part; 13.4 % and 86.6 % if the length includes the n writes.",
-                 [params](const Protocol &protocol) {
-                   std::vector<Point> points;
-                   std::vector<std::pair<int, int>> cases{{8, 8}, {128, 256}, {128, 128}};
-                   if (protocol.full()) cases.emplace_back(512, 1024);
-                   if (protocol.point) cases = {{protocol.point->integer("n"), protocol.point->integer("swaps")}};
-                   for (const auto &[n, swaps] : cases) {
-                     const double alone = std::pow(1 - 2.0 / n, swaps);
-                     const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000,
-                                                    [&, n = n, swaps = swaps](size_t i, size_t count) {
-                                                      return untouched(i, count, n, swaps, protocol.seed);
-                                                    });
-                     const Params label = labels({{"n", num(n)}, {"swaps", num(swaps)}});
-                     points.push_back(as_statement(at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5),
-                                                   label, "share that takes part: most"));
-                     const Point left = as_obligation(sampled_point(share, alone), label, "share left alone");
-                     points.push_back(left);
-                     points.push_back(rival_law(left, "(1 - 1/n)^L", std::pow(1 - 1.0 / n, swaps)));
-                     if (n < 40) points.push_back(rival_law(left, "exp(-2 L / n)", std::exp(-2.0 * swaps / n)));
-                   }
-                   if (protocol.point) return points;
-                   // Too few exchanges to reach most.
-                   const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
-                   points.push_back(rival_system(at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5),
-                                                 labels({{"n", num(128)}, {"swaps", num(32)}}), "length n/4"));
-                   return points;
-                 });
+  Claim claim = ledger_row(
+      "stress-participation", "000 §3.2 stress test",
+      "Lengths of 256, 512 and 1024 for $n = 128$, 256 and 512 let most elements take part in the exchanges.",
+      "After $L$ uniform exchanges an element has been left alone with probability $(1 - 2/n)^L$: 1.8 % at $L "
+      "= 2 n$, so that 98.2 % take part; 13.4 % and 86.6 % if the length includes the $n$ writes.",
+      [params](const Protocol &protocol) {
+        std::vector<Point> points;
+        std::vector<std::pair<int, int>> cases{{8, 8}, {128, 256}, {128, 128}};
+        if (protocol.full()) cases.emplace_back(512, 1024);
+        if (protocol.point) cases = {{protocol.point->integer("n"), protocol.point->integer("swaps")}};
+        for (const auto &[n, swaps] : cases) {
+          const double alone = std::pow(1 - 2.0 / n, swaps);
+          const Mean share =
+              sample_mean(wanted_sensitivity(protocol), 500, 400000, [&, n = n, swaps = swaps](size_t i, size_t count) {
+                return untouched(i, count, n, swaps, protocol.seed);
+              });
+          const Params label = labels({{"n", num(n)}, {"swaps", num(swaps)}});
+          points.push_back(as_statement(at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5), label,
+                                        "share that takes part: most"));
+          const Point left = as_obligation(sampled_point(share, alone), label, "share left alone");
+          points.push_back(left);
+          points.push_back(rival_law(left, "(1 - 1/n)^L", std::pow(1 - 1.0 / n, swaps)));
+          if (n < 40) points.push_back(rival_law(left, "exp(-2 L / n)", std::exp(-2.0 * swaps / n)));
+        }
+        if (protocol.point) return points;
+        // Too few exchanges to reach most.
+        const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
+        points.push_back(rival_system(at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5),
+                                      labels({{"n", num(128)}, {"swaps", num(32)}}), "length n/4"));
+        return points;
+      });
   claim.explanation = "The paper does not say whether the length includes the writes; most take part either way.";
   return at_parameters(claim, params);
 }
@@ -188,8 +190,9 @@ Claim rotary() {
       "The proof of Theorem 1 needs no positional embedding, and rotary embeddings may damage expression and "
       "extrapolation.",
       "At fixed orthonormal keys, rounding as kernel and rotated keys and queries, most reads are wrong (accuracy "
-      "0.27 at n = 5, d = 8, 16 exchanges); all are right without. A lone key of pair p is read after a lag of D "
-      "steps with weight round(cos(D base^{-2p/d})).",
+      "0.27 at $n = 5$, $d = 8$, 16 exchanges); all are right without. A lone key of pair $p$ is read after a lag of "
+      "$D$ "
+      "steps with weight round(cos($D$ base^{-$2p/d$})).",
       [params](const Protocol &protocol) {
         std::vector<Point> points;
         const Params at = point_of(protocol, params);

@@ -79,12 +79,13 @@ Claim linear_row() {
                                    {"-1/2 <S k, v>", [s](const Dense &S) { return -s.recall(S) / 2; }}},
                                   {{"with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {})}}};
                   });
-  return running(at_parameters(ledger_row("table2-linear", "000 Table 2, Eq 33-34, 65-68",
-                                          "Linear attention, A = B = I and C = v_t k_t^T, is one gradient step on -<S "
-                                          "k_t, v_t>.",
-                                          "Identity.", measure),
-                               widths),
-                 {"linear", "delta_net"});
+  return running(
+      at_parameters(ledger_row("table2-linear", "000 Table 2, Eq 33-34, 65-68",
+                               "Linear attention, $A = B = I$ and $C = v_t k_t^T$, is one gradient step on $-<S "
+                               "k_t, v_t>$.",
+                               "Identity.", measure),
+                    widths),
+      {"linear", "delta_net"});
 }
 
 Claim gated_linear_row() {
@@ -103,14 +104,15 @@ Claim gated_linear_row() {
                        {"the write gated too", row_gated_step(s, gated)}}};
       });
   return running(
-      at_parameters(explained(ledger_row("table2-gla", "000 Table 2, Eq 69",
-                                         "Gated linear attention, A = diag(lambda_t), B = I, C = v_t k_t^T, every "
-                                         "element of lambda_t in (0,1), is one gradient step on -<S k_t, v_t> + 1/2 "
-                                         "||diag(sqrt(1-lambda_t)) S||_F^2.",
-                                         "Identity.", measure),
-                              "The gate as printed acts on the value side (the rows of S). The layer of the cited "
-                              "reference [47] gates the key side, B = diag(lambda_t)."),
-                    widths),
+      at_parameters(
+          explained(ledger_row("table2-gla", "000 Table 2, Eq 69",
+                               "Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every "
+                               "element of $lambda_t$ in (0,1), is one gradient step on $-<S k_t, v_t> + 1/2 "
+                               "||diag(sqrt(1-lambda_t)) S||_F^2$.",
+                               "Identity.", measure),
+                    "The gate as printed acts on the value side (the rows of $S$). The layer of the cited "
+                    "reference [47] gates the key side, $B = diag(lambda_t)$."),
+          widths),
       {"gated_linear"});
 }
 
@@ -136,12 +138,13 @@ Claim delta_row() {
                                    {"the erase as a gain", half_square(s, -1, 1)}},
                                   {{"no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {})}}};
                   });
-  return running(at_parameters(ledger_row("table2-deltanet", "000 Table 2, Eq 70-74",
-                                          "DeltaNet, A = I, B = I - k_t k_t^T, C = v_t k_t^T, is one gradient step on "
-                                          "1/2 ||S k_t - v_t||^2.",
-                                          "Identity, for keys of any norm.", measure),
-                               widths),
-                 {"delta_net", "linear"});
+  return running(
+      at_parameters(ledger_row("table2-deltanet", "000 Table 2, Eq 70-74",
+                               "DeltaNet, $A = I$, $B = I - k_t k_t^T$, $C = v_t k_t^T$, is one gradient step on "
+                               "$1/2 ||S k_t - v_t||^2$.",
+                               "Identity, for keys of any norm.", measure),
+                    widths),
+      {"delta_net", "linear"});
 }
 
 } // namespace

@@ -106,22 +106,25 @@ Claim gated_softmax_row() {
                   "table2-gated-softmax",
                   asserted(
                       "Table 2, last row, with Eq 81: the objective of gated softmax attention.",
-                      "t is sufficiently large; every element of lambda_t in (0, 1)",
+                      "$t$ is sufficiently large; every element of $lambda_t$ in (0, 1)",
                       "Eq 81 repeats it; §2.2 says only that the gate was found to help.",
                       "The row is derived as the others are, by Eq 64, and the asterisk says that it is approximate. "
-                      "We carried the factor 1/t of the ungated row over; the regulariser should be 1/2 |diag(sqrt(1 - "
-                      "(t-1)/t lambda)) S|^2. That a gate adds a decay, which is all the text uses, stays true."),
+                      "We carried the factor $1/t$ of the ungated row over; the regulariser should be $1/2 "
+                      "|diag(sqrt(1 - "
+                      "(t-1)/t lambda)) S|^2$. That a gate adds a decay, which is all the text uses, stays true."),
                   "000 Table 2, last row; Eq 81; footnote: t sufficiently large",
-                  "For large t gated softmax attention, A = (t-1)/t diag(lambda_t), B = I, C = v_t phi(k_t)^T / "
-                  "t with every element of lambda_t in (0,1), is one gradient step on -1/t <S phi(k_t), v_t> + "
-                  "1/(2t) ||diag(sqrt(1-lambda_t)) S||_F^2.",
-                  "The printed objective generates A = I - diag(1-lambda)/t. The gap of the diagonals, "
-                  "(1-lambda) - (1-2 lambda)/t, grows to 1 - lambda with t. By Eq 64 the layer's own objective is "
-                  "-1/t <S phi, v> + 1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2: for large t, no 1/t on the "
+                  "For large $t$ gated softmax attention, $A = (t-1)/t diag(lambda_t)$, $B = I$, $C = v_t phi(k_t)^T / "
+                  "t$ with every element of $lambda_t$ in (0,1), is one gradient step on $-1/t <S phi(k_t), v_t> + "
+                  "1/(2t) ||diag(sqrt(1-lambda_t)) S||_F^2$.",
+                  "The printed objective generates $A = I - diag(1-lambda)/t$. The gap of the diagonals, "
+                  "$(1-lambda) - (1-2 lambda)/t$, grows to $1 - lambda$ with $t$. By Eq 64 the layer's own objective "
+                  "is "
+                  "$-1/t <S phi, v> + 1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large $t$, no $1/t$ on the "
                   "regulariser.",
                   measure),
-              "Every other row of Table 2 is exact, and this one is exact at lambda = 1. Below it the 1/t of the "
-              "normaliser was carried over to a decay that does not shrink with t, so that a large t makes it worse."),
+              "Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. Below it the $1/t$ of the "
+              "normaliser was carried over to a decay that does not shrink with $t$, so that a large $t$ makes it "
+              "worse."),
           {real_param("t", 1e4, 2, 1e9, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate")}),
       {"gated_linear"});
 }
@@ -170,21 +173,22 @@ Claim gated_normaliser() {
   };
   return running(
       at_parameters(
-          explained(refuted_row(
-                        "gated-softmax-normaliser",
-                        stricter("Table 2, last row, with a reference to [21]; §2.1.2: FoX 'incorporates gating into "
-                                 "Softmax attention, adopting a formulation essentially identical'.",
-                                 "t is sufficiently large",
-                                 "The text does not print the layer of [21]; it inserts diag(lambda) into A_t."),
-                        "000 Table 2, last row, as the model of [21]; §2.1.2 Gating; footnote: t sufficiently large",
-                        "Stricter reading: the row is the gated softmax attention of [21], whose normaliser is gated "
-                        "as well. For large t its decay is (t-1)/t lambda and the weight of a write 1/t.",
-                        "With Z_t = lambda Z_{t-1} + kappa_t the decay is lambda Z_{t-1}/Z_t, which tends to lambda as "
-                        "the row's does, and the weight of a write kappa_t/Z_t, which tends to 1 - lambda: the update "
-                        "does not vanish.",
-                        measure),
-                    "The text does not print the layer of [21]; §2.2 only inserts diag(lambda) into A_t. Where the "
-                    "normaliser forgets as the memory does, the write keeps a fixed share."),
+          explained(
+              refuted_row(
+                  "gated-softmax-normaliser",
+                  stricter("Table 2, last row, with a reference to [21]; §2.1.2: FoX 'incorporates gating into "
+                           "Softmax attention, adopting a formulation essentially identical'.",
+                           "$t$ is sufficiently large",
+                           "The text does not print the layer of [21]; it inserts $diag(lambda)$ into $A_t$."),
+                  "000 Table 2, last row, as the model of [21]; §2.1.2 Gating; footnote: t sufficiently large",
+                  "Stricter reading: the row is the gated softmax attention of [21], whose normaliser is gated "
+                  "as well. For large $t$ its decay is $(t-1)/t lambda$ and the weight of a write $1/t$.",
+                  "With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$, which tends to $lambda$ as "
+                  "the row's does, and the weight of a write $kappa_t/Z_t$, which tends to $1 - lambda$: the update "
+                  "does not vanish.",
+                  measure),
+              "The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. Where the "
+              "normaliser forgets as the memory does, the write keeps a fixed share."),
           {integer_param("t", 1000, 3, 4000, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate of every step")}),
       {"gated_softmax"});
 }

@@ -115,9 +115,9 @@ Claim momentum_row() {
   };
   return running(
       at_parameters(explained(ledger_row("table2-momentum", "000 Table 2, Appendix B.2",
-                                         "DeltaNet with momentum, A = I, B = I - k_t k_t^T, C_t = eta_t C_{t-1} "
-                                         "+ v_t k_t^T with eta_t in (0,1), is one gradient step on 1/2 ||S "
-                                         "k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i^T S k_i.",
+                                         "DeltaNet with momentum, $A = I$, $B = I - k_t k_t^T$, $C_t = eta_t C_{t-1} "
+                                         "+ v_t k_t^T$ with $eta_t$ in (0,1), is one gradient step on $1/2 ||S "
+                                         "k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i^T S k_i$.",
                                          "Identity.", measure),
                               "The momentum acts on the write alone. It is not heavy-ball momentum on the "
                               "gradient of DeltaNet's objective."),
@@ -153,17 +153,19 @@ Claim momentum_as_printed() {
   return running(
       at_parameters(
           explained(
-              refuted_row("eq76-momentum",
-                          slip("Eq 76: <S k_t, v_t> inside a sum over i.", "none", "Table 2 has <S k_i, v_i>."),
-                          "000 Eq 76",
-                          "With momentum the objective is 1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) <S "
-                          "k_t, v_t>.",
-                          "The pair in the sum is i, <S k_i, v_i>, as Table 2 has it. As printed it generates C_t = "
-                          "(sum of the weights) v_t k_t^T.",
-                          measure),
-              "A slip of the index: Table 2 is right. Smallest case: k = 1, 1, v = 1, 2, eta = 3/4 gives C_2 = 11/4, "
+              refuted_row(
+                  "eq76-momentum",
+                  slip("Eq 76: $<S k_t, v_t>$ inside a sum over $i$.", "none", "Table 2 has $<S k_i, v_i>$."),
+                  "000 Eq 76",
+                  "With momentum the objective is $1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) <S "
+                  "k_t, v_t>$.",
+                  "The pair in the sum is $i$, $<S k_i, v_i>$, as Table 2 has it. As printed it generates $C_t$ = "
+                  "(sum of the weights) $v_t k_t^T$.",
+                  measure),
+              "A slip of the index: Table 2 is right. Smallest case: $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ gives $C_2 = "
+              "11/4$, "
               "as "
-              "printed 7/2."),
+              "printed $7/2$."),
           parameters),
       {"delta_momentum"});
 }
@@ -205,12 +207,13 @@ Claim momentum_sum() {
     }
     return points;
   };
-  return running(at_parameters(ledger_row("table2-momentum-eq75", "000 Eq 75",
-                                          "C_t = eta_t C_{t-1} + v_t k_t^T with C_0 = 0 is sum_{i<=t} (prod_{j=i+1..t} "
-                                          "eta_j) v_i k_i^T.",
-                                          "Identity; the empty product at i = t is 1.", measure),
-                               parameters),
-                 {"delta_momentum"});
+  return running(
+      at_parameters(ledger_row("table2-momentum-eq75", "000 Eq 75",
+                               "$C_t = eta_t C_{t-1} + v_t k_t^T$ with $C_0 = 0$ is $sum_{i<=t} (prod_{j=i+1..t} "
+                               "eta_j) v_i k_i^T$.",
+                               "Identity; the empty product at $i = t$ is 1.", measure),
+                    parameters),
+      {"delta_momentum"});
 }
 
 } // namespace
@@ -227,7 +230,7 @@ std::vector<Claim> table_2_momentum() {
           "(ci/suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels) a delta rule with step 1 "
           "has .96 at the best of four rates (one seed .79) and with momentum .9, times a learned factor a token, "
           ".998, "
-          "above it (p = .02); DeltaNet, whose step is learned, has .9995 without momentum. In a reduced form: "
+          "above it $(p = .02)$; DeltaNet, whose step is learned, has .9995 without momentum. In a reduced form: "
           "momentum_reduced.")};
 }
 

@@ -78,12 +78,13 @@ Claim softmax_without_norm() {
     }
     return points;
   };
-  return running(at_parameters(ledger_row("table2-softmax-nonorm", "000 Table 2, Eq 11-12",
-                                          "Softmax attention without its normaliser, A = B = I and C = v_t phi(k_t)^T "
-                                          "with phi of Eq 11, is one gradient step on -<S phi(k_t), v_t>.",
-                                          "Identity.", measure),
-                               lengths),
-                 {"exp_unnormalized", "softmax"});
+  return running(
+      at_parameters(ledger_row("table2-softmax-nonorm", "000 Table 2, Eq 11-12",
+                               "Softmax attention without its normaliser, $A = B = I$ and $C = v_t phi(k_t)^T$ "
+                               "with $phi$ of Eq 11, is one gradient step on $-<S phi(k_t), v_t>$.",
+                               "Identity.", measure),
+                    lengths),
+      {"exp_unnormalized", "softmax"});
 }
 
 Claim softmax_with_norm() {
@@ -114,14 +115,15 @@ Claim softmax_with_norm() {
   };
   return running(
       at_parameters(
-          explained(ledger_row("table2-softmax-norm", "000 Table 2, Eq 77-80; footnote: t sufficiently large",
-                               "For large t softmax attention, A = (t-1)/t I, B = I, C = v_t phi(k_t)^T / t, is one "
-                               "gradient step on -1/t <S phi(k_t), v_t> + 1/(2t) ||S||_F^2, read as S_t phi(q_t) / "
-                               "c(q_t).",
-                               "Identity for every t, with c_t(q) = Z_t(q)/t, the normaliser over its number of terms.",
-                               measure),
-                    "A large t is needed only where c_t(q) is to be a constant of the query (softmax_lln). The step "
-                    "itself is exact at every t."),
+          explained(
+              ledger_row("table2-softmax-norm", "000 Table 2, Eq 77-80; footnote: t sufficiently large",
+                         "For large $t$ softmax attention, $A = (t-1)/t I$, $B = I$, $C = v_t phi(k_t)^T / t$, is one "
+                         "gradient step on $-1/t <S phi(k_t), v_t> + 1/(2t) ||S||_F^2$, read as $S_t phi(q_t) / "
+                         "c(q_t)$.",
+                         "Identity for every $t$, with $c_t(q) = Z_t(q)/t$, the normaliser over its number of terms.",
+                         measure),
+              "A large $t$ is needed only where $c_t(q)$ is to be a constant of the query (softmax_lln). The step "
+              "itself is exact at every $t$."),
           lengths),
       {"softmax", "exp_unnormalized"});
 }

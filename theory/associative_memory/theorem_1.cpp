@@ -23,10 +23,12 @@ SwapStory without_one(SwapStory story, int n) {
 Claim theorem() {
   Claim claim = ledger_row(
       "theorem1-round", "000 Theorem 1, Appendix E.1, §3.2",
-      "With n unit keys whose inner products are at most eps < 1/8 in size, and f right on the neighbourhoods U(x, 4 "
-      "eps) of x = -1, 0, 1, 2, a step with k_t = k_{t1} - k_{t2}, t2 < t1, and v_t = 0 exchanges the values of the "
+      "With $n$ unit keys whose inner products are at most $eps < 1/8$ in size, and $f$ right on the neighbourhoods "
+      "U($x$, $4 "
+      "eps$) of $x = -1$, 0, 1, 2, a step with $k_t = k_{t1} - k_{t2}$, $t2 < t1$, and $v_t = 0$ exchanges the values "
+      "of the "
       "two keys and leaves all others as they are, however many exchanges went before.",
-      "Every read is exact, to the last bit, with f = round.", [](const Protocol &protocol) {
+      "Every read is exact, to the last bit, with $f$ = round.", [](const Protocol &protocol) {
         std::vector<Point> points;
         const auto add = [&](const KeySet &set, int swaps, const std::string &form, Real real) {
           const Dense keys = keys_at(describe(set), set, protocol.seed);
@@ -69,8 +71,9 @@ Claim theorem() {
 Claim order() {
   Claim claim = ledger_row(
       "theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2",
-      "The difference is taken as k_t = k_{t1} - k_{t2} with t2 < t1.",
-      "Needed for an f of which only Assumption 2 is known, which leaves f(-2) free; f = round tracks in either order.",
+      "The difference is taken as $k_t = k_{t1} - k_{t2}$ with $t2 < t1$.",
+      "Needed for an $f$ of which only Assumption 2 is known, which leaves $f(-2)$ free; $f$ = round tracks in either "
+      "order.",
       [](const Protocol &protocol) {
         std::vector<Point> points;
         const auto add = [&](const KeySet &set, int swaps) {
@@ -97,7 +100,7 @@ Claim order() {
       });
   claim.explanation =
       "The theorem states the order without saying what for; the proof of Lemma 1 excludes the other one because it "
-      "would need f(-2) = -2.";
+      "would need $f(-2) = -2$.";
   claim.tasks = {"swap"};
   return at_parameters(running(claim, {"delta_former"}), key_params(200));
 }
@@ -136,9 +139,9 @@ SwapStory asked_ten_times(const SwapStory &story) {
 Claim queries() {
   Claim claim = ledger_row(
       "theorem1-query-step", "000 Theorem 1 ('when retrieving the values')",
-      "Reading a key through q_t returns its present value, at any time and any number of times.",
-      "A read writes nothing. A step that writes as well is another thing: (q, 0) erases the key, (q, its value) "
-      "changes nothing, and k = 0 is neutral where kappa(0) = 0, as for round and not for exp.",
+      "Reading a key through $q_t$ returns its present value, at any time and any number of times.",
+      "A read writes nothing. A step that writes as well is another thing: ($q$, 0) erases the key, ($q$, its value) "
+      "changes nothing, and $k = 0$ is neutral where $kappa(0) = 0$, as for round and not for exp.",
       [](const Protocol &protocol) {
         KeySet set = leaning;
         int swaps = 100;
@@ -167,10 +170,11 @@ Claim queries() {
 Claim typo() {
   Claim claim = refuted_row(
       "theorem1-typo-fkiki",
-      slip("Theorem 1: 'since f(k_i . k_i) = 0, we have u_i = v_i'.", "i <= n",
-           "The conclusion u_i = v_i is right, and Lemma 1 uses f(1) = 1."),
-      "000 Theorem 1, before the construction", "For i <= n, f(k_i . k_i) = 0 and therefore u_i = v_i.",
-      "f(k_i . k_j) = 0 for i != j, while f(k_i . k_i) = f(1) = 1; u_i = v_i holds.", [](const Protocol &protocol) {
+      slip("Theorem 1: 'since $f$($k_i$ . $k_i$) = 0, we have $u_i = v_i$'.", "$i <= n$",
+           "The conclusion $u_i = v_i$ is right, and Lemma 1 uses $f(1) = 1$."),
+      "000 Theorem 1, before the construction", "For $i <= n$, $f$($k_i$ . $k_i$) = 0 and therefore $u_i = v_i$.",
+      "$f$($k_i$ . $k_j$) = 0 for $i != j$, while $f$($k_i$ . $k_i$) = $f(1) = 1$; $u_i = v_i$ holds.",
+      [](const Protocol &protocol) {
         const KeySet set = protocol.point ? keys_of(*protocol.point) : leaning;
         const Dense keys = keys_at(describe(set), set, protocol.seed);
         const int n = keys.rows;
@@ -190,7 +194,7 @@ Claim typo() {
                          "exp, with f(k_i . k_j) near 1"),
             rival_law(diagonal, "0", 0)};
       });
-  claim.explanation = "An index: what makes u_i = v_i is that different keys do not see each other.";
+  claim.explanation = "An index: what makes $u_i = v_i$ is that different keys do not see each other.";
   return at_parameters(running(claim, {"delta_former"}), key_params(1));
 }
 

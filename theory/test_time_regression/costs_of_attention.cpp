@@ -65,14 +65,15 @@ std::vector<Point> quadratic_and_linear(const Protocol &p) {
 
 Claim softmax_t2_linear_t() {
   return at_parameters(
-      running(ledger_row(
-                  "softmax-t2-linear-t", "003 §2",
-                  "Softmax attention takes O(T^2) time for a whole sequence even with cached keys and values, linear "
-                  "attention O(T).",
-                  "T (T + 1) / 2 (Dk + Dv) multiply-adds against 2 T Dk Dv: equal at T + 1 = 4 Dk Dv / (Dk + Dv), "
-                  "which is 128 at Dk = Dv = 64.",
-                  quadratic_and_linear),
-              {"softmax", "linear"}),
+      running(
+          ledger_row(
+              "softmax-t2-linear-t", "003 §2",
+              "Softmax attention takes $O(T^2)$ time for a whole sequence even with cached keys and values, linear "
+              "attention $O(T)$.",
+              "$T (T + 1) / 2 (Dk + Dv)$ multiply-adds against 2 $T$ Dk Dv: equal at $T + 1 = 4 Dk Dv / (Dk + Dv)$, "
+              "which is 128 at $Dk = Dv = 64$.",
+              quadratic_and_linear),
+          {"softmax", "linear"}),
       heads);
 }
 
@@ -115,7 +116,7 @@ Claim softmax_memory_grows() {
           ledger_row("softmax-memory-grows", "003 Vignette 4",
                      "The recurrent layers compress the prefix into a state of constant size; self-attention keeps all "
                      "pairs of the prefix, so that its memory grows with the sequence.",
-                     "t (Dk + Dv) numbers against Dk Dv: equal at t = Dk Dv / (Dk + Dv).", kept_numbers),
+                     "$t (Dk + Dv)$ numbers against Dk Dv: equal at $t = Dk Dv / (Dk + Dv)$.", kept_numbers),
           {"softmax", "linear"}),
       prefixes);
 }
@@ -238,18 +239,19 @@ Claim local_linear_complexity_gram() {
   return at_parameters(
       running(
           explained(
-              refuted_row("local-linear-complexity-gram",
-                          asserted("§4, higher-order attention: 'Computing {X_t^T W_t X_t} requires O(T^2 D_k) time'.",
-                                   "all T prefixes", "The next clause gives the solves' cost, O(T D_k^3), right.",
-                                   "One power of D_k is missing: T^2/2 outer products of width D_k + 1 cost O(T^2 "
-                                   "D_k^2). The conclusion, that the form is impractical for all but the smallest "
-                                   "problems, is stronger with it."),
-                          "003 §4, higher-order attention",
-                          "Computing the Gram matrices X_t^T W_t X_t of all T prefixes takes O(T^2 Dk) time.",
-                          "O(T^2 Dk^2): T (T + 1) / 2 (Dk + 1)(Dk + 2) products. The weights change with the "
-                          "query, so that no Gram matrix follows from the last by one outer product.",
-                          gram_cost),
-              "A slip of one power of Dk: each of the T (T + 1) / 2 pairs adds an outer product of width Dk + 1. "
+              refuted_row(
+                  "local-linear-complexity-gram",
+                  asserted("§4, higher-order attention: 'Computing {$X_t^T W_t X_t$} requires $O(T^2 D_k)$ time'.",
+                           "all $T$ prefixes", "The next clause gives the solves' cost, $O(T D_k^3)$, right.",
+                           "One power of $D_k$ is missing: $T^2/2$ outer products of width $D_k + 1$ cost $O(T^2 "
+                           "D_k^2)$. The conclusion, that the form is impractical for all but the smallest "
+                           "problems, is stronger with it."),
+                  "003 §4, higher-order attention",
+                  "Computing the Gram matrices $X_t^T W_t X_t$ of all $T$ prefixes takes $O(T^2 Dk)$ time.",
+                  "$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. The weights change with the "
+                  "query, so that no Gram matrix follows from the last by one outer product.",
+                  gram_cost),
+              "A slip of one power of Dk: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. "
               "The three other costs given beside it are right."),
           {"local_linear"}),
       local_fit);
@@ -287,15 +289,15 @@ std::vector<Point> other_costs(const Protocol &p) {
 
 Claim local_linear_complexity_other() {
   return at_parameters(
-      running(
-          ledger_row(
-              "local-linear-complexity-other", "003 §4, higher-order attention",
-              "Materialising all X_t takes O(T^2 Dk) space and their Gram matrices O(T Dk^2); solving the T systems "
-              "takes O(T Dk^3) time.",
-              "T (T + 1) / 2 (Dk + 1) and T (Dk + 1)^2 numbers; T (Dk + 1)^3 / 6 products and lower orders "
-              "(a third in multiplications and additions).",
-              other_costs),
-          {"local_linear"}),
+      running(ledger_row(
+                  "local-linear-complexity-other", "003 §4, higher-order attention",
+                  "Materialising all $X_t$ takes $O(T^2 Dk)$ space and their Gram matrices $O(T Dk^2)$; solving the "
+                  "$T$ systems "
+                  "takes $O(T Dk^3)$ time.",
+                  "$T (T + 1) / 2 (Dk + 1)$ and $T (Dk + 1)^2$ numbers; $T (Dk + 1)^3 / 6$ products and lower orders "
+                  "(a third in multiplications and additions).",
+                  other_costs),
+              {"local_linear"}),
       local_fit);
 }
 

@@ -11,15 +11,16 @@ Claim fig2_loss_table() {
   return explained(
       untested_row(
           "fig2-loss-table", Reason::under_specified, source,
-          "Loss curves |v_{t+1} - m_t(k_{t+1})|^2 of linear attention (output normalised after Qin et al. 2022), "
-          "RLS, softmax attention, p = 1 and the naive forecaster at Dk = 64, T = 256, without learnable "
-          "parameters, for the switching process of Eq 55 with noise 0.02 Sigma^(1/2).",
+          "Loss curves $|v_{t+1} - m_t(k_{t+1})|^2$ of linear attention (output normalised after Qin et al. 2022), "
+          "RLS, softmax attention, $p = 1$ and the naive forecaster at $Dk = 64$, $T = 256$, without learnable "
+          "parameters, for the switching process of Eq 55 with noise $0.02 Sigma^(1/2)$.",
           "No number can be read off the figure."),
-      "Not given: the off-diagonals of Sigma, the first key, whether softmax (cited as Eq 1) and p = 1 normalise keys "
+      "Not given: the off-diagonals of $Sigma$, the first key, whether softmax (cited as Eq 1) and $p = 1$ normalise "
+      "keys "
       "and "
-      "queries and at which scale, what replaces the inverse while t <= Dk, the number of sequences. What the text "
+      "queries and at which scale, what replaces the inverse while $t <= Dk$, the number of sequences. What the text "
       "says "
-      "about the curves is measured in rows of its own, for six settings of Sigma and the first key.");
+      "about the curves is measured in rows of its own, for six settings of $Sigma$ and the first key.");
 }
 
 // ---- "As expected, linear attention performs the worst" ------------------------------------------------------------------
@@ -43,13 +44,13 @@ Claim fig2_linear_worst() {
           under("its output is scaled to RMS 1",
                 ledger_row("fig2-linear-worst", source + ", footnote 2",
                            "Linear attention, its output normalised after Qin et al. 2022, performs the worst "
-                           "of the four, since K^T K != I.",
+                           "of the four, since $K^T K != I$.",
                            "True in every segment, by a factor above 40, if the output is scaled to RMS 1 as "
-                           "that normaliser does (norm sqrt(Dk) against targets of norm 1). Scaled to norm 1 "
+                           "that normaliser does (norm $sqrt(Dk)$ against targets of norm 1). Scaled to norm 1 "
                            "it beats softmax attention as Eq 1 prints it.",
                            linear_is_worst)),
           "Footnote 2 cites a normaliser of the RMS or LayerNorm kind, under which the statement holds by far; the "
-          "reason is then the norm of the output rather than K^T K != I. State the normalisation with the ranking."),
+          "reason is then the norm of the output rather than $K^T K != I$. State the normalisation with the ranking."),
       {"linear", "rls", "softmax", "local_linear"});
 }
 
@@ -97,12 +98,12 @@ Claim fig2_rls_high_error() {
                 ledger_row("fig2-rls-high-error", source,
                            "Unweighted RLS cannot adapt to the switch, since it cannot discount earlier pairs, and "
                            "keeps a high error; the nonparametric regressors adapt.",
-                           "Against p = 1 and softmax attention at bandwidth 0.1. Against softmax as Eq 1 prints it "
+                           "Against $p = 1$ and softmax attention at bandwidth 0.1. Against softmax as Eq 1 prints it "
                            "the order is reversed.",
                            rls_stays_high)),
-          "RLS that forgets does adapt, so the reason given is right. Confound: the switch at T/4 = Dk falls on the "
+          "RLS that forgets does adapt, so the reason given is right. Confound: the switch at $T/4 = Dk$ falls on the "
           "interpolation threshold, where least squares without a ridge spikes even if nothing switches; a switch away "
-          "from t = Dk would show the effect alone."),
+          "from $t = Dk$ would show the effect alone."),
       {"rls", "mesa", "softmax", "softmax_qknorm", "local_linear"});
 }
 
@@ -136,21 +137,22 @@ Claim fig2_softmax_adapts() {
       explained(
           refuted_row(
               "fig2-softmax-adapts",
-              asserted("§5: 'the nonparametric regressors are able to adapt quickly to the transition since earlier "
-                       "keys are dissimilar to the later keys'.",
-                       "softmax attention (Eq 1); keys of Eq 55; D_k = 64, T = 256; no learnable parameters",
-                       "The next sentence compares p = 1 with p = 0; the bandwidth is Eq 1's and is not restricted.",
-                       "The sentence describes the curves of Fig 2. Eq 1 is named for the layer; the figure's softmax "
-                       "normalises queries and keys, and its bandwidth is a free parameter of the estimator. At a "
-                       "sharper bandwidth than Eq 51's the curve adapts as described."),
+              asserted(
+                  "§5: 'the nonparametric regressors are able to adapt quickly to the transition since earlier "
+                  "keys are dissimilar to the later keys'.",
+                  "softmax attention (Eq 1); keys of Eq 55; $D_k = 64$, $T = 256$; no learnable parameters",
+                  "The next sentence compares $p = 1$ with $p = 0$; the bandwidth is Eq 1's and is not restricted.",
+                  "The sentence describes the curves of Fig 2. Eq 1 is named for the layer; the figure's softmax "
+                  "normalises queries and keys, and its bandwidth is a free parameter of the estimator. At a "
+                  "sharper bandwidth than Eq 51's the curve adapts as described."),
               source + ", Eq 1",
               "Softmax attention (Eq 1) adapts quickly to the switch, since earlier keys are dissimilar to "
               "the later ones.",
-              "At scale 1/sqrt(Dk) the weights stay near uniform: the loss is within e^(-0.15) of the plain "
+              "At scale $1/sqrt(Dk)$ the weights stay near uniform: the loss is within $e^(-0.15)$ of the plain "
               "mean's and more than 20 times the naive forecast's, and late it lies above the loss of RLS. "
-              "At a bandwidth of 0.1, 160 times sharper than Eq 51's 2 sqrt(Dk), it does adapt.",
+              "At a bandwidth of 0.1, 160 times sharper than Eq 51's $2 sqrt(Dk)$, it does adapt.",
               softmax_adapts),
-          "Measured for raw and for unit keys. Later keys are dissimilar, but k.q / 8 moves by less than 1: too "
+          "Measured for raw and for unit keys. Later keys are dissimilar, but $k.q / 8$ moves by less than 1: too "
           "little for the exponential to notice. The conclusion is right for a sharper bandwidth, which the text "
           "does not name."),
       {"softmax", "softmax_qknorm", "rls"});
@@ -181,14 +183,14 @@ Claim fig2_p1_beats_p0() {
       explained(
           under("the slopes carry a ridge of 0.01",
                 ledger_row("fig2-p1-beats-p0", source,
-                           "Going from p = 0 to p = 1 lets the softmax regressor adapt better both to the fast "
+                           "Going from $p = 0$ to $p = 1$ lets the softmax regressor adapt better both to the fast "
                            "first quarter and to the switch.",
-                           "With a ridge of 0.01 on the slopes: at the printed bandwidth 2 sqrt(Dk) in every "
+                           "With a ridge of 0.01 on the slopes: at the printed bandwidth $2 sqrt(Dk)$ in every "
                            "segment; at bandwidth 0.1 after the switch, the first quarter being a tie; for noise "
                            "of which no direction carries more than half. With the inverse as printed it fails "
-                           "around t = Dk + 1.",
+                           "around $t = Dk + 1$.",
                            linear_beats_constant)),
-          "Eq 52 has no inverse in the first quarter (t <= Dk), so something must have replaced it; a small ridge on "
+          "Eq 52 has no inverse in the first quarter $(t <= Dk)$, so something must have replaced it; a small ridge on "
           "the slopes gives the conclusion."),
       {"local_linear", "softmax_qknorm"});
 }

@@ -43,12 +43,12 @@ std::vector<Point> norm_identity(const Protocol &p) {
 }
 
 Claim fig2_output_norm_identity() {
-  Claim c =
-      ledger_row("fig2-output-norm-identity", "003 §5, footnote 2 (derived)",
-                 "For targets of norm 1, the loss of linear attention with its output scaled to norm sqrt(D) is an "
-                 "affine function of the loss with its output scaled to norm 1.",
-                 "(sqrt D - 1)^2 + sqrt(D) times it, exactly at every step: 2 - 2 cos against 1 + D - 2 sqrt(D) cos.",
-                 norm_identity);
+  Claim c = ledger_row(
+      "fig2-output-norm-identity", "003 §5, footnote 2 (derived)",
+      "For targets of norm 1, the loss of linear attention with its output scaled to norm $sqrt(D)$ is an "
+      "affine function of the loss with its output scaled to norm 1.",
+      "$(sqrt D - 1)^2 + sqrt(D)$ times it, exactly at every step: 2 - 2 cos against $1 + D - 2 sqrt(D)$ cos.",
+      norm_identity);
   c.tasks = {"online_regression"}, c.variants = {"linear"}, c.params = width;
   return c;
 }
@@ -80,10 +80,10 @@ Claim fig2_naive_never_beaten() {
       explained(ledger_row("fig2-naive-never-beaten", source + " (derived)",
                            "None of the regressors beats the naive forecast, which the paper plots as a baseline, "
                            "in any segment.",
-                           "v_t is close to the best prediction of v_{t+1} for a first-order process; p = 1 at "
+                           "$v_t$ is close to the best prediction of $v_{t+1}$ for a first-order process; $p = 1$ at "
                            "bandwidth 0.1 and RLS that forgets come nearest.",
                            naive_is_best),
-                "The paper does not claim otherwise. The forecast is v_t for v_{t+1}, the latest value stored."),
+                "The paper does not claim otherwise. The forecast is $v_t$ for $v_{t+1}$, the latest value stored."),
       {"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"});
 }
 
@@ -115,10 +115,10 @@ Claim fig2_consistent_reading() {
                 "the slopes",
                 ledger_row("fig2-consistent-reading", source + " (derived)",
                            "The four stated conclusions hold together: linear attention worst, RLS high after "
-                           "the switch, softmax and p = 1 adapting, p = 1 better than p = 0.",
-                           "In one reading: linear scaled to RMS 1; RLS with ridge 1e-3; softmax and p = 1 on "
+                           "the switch, softmax and $p = 1$ adapting, $p = 1$ better than $p = 0$.",
+                           "In one reading: linear scaled to RMS 1; RLS with ridge 1e-3; softmax and $p = 1$ on "
                            "unit keys at bandwidth 0.1, ridge 0.01 on the slopes; for noise of which no direction "
-                           "carries more than half. With the printed scale 1/sqrt(Dk) RLS does not stay above "
+                           "carries more than half. With the printed scale $1/sqrt(Dk)$ RLS does not stay above "
                            "softmax.",
                            one_reading)),
           "An existence statement: the reading was selected afterwards, and nothing shows that the authors used it."),
@@ -149,7 +149,7 @@ Claim fig2_forgetting_helps() {
       ledger_row("fig2-forgetting-helps", source + ", caption",
                  "Without decaying weights linear attention and unweighted RLS are unable to adjust to the "
                  "non-stationary data.",
-                 "Each step from gamma = 1 to 0.98 to 0.9 lowers the late loss of both, by a factor of 1.2 to 4; "
+                 "Each step from $gamma = 1$ to 0.98 to 0.9 lowers the late loss of both, by a factor of 1.2 to 4; "
                  "RLS with a ridge that does not decay (one that does winds up).",
                  forgetting_helps),
       {"linear", "gated_linear", "rls", "mesa", "weighted_rls"});
@@ -179,13 +179,14 @@ std::vector<Point> first_quarter(const Protocol &p) {
 Claim fig2_first_quarter() {
   return fig2(
       explained(
-          ledger_row("fig2-first-quarter", "003 §5, before Fig 2",
-                     "In the first T/4 steps the system decays faster and changes more rapidly, which makes it "
-                     "less predictable than the later 3 T/4.",
-                     "The naive forecast loses more than twice as much there: of a key the share 1 - .9^2 = .19 is new "
-                     "at every step, later about 1 / t.",
-                     first_quarter),
-          "For all six settings of Sigma and the first key together."),
+          ledger_row(
+              "fig2-first-quarter", "003 §5, before Fig 2",
+              "In the first $T/4$ steps the system decays faster and changes more rapidly, which makes it "
+              "less predictable than the later $3 T/4$.",
+              "The naive forecast loses more than twice as much there: of a key the share $1 - .9^2 = .19$ is new "
+              "at every step, later about $1 / t$.",
+              first_quarter),
+          "For all six settings of $Sigma$ and the first key together."),
       {"linear"});
 }
 

@@ -83,15 +83,16 @@ std::vector<Point> planted_map(const Protocol &p) {
 
 Claim mqar_p128_rls_construction() {
   return at_parameters(
-      on_mqar(ledger_row(
-                  "mqar-p128-rls-construction", "003 §6 (derived, owed to the authors)",
-                  "There are embeddings with P = 128 > d = 64 on which RLS solves MQAR exactly at every length while "
-                  "linear attention fails.",
-                  "Cues u_j with a common part in one half of the width and responses R u_j, a rotation into the other "
-                  "half: least squares finds R as soon as the cues seen span their half. Without the common part "
-                  "linear attention is exact too.",
-                  planted_map),
-              {"linear", "rls"}),
+      on_mqar(
+          ledger_row(
+              "mqar-p128-rls-construction", "003 §6 (derived, owed to the authors)",
+              "There are embeddings with $P = 128 > d = 64$ on which RLS solves MQAR exactly at every length while "
+              "linear attention fails.",
+              "Cues $u_j$ with a common part in one half of the width and responses $R u_j$, a rotation into the other "
+              "half: least squares finds $R$ as soon as the cues seen span their half. Without the common part "
+              "linear attention is exact too.",
+              planted_map),
+          {"linear", "rls"}),
       planted);
 }
 
@@ -132,13 +133,13 @@ std::vector<Point> welch(const Protocol &p) {
 }
 
 Claim mqar_welch_128_64() {
-  return at_parameters(
-      ledger_row(
-          "mqar-welch-128-64", "003 §6", "128 keys cannot be orthogonal in a space of 64 dimensions.",
-          "The largest |cosine| of P unit keys in d dimensions is at least sqrt((P - d) / (d (P - 1))), .0887 here "
-          "(Welch). Random unit keys have about .45, two mutually unbiased bases .125.",
-          welch),
-      many_keys);
+  return at_parameters(ledger_row("mqar-welch-128-64", "003 §6",
+                                  "128 keys cannot be orthogonal in a space of 64 dimensions.",
+                                  "The largest |cosine| of $P$ unit keys in $d$ dimensions is at least $sqrt((P - d) / "
+                                  "(d (P - 1)))$, .0887 here "
+                                  "(Welch). Random unit keys have about .45, two mutually unbiased bases .125.",
+                                  welch),
+                       many_keys);
 }
 
 } // namespace

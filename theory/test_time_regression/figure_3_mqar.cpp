@@ -15,11 +15,11 @@ constexpr int pairs = 128, width = 64;
 Claim mqar_p128_d64() {
   return explained(
       untested_row("mqar-p128-d64", Reason::needs_training, "003 §6, Fig 3",
-                   "At P = 128 > d_model = 64 trained linear attention can no longer solve MQAR perfectly, since 128 "
+                   "At $P = 128 > d_model = 64$ trained linear attention can no longer solve MQAR perfectly, since 128 "
                    "keys cannot be orthogonal in 64 dimensions; unweighted RLS improves on it by accounting for the "
                    "key covariance and solves MQAR regardless of the text's length.",
                    "Trained embeddings decide it."),
-      "Statements: ci/suites/trained_recall_width.toml; at d = 16 (trained_lengths_rates.toml, five seeds, best "
+      "Statements: ci/suites/trained_recall_width.toml; at $d = 16$ (trained_lengths_rates.toml, five seeds, best "
       "rates) RLS above linear attention holds, .83 and .71, fully apart, and that RLS solves it (.95) is refuted. In "
       "a reduced form: mqar_fig3_reduced. Four rows beside this one measure what holds without training, among them an "
       "embedding on which RLS is exact and linear attention fails, so that the trained claim is possible.");
@@ -27,16 +27,17 @@ Claim mqar_p128_d64() {
 
 Claim mqar_fig3_setup() {
   return explained(
-      untested_row("mqar-fig3-setup", Reason::needs_training, "003 §6, Fig 3",
-                   "Trained after Arora et al. 2023a with one test-time regression layer, no MLP, one length-2 "
-                   "convolution for the keys and D_k = d_model = 64: at P = 64 linear attention solves MQAR perfectly "
-                   "at every T; at P = 128 it falls short and RLS solves it at every T.",
-                   "Not given: T, accuracies (figure only), vocabulary, sequences, batch, optimiser, learning rates, "
-                   "schedule, steps, seeds, heads, which projections are learned, ridge and t < D_k of RLS, residual "
-                   "and normalisation layers, share of repeated cues, loss positions, D_v."),
+      untested_row(
+          "mqar-fig3-setup", Reason::needs_training, "003 §6, Fig 3",
+          "Trained after Arora et al. 2023a with one test-time regression layer, no MLP, one length-2 "
+          "convolution for the keys and $D_k = d_model = 64$: at $P = 64$ linear attention solves MQAR perfectly "
+          "at every $T$; at $P = 128$ it falls short and RLS solves it at every $T$.",
+          "Not given: $T$, accuracies (figure only), vocabulary, sequences, batch, optimiser, learning rates, "
+          "schedule, steps, seeds, heads, which projections are learned, ridge and $t < D_k$ of RLS, residual "
+          "and normalisation layers, share of repeated cues, loss positions, $D_v$."),
       "Statements: ci/suites/trained_recall_width.toml. To be tested when trained: whether responses become a linear "
-      "image of the cues, and whether P = 64 is solved because a trained W_k separates cues from responses. A "
-      "reproduction needs as baselines no convolution, frozen random embeddings, d_model 32 and 128, and the guess "
+      "image of the cues, and whether $P = 64$ is solved because a trained $W_k$ separates cues from responses. A "
+      "reproduction needs as baselines no convolution, frozen random embeddings, $d_model$ 32 and 128, and the guess "
       "that ignores the key.");
 }
 
@@ -64,12 +65,13 @@ std::vector<Point> linear_fails(const Protocol &p) {
 
 Claim mqar_p128_linear_fails() {
   return at_parameters(
-      on_mqar(ledger_row("mqar-p128-linear-fails", "003 §6 (untrained)",
-                         "Linear attention does not solve MQAR perfectly at P = 128, d = 64.",
-                         "Share of right answers without training, T = 512: .96 for cues of two orthonormal bases with "
-                         "cue to response stored, .70 for random unit tokens with all bigrams stored.",
-                         linear_fails),
-              {"linear"}),
+      on_mqar(
+          ledger_row("mqar-p128-linear-fails", "003 §6 (untrained)",
+                     "Linear attention does not solve MQAR perfectly at $P = 128$, $d = 64$.",
+                     "Share of right answers without training, $T = 512$: .96 for cues of two orthonormal bases with "
+                     "cue to response stored, .70 for random unit tokens with all bigrams stored.",
+                     linear_fails),
+          {"linear"}),
       length);
 }
 
@@ -92,13 +94,14 @@ std::vector<Point> rls_improves(const Protocol &p) {
 
 Claim mqar_p128_rls_above_linear() {
   return at_parameters(
-      on_mqar(ledger_row("mqar-p128-rls-above-linear", "003 §6 (untrained)",
-                         "RLS improves upon linear attention at P = 128, d = 64, by accounting for the key covariance.",
-                         "On the same texts, T = 512, without training: by .03 for cues of two orthonormal bases with "
-                         "cue to response stored, by .16 for random unit tokens with all bigrams stored. A large "
-                         "ridge, which hides the covariance, takes the gain away.",
-                         rls_improves),
-              {"linear", "rls"}),
+      on_mqar(
+          ledger_row("mqar-p128-rls-above-linear", "003 §6 (untrained)",
+                     "RLS improves upon linear attention at $P = 128$, $d = 64$, by accounting for the key covariance.",
+                     "On the same texts, $T = 512$, without training: by .03 for cues of two orthonormal bases with "
+                     "cue to response stored, by .16 for random unit tokens with all bigrams stored. A large "
+                     "ridge, which hides the covariance, takes the gain away.",
+                     rls_improves),
+          {"linear", "rls"}),
       length);
 }
 
@@ -142,21 +145,22 @@ std::vector<Point> rls_is_not_exact(const Protocol &p) {
 
 Claim mqar_p128_rls_not_exact() {
   return at_parameters(
-      on_mqar(explained(
-                  refuted_row(
-                      "mqar-p128-rls-not-exact",
-                      of_trained(
-                          "§6: 'RLS is able to solve MQAR regardless of the sequence length' at P = 128, d_model = 64.",
-                          "trained embeddings, one layer, two taps", "Fig 3 shows the trained models."),
-                      "003 §6 (untrained)",
-                      "RLS solves MQAR at P = 128, d = 64 regardless of the text's length, for any embeddings.",
-                      "On random unit tokens with all bigrams stored it misses some, and more in longer texts "
-                      "(.98, .87, .80 at T = 256, 512, 1024): no 64 x 64 memory interpolates more than 64 "
-                      "generic pairs; least squares leaves 1 - d / P of |V|^2.",
-                      rls_is_not_exact),
-                  "The paper's statement is about trained embeddings, which need not be generic: the next row has some "
-                  "on which RLS is exact at every length."),
-              {"rls"}),
+      on_mqar(
+          explained(
+              refuted_row(
+                  "mqar-p128-rls-not-exact",
+                  of_trained(
+                      "§6: 'RLS is able to solve MQAR regardless of the sequence length' at $P = 128$, $d_model = 64$.",
+                      "trained embeddings, one layer, two taps", "Fig 3 shows the trained models."),
+                  "003 §6 (untrained)",
+                  "RLS solves MQAR at $P = 128$, $d = 64$ regardless of the text's length, for any embeddings.",
+                  "On random unit tokens with all bigrams stored it misses some, and more in longer texts "
+                  "(.98, .87, .80 at $T = 256$, 512, 1024): no 64 x 64 memory interpolates more than 64 "
+                  "generic pairs; least squares leaves $1 - d / P$ of $|V|^2$.",
+                  rls_is_not_exact),
+              "The paper's statement is about trained embeddings, which need not be generic: the next row has some "
+              "on which RLS is exact at every length."),
+          {"rls"}),
       length);
 }
 

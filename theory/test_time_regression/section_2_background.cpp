@@ -42,15 +42,16 @@ std::vector<Point> linear_recurrence(const Protocol &protocol) {
 Claim linear_claim() {
   return explained(
       at_parameters(
-          running(
-              ledger_row("linattn-recurrence", "003 Eq 2-3",
-                         "Linear attention updates M_t = M_{t-1} + v_t k_t^T and reads y_t = M_t q_t = sum_{i<=t} v_i "
-                         "k_i^T q_t, so that all T outputs take O(T) time; the same with phi(k), phi(q) in place of k, "
-                         "q. The normaliser of the original layer is dropped.",
-                         "Identity at every prefix.", linear_recurrence),
-              {"linear", "delta_net", "linear_elu"}),
+          running(ledger_row(
+                      "linattn-recurrence", "003 Eq 2-3",
+                      "Linear attention updates $M_t = M_{t-1} + v_t k_t^T$ and reads $y_t = M_t q_t = sum_{i<=t} v_i "
+                      "k_i^T q_t$, so that all $T$ outputs take $O(T)$ time; the same with $phi(k)$, $phi(q)$ in place "
+                      "of $k$, "
+                      "$q$. The normaliser of the original layer is dropped.",
+                      "Identity at every prefix.", linear_recurrence),
+                  {"linear", "delta_net", "linear_elu"}),
           one_head_params(point_P)),
-      "The step writes first and reads second: y_t sees its own pair.");
+      "The step writes first and reads second: $y_t$ sees its own pair.");
 }
 
 // ---- DeltaNet -------------------------------------------------------------------------------------------------------
@@ -104,14 +105,14 @@ std::vector<Point> old_and_new_values(const Protocol &protocol) {
 Claim delta_claim() {
   return explained(
       at_parameters(
-          running(
-              ledger_row("deltanet-eq5-eq6", "003 Eq 5-6",
-                         "DeltaNet deletes v_old = M_{t-1} k_t, retrieved with the new key, and binds v_new = beta v + "
-                         "(1 - beta) v_old to it, beta in [0, 1]; this is M_{t-1} (I - beta k k^T) + beta v k^T.",
-                         "Identity. The deletion alone leaves (1 - |k|^2) M k at k.", old_and_new_values),
-              {"delta_net", "linear"}),
+          running(ledger_row(
+                      "deltanet-eq5-eq6", "003 Eq 5-6",
+                      "DeltaNet deletes $v_old = M_{t-1} k_t$, retrieved with the new key, and binds $v_new = beta v + "
+                      "(1 - beta) v_old$ to it, $beta$ in [0, 1]; this is $M_{t-1} (I - beta k k^T) + beta v k^T$.",
+                      "Identity. The deletion alone leaves $(1 - |k|^2) M k$ at $k$.", old_and_new_values),
+                  {"delta_net", "linear"}),
           one_head_params(point_P)),
-      "Eq 5's overbrace for v_new sits on M k instead of on the whole bracket; the formula is right. Deleting is "
+      "Eq 5's overbrace for $v_new$ sits on $M$ $k$ instead of on the whole bracket; the formula is right. Deleting is "
       "complete for keys of length 1 only, which the text does not say.");
 }
 

@@ -57,15 +57,16 @@ std::vector<Point> look_back(const Protocol &p) {
 Claim shortconv_w0_typo() {
   return at_parameters(
       explained(
-          refuted_row("shortconv-w0-typo",
-                      slip("After Eq 56: 'Setting w_0 = i and w_j = 0 for j != 0'.", "none",
-                           "The construction in the same section sets w_0 = 0, w_1 = 1."),
-                      "003 after Eq 56",
-                      "Setting w_0 = i and w_j = 0 for j != 0 in the short convolution looks back at the token of i "
-                      "steps ago.",
-                      "That multiplies the current token by i; w_i = 1 and w_j = 0 for j != i gives k_t = W x_{t-i}.",
-                      look_back),
-          "An exchange of index and value. The construction below it (w_0 = 0, w_1 = 1) has it right."),
+          refuted_row(
+              "shortconv-w0-typo",
+              slip("After Eq 56: 'Setting $w_0 = i$ and $w_j = 0$ for $j != 0$'.", "none",
+                   "The construction in the same section sets $w_0 = 0$, $w_1 = 1$."),
+              "003 after Eq 56",
+              "Setting $w_0 = i$ and $w_j = 0$ for $j != 0$ in the short convolution looks back at the token of $i$ "
+              "steps ago.",
+              "That multiplies the current token by $i$; $w_i = 1$ and $w_j = 0$ for $j != i$ gives $k_t = W x_{t-i}$.",
+              look_back),
+          "An exchange of index and value. The construction below it $(w_0 = 0, w_1 = 1)$ has it right."),
       looking_back);
 }
 
@@ -97,14 +98,14 @@ std::vector<Point> orthonormal_tokens(const Protocol &p) {
 
 Claim mqar_orthonormal_construction() {
   return at_parameters(
-      on_mqar(
-          ledger_row("mqar-orthonormal-construction", "003 Eq 57-58",
-                     "When the embedding space is large enough for orthonormal tokens, linear attention with one "
-                     "convolution of length 2 (k_t = x_{t-1}, q_t = v_t = x_t) solves MQAR for texts of any length.",
-                     "y = n_j v_j, n_j the occurrences of the cue so far; needs 2 P <= d, since responses are keys "
-                     "as well. (The sum is over tokens preceded by the cue; printed: followed.)",
-                     orthonormal_tokens),
-          {"linear"}),
+      on_mqar(ledger_row(
+                  "mqar-orthonormal-construction", "003 Eq 57-58",
+                  "When the embedding space is large enough for orthonormal tokens, linear attention with one "
+                  "convolution of length 2 ($k_t = x_{t-1}$, $q_t = v_t = x_t$) solves MQAR for texts of any length.",
+                  "$y = n_j v_j$, $n_j$ the occurrences of the cue so far; needs $2 P <= d$, since responses are keys "
+                  "as well. (The sum is over tokens preceded by the cue; printed: followed.)",
+                  orthonormal_tokens),
+              {"linear"}),
       construction);
 }
 
@@ -129,18 +130,18 @@ std::vector<Point> token_before_the_first(const Protocol &p) {
 Claim mqar_indices_typo() {
   return at_parameters(
       on_mqar(
-          explained(
-              refuted_row(
-                  "mqar-indices-typo",
-                  slip("§6: the memory holds {(x_{t-1}, x_t)} for t = 1 to T + 1; the cue 'has previously "
-                       "appeared as the i_j th bigram'.",
-                       "tokens x_1 to x_{T+1}",
-                       "Eq 58 sums from t = 1 as well; the argument uses the pairs of tokens that exist."),
-                  "003 §6, before Eq 57, Eq 58", "The memory's pairs (x_{t-1}, x_t) start at t = 1.",
-                  "At t = 2, or with x_0 = 0: no token x_0 exists. And u_{i_j} appears in the j-th pair, not as the "
-                  "i_j-th bigram.",
-                  token_before_the_first),
-              "Two indices; the construction does not depend on them."),
+          explained(refuted_row(
+                        "mqar-indices-typo",
+                        slip("§6: the memory holds {$(x_{t-1}, x_t)$} for $t = 1$ to $T + 1$; the cue 'has previously "
+                             "appeared as the $i_j$ th bigram'.",
+                             "tokens $x_1$ to $x_{T+1}$",
+                             "Eq 58 sums from $t = 1$ as well; the argument uses the pairs of tokens that exist."),
+                        "003 §6, before Eq 57, Eq 58", "The memory's pairs $(x_{t-1}, x_t)$ start at $t = 1$.",
+                        "At $t = 2$, or with $x_0 = 0$: no token $x_0$ exists. And $u_{i_j}$ appears in the j-th pair, "
+                        "not as the "
+                        "$i_j$-th bigram.",
+                        token_before_the_first),
+                    "Two indices; the construction does not depend on them."),
           {"linear"}),
       construction);
 }
@@ -176,16 +177,16 @@ Claim mqar_p64_d64() {
   return at_parameters(
       on_mqar(
           explained(
-              under(
-                  "only cue to response is stored, under orthonormal cues",
-                  ledger_row(
-                      "mqar-p64-d64", "003 §6, d_model = P = 64 (untrained)",
-                      "At d_model = P = 64 linear attention solves MQAR perfectly, as the construction predicts.",
-                      "The construction does not reach P = d: all bigrams put 2 P keys into d dimensions. Exact where "
-                      "only cue to response is stored under orthonormal cues, and for all bigrams up to P = d / 2.",
-                      as_many_pairs_as_dimensions)),
+              under("only cue to response is stored, under orthonormal cues",
+                    ledger_row(
+                        "mqar-p64-d64", "003 §6, d_model = P = 64 (untrained)",
+                        "At $d_model = P = 64$ linear attention solves MQAR perfectly, as the construction predicts.",
+                        "The construction does not reach $P = d$: all bigrams put 2 $P$ keys into $d$ dimensions. "
+                        "Exact where "
+                        "only cue to response is stored under orthonormal cues, and for all bigrams up to $P = d / 2$.",
+                        as_many_pairs_as_dimensions)),
               "The paper's own number is of a trained model (row mqar-fig3-setup) and is not doubted here: trained "
-              "weights can separate cues from responses, which orthonormal embeddings at P = d cannot."),
+              "weights can separate cues from responses, which orthonormal embeddings at $P = d$ cannot."),
           {"linear"}),
       as_many);
 }

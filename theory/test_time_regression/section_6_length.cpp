@@ -46,12 +46,13 @@ std::vector<Point> rls_over_linear(const Protocol &p) {
 
 Claim mqar_rls_vs_linear_untrained() {
   return at_parameters(
-      on_mqar(ledger_row("mqar-rls-vs-linear-untrained", "003 §6 (untrained)",
-                         "RLS recalls more than linear attention where there are more pairs than dimensions.",
-                         "On random unit cues, cue to response stored: by a sixth of the answers at P = 1.5 d and 2 d; "
-                         "exactly everything at P < d.",
-                         rls_over_linear),
-              {"linear", "rls"}),
+      on_mqar(
+          ledger_row("mqar-rls-vs-linear-untrained", "003 §6 (untrained)",
+                     "RLS recalls more than linear attention where there are more pairs than dimensions.",
+                     "On random unit cues, cue to response stored: by a sixth of the answers at $P = 1.5 d$ and 2 $d$; "
+                     "exactly everything at $P < d$.",
+                     rls_over_linear),
+          {"linear", "rls"}),
       overloaded);
 }
 
@@ -107,14 +108,16 @@ Claim mqar_t_independence() {
                   "recall is exact: orthonormal cues for linear attention, independent ones for RLS",
                   ledger_row(
                       "mqar-t-independence", "003 §6",
-                      "Once the memory is large enough for all P pairs, the difficulty of MQAR is independent of the "
+                      "Once the memory is large enough for all $P$ pairs, the difficulty of MQAR is independent of the "
                       "sequence length.",
                       "Exactly so where recall is exact: orthonormal cues for linear attention, independent ones for "
-                      "RLS. On random unit cues at P = d linear attention changes with T: first worse, then better, as "
-                      "the counts of the cues even out; from T / 8 to T by 0.03 and more where T is 16 d to 48 d.",
+                      "RLS. On random unit cues at $P = d$ linear attention changes with $T$: first worse, then "
+                      "better, as "
+                      "the counts of the cues even out; from $T / 8$ to $T$ by 0.03 and more where $T$ is 16 $d$ to 48 "
+                      "$d$.",
                       any_length)),
               "The paper speaks of a memory with sufficient capacity, and there it is right. Where cross-talk "
-              "decides, longer texts are not harder either: the counts n_j approach one another."),
+              "decides, longer texts are not harder either: the counts $n_j$ approach one another."),
           {"linear", "rls"}),
       lengths);
 }

@@ -33,9 +33,9 @@ Claim over_claim() {
   return explained(
       at_parameters(
           ledger_row("ls-eq11-over", "003 Eq 11",
-                     "With linearly independent columns of K_t (t >= Dk, to which the text restricts itself) the "
-                     "least-squares memory is M_t = V^T K (K^T K)^{-1}, in general V^T (K^+)^T.",
-                     "It solves the normal equations M K^T K = V^T K.", overdetermined),
+                     "With linearly independent columns of $K_t$ ($t >= Dk$, to which the text restricts itself) the "
+                     "least-squares memory is $M_t = V^T K (K^T K)^{-1}$, in general $V^T (K^+)^T$.",
+                     "It solves the normal equations $M K^T K = V^T K$.", overdetermined),
           pair_params({1, 1, 20, 8, 3})),
       "Classic least squares with pairs as rows.");
 }
@@ -71,11 +71,12 @@ std::vector<Point> underdetermined(const Protocol &protocol) {
 Claim under_claim() {
   return explained(
       at_parameters(
-          ledger_row("ls-eq11-under", "003 Eq 11",
-                     "With linearly independent rows (rank t) the min-norm solution is M_t = V^T (K K^T)^{-1} K, in "
-                     "general V^T (K^+)^T.",
-                     "It interpolates, and any other interpolant is longer by exactly the part that reads nothing.",
-                     underdetermined),
+          ledger_row(
+              "ls-eq11-under", "003 Eq 11",
+              "With linearly independent rows (rank $t$) the min-norm solution is $M_t = V^T (K K^T)^{-1} K$, in "
+              "general $V^T (K^+)^T$.",
+              "It interpolates, and any other interpolant is longer by exactly the part that reads nothing.",
+              underdetermined),
           pair_params({1, 1, 4, 8, 3})),
       "Of all memories without loss, the paper chooses the one of least norm.");
 }
@@ -116,12 +117,12 @@ Claim rank_claim() {
   return explained(
       at_parameters(
           refuted_row("ls-eq11-rank-deficient",
-                      limited("Eq 11: 'underdetermined, e.g. t < D_k'.", "'e.g.'",
-                              "The next sentence: 'the underdetermined case corresponds to K_t having rank t'."),
+                      limited("Eq 11: 'underdetermined, e.g. $t < D_k$'.", "'e.g.'",
+                              "The next sentence: 'the underdetermined case corresponds to $K_t$ having rank t'."),
                       "003 Eq 11 (\"e.g. t < Dk\")",
                       "t < Dk alone makes the second form usable (a reading of \"underdetermined, e.g. t < Dk\" "
                       "without the condition on the rank).",
-                      "The rows must be independent. With a repeated key K K^T is singular, and only V^T (K^+)^T "
+                      "The rows must be independent. With a repeated key $K K^T$ is singular, and only $V^T (K^+)^T$ "
                       "remains: it reads the mean of the key's values.",
                       rank_deficient),
           pair_params({1, 1, 3, 6, 2})),
@@ -176,8 +177,8 @@ Claim bound_claim() {
   return explained(
       at_parameters(
           ledger_row("ls-norm-bound", "003 Eq 13, 59-67",
-                     "The output of a least-squares layer (Eq 11) is bounded: |y_t| <= |q_t| (sum_i |v_i||k_i|) / "
-                     "lambda_min(K_t^T K_t).",
+                     "The output of a least-squares layer (Eq 11) is bounded: $|y_t| <= |q_t| (sum_i |v_i||k_i|) / "
+                     "lambda_min(K_t^T K_t)$.",
                      "Valid line by line; an equality for equal pairs in one channel.", norm_bound),
           pair_params({1, 1, 4, 3, 3})),
       "Loose on random pairs (a tenth on average), and it need not be more: it shows that the inverse keeps the output "
@@ -238,13 +239,14 @@ std::vector<Point> feature_mapped(const Protocol &protocol) {
 Claim feature_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("feature-mapped-ls", "003 Vignette 1, Nonlinear associative memory",
-                             "With phi(k_i) for k_i the least-squares solution is the optimal memory nonlinear in the "
-                             "keys; disregarding the covariance of the phi(k_i), as linear attention with a feature "
-                             "map does (Eq 3), gives a suboptimal one.",
-                             "M = V^T Phi (Phi^T Phi)^{-1}. Monomials of degree 2 store any quadratic map exactly.",
-                             feature_mapped),
-                  {"linear"}),
+          running(
+              ledger_row("feature-mapped-ls", "003 Vignette 1, Nonlinear associative memory",
+                         "With $phi(k_i)$ for $k_i$ the least-squares solution is the optimal memory nonlinear in the "
+                         "keys; disregarding the covariance of the $phi(k_i)$, as linear attention with a feature "
+                         "map does (Eq 3), gives a suboptimal one.",
+                         "$M = V^T Phi (Phi^T Phi)^{-1}$. Monomials of degree 2 store any quadratic map exactly.",
+                         feature_mapped),
+              {"linear"}),
           pair_params({1, 1, 20, 8, 3})),
       "Optimal among memories that are linear in these features.");
 }

@@ -45,9 +45,9 @@ std::vector<Point> orthonormal_keys(const Protocol &protocol) {
 Claim if_claim() {
   return explained(
       at_parameters(running(ledger_row("linattn-optimal-orthonormal", "003 text after Eq 12",
-                                       "Linear attention is an optimal linear memory when t <= Dk and the keys are "
-                                       "orthonormal, k_i . k_j = delta_ij.",
-                                       "V^T K = V^T (K^+)^T, without loss.", orthonormal_keys),
+                                       "Linear attention is an optimal linear memory when $t <= Dk$ and the keys are "
+                                       "orthonormal, $k_i$ . $k_j$ = delta_ij.",
+                                       "$V^T K = V^T (K^+)^T$, without loss.", orthonormal_keys),
                             {"linear"}),
                     pair_params({1, 1, 4, 8, 3})),
       "The sufficient half of the paper's \"only when\".");
@@ -84,17 +84,17 @@ Claim only_if_claim() {
   return explained(
       at_parameters(
           running(refuted_row("linattn-optimal-only-if",
-                              asserted("Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when t "
-                                       "<= D_k and the keys are orthonormal'.",
+                              asserted("Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when $t "
+                                       "<= D_k$ and the keys are orthonormal'.",
                                        "the objective of Eq 10", "The next paragraph turns to stability.",
                                        "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every "
                                        "pair, whatever the values. For that orthonormal keys are necessary, and 'only' "
                                        "is right. Tight frames minimise the loss without retrieving."),
                               "003 text after Eq 12",
-                              "Linear attention is an optimal linear memory only when t <= Dk and the keys are "
+                              "Linear attention is an optimal linear memory only when $t <= Dk$ and the keys are "
                               "orthonormal.",
-                              "Optimal for every V exactly when K K^T K = K, all non-zero singular values 1: for "
-                              "instance tight frames, K^T K = I with t > Dk.",
+                              "Optimal for every $V$ exactly when $K K^T K = K$, all non-zero singular values 1: for "
+                              "instance tight frames, $K^T K = I$ with $t > Dk$.",
                               only_orthonormal),
                   {"linear"}),
           pair_params({1, 1, 8, 3, 2})),
@@ -159,14 +159,16 @@ std::vector<Point> covariance(const Protocol &protocol) {
 Claim covariance_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("linattn-crude-covariance", "003 text at Eq 12",
-                             "For zero-mean keys K^T K is proportional to their empirical covariance; linear "
-                             "attention, which replaces it by I, is a crude memory that ignores the covariance between "
-                             "the dimensions of the keys.",
-                             "K^T K / t tends to Sigma, so that for v = B k the linear memory over t tends to B Sigma "
-                             "where least squares has B: equal up to scale exactly for Sigma = c I.",
-                             covariance),
-                  {"linear"}),
+          running(
+              ledger_row(
+                  "linattn-crude-covariance", "003 text at Eq 12",
+                  "For zero-mean keys $K^T K$ is proportional to their empirical covariance; linear "
+                  "attention, which replaces it by $I$, is a crude memory that ignores the covariance between "
+                  "the dimensions of the keys.",
+                  "$K^T K / t$ tends to $Sigma$, so that for $v = B k$ the linear memory over $t$ tends to $B Sigma$ "
+                  "where least squares has $B$: equal up to scale exactly for $Sigma = c I$.",
+                  covariance),
+              {"linear"}),
           {real_param("kappa", 4, 1e-2, 100, "Sigma = diag(1, kappa), not 1")}),
       "It reads directions in proportion to how often they occur.");
 }

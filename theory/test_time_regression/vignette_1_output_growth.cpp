@@ -91,22 +91,23 @@ std::vector<Point> growth(const Protocol &protocol) {
 Claim growth_claim() {
   return under(
       "E v k^T is not 0",
-      explained(at_parameters(
-                    running(ledger_row(
-                                "linattn-output-grows", "003 text after Eq 13, footnote 2",
-                                "Without the inverse covariance the denominator of Eq 13 disappears, and the output of "
-                                "linear attention can grow arbitrarily large with the sequence length (footnote 2: it "
-                                "scales linearly with it), where least squares keeps it bounded.",
-                                "The output grows as t where E[v k^T] is not 0 and as sqrt(t) where it is; by least "
-                                "squares it stays constant, or falls as 1/sqrt(t) on values that are noise.",
-                                growth),
-                            {"linear", "rls", "gated_linear"}),
-                    {integer_param("t", 24, width + 8, 1024,
-                                   "pairs at the first end; fourth moments are finite from there on"),
-                     integer_param("T", 192, 80, 4096, "pairs at the second end")}),
-                "That the output can grow without bound is right. Whether it grows linearly depends on the data: on "
-                "values that "
-                "correlate with their keys it does, on independent ones it diffuses."));
+      explained(
+          at_parameters(
+              running(
+                  ledger_row("linattn-output-grows", "003 text after Eq 13, footnote 2",
+                             "Without the inverse covariance the denominator of Eq 13 disappears, and the output of "
+                             "linear attention can grow arbitrarily large with the sequence length (footnote 2: it "
+                             "scales linearly with it), where least squares keeps it bounded.",
+                             "The output grows as $t$ where $E[v k^T]$ is not 0 and as $sqrt(t)$ where it is; by least "
+                             "squares it stays constant, or falls as $1/sqrt(t)$ on values that are noise.",
+                             growth),
+                  {"linear", "rls", "gated_linear"}),
+              {integer_param("t", 24, width + 8, 1024,
+                             "pairs at the first end; fourth moments are finite from there on"),
+               integer_param("T", 192, 80, 4096, "pairs at the second end")}),
+          "That the output can grow without bound is right. Whether it grows linearly depends on the data: on "
+          "values that "
+          "correlate with their keys it does, on independent ones it diffuses."));
 }
 
 // ---- Output normalisation -------------------------------------------------------------------------------------------
@@ -213,13 +214,14 @@ Claim normalised_claim() {
       explained(
           at_parameters(
               running(
-                  ledger_row("output-norm-restores", "003 text after Eq 13, App A",
-                             "Output normalisation stabilises training by approximately restoring the self-normalising "
-                             "property of Eq 11 that linear attention loses.",
-                             "It restores the size, sqrt(Dv) at every t. The direction is that of B Sigma q, not of B "
-                             "q: (1 + kappa) / sqrt(2 (1 + kappa^2)) for B = I, Sigma = diag(1, kappa), q on the "
-                             "diagonal. Equal to least squares up to scale only for Sigma = c I, t large.",
-                             normalised),
+                  ledger_row(
+                      "output-norm-restores", "003 text after Eq 13, App A",
+                      "Output normalisation stabilises training by approximately restoring the self-normalising "
+                      "property of Eq 11 that linear attention loses.",
+                      "It restores the size, $sqrt(Dv)$ at every $t$. The direction is that of $B Sigma q$, not of $B$ "
+                      "$q$: $(1 + kappa) / sqrt(2 (1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$, $q$ on the "
+                      "diagonal. Equal to least squares up to scale only for $Sigma = c I$, $t$ large.",
+                      normalised),
                   {"linear_rms", "linear", "delta_net"}),
               {real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")}),
           "Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "

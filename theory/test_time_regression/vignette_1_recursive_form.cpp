@@ -52,17 +52,19 @@ Claim printed_claim() {
   return explained(
       at_parameters(
           running(refuted_row("rls-eq-typo-ktm1kt",
-                              slip("Efficient computation: (K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}.",
-                                   "none", "The Woodbury recursion that follows is the one of K_{t-1}^T K_{t-1}."),
+                              slip("Efficient computation: $(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.",
+                                   "none", "The Woodbury recursion that follows is the one of $K_{t-1}^T K_{t-1}$."),
                               "003 Vignette 1, Efficient computation",
-                              "(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}.",
-                              "(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k), P the "
+                              "$(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.",
+                              "$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k)$, $P$ the "
                               "inverse before.",
                               printed_update),
                   {"rls", "weighted_rls"}),
           {integer_param("t", 9, 2, 256, "pairs"), integer_param("Dk", 5, 1, 32, "key width")}),
-      "A slip in an index. The printed product has t - 1 columns on one side and t rows on the other, so that only its "
-      "nearest mends can be measured: with K_t for both, the newest pair would count twice; with K_{t-1} it is right.");
+      "A slip in an index. The printed product has $t - 1$ columns on one side and $t$ rows on the other, so that only "
+      "its "
+      "nearest mends can be measured: with $K_t$ for both, the newest pair would count twice; with $K_{t-1}$ it is "
+      "right.");
 }
 
 // ---- Sequential is batch --------------------------------------------------------------------------------------------
@@ -115,13 +117,13 @@ Claim sequential_claim() {
       at_parameters(
           running(ledger_row("rls-woodbury-equals-batch", "003 Vignette 1, Efficient computation",
                              "The inverses can be computed one after the other by the Woodbury identity (recursive "
-                             "least squares), or M_t for all t in parallel as a batch of T independent solves.",
-                             "Identity at every prefix from a start of full rank; from P_0 = I / delta, of ridge "
+                             "least squares), or $M_t$ for all $t$ in parallel as a batch of $T$ independent solves.",
+                             "Identity at every prefix from a start of full rank; from $P_0 = I / delta$, of ridge "
                              "regression.",
                              sequential_is_batch),
                   {"rls"}),
           one_head_params({1, 1, 12, 4, 3})),
-      "The recursion needs an invertible start, which t >= Dk pairs or a ridge provide.");
+      "The recursion needs an invertible start, which $t >= Dk$ pairs or a ridge provide.");
 }
 
 // ---- What the start leaves behind -----------------------------------------------------------------------------------
@@ -166,9 +168,9 @@ Claim start_claim() {
   return asymptotic(explained(
       at_parameters(
           running(ledger_row("rls-ridge-init-bias", "003 Vignette 1, its start",
-                             "Recursive least squares, started from P_0 = I / delta, gives Eq 11.",
-                             "Exactly the ridge solution for every delta: M_delta - M = -delta M (K^T K + delta "
-                             "I)^{-1}. As delta goes to 0 least squares, and for t < Dk its min-norm solution.",
+                             "Recursive least squares, started from $P_0 = I / delta$, gives Eq 11.",
+                             "Exactly the ridge solution for every $delta$: $M_delta - M = -delta M (K^T K + delta "
+                             "I)^{-1}$. As $delta$ goes to 0 least squares, and for $t < Dk$ its min-norm solution.",
                              start_bias),
                   {"rls", "mesa"}),
           params),
@@ -235,17 +237,17 @@ Claim layers_claim() {
   params.push_back(real_param("lambda", 0.1, 1e-5, 0.5, "ridge; below, rounding hides it"));
   return asymptotic(explained(
       at_parameters(
-          running(
-              ledger_row("mesa-intention-rls", "003 Vignette 1, Efficient computation; Fig 1",
-                         "Linear regression as a layer, the exact solution of Eq 10, has been explored under the "
-                         "names intention and mesa-layer.",
-                         "Both carry a ridge: V^T K (K^T K + lambda I)^{-1}, mesa at every prefix, intention over "
-                         "the whole set. They miss Eq 11 by lambda M (K^T K + lambda I)^{-1}, M its solution, which "
-                         "goes to 0 with lambda.",
-                         regression_layers),
-              {"mesa", "intention", "linear"}),
+          running(ledger_row(
+                      "mesa-intention-rls", "003 Vignette 1, Efficient computation; Fig 1",
+                      "Linear regression as a layer, the exact solution of Eq 10, has been explored under the "
+                      "names intention and mesa-layer.",
+                      "Both carry a ridge: $V^T K (K^T K + lambda I)^{-1}$, mesa at every prefix, intention over "
+                      "the whole set. They miss Eq 11 by $lambda M (K^T K + lambda I)^{-1}$, $M$ its solution, which "
+                      "goes to 0 with $lambda$.",
+                      regression_layers),
+                  {"mesa", "intention", "linear"}),
           params),
-      "The ridge is what makes the early steps, t < Dk, solvable."));
+      "The ridge is what makes the early steps, $t < Dk$, solvable."));
 }
 
 } // namespace

@@ -46,11 +46,12 @@ std::vector<Point> gated_sum(const Protocol &protocol) {
 Claim gated_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("gated-linattn-eq16", "003 Eq 4, 16",
-                             "Without the inverse the weighted solution is sum_i gamma_i^(t) v_i k_i^T, which unrolls "
-                             "into the gated recurrence M_t = gamma_t M_{t-1} + v_t k_t^T.",
-                             "Identity; gamma_1 is in no weight and multiplies M_0 = 0.", gated_sum),
-                  {"gated_linear", "linear"}),
+          running(
+              ledger_row("gated-linattn-eq16", "003 Eq 4, 16",
+                         "Without the inverse the weighted solution is $sum_i gamma_i^(t) v_i k_i^T$, which unrolls "
+                         "into the gated recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$.",
+                         "Identity; $gamma_1$ is in no weight and multiplies $M_0 = 0$.", gated_sum),
+              {"gated_linear", "linear"}),
           one_head_params(point_P)),
       "Attenuate first, write second.");
 }
@@ -112,13 +113,14 @@ std::vector<Point> weighted_recursion(const Protocol &protocol) {
 Claim weighted_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("weighted-rls-woodbury", "003 Vignette 2, Efficient computation",
-                             "The sequential version follows from the Woodbury formula with the geometric weights: "
-                             "geometrically weighted recursive least squares equals the batch solution.",
-                             "P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k)) for gamma > 0; a ridge at the start "
-                             "decays with the rest.",
-                             weighted_recursion),
-                  {"weighted_rls", "rls"}),
+          running(
+              ledger_row("weighted-rls-woodbury", "003 Vignette 2, Efficient computation",
+                         "The sequential version follows from the Woodbury formula with the geometric weights: "
+                         "geometrically weighted recursive least squares equals the batch solution.",
+                         "$P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$; a ridge at the start "
+                         "decays with the rest.",
+                         weighted_recursion),
+              {"weighted_rls", "rls"}),
           one_head_params({1, 1, 12, 4, 3})),
       "Forgetting the ridge too is what makes the inverse grow along directions that are no longer visited.");
 }

@@ -55,8 +55,8 @@ Claim monotone_claim() {
   return explained(
       at_parameters(
           running(ledger_row("decay-weights-monotone", "003 Eq 14",
-                             "With gamma_i^(t) = prod_{j=i+1..t} gamma_j and gamma_j in [0, 1] each association is "
-                             "down-weighted by its distance from the present: gamma_1^(t) <= ... <= gamma_t^(t) = 1.",
+                             "With $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ and $gamma_j$ in [0, 1] each association is "
+                             "down-weighted by its distance from the present: $gamma_1^(t) <= ... <= gamma_t^(t) = 1$.",
                              "Exact.", monotone),
                   {"gated_linear", "mamba2"}),
           {integer_param("t", 12, 2, 64, "pairs")}),
@@ -110,10 +110,10 @@ Claim over_claim() {
       at_parameters(
           ledger_row("wls-eq15-over", "003 Eq 15",
                      "Weighted least squares is least squares on keys and values rescaled by the roots of their "
-                     "weights, V^T G K (K^T G K)^{-1} where t >= Dk (K^T G K invertible).",
+                     "weights, $V^T G K (K^T G K)^{-1}$ where $t >= Dk$ ($K^T G K$ invertible).",
                      "Identity.", weighted_over),
           pair_params(point_P)),
-      "G holds gamma_i^(t) on its diagonal; the roots enter squared.");
+      "$G$ holds $gamma_i^(t)$ on its diagonal; the roots enter squared.");
 }
 
 std::vector<Point> weighted_under(const Protocol &protocol) {
@@ -143,7 +143,7 @@ Claim under_claim() {
   return explained(
       at_parameters(ledger_row("wls-eq15-under-weights-irrelevant", "003 Eq 15",
                                "In the underdetermined case the weights are irrelevant: infinitely many memories "
-                               "interpolate, and the min-norm one is V^T (K K^T)^{-1} K, weighted or not.",
+                               "interpolate, and the min-norm one is $V^T (K K^T)^{-1} K$, weighted or not.",
                                "True for positive weights and independent keys: the roots cancel.", weighted_under),
                     pair_params({1, 1, 3, 5, 3})),
       "With zero loss in reach no pair needs to yield to another.");
@@ -182,11 +182,11 @@ Claim zero_claim() {
           refuted_row(
               "wls-weights-irrelevant-gamma-zero",
               stricter("Eq 15 and the sentence after it: the weights are 'irrelevant' in the underdetermined case.",
-                       "gamma_i in [0, 1]; rank t",
+                       "$gamma_i$ in [0, 1]; rank $t$",
                        "The reason given, interpolation of all points, presumes that all points count."),
               "003 Eq 15 with gamma in [0, 1]",
-              "The underdetermined solution is the same for every admissible gamma in [0, 1].",
-              "gamma_i > 0 and independent keys are needed: a gate of 0 drops every pair before it from the "
+              "The underdetermined solution is the same for every admissible $gamma$ in [0, 1].",
+              "$gamma_i > 0$ and independent keys are needed: a gate of 0 drops every pair before it from the "
               "solution, and a repeated key reads the weighted mean of its values.",
               zero_weight),
           pair_params({1, 1, 3, 7, 2})),

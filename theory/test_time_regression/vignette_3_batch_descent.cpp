@@ -58,12 +58,13 @@ std::vector<Point> slopes(const Protocol &protocol) {
 Claim slopes_claim() {
   return explained(
       at_parameters(
-          ledger_row("ls-gradient-hessian", "003 Eq 18-19, after Eq 24",
-                     "The gradient of L_t(M) = sum_i |v_i - M k_i|^2 / 2 is (M K_t^T - V_t^T) K_t, and its constant "
-                     "Hessian is K_t^T K_t.",
-                     "The Hessian acts on the rows of M: E goes to E K^T K.", slopes),
+          ledger_row(
+              "ls-gradient-hessian", "003 Eq 18-19, after Eq 24",
+              "The gradient of $L_t(M) = sum_i |v_i - M k_i|^2 / 2$ is $(M K_t^T - V_t^T) K_t$, and its constant "
+              "Hessian is $K_t^T K_t$.",
+              "The Hessian acts on the rows of $M$: $E$ goes to $E K^T K$.", slopes),
           pair_params(point_P)),
-      "As a matrix on all of M the Hessian is K^T K once for every row.");
+      "As a matrix on all of $M$ the Hessian is $K^T K$ once for every row.");
 }
 
 // ---- Four writings of a step ----------------------------------------------------------------------------------------
@@ -122,9 +123,9 @@ Claim writings_claim() {
   return explained(
       at_parameters(
           ledger_row("gd-eq20-23", "003 Eq 20-23",
-                     "Full-batch gradient descent from the origin with step sizes beta^(i) can be written by the "
-                     "gradient, by the pairs' gradients, by their residuals, and as M (I - sum beta k k^T) + sum beta "
-                     "v k^T.",
+                     "Full-batch gradient descent from the origin with step sizes $beta^(i)$ can be written by the "
+                     "gradient, by the pairs' gradients, by their residuals, and as $M (I - sum beta k k^T) + sum beta "
+                     "v k^T$.",
                      "The four agree.", writings),
           params),
       "The last form is DeltaNet's on all pairs at once.");
@@ -167,12 +168,12 @@ Claim linear_claim() {
   return explained(
       at_parameters(
           running(ledger_row("linattn-one-gd-step", "003 Eq 24",
-                             "Linear attention is one step of full-batch gradient descent of size 1 on L_t from the "
-                             "origin: M_t^(1) = V_t^T K_t.",
+                             "Linear attention is one step of full-batch gradient descent of size 1 on $L_t$ from the "
+                             "origin: $M_t^(1) = V_t^T K_t$.",
                              "Identity at every prefix.", linear_step),
                   {"linear", "delta_net"}),
           one_head_params(point_P)),
-      "The step is taken anew from the origin at every t; it does not start from M_{t-1}.");
+      "The step is taken anew from the origin at every $t$; it does not start from $M_{t-1}$.");
 }
 
 std::vector<Point> gated_step(const Protocol &protocol) {
@@ -206,7 +207,7 @@ Claim gated_claim() {
           running(ledger_row("gated-linattn-one-gd-step", "003 after Eq 24",
                              "Layers that implement linear attention with forgetting perform one step of full-batch "
                              "gradient descent on the weighted least-squares objective.",
-                             "Identity, with gamma_i^(t) = prod_{j>i} gamma_j.", gated_step),
+                             "Identity, with $gamma_i^(t) = prod_{j>i} gamma_j$.", gated_step),
                   {"gated_linear", "linear"}),
           one_head_params(point_P)),
       "The paper states it as similar to Eq 24; it is the same computation.");
@@ -242,8 +243,8 @@ Claim newton_claim() {
       at_parameters(
           ledger_row("ls-one-newton-step", "003 Eq 25, footnote 1",
                      "Preconditioned by the constant Hessian, gradient descent converges in a single update from the "
-                     "origin to V^T K (K^T K)^{-1}: one step of Newton's method.",
-                     "From any start; K^T K must be invertible.", newton),
+                     "origin to $V^T K (K^T K)^{-1}$: one step of Newton's method.",
+                     "From any start; $K^T K$ must be invertible.", newton),
           pair_params(point_P)),
       "A quadratic is its own second-order model.");
 }

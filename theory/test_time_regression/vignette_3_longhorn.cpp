@@ -33,14 +33,15 @@ std::vector<Point> longhorn_solves(const Protocol &protocol) {
 Claim longhorn_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("longhorn-eq31", "003 Eq 30-31",
-                             "The minimiser of |M - M_{t-1}|_F^2 / 2 + (delta/2) |v - M k|^2 is M_{t-1} (I - beta k "
-                             "k^T) + beta v k^T with beta = delta / (1 + delta |k|^2); delta = 0 excludes the latest "
-                             "association.",
-                             "Identity; delta = 0 leaves M_{t-1} to the last bit.", longhorn_solves),
-                  {"longhorn", "nlms"}),
+          running(
+              ledger_row("longhorn-eq31", "003 Eq 30-31",
+                         "The minimiser of $|M - M_{t-1}|_F^2 / 2 + (delta/2) |v - M k|^2$ is $M_{t-1} (I - beta k "
+                         "k^T) + beta v k^T$ with $beta = delta / (1 + delta |k|^2)$; $delta = 0$ excludes the latest "
+                         "association.",
+                         "Identity; $delta = 0$ leaves $M_{t-1}$ to the last bit.", longhorn_solves),
+              {"longhorn", "nlms"}),
           step_params({delta_param(0.5)})),
-      "The published Longhorn layer keeps the diagonal of k k^T only; this is the paper's form.");
+      "The published Longhorn layer keeps the diagonal of $k k^T$ only; this is the paper's form.");
 }
 
 std::vector<Point> conservative(const Protocol &protocol) {
@@ -72,15 +73,16 @@ std::vector<Point> conservative(const Protocol &protocol) {
 Claim conservative_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("longhorn-conservative", "003 after Eq 31",
-                             "Longhorn implements SGD with a conservative adaptive step size beta = delta / (1 + delta "
-                             "|k|^2).",
-                             "beta |k|^2 < 1 for every delta and every k: the residual shrinks by exactly 1 / (1 + "
-                             "delta |k|^2), without a change of sign.",
-                             conservative),
-                  {"longhorn", "delta_net"}),
+          running(
+              ledger_row("longhorn-conservative", "003 after Eq 31",
+                         "Longhorn implements SGD with a conservative adaptive step size $beta = delta / (1 + delta "
+                         "|k|^2)$.",
+                         "$beta |k|^2 < 1$ for every $delta$ and every $k$: the residual shrinks by exactly $1 / (1 + "
+                         "delta |k|^2)$, without a change of sign.",
+                         conservative),
+              {"longhorn", "delta_net"}),
           step_params({delta_param(0.5)})),
-      "Plain SGD with beta = delta overshoots from delta |k|^2 = 1 and diverges from 2 on.");
+      "Plain SGD with $beta = delta$ overshoots from $delta |k|^2 = 1$ and diverges from 2 on.");
 }
 
 std::vector<Point> factor_two(const Protocol &protocol) {
@@ -106,16 +108,17 @@ std::vector<Point> factor_two(const Protocol &protocol) {
 Claim factor_claim() {
   return explained(
       at_parameters(
-          running(refuted_row("longhorn-ell-factor2",
-                              slip("After Eq 30: l_t = delta |v - M k|^2.", "none", "Eq 30 and 31 have delta / 2."),
-                              "003 text under Eq 30",
-                              "Eq 30 corresponds to d = |M - M_{t-1}|_F^2 / 2 and l = delta |v - M k|^2 in Eq 7.",
-                              "l = (delta/2) |v - M k|^2. The printed l gives the step 2 delta / (1 + 2 delta |k|^2); "
-                              "Eq 30 and 31 are right.",
-                              factor_two),
+          running(refuted_row(
+                      "longhorn-ell-factor2",
+                      slip("After Eq 30: $l_t = delta |v - M k|^2$.", "none", "Eq 30 and 31 have $delta / 2$."),
+                      "003 text under Eq 30",
+                      "Eq 30 corresponds to $d = |M - M_{t-1}|_F^2 / 2$ and $l = delta |v - M k|^2$ in Eq 7.",
+                      "$l = (delta/2) |v - M k|^2$. The printed $l$ gives the step $2 delta / (1 + 2 delta |k|^2)$; "
+                      "Eq 30 and 31 are right.",
+                      factor_two),
                   {"longhorn"}),
           step_params({delta_param(1)})),
-      "A factor 1/2 lost between a formula and the sentence about it.");
+      "A factor $1/2$ lost between a formula and the sentence about it.");
 }
 
 } // namespace

@@ -33,15 +33,16 @@ std::vector<Point> limit(const Protocol &protocol) {
 Claim limit_claim() {
   return asymptotic(explained(
       at_parameters(
-          running(ledger_row("nlms-limit", "003 Eq 30-32",
-                             "For delta -> infinity Eq 30 becomes the constrained problem, argmin |M - M_{t-1}|_F^2 / "
-                             "2 subject to M k = v.",
-                             "M_delta - M_infinity = -(v - M k) k^T / (|k|^2 (1 + delta |k|^2)): the gap falls as "
-                             "1/delta.",
-                             limit),
-                  {"longhorn", "nlms"}),
+          running(
+              ledger_row("nlms-limit", "003 Eq 30-32",
+                         "For $delta$ -> infinity Eq 30 becomes the constrained problem, argmin $|M - M_{t-1}|_F^2 / "
+                         "2$ subject to $M k = v$.",
+                         "$M_delta - M_infinity = -(v - M k) k^T / (|k|^2 (1 + delta |k|^2))$: the gap falls as "
+                         "$1/delta$.",
+                         limit),
+              {"longhorn", "nlms"}),
           step_params({delta_param(1)})),
-      "At a finite delta a residual of 1 / (1 + delta |k|^2) stays."));
+      "At a finite $delta$ a residual of $1 / (1 + delta |k|^2)$ stays."));
 }
 
 std::vector<Point> closest(const Protocol &protocol) {
@@ -75,15 +76,16 @@ std::vector<Point> closest(const Protocol &protocol) {
 Claim closest_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("nlms-eq33", "003 Eq 32-33",
-                             "The constrained problem is solved by the hyperparameter-free step beta = 1/|k|^2: "
-                             "M_{t-1} (I - k k^T / |k|^2) + v k^T / |k|^2 (NLMS).",
-                             "It stores the pair and is the closest memory that does: any other, M + N with N k = 0, "
-                             "is farther by exactly |N|^2.",
-                             closest),
-                  {"nlms", "longhorn"}),
+          running(
+              ledger_row("nlms-eq33", "003 Eq 32-33",
+                         "The constrained problem is solved by the hyperparameter-free step $beta = 1/|k|^2$: "
+                         "$M_{t-1} (I - k k^T / |k|^2) + v k^T / |k|^2$ (NLMS).",
+                         "It stores the pair and is the closest memory that does: any other, $M + N$ with $N k = 0$, "
+                         "is farther by exactly $|N|^2$.",
+                         closest),
+              {"nlms", "longhorn"}),
           step_params()),
-      "Eq 32 writes M_t for the variable that it minimises over.");
+      "Eq 32 writes $M_t$ for the variable that it minimises over.");
 }
 
 // ---- Kaczmarz -------------------------------------------------------------------------------------------------------
@@ -153,12 +155,13 @@ std::vector<Point> kaczmarz(const Protocol &protocol) {
 Claim kaczmarz_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("kaczmarz-convergence", "003 after Eq 33",
-                             "The NLMS update is known as the projection method or Kaczmarz's method in optimisation "
-                             "theory.",
-                             "In cyclic passes over n <= Dk independent pairs M_s - M_* = (M_0 - M_*) (product of the "
-                             "projectors)^s: linear convergence, from the origin to the min-norm interpolant.",
-                             kaczmarz),
+          running(ledger_row(
+                      "kaczmarz-convergence", "003 after Eq 33",
+                      "The NLMS update is known as the projection method or Kaczmarz's method in optimisation "
+                      "theory.",
+                      "In cyclic passes over $n <= Dk$ independent pairs $M_s - M$_* = ($M_0 - M$_*) (product of the "
+                      "projectors)^s: linear convergence, from the origin to the min-norm interpolant.",
+                      kaczmarz),
                   {"nlms", "delta_net"}),
           {integer_param("n", 4, 1, 32, "pairs"), integer_param("Dk", 6, 1, 64, "key width"),
            integer_param("Dv", 3, 1, 16, "value width"),

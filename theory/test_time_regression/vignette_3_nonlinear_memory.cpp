@@ -192,13 +192,14 @@ std::vector<Point> ttt(const Protocol &protocol) {
 Claim ttt_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("ttt-extension", "003 after Eq 29 (TTT)",
-                             "SGD inside the layer on a nonlinear memory m_t, a multilayer perceptron or a linear map "
-                             "with layer normalisation, is a test-time-training layer.",
-                             "W <- W - eta grad of |v - m_W(k)|^2 / 2 at every token; for a linear m without "
-                             "normalisation it is DeltaNet. With the squared loss without its 1/2 the step is 2 eta.",
-                             ttt),
-                  {"delta_net", "ttt_linear", "ttt_mlp"}),
+          running(
+              ledger_row("ttt-extension", "003 after Eq 29 (TTT)",
+                         "SGD inside the layer on a nonlinear memory $m_t$, a multilayer perceptron or a linear map "
+                         "with layer normalisation, is a test-time-training layer.",
+                         "$W <- W - eta$ grad of $|v - m_W(k)|^2 / 2$ at every token; for a linear $m$ without "
+                         "normalisation it is DeltaNet. With the squared loss without its $1/2$ the step is $2 eta$.",
+                         ttt),
+              {"delta_net", "ttt_linear", "ttt_mlp"}),
           one_head_params({1, 1, 8, 5, 3})),
       "The published layers take them for mini-batches of tokens at one state, a different computation.");
 }
@@ -283,12 +284,13 @@ Claim momentum_claim() {
   params.push_back(real_param("theta", 0.4, 0.05, 0.8, "step size"));
   return explained(
       at_parameters(
-          running(ledger_row("momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)",
-                             "Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.",
-                             "S <- eta S - theta grad, M <- (1 - alpha) M + S. eta = 0 is Leaky LMS with alpha = theta "
-                             "lambda; alpha = 0 is heavy ball, M + theta e k^T + eta (M_{t-1} - M_{t-2}). With both it "
-                             "is not heavy ball with decay.",
-                             momentum),
+          running(ledger_row(
+                      "momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)",
+                      "Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.",
+                      "$S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. $eta = 0$ is Leaky LMS with $alpha = theta "
+                      "lambda$; $alpha = 0$ is heavy ball, $M + theta e k^T + eta (M_{t-1} - M_{t-2})$. With both it "
+                      "is not heavy ball with decay.",
+                      momentum),
                   {"leaky_lms", "gated_delta_net", "titans"}),
           params),
       "Derived here; the paper gives no equation. Titans decays the memory but not the momentum.");

@@ -72,12 +72,12 @@ Claim norms_claim() {
   return explained(
       at_parameters(
           running(refuted_row("leaky-lms-norm-notation",
-                              slip("Eq 34: (lambda/2) |M|_2^2.", "'L2 regularizing'",
+                              slip("Eq 34: $(lambda/2) |M|_2^2$.", "'L2 regularizing'",
                                    "Eq 35 to 37 are those of the Frobenius norm."),
                               "003 Eq 34",
-                              "The penalty (lambda/2) |M|_2^2 (the subscript 2 of a matrix norm, which Appendix A "
-                              "defines as the spectral norm) has the gradient lambda M used in Eq 35.",
-                              "That needs the Frobenius norm; the spectral norm's gradient is sigma_1 u_1 v_1^T.",
+                              "The penalty $(lambda/2) |M|_2^2$ (the subscript 2 of a matrix norm, which Appendix A "
+                              "defines as the spectral norm) has the gradient $lambda M$ used in Eq 35.",
+                              "That needs the Frobenius norm; the spectral norm's gradient is $sigma_1 u_1 v_1^T$.",
                               norms),
                   {"leaky_lms"}),
           {integer_param("Dk", 5, 2, 32, "key width"), integer_param("Dv", 3, 2, 32, "value width"),
@@ -120,12 +120,12 @@ Claim leaky_claim() {
   return explained(
       at_parameters(
           running(ledger_row("leaky-lms-eq37", "003 Eq 35-37",
-                             "Single-example SGD on the L2-regularised loss is Leaky LMS: (1 - beta lambda) M_{t-1} + "
-                             "beta (v - M_{t-1} k) k^T.",
+                             "Single-example SGD on the L2-regularised loss is Leaky LMS: $(1 - beta lambda) M_{t-1} + "
+                             "beta (v - M_{t-1} k) k^T$.",
                              "Identity, with the Frobenius norm in Eq 34.", leaky_lms_is_sgd),
                   {"leaky_lms", "gated_delta_net", "delta_net"}),
           one_head_params(point_P)),
-      "The residual is taken at M_{t-1} before it decays, where Gated DeltaNet takes it after.");
+      "The residual is taken at $M_{t-1}$ before it decays, where Gated DeltaNet takes it after.");
 }
 
 // ---- Gated DeltaNet -------------------------------------------------------------------------------------------------
@@ -178,14 +178,15 @@ std::vector<Point> map_and_back(const Protocol &protocol) {
 Claim map_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("gated-deltanet-map", "003 Eq 38-41",
-                             "Gated DeltaNet is an equivalent reparameterisation of Leaky LMS under (alpha, eta, v') = "
-                             "(1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v), with inverse (lambda, "
-                             "beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).",
-                             "Exact for alpha, eta != 0. Gated DeltaNet's write is eta v' k^T.", map_and_back),
-                  {"leaky_lms", "gated_delta_net"}),
+          running(
+              ledger_row("gated-deltanet-map", "003 Eq 38-41",
+                         "Gated DeltaNet is an equivalent reparameterisation of Leaky LMS under $(alpha, eta, v') = "
+                         "(1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v)$, with inverse $(lambda, "
+                         "beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha)$.",
+                         "Exact for $alpha$, $eta != 0$. Gated DeltaNet's write is $eta v' k^T$.", map_and_back),
+              {"leaky_lms", "gated_delta_net"}),
           one_head_params(point_P)),
-      "Regularisation strength and step size are coupled in alpha, and the value is rescaled with them.");
+      "Regularisation strength and step size are coupled in $alpha$, and the value is rescaled with them.");
 }
 
 double strength(double alpha, double eta) { return (1 - alpha) / (alpha * eta); }
@@ -231,19 +232,23 @@ std::vector<Point> ranges(const Protocol &protocol) {
 
 Claim ranges_claim() {
   return explained(
-      running(refuted_row(
-                  "gated-deltanet-map-ranges",
-                  stricter("After Eq 41: 'the invertible mapping' and its inverse.", "lambda in [0, 1] (Eq 34)",
-                           "The inverse is given without its range."),
-                  "003 Eq 34 (lambda in [0, 1]) with Eq 41",
-                  "The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, beta and lambda "
-                  "in [0, 1] on the other.",
-                  "lambda <= 1 exactly where alpha >= 1 / (1 + eta), a share 1 - ln 2 = 0.307 of the square; eta <= 1 "
-                  "where beta (1 + lambda) <= 1, a share ln 2. A bijection for lambda in [0, infinity), alpha > 0, eta "
-                  "> 0.",
-                  ranges),
-              {"leaky_lms", "gated_delta_net"}),
-      "The equivalence itself is exact (gated_deltanet_map); only the stated interval for lambda is too short for it.");
+      running(
+          refuted_row(
+              "gated-deltanet-map-ranges",
+              stricter("After Eq 41: 'the invertible mapping' and its inverse.", "$lambda$ in [0, 1] (Eq 34)",
+                       "The inverse is given without its range."),
+              "003 Eq 34 (lambda in [0, 1]) with Eq 41",
+              "The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, $beta$ and $lambda$ "
+              "in [0, 1] on the other.",
+              "$lambda <= 1$ exactly where $alpha >= 1 / (1 + eta)$, a share $1 - ln 2 = 0.307$ of the square; $eta <= "
+              "1$ "
+              "where $beta (1 + lambda) <= 1$, a share $ln 2$. A bijection for $lambda$ in [0, infinity), $alpha > 0$, "
+              "$eta "
+              "> 0$.",
+              ranges),
+          {"leaky_lms", "gated_delta_net"}),
+      "The equivalence itself is exact (gated_deltanet_map); only the stated interval for $lambda$ is too short for "
+      "it.");
 }
 
 } // namespace

@@ -100,9 +100,9 @@ Claim product_claim() {
           running(ledger_row(
                       "deltaproduct-sequence", "003 after Eq 29 (DeltaProduct, named only)",
                       "Taking several gradient steps a token, each with its own key, value and step size, extends Eq "
-                      "29: n_h steps of DeltaNet.",
-                      "M H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n with H_j = I - beta_j k_j k_j^T: a "
-                      "transition that differs from I by rank n_h.",
+                      "29: $n_h$ steps of DeltaNet.",
+                      "$M H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n$ with $H_j = I - beta_j k_j k_j^T$: a "
+                      "transition that differs from $I$ by rank $n_h$.",
                       product_sequence),
                   {"delta_net", "delta_product", "linear"}),
           with(one_head_params(point_P), integer_param("n", 2, 2, 8, "steps a token"))),
@@ -149,14 +149,14 @@ Claim same_pair_claim() {
       at_parameters(
           running(refuted_row(
                       "deltaproduct-same-pair",
-                      stricter("After Eq 29: 'multiple gradient steps per example (k_t, v_t), which was recently "
+                      stricter("After Eq 29: 'multiple gradient steps per example $(k_t, v_t)$, which was recently "
                                "explored by DeltaProduct'.",
                                "none",
                                "It cites DeltaProduct, whose steps have keys of their own; no transition is claimed."),
                       "003 after Eq 29 (DeltaProduct)",
                       "Several gradient steps on the same pair (k_t, v_t) give a state transition of their "
                       "own, as DeltaProduct does (a reading of \"multiple gradient steps per example\").",
-                      "They collapse to one step of DeltaNet with strength (1 - (1 - beta |k|^2)^I) / |k|^2: "
+                      "They collapse to one step of DeltaNet with strength $(1 - (1 - beta |k|^2)^I) / |k|^2$: "
                       "nothing that Eq 29 could not do.",
                       same_pair),
                   {"delta_product", "delta_net"}),

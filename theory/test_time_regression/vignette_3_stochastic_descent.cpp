@@ -39,8 +39,8 @@ Claim sgd_claim() {
   return explained(
       at_parameters(
           running(ledger_row("deltanet-sgd", "003 Eq 26-29",
-                             "One single-example step of gradient descent on |v_t - M k_t|^2 / 2 per time step, "
-                             "started from M_{t-1}, is DeltaNet: M_{t-1} (I - beta k k^T) + beta v k^T (the delta "
+                             "One single-example step of gradient descent on $|v_t - M k_t|^2 / 2$ per time step, "
+                             "started from $M_{t-1}$, is DeltaNet: $M_{t-1} (I - beta k k^T) + beta v k^T$ (the delta "
                              "rule, Widrow-Hoff, LMS).",
                              "Identity.", delta_net_is_sgd),
                   {"delta_net", "linear"}),
@@ -132,15 +132,15 @@ Claim recency_claim() {
       "later keys come back to the same directions, as isotropic keys do",
       explained(
           at_parameters(
-              running(
-                  ledger_row("sgd-recency", "003 after Eq 29",
-                             "Stochastic gradient descent has the advantage that m_t focuses more on recent pairs, "
-                             "where unweighted RLS and unweighted linear attention weigh all time steps uniformly.",
-                             "Among isotropic unit keys E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t. Exactly "
-                             "nothing is forgotten among orthogonal keys: only along directions that later keys visit "
-                             "again.",
-                             recency),
-                  {"delta_net", "linear", "rls"}),
+              running(ledger_row(
+                          "sgd-recency", "003 after Eq 29",
+                          "Stochastic gradient descent has the advantage that $m_t$ focuses more on recent pairs, "
+                          "where unweighted RLS and unweighted linear attention weigh all time steps uniformly.",
+                          "Among isotropic unit keys $E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t$. Exactly "
+                          "nothing is forgotten among orthogonal keys: only along directions that later keys visit "
+                          "again.",
+                          recency),
+                      {"delta_net", "linear", "rls"}),
               {integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
                integer_param("t", 8, 2, 500, "later pairs")}),
           "Recent pairs weigh more where keys come back. Along directions that are never visited again the oldest pair "

@@ -97,9 +97,9 @@ Claim kernel_regression_eq43() {
       running(
           ledger_row("kernel-regression-eq43", "003 Eq 42-43",
                      "With equal weights, and linear functions of a possibly infinite feature map as function class, "
-                     "the analytical solution of the regression predicts V^T k(K,K)^{-1} k(K,q).",
-                     "The shortest least-squares memory, where k(K,K) is invertible (distinct keys, at least t "
-                     "features): it then interpolates, m(k_i) = v_i. Measured for the exponential kernel, the "
+                     "the analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.",
+                     "The shortest least-squares memory, where $k(K,K)$ is invertible (distinct keys, at least $t$ "
+                     "features): it then interpolates, $m(k_i) = v_i$. Measured for the exponential kernel, the "
                      "prediction being least squares over its monomial features.",
                      feature_memory),
           {"kernel_regression", "exp_unnormalized"}),
@@ -180,12 +180,12 @@ Claim kernel_regression_overdetermined() {
   return at_parameters(
       explained(
           refuted_row("kernel-regression-overdetermined",
-                      stricter("Eq 43: V^T k(K, K)^{-1} k(K, q).", "a possibly infinite-dimensional feature map",
+                      stricter("Eq 43: $V^T k(K, K)^{-1} k(K, q)$.", "a possibly infinite-dimensional feature map",
                                "It is 'the standard kernel regression prediction equation'; singular Gram matrices are "
                                "not discussed."),
                       "003 Eq 43", "Eq 43 holds for any feature map, a finite one included.",
-                      "With more pairs than features, or a repeated key, k(K,K) has no inverse; with its "
-                      "pseudo-inverse the formula gives the least-squares memory. Measured for (1 + x.y)^2.",
+                      "With more pairs than features, or a repeated key, $k(K,K)$ has no inverse; with its "
+                      "pseudo-inverse the formula gives the least-squares memory. Measured for ($1 + x.y$)^2.",
                       no_inverse),
           "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The "
           "formula is right for at most as many distinct keys as features; beyond that use the pseudo-inverse or "
@@ -239,13 +239,13 @@ Claim kernel_approx_identity() {
           explained(
               refuted_row(
                   "kernel-approx-identity-eq44-47",
-                  stricter("Before Eq 44: 'make the crude approximation k(K, K) ~ I'.", "none",
+                  stricter("Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
                            "'Thus we do not stop our derivations here': the text does not claim that it becomes good."),
                   "003 Eq 44-47",
-                  "Under the crude approximation (the text's word) k(K,K) ~ I, kernel regression with "
-                  "the kernel exp(x.y/sqrt Dk) is unnormalised softmax attention.",
+                  "Under the crude approximation (the text's word) $k(K,K) ~ I$, kernel regression with "
+                  "the kernel exp($x.y/sqrt Dk$) is unnormalised softmax attention.",
                   "Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: "
-                  "orthonormal keys give (e^(1/sqrt D) - 1) I + 1 1^T, never I.",
+                  "orthonormal keys give $(e^(1/sqrt D) - 1) I + 1$ $1^T$, never $I$.",
                   identity_approximation),
               "The text calls the approximation crude and moves on to the normalised form; the refutation is of "
               "reading it as an approximation that becomes good for some keys. Its error is the off-diagonal "

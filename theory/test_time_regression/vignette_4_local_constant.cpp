@@ -50,15 +50,15 @@ std::vector<Point> nadaraya_watson(const Protocol &p) {
 
 Claim nadaraya_watson_eq50() {
   return at_parameters(
-      running(
-          ledger_row("nadaraya-watson-eq50", "003 Eq 50",
-                     "With weights s(k_i, q) that depend on the distance to the query and locally constant functions "
-                     "(p = 0), the analytical solution is the mean of the values with weights s / sum s.",
-                     "Identity, for a constant M in R^Dv (printed: R^Dk). Measured on softmax attention over unit "
-                     "queries and keys, whose weights are s at B = 2 sqrt(Dk); the prediction is the minimum of the "
-                     "loss itself.",
-                     nadaraya_watson),
-          {"softmax_qknorm", "exp_unnormalized"}),
+      running(ledger_row(
+                  "nadaraya-watson-eq50", "003 Eq 50",
+                  "With weights $s(k_i, q)$ that depend on the distance to the query and locally constant functions "
+                  "$(p = 0)$, the analytical solution is the mean of the values with weights $s / sum s$.",
+                  "Identity, for a constant $M$ in $R^Dv$ (printed: $R^Dk$). Measured on softmax attention over unit "
+                  "queries and keys, whose weights are $s$ at $B = 2 sqrt(Dk)$; the prediction is the minimum of the "
+                  "loss itself.",
+                  nadaraya_watson),
+              {"softmax_qknorm", "exp_unnormalized"}),
       one_head);
 }
 
@@ -76,9 +76,10 @@ std::vector<Point> width_of_constant(const Protocol &p) {
 Claim eq50_width_typo() {
   return at_parameters(
       running(refuted_row("eq50-width-typo",
-                          slip("Eq 50: the minimum over M^[0] in R^{D_k}.", "none",
-                               "After Eq 53 M^[0] is in R^{D_v}, as the values that it averages are."),
-                          "003 Eq 50", "The constant M^[0] of p = 0 is in R^Dk.", "It is in R^Dv.", width_of_constant),
+                          slip("Eq 50: the minimum over M^[0] in $R^{D_k}$.", "none",
+                               "After Eq 53 M^[0] is in $R^{D_v}$, as the values that it averages are."),
+                          "003 Eq 50", "The constant M^[0] of $p = 0$ is in $R^Dk$.", "It is in $R^Dv$.",
+                          width_of_constant),
               {"softmax_qknorm"}),
       one_head);
 }
@@ -130,10 +131,11 @@ std::vector<Point> gaussian_is_exponential(const Protocol &p) {
 Claim qknorm_eq51() {
   return at_parameters(
       running(
-          ledger_row("qknorm-eq51", "003 Eq 51",
-                     "With |k| = |q| = 1, the exponential smoothing kernel exp(-|k - q|^2 / B) with B = 2 sqrt(Dk) is "
-                     "proportional to exp(k.q / sqrt Dk), so that Eq 50 is softmax attention.",
-                     "The factor is exp(-1/sqrt Dk).", gaussian_is_exponential),
+          ledger_row(
+              "qknorm-eq51", "003 Eq 51",
+              "With $|k| = |q| = 1$, the exponential smoothing kernel $exp(-|k - q|^2 / B)$ with $B = 2 sqrt(Dk)$ is "
+              "proportional to exp($k.q / sqrt Dk$), so that Eq 50 is softmax attention.",
+              "The factor is $exp(-1/sqrt Dk)$.", gaussian_is_exponential),
           {"softmax", "softmax_qknorm", "exp_unnormalized"}),
       one_head);
 }
@@ -179,7 +181,7 @@ Claim qknorm_necessity() {
                   "proper local constant regressor.",
                   "Only equal lengths of the keys are needed: the query's length cancels in the "
                   "normaliser. Keys of unequal lengths give the same regressor with weights "
-                  "exp(|k_i|^2 / (2 sqrt Dk)) more.",
+                  "$exp(|k_i|^2 / (2 sqrt Dk))$ more.",
                   what_must_be_normalised),
               "Eq 51 shows that unit queries and keys suffice, which is what the paper's explanation of QKNorm "
               "rests on. Normalising the keys matters, since raw lengths weigh the pairs; normalising the query "

@@ -111,9 +111,10 @@ Claim local_linear_eq52_54() {
   return at_parameters(
       running(
           ledger_row("local-linear-eq52-54", "003 Eq 52-54",
-                     "The p = 1 fit with weights s(k_i, q) is [M0 M1] = (V^T W X)(X^T W X)^{-1} with rows (1, k_i - q) "
-                     "in X, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.",
-                     "Identity, for positive weights on Dk + 1 affinely independent keys or more. The prediction is "
+                     "The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$ with rows $(1, "
+                     "k_i - q)$ "
+                     "in $X$, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.",
+                     "Identity, for positive weights on $Dk + 1$ affinely independent keys or more. The prediction is "
                      "the minimum of the weighted loss, from a decomposition of its design.",
                      linear_fit),
           {"local_linear", "softmax_qknorm"}),
@@ -171,11 +172,12 @@ std::vector<Point> affine_maps(const Protocol &p) {
 
 Claim local_linear_affine_exact() {
   return at_parameters(
-      running(ledger_row("local-linear-affine-exact", "003 §4, p = 1 (derived)",
-                         "Where the values are an affine map of the keys the p = 1 fit reproduces it and the p = 0 fit "
-                         "does not.",
-                         "M0 = B q + c and M1 = B; softmax attention errs by B dbar.", affine_maps),
-              {"local_linear", "softmax_qknorm", "rls"}),
+      running(
+          ledger_row("local-linear-affine-exact", "003 §4, p = 1 (derived)",
+                     "Where the values are an affine map of the keys the $p = 1$ fit reproduces it and the $p = 0$ fit "
+                     "does not.",
+                     "$M0 = B q + c$ and $M1 = B$; softmax attention errs by $B$ dbar.", affine_maps),
+          {"local_linear", "softmax_qknorm", "rls"}),
       one_head);
 }
 
@@ -216,18 +218,18 @@ std::vector<Point> too_few_pairs(const Protocol &p) {
 
 Claim local_linear_underdetermined() {
   return at_parameters(
-      running(
-          explained(refuted_row("local-linear-underdetermined",
-                                stricter("Eq 52 and 53.", "D_k = 64, every step of Fig 2 is plotted",
-                                         "What stands for the inverse at t < D_k + 1 is not said."),
-                                "003 Eq 52, t < Dk + 1", "Eq 52 predicts from every prefix.",
-                                "The first Dk prefixes have no inverse. Eq 54 still holds for the pseudo-inverse and "
-                                "for a ridge on the slopes alone, not where the constant is penalised too.",
-                                too_few_pairs),
-                    "The paper plots every step of Fig 2, whose first quarter (T/4 = Dk = 64) is exactly the prefixes "
-                    "without an inverse, and does not say what replaces it. The closed form is right from "
-                    "t = Dk + 1 on."),
-          {"local_linear"}),
+      running(explained(
+                  refuted_row("local-linear-underdetermined",
+                              stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
+                                       "What stands for the inverse at $t < D_k + 1$ is not said."),
+                              "003 Eq 52, t < Dk + 1", "Eq 52 predicts from every prefix.",
+                              "The first Dk prefixes have no inverse. Eq 54 still holds for the pseudo-inverse and "
+                              "for a ridge on the slopes alone, not where the constant is penalised too.",
+                              too_few_pairs),
+                  "The paper plots every step of Fig 2, whose first quarter $(T/4 = Dk = 64)$ is exactly the prefixes "
+                  "without an inverse, and does not say what replaces it. The closed form is right from "
+                  "$t = Dk + 1$ on."),
+              {"local_linear"}),
       few);
 }
 

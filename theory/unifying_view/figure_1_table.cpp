@@ -84,13 +84,14 @@ std::vector<Claim> figure_1_table() {
   for (const Row &row : table) variants.push_back(row.variant);
   return {explained(
       at_parameters(
-          running(
-              ledger_row("blog-table-forms", "002 Fig 1, tables of §4 and §6; boxed form of §2",
-                         "The layers are S_t = S_{t-1} A_t + b_t k_t^T, k_t standing for the key-side vector that is "
-                         "written: linear attention I, v (phi = elu + 1); Mamba2 alpha I, v; DeltaNet I - beta k k^T, "
-                         "beta v; Gated DeltaNet alpha (I - beta k k^T), beta v.",
-                         "Identity; A_t acts on the key side.", forms),
-              variants),
+          running(ledger_row(
+                      "blog-table-forms", "002 Fig 1, tables of §4 and §6; boxed form of §2",
+                      "The layers are $S_t = S_{t-1} A_t + b_t k_t^T$, $k_t$ standing for the key-side vector that is "
+                      "written: linear attention $I$, $v$ ($phi$ = elu + 1); Mamba2 $alpha I$, $v$; DeltaNet $I - beta "
+                      "k k^T$, "
+                      "$beta v$; Gated DeltaNet $alpha (I - beta k k^T)$, $beta v$.",
+                      "Identity; $A_t$ acts on the key side.", forms),
+                  variants),
           one_head_params(own)),
       "Mamba2 is taken without its step size on the write, as the table lists it, and linear attention without the "
       "denominator, which the boxed form drops.")};

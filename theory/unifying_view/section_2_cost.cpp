@@ -93,13 +93,14 @@ std::vector<Point> softmax_cost(const Protocol &protocol) {
 Claim softmax_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-softmax-quadratic", "002 TL;DR, §1",
-                             "Softmax attention pays for its recall with a KV cache that grows linearly with the "
-                             "context, and with quadratic compute.",
-                             "A cache of t (d_k + d_v) numbers at token t, all of which the read depends on, and as "
-                             "many multiplications: L (L+1) / 2 (d_k + d_v) in all.",
-                             softmax_cost),
-                  {"softmax"}),
+          running(
+              ledger_row("blog-softmax-quadratic", "002 TL;DR, §1",
+                         "Softmax attention pays for its recall with a KV cache that grows linearly with the "
+                         "context, and with quadratic compute.",
+                         "A cache of $t (d_k + d_v)$ numbers at token $t$, all of which the read depends on, and as "
+                         "many multiplications: $L (L+1) / 2 (d_k + d_v)$ in all.",
+                         softmax_cost),
+              {"softmax"}),
           sizes(64, 8, 4)),
       "Counted in multiplications of one head; the exponentials, one a pair, come on top.");
 }
@@ -139,13 +140,14 @@ std::vector<Point> token_cost(const Protocol &protocol) {
 Claim token_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-cost-per-token", "002 §2",
-                             "Each step writes a rank-1 matrix into a state of d_v x d_phi and reads it: O(d_v d_phi) "
-                             "a token, regardless of the sequence's length.",
-                             "d_v d_phi multiplications to write and d_v d_phi to read.", token_cost),
-                  {"linear"}),
+          running(
+              ledger_row("blog-cost-per-token", "002 §2",
+                         "Each step writes a rank-1 matrix into a state of $d_v x d_phi$ and reads it: $O(d_v d_phi)$ "
+                         "a token, regardless of the sequence's length.",
+                         "$d_v d_phi$ multiplications to write and $d_v d_phi$ to read.", token_cost),
+              {"linear"}),
           sizes(10, 12, 5)),
-      "Softmax passes this cost from t = 2 d_k d_v / (d_k + d_v) tokens on.");
+      "Softmax passes this cost from $t = 2 d_k d_v / (d_k + d_v)$ tokens on.");
 }
 
 // ---- Cache over state -----------------------------------------------------------------------------------------------
@@ -195,12 +197,13 @@ std::vector<Point> compression(const Protocol &protocol) {
 Claim compression_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-compression", "002 §3",
-                             "The cache over the state is t (d_k + d_v) / (d_k d_v), about 2 t / d where d_k = d_v = "
-                             "d.",
-                             "t (1/d_k + 1/d_v), exactly 2 t / d for equal widths: equal size at t = d / 2.",
-                             compression),
-                  {"softmax", "linear", "linear_elu"}),
+          running(
+              ledger_row("blog-compression", "002 §3",
+                         "The cache over the state is $t (d_k + d_v) / (d_k d_v)$, about $2 t / d$ where $d_k = d_v = "
+                         "d$.",
+                         "$t (1/d_k + 1/d_v)$, exactly $2 t / d$ for equal widths: equal size at $t = d / 2$.",
+                         compression),
+              {"softmax", "linear", "linear_elu"}),
           sizes(25, 4, 12)),
       "Counted on the layers: the numbers of cache and state that the next read depends on.");
 }

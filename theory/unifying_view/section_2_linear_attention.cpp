@@ -67,18 +67,20 @@ std::vector<Point> mask(const Protocol &protocol) {
 Claim mask_claim() {
   return explained(
       at_parameters(
-          running(refuted_row("blog-mask",
-                              slip("§2, first display: softmax(Q K^T (.) M) V.",
-                                   "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
-                                   "The causal sum on the next line is what is meant."),
-                              "002 §2, first display",
-                              "O = softmax(Q K^T (.) M) V, M the causal mask matrix, is row by row the causal sum of "
-                              "exp(q_t . k_j) v_j over j <= t, divided by the sum of its weights.",
-                              "softmax(Q K^T + M) with M = 0 on and below the diagonal and -infinity above.", mask),
+          running(refuted_row(
+                      "blog-mask",
+                      slip("§2, first display: $softmax$($Q K^T$ (.) $M$) $V$.",
+                           "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
+                           "The causal sum on the next line is what is meant."),
+                      "002 §2, first display",
+                      "$O = softmax$($Q K^T$ (.) $M$) $V$, $M$ the causal mask matrix, is row by row the causal sum of "
+                      "exp($q_t$ . $k_j$) $v_j$ over $j <= t$, divided by the sum of its weights.",
+                      "$softmax(Q K^T + M)$ with $M = 0$ on and below the diagonal and -infinity above.", mask),
                   {"softmax"}),
           one_head_params(own)),
       "The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros turns the logits "
-      "of future tokens into 0, and each of them keeps the weight e^0 = 1; the causal sum beside it is what is meant.");
+      "of future tokens into 0, and each of them keeps the weight $e^0 = 1$; the causal sum beside it is what is "
+      "meant.");
 }
 
 // ---- The factoring --------------------------------------------------------------------------------------------------
@@ -131,14 +133,15 @@ Claim factoring_claim() {
   return explained(
       at_parameters(
           running(
-              ledger_row("blog-kernel-factoring", "002 §2; 000 Eq 2-3, 8-9",
-                         "Where the similarity is a kernel f(q, k) = <phi(q), phi(k)>, the weighted average of the "
-                         "values is o_t = S_t phi(q_t) / (z_t . phi(q_t)) with S_t = sum_j v_j phi(k_j)^T and z_t = "
-                         "sum_j phi(k_j) over j <= t.",
-                         "Identity, for phi = elu + 1, whose denominator is positive.", factoring),
+              ledger_row(
+                  "blog-kernel-factoring", "002 §2; 000 Eq 2-3, 8-9",
+                  "Where the similarity is a kernel $f(q, k) = <phi(q), phi(k)>$, the weighted average of the "
+                  "values is $o_t = S_t phi(q_t)$ / ($z_t$ . $phi(q_t)$) with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = "
+                  "sum_j phi(k_j)$ over $j <= t$.",
+                  "Identity, for $phi$ = elu + 1, whose denominator is positive.", factoring),
               {"linear_elu", "linear"}),
           one_head_params(own)),
-      "The query leaves the sum, so that a state of d_v x d_phi numbers and one vector replace all past tokens.");
+      "The query leaves the sum, so that a state of $d_v x d_phi$ numbers and one vector replace all past tokens.");
 }
 
 // ---- The denominator ------------------------------------------------------------------------------------------------
@@ -216,14 +219,14 @@ std::vector<Point> denominator(const Protocol &protocol) {
 Claim denominator_claim() {
   return explained(
       at_parameters(
-          running(
-              ledger_row("blog-denominator-unstable", "002 §2",
-                         "The denominator z_t . phi(q_t) can introduce numerical instabilities.",
-                         "It does for phi the identity and Gaussian queries: the denominator has the wrong sign for "
-                         "half of them, and a read is a Cauchy variable, without a mean. For phi = elu + 1 > 0 a read "
-                         "stays an average: it never exceeds the largest value.",
-                         denominator),
-              {"linear_elu", "linear"}),
+          running(ledger_row(
+                      "blog-denominator-unstable", "002 §2",
+                      "The denominator $z_t$ . $phi(q_t)$ can introduce numerical instabilities.",
+                      "It does for $phi$ the identity and Gaussian queries: the denominator has the wrong sign for "
+                      "half of them, and a read is a Cauchy variable, without a mean. For $phi$ = elu + $1 > 0$ a read "
+                      "stays an average: it never exceeds the largest value.",
+                      denominator),
+                  {"linear_elu", "linear"}),
           one_head_params(own)),
       "The text says that it can, not that it must: a positive feature map keeps the division harmless in exact "
       "arithmetic. Hence the usual remedies, positive features or a norm on the output in place of the division.");

@@ -45,17 +45,19 @@ std::vector<Point> ceiling(const Protocol &protocol) {
 Claim ceiling_claim() {
   Claim c = asymptotic(explained(
       at_parameters(
-          running(ledger_row(
-                      "blog-capacity-linear", "002 §3; 000 §2.1",
-                      "Linear attention compresses the cache into a state with a capacity ceiling at about d_k stored "
-                      "pairs: n <~ d_k for reliable recall, since a cross-talk larger than the signal hides the value.",
-                      "For random unit keys and N(0, I) values the relative squared error is (n-1)/d: a level rho is "
-                      "reached at n = 1 + rho d. No state of d columns does better than 1 - d/n at n > d.",
-                      ceiling),
-                  {"linear", "gated_linear"}),
+          running(
+              ledger_row(
+                  "blog-capacity-linear", "002 §3; 000 §2.1",
+                  "Linear attention compresses the cache into a state with a capacity ceiling at about $d_k$ stored "
+                  "pairs: $n <~ d_k$ for reliable recall, since a cross-talk larger than the signal hides the value.",
+                  "For random unit keys and $N(0, I)$ values the relative squared error is $(n-1)/d$: a level $rho$ is "
+                  "reached at $n = 1 + rho d$. No state of $d$ columns does better than $1 - d/n$ at $n > d$.",
+                  ceiling),
+              {"linear", "gated_linear"}),
           {integer_param("n", 32, 2, 256, "pairs stored"), integer_param("d", 32, 3, 512, "key width")}),
-      "The scale n ~ d is right, with noise equal to the signal at n = d + 1. Which n is reliable depends on the error "
-      "that one accepts: at 10 % it is d/10, and the text does not name a criterion."));
+      "The scale $n ~ d$ is right, with noise equal to the signal at $n = d + 1$. Which $n$ is reliable depends on the "
+      "error "
+      "that one accepts: at 10 % it is $d/10$, and the text does not name a criterion."));
   c.tasks = {"capacity", "recall"};
   return c;
 }
@@ -177,21 +179,21 @@ std::vector<Point> decoding(const Protocol &protocol) {
 Claim decoding_claim() {
   Claim c = explained(
       at_parameters(
-          running(
-              refuted_row("blog-capacity-argmax",
-                          stricter("§3, boxed: n <~ d_k for reliable recall.", "reliable; no criterion",
-                                   "The text compares cross-talk with the signal, which the squared error does."),
-                          "002 §3, boxed; a stricter reading",
-                          "n <~ d_k for reliable recall, read as decoding among the stored values.",
-                          "Choosing the stored value with the largest product with the read reaches n of about d_k d_v "
-                          "/ (2 ln n): at n = 8 d_k, where the squared error is 8, nearly all is right for wide "
-                          "values. A single other value scores higher with the probability of a Student tail.",
-                          decoding),
-              {"linear"}),
+          running(refuted_row(
+                      "blog-capacity-argmax",
+                      stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "reliable; no criterion",
+                               "The text compares cross-talk with the signal, which the squared error does."),
+                      "002 §3, boxed; a stricter reading",
+                      "$n <~ d_k$ for reliable recall, read as decoding among the stored values.",
+                      "Choosing the stored value with the largest product with the read reaches $n$ of about $d_k d_v "
+                      "/ (2 ln n)$: at $n = 8 d_k$, where the squared error is 8, nearly all is right for wide "
+                      "values. A single other value scores higher with the probability of a Student tail.",
+                      decoding),
+                  {"linear"}),
           {integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
            integer_param("dv", 512, 8, 4096, "value width")}),
-      "The text names no criterion for reliable. With the squared error the ceiling is d_k; with decoding it grows "
-      "with the width of the values, because the cross-talk spreads over d_v channels.");
+      "The text names no criterion for reliable. With the squared error the ceiling is $d_k$; with decoding it grows "
+      "with the width of the values, because the cross-talk spreads over $d_v$ channels.");
   c.tasks = {"capacity", "recall"};
   return c;
 }

@@ -99,18 +99,18 @@ std::vector<Point> delta_net_capacity(const Protocol &protocol) {
 Claim delta_net_claim() {
   Claim c = explained(
       at_parameters(
-          running(
-              ledger_row("blog-capacity-deltanet", "002 §4, Capacity is unchanged",
-                         "DeltaNet ends up with the same capacity ceiling as linear attention: it still saturates "
-                         "around n ~ d_k.",
-                         "No state of d columns holds n > d free pairs (at best 1 - d/n). One pass over random unit "
-                         "keys at beta = 1 follows a recursion of moments: the error of an old item tends to 2 and not "
-                         "to n/d, that of all items at n = d is about 0.6, the last item is exact.",
-                         delta_net_capacity),
-              {"delta_net", "linear"}),
+          running(ledger_row(
+                      "blog-capacity-deltanet", "002 §4, Capacity is unchanged",
+                      "DeltaNet ends up with the same capacity ceiling as linear attention: it still saturates "
+                      "around $n ~ d_k$.",
+                      "No state of $d$ columns holds $n > d$ free pairs (at best $1 - d/n$). One pass over random unit "
+                      "keys at $beta = 1$ follows a recursion of moments: the error of an old item tends to 2 and not "
+                      "to $n/d$, that of all items at $n = d$ is about 0.6, the last item is exact.",
+                      delta_net_capacity),
+                  {"delta_net", "linear"}),
           {integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width")}),
       "The same ceiling, another failure: linear attention's reads drown in noise, DeltaNet's old ones are overwritten "
-      "while the last d/2 stay better than anything that linear attention reads.");
+      "while the last $d/2$ stay better than anything that linear attention reads.");
   c.tasks = {"capacity", "recall"};
   return c;
 }
@@ -154,12 +154,13 @@ Claim gated_claim() {
   Claim c = explained(
       at_parameters(
           running(
-              ledger_row("blog-capacity-gated", "002 §5",
-                         "Gated DeltaNet has the same capacity limits, n ~ d_k: gating does not raise the ceiling, but "
-                         "it lets the d_k slots be recycled, at best for about d_k useful pairs at a time.",
-                         "The recursion of DeltaNet with alpha^2 on p and F and alpha on s: recent items are read "
-                         "better than in DeltaNet at n = 4 d, all items worse at n = d for a strong gate.",
-                         gated_capacity),
+              ledger_row(
+                  "blog-capacity-gated", "002 §5",
+                  "Gated DeltaNet has the same capacity limits, $n ~ d_k$: gating does not raise the ceiling, but "
+                  "it lets the $d_k$ slots be recycled, at best for about $d_k$ useful pairs at a time.",
+                  "The recursion of DeltaNet with $alpha^2$ on $p$ and $F$ and $alpha$ on $s$: recent items are read "
+                  "better than in DeltaNet at $n = 4 d$, all items worse at $n = d$ for a strong gate.",
+                  gated_capacity),
               {"gated_delta_net", "delta_net"}),
           {integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay a step")}),

@@ -35,13 +35,14 @@ std::vector<Point> doubles(const Protocol &protocol) {
 Claim doubles_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-linear-doubles", "002 §3-4",
-                             "In linear attention, writing the same (k, v) twice doubles the stored value at k and "
-                             "amplifies the cross-talk for every other key, without new information.",
-                             "The read is 2 |k|^2 v at k, and 2 v (k . k') at any k'.", doubles),
-                  {"linear", "gated_linear", "delta_net"}),
+          running(
+              ledger_row("blog-linear-doubles", "002 §3-4",
+                         "In linear attention, writing the same ($k$, $v$) twice doubles the stored value at $k$ and "
+                         "amplifies the cross-talk for every other key, without new information.",
+                         "The read is $2 |k|^2 v$ at $k$, and 2 $v$ ($k$ . k') at any k'.", doubles),
+              {"linear", "gated_linear", "delta_net"}),
           write_params({norm_param(1), cosine_param(0.3)})),
-      "The sum knows nothing of what it already reads; a gate only turns the 2 into 1 + alpha.");
+      "The sum knows nothing of what it already reads; a gate only turns the 2 into $1 + alpha$.");
 }
 
 // ---- The read at an old key -----------------------------------------------------------------------------------------
@@ -89,15 +90,16 @@ std::vector<Point> old_key(const Protocol &protocol) {
 
 Claim old_key_claim() {
   return explained(
-      at_parameters(running(ledger_row("blog-kold-readout", "002 §4",
-                                       "After the write of a new key, S_t k_old = S_{t-1} k_old - beta (S_{t-1} k_new) "
-                                       "cos theta + beta v_new cos theta, cos theta = k_new . k_old: what is stored at "
-                                       "k_old is overwritten in part.",
-                                       "Identity; with cos theta read as the product, keys of any length.", old_key),
-                            {"delta_net"}),
-                    write_params({beta_param(0.6), cosine_param(0.3)})),
-      "Perfect read-out needs an exactly orthogonal new key; what is scaled down is the old content along k_new, not "
-      "that at k_old.");
+      at_parameters(
+          running(ledger_row("blog-kold-readout", "002 §4",
+                             "After the write of a new key, $S_t k_old = S_{t-1} k_old - beta (S_{t-1} k_new) "
+                             "cos theta + beta v_new cos theta$, $cos theta = k_new$ . $k_old$: what is stored at "
+                             "$k_old$ is overwritten in part.",
+                             "Identity; with $cos theta$ read as the product, keys of any length.", old_key),
+                  {"delta_net"}),
+          write_params({beta_param(0.6), cosine_param(0.3)})),
+      "Perfect read-out needs an exactly orthogonal new key; what is scaled down is the old content along $k_new$, not "
+      "that at $k_old$.");
 }
 
 std::vector<Point> gated_old_key(const Protocol &protocol) {
@@ -131,11 +133,11 @@ Claim gated_old_key_claim() {
   return explained(
       at_parameters(
           running(ledger_row("blog-gated-kold", "002 §5",
-                             "In Gated DeltaNet the cross-talk equation picks up an alpha in front of the S_{t-1} "
-                             "terms: S_t k_old = alpha S_{t-1} k_old - alpha beta (S_{t-1} k_new) cos theta + beta "
-                             "v_new cos theta.",
-                             "Identity; at k_new it is alpha (1 - beta) v_old + beta v, and an orthogonal key is "
-                             "scaled by alpha: no longer untouched.",
+                             "In Gated DeltaNet the cross-talk equation picks up an $alpha$ in front of the $S_{t-1}$ "
+                             "terms: $S_t k_old = alpha S_{t-1} k_old - alpha beta (S_{t-1} k_new) cos theta + beta "
+                             "v_new cos theta$.",
+                             "Identity; at $k_new$ it is $alpha (1 - beta) v_old + beta v$, and an orthogonal key is "
+                             "scaled by $alpha$: no longer untouched.",
                              gated_old_key),
                   {"gated_delta_net", "delta_net"}),
           write_params({beta_param(0.6), cosine_param(0.3), real_param("alpha", 0.8, 0, 0.999, "decay")})),

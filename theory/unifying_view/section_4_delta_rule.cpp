@@ -39,12 +39,13 @@ std::vector<Point> gradient_step(const Protocol &protocol) {
 
 Claim gradient_claim() {
   return explained(
-      at_parameters(running(ledger_row("blog-delta-gradient", "002 §4",
-                                       "The gradient of L(S) = |v - S k|^2 / 2 is -(v - S k) k^T, and one step of size "
-                                       "beta from S_{t-1} is S_{t-1} (I - beta k k^T) + beta v k^T, the delta rule.",
-                                       "Identity, for keys of any length.", gradient_step),
-                            {"delta_net", "linear"}),
-                    write_params({beta_param(), norm_param(1)})),
+      at_parameters(
+          running(ledger_row("blog-delta-gradient", "002 §4",
+                             "The gradient of $L(S) = |v - S k|^2 / 2$ is $-(v - S k) k^T$, and one step of size "
+                             "$beta$ from $S_{t-1}$ is $S_{t-1} (I - beta k k^T) + beta v k^T$, the delta rule.",
+                             "Identity, for keys of any length.", gradient_step),
+                  {"delta_net", "linear"}),
+          write_params({beta_param(), norm_param(1)})),
       "The layer is compared with a step along the slope of the loss itself, taken by differences.");
 }
 
@@ -85,15 +86,16 @@ std::vector<Point> shrink(const Protocol &protocol) {
 Claim shrink_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-shrink", "002 §4",
-                             "With |k| = 1, I - beta k k^T shrinks the component along k by a factor 1 - beta and "
-                             "leaves everything orthogonal to k untouched.",
-                             "Eigenvalues 1 - beta |k|^2, once, and 1; for beta in (1, 2) the component turns its "
-                             "sign.",
-                             shrink),
-                  {"delta_net", "gated_delta_net"}),
+          running(
+              ledger_row("blog-shrink", "002 §4",
+                         "With $|k| = 1$, $I - beta k k^T$ shrinks the component along $k$ by a factor $1 - beta$ and "
+                         "leaves everything orthogonal to $k$ untouched.",
+                         "Eigenvalues $1 - beta |k|^2$, once, and 1; for $beta$ in (1, 2) the component turns its "
+                         "sign.",
+                         shrink),
+              {"delta_net", "gated_delta_net"}),
           write_params({beta_param()})),
-      "k k^T is the projector on the line of k only for keys of length 1, which the text assumes.");
+      "$k k^T$ is the projector on the line of $k$ only for keys of length 1, which the text assumes.");
 }
 
 // ---- The key that is written ----------------------------------------------------------------------------------------
@@ -128,11 +130,12 @@ std::vector<Point> overwrite(const Protocol &protocol) {
 Claim overwrite_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-overwrite", "002 §4",
-                             "With |k_t| = 1 the read-out at the key just written is S_t k_t = (1 - beta) v_old + beta "
-                             "v_t, v_old = S_{t-1} k_t: a full overwrite at beta = 1, none at beta = 0.",
-                             "In general with beta |k|^2 for beta.", overwrite),
-                  {"delta_net", "linear"}),
+          running(
+              ledger_row("blog-overwrite", "002 §4",
+                         "With $|k_t| = 1$ the read-out at the key just written is $S_t k_t = (1 - beta) v_old + beta "
+                         "v_t$, $v_old = S_{t-1} k_t$: a full overwrite at $beta = 1$, none at $beta = 0$.",
+                         "In general with $beta |k|^2$ for $beta$.", overwrite),
+              {"delta_net", "linear"}),
           write_params({beta_param(), norm_param(0.7)})),
       "The length of the key is a step size in disguise, which is why keys are normalised in practice.");
 }
@@ -158,13 +161,14 @@ std::vector<Point> orthogonal(const Protocol &protocol) {
 Claim orthogonal_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-orthogonal-untouched", "002 §4",
-                             "Writing at k_t does not affect the read-out of exactly orthogonal keys: S_t k' = S_{t-1} "
-                             "k' where k_t . k' = 0.",
-                             "For every beta and every |k|.", orthogonal),
-                  {"delta_net", "gated_delta_net"}),
+          running(
+              ledger_row("blog-orthogonal-untouched", "002 §4",
+                         "Writing at $k_t$ does not affect the read-out of exactly orthogonal keys: $S_t k' = S_{t-1} "
+                         "k'$ where $k_t$ . $k' = 0$.",
+                         "For every $beta$ and every $|k|$.", orthogonal),
+              {"delta_net", "gated_delta_net"}),
           write_params({beta_param(), norm_param(1)})),
-      "At a cosine c the read moves by beta c (v - S k): a tenth of the residual at c = 0.1 already.");
+      "At a cosine $c$ the read moves by $beta c (v - S k)$: a tenth of the residual at $c = 0.1$ already.");
 }
 
 // ---- The size of a write --------------------------------------------------------------------------------------------
@@ -198,11 +202,11 @@ Claim proportional_claim() {
   return explained(
       at_parameters(running(ledger_row("blog-write-proportional", "002 §4",
                                        "DeltaNet turns the blind addition into an error-correcting write whose size is "
-                                       "proportional to how wrong the current read-out at k_t is.",
-                                       "|S_t - S_{t-1}|_F = beta |v - S_{t-1} k||k|.", proportional),
+                                       "proportional to how wrong the current read-out at $k_t$ is.",
+                                       "$|S_t - S_{t-1}|_F = beta |v - S_{t-1} k||k|$.", proportional),
                             {"delta_net", "linear"}),
                     write_params({beta_param(), norm_param(0.7)})),
-      "Linear attention writes |v||k| whatever it reads already.");
+      "Linear attention writes $|v||k|$ whatever it reads already.");
 }
 
 // ---- A pair written twice -------------------------------------------------------------------------------------------
@@ -233,15 +237,16 @@ std::vector<Point> twice(const Protocol &protocol) {
 Claim twice_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-write-twice", "002 §4",
-                             "Writing the same (k, v) twice is a near no-op in DeltaNet: the residual is already small "
-                             "on the second write.",
-                             "The second write is 1 - beta |k|^2 times the first: nothing at beta |k|^2 = 1, half of "
-                             "it at 0.5, as large at 2, larger beyond.",
-                             twice),
-                  {"delta_net", "linear"}),
+          running(
+              ledger_row("blog-write-twice", "002 §4",
+                         "Writing the same ($k$, $v$) twice is a near no-op in DeltaNet: the residual is already small "
+                         "on the second write.",
+                         "The second write is $1 - beta |k|^2$ times the first: nothing at $beta |k|^2 = 1$, half of "
+                         "it at 0.5, as large at 2, larger beyond.",
+                         twice),
+              {"delta_net", "linear"}),
           write_params({real_param("step", 1, 1e-3, 4, "beta |k|^2")})),
-      "Near means near beta |k|^2 = 1. A write strength of one half leaves half the error for the second write.");
+      "Near means near $beta |k|^2 = 1$. A write strength of one half leaves half the error for the second write.");
 }
 
 } // namespace

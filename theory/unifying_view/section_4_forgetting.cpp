@@ -59,16 +59,18 @@ std::vector<Point> never(const Protocol &protocol) {
 Claim never_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-never-forgets", "002 §4-5",
-                             "Anything in S orthogonal to k_t is preserved exactly: a stale write at k_old stays in S "
-                             "at full magnitude for ever unless something is written near k_old again, and every "
-                             "orthogonal direction persists.",
-                             "Exact while every later key is orthogonal to k_old; a write at cosine c keeps 1 - beta "
-                             "c^2 of it.",
-                             never),
+          running(ledger_row(
+                      "blog-never-forgets", "002 §4-5",
+                      "Anything in $S$ orthogonal to $k_t$ is preserved exactly: a stale write at $k_old$ stays in $S$ "
+                      "at full magnitude for ever unless something is written near $k_old$ again, and every "
+                      "orthogonal direction persists.",
+                      "Exact while every later key is orthogonal to $k_old$; a write at cosine $c$ keeps $1 - beta "
+                      "c^2$ of it.",
+                      never),
                   {"delta_net", "gated_delta_net"}),
           write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")})),
-      "The exception for later writes near k_old is the authors' own. How much it takes away among keys that are near "
+      "The exception for later writes near $k_old$ is the authors' own. How much it takes away among keys that are "
+      "near "
       "nothing in particular is the row blog_forgets_random_keys.");
 }
 
@@ -141,19 +143,19 @@ std::vector<Point> random_keys(const Protocol &protocol) {
 Claim random_claim() {
   return explained(
       at_parameters(
-          running(
-              refuted_row("blog-forgets-random-keys",
-                          stricter("§4: a stale write 'stays in S at full magnitude forever, unless we happen to write "
-                                   "near k_old again'.",
-                                   "directions orthogonal to later keys",
-                                   "'DeltaNet never forgets': said of orthogonal directions."),
-                          "002 §4-5, a stricter reading",
-                          "A stale write survives random later keys, none of which is near its own.",
-                          "The mean retention after m keys drawn uniformly from the sphere is (1 - beta/d)^m: a time "
-                          "constant of d / beta writes. More than d - 1 later keys cannot all be orthogonal to the old "
-                          "one.",
-                          random_keys),
-              {"delta_net", "linear"}),
+          running(refuted_row(
+                      "blog-forgets-random-keys",
+                      stricter("§4: a stale write 'stays in $S$ at full magnitude forever, unless we happen to write "
+                               "near $k_old$ again'.",
+                               "directions orthogonal to later keys",
+                               "'DeltaNet never forgets': said of orthogonal directions."),
+                      "002 §4-5, a stricter reading",
+                      "A stale write survives random later keys, none of which is near its own.",
+                      "The mean retention after $m$ keys drawn uniformly from the sphere is $(1 - beta/d)^m$: a time "
+                      "constant of $d / beta$ writes. More than $d - 1$ later keys cannot all be orthogonal to the old "
+                      "one.",
+                      random_keys),
+                  {"delta_net", "linear"}),
           {integer_param("d", 16, 4, 512, "key width"), integer_param("m", 16, 1, 2000, "later writes"),
            real_param("beta", 1, 0.05, 1.5, "write strength")}),
       "The text speaks of directions that later keys do not touch, and there it is right. Random keys touch every "

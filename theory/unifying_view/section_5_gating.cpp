@@ -64,11 +64,12 @@ std::vector<Point> unrolled(const Protocol &protocol) {
 Claim unrolled_claim() {
   return explained(
       at_parameters(
-          running(ledger_row("blog-mamba2-unrolled", "002 §5",
-                             "S_t = alpha_t S_{t-1} + v_t k_t^T with alpha_t in (0, 1): a write at step j < t counts "
-                             "with weight alpha_{j+1} ... alpha_t at step t, which decays exponentially.",
-                             "Identity; exponential while alpha stays below some bar < 1.", unrolled),
-                  {"mamba2"}),
+          running(
+              ledger_row("blog-mamba2-unrolled", "002 §5",
+                         "$S_t = alpha_t S_{t-1} + v_t k_t^T$ with $alpha_t$ in (0, 1): a write at step $j < t$ counts "
+                         "with weight $alpha_{j+1} ... alpha_t$ at step $t$, which decays exponentially.",
+                         "Identity; exponential while $alpha$ stays below some bar < 1.", unrolled),
+              {"mamba2"}),
           one_head_params({1, 1, 20, 8, 4})),
       "Gates that approach 1 fast enough keep a write for ever: see blog_gating_bounds.");
 }
@@ -103,17 +104,17 @@ std::vector<Point> doubles(const Protocol &protocol) {
 Claim doubles_claim() {
   return explained(
       at_parameters(
-          running(
-              refuted_row("blog-mamba2-doubles",
-                          stricter("§5: 'seeing the same (k, v) twice still doubles the value'.", "alpha_t in (0, 1)",
-                                   "'while gaining no information': the point is the accumulation, not the number."),
-                          "002 §5, Mamba2",
-                          "Under the gate, seeing the same (k, v) twice still doubles the value (the word read as the "
-                          "number 2).",
-                          "It adds up to 1 + alpha times the value, to 2 only at alpha = 1; repeated for ever, to 1 / "
-                          "(1 - alpha).",
-                          doubles),
-              {"mamba2", "linear"}),
+          running(refuted_row(
+                      "blog-mamba2-doubles",
+                      stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
+                               "'while gaining no information': the point is the accumulation, not the number."),
+                      "002 §5, Mamba2",
+                      "Under the gate, seeing the same ($k$, $v$) twice still doubles the value (the word read as the "
+                      "number 2).",
+                      "It adds up to $1 + alpha$ times the value, to 2 only at $alpha = 1$; repeated for ever, to $1 / "
+                      "(1 - alpha)$.",
+                      doubles),
+                  {"mamba2", "linear"}),
           {real_param("alpha", 0.9, 0.01, 0.99, "constant decay")}),
       "The point of the sentence stands: the layer keeps adding what it already knows instead of correcting it.");
 }
@@ -170,15 +171,16 @@ Claim bounds_claim() {
       explained(
           at_parameters(
               running(
-                  ledger_row("blog-gating-bounds", "002 §2", "Gating, alpha_t in (0, 1), bounds S.",
-                             "|S_t| <= max |v||k| / (1 - bar) where alpha_t <= bar < 1 at every step; alpha in (0, 1) "
-                             "alone does not bound it.",
-                             bounds),
+                  ledger_row(
+                      "blog-gating-bounds", "002 §2", "Gating, $alpha_t$ in (0, 1), bounds $S$.",
+                      "$|S_t| <= max |v||k|$ / (1 - bar) where $alpha_t$ <= bar < 1 at every step; $alpha$ in (0, 1) "
+                      "alone does not bound it.",
+                      bounds),
                   {"mamba2"}),
               {real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")}),
           "A learned sigmoid stays below some bar < 1 on bounded inputs, and there the promise holds. Gates that "
           "approach "
-          "1 like 1 - 1/(t+1)^2 let S grow as t."));
+          "1 like $1 - 1/(t+1)^2$ let $S$ grow as $t$."));
 }
 
 } // namespace

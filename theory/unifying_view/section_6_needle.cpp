@@ -56,19 +56,19 @@ std::vector<Point> retention(const Protocol &protocol) {
 Claim retention_claim() {
   Claim c = explained(
       at_parameters(
-          running(
-              ledger_row("blog-needle-retention", "002 §6, measured beside its table",
-                         "What m later writes leave of a needle: DeltaNet clears it by erasure at keys that resemble "
-                         "it, Mamba2 decays it with the haystack, Gated DeltaNet does both.",
-                         "Among random unit keys, at beta = 1: (1 - 1/d)^m in DeltaNet, alpha^m under a gate, their "
-                         "product in Gated DeltaNet; 1 - r/d for ever among r repeated keys.",
-                         retention),
-              {"delta_net", "gated_delta_net", "mamba2", "linear"}),
+          running(ledger_row(
+                      "blog-needle-retention", "002 §6, measured beside its table",
+                      "What $m$ later writes leave of a needle: DeltaNet clears it by erasure at keys that resemble "
+                      "it, Mamba2 decays it with the haystack, Gated DeltaNet does both.",
+                      "Among random unit keys, at $beta = 1$: $(1 - 1/d)^m$ in DeltaNet, $alpha^m$ under a gate, their "
+                      "product in Gated DeltaNet; $1 - r/d$ for ever among $r$ repeated keys.",
+                      retention),
+                  {"delta_net", "gated_delta_net", "mamba2", "linear"}),
           {integer_param("d", 16, 4, 256, "key width"), integer_param("m", 16, 2, 500, "later writes"),
            integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
            real_param("alpha", 0.97, 0.5, 0.999, "decay a step")}),
       "These are the three mechanisms by which the text reads the trained table; they need no training. A haystack of "
-      "few repeated keys, as in the passkey task, leaves DeltaNet's needle alone, and a gate wears it down by m.");
+      "few repeated keys, as in the passkey task, leaves DeltaNet's needle alone, and a gate wears it down by $m$.");
   c.tasks = {"needle"};
   return c;
 }
@@ -85,10 +85,11 @@ std::vector<Claim> section_6_needle() {
                    "every cell of S-NIAH-2 and S-NIAH-3 (uuid).",
                    "Numbers of trained models; the table is an image in the post, which names neither model size, "
                    "data, tokens, training length nor seeds. The row blog_needle_retention measures the mechanisms."),
-      untested_row("blog-state-aware", Reason::not_numeric, "002 §4, §6, Outlook",
-                   "Learned gates see x_t but not the state: not the mistake made at k_t. A step size that depends on "
-                   "the residual would be the natural next step.",
-                   "A proposal, not a statement with a number.")};
+      untested_row(
+          "blog-state-aware", Reason::not_numeric, "002 §4, §6, Outlook",
+          "Learned gates see $x_t$ but not the state: not the mistake made at $k_t$. A step size that depends on "
+          "the residual would be the natural next step.",
+          "A proposal, not a statement with a number.")};
 }
 
 } // namespace recollect::theory
