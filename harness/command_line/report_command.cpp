@@ -93,7 +93,8 @@ int report(const ReportFlags &flags) {
 Action add_report(CLI::App &app) {
   const auto flags = std::make_shared<ReportFlags>();
   CLI::App &c = *app.add_subcommand("report", "render result files as a site of static pages, Markdown or CSV");
-  c.add_option("results", flags->results, "files written by run, verify and bench")->required();
+  c.add_option("results", flags->results, "files written by run, verify, train and bench, and bench/results/*.csv")
+      ->required();
   c.add_option("-o,--output", flags->folder, "folder for index.html, its pages and figures")->required();
   c.add_option("--format", flags->format, "site, or md: one Markdown file")
       ->check(CLI::IsMember({"site", "md"}))
