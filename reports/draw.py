@@ -21,7 +21,7 @@ FIGURES = {
         (
             "recall_by_state",
             run_figures.recall_by_state,
-            "Recall against the size of the state, every layer tuned on seeds of its own; bars: 95% interval of the mean over "
+            "Recall against the size of the state, every layer tuned on separate seeds; bars: 95% interval of the mean over "
             "seeds. Layers with one value share a mark. Hollow: fixed weights, which are not written to.",
         ),
     ],

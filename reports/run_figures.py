@@ -228,7 +228,7 @@ def stacked(places, heights):
 
 
 def recall_by_state(results):
-    """Accuracy of recall, a column a state size, every layer named; layers with one value there share a mark. None unless
+    """Accuracy of recall, one column per state size, every layer named; layers with the same value share a mark. None unless
     the layers were tuned and ran with several seeds at one setting."""
     cells = [c for c in matrix.ranked(results["matrix"], "recall") if c["state_bytes"] > 0 and math.isfinite(c["error"])]
     if len(cells) < 4 or any(c["setting"] == "untuned" for c in cells) or all(c["setting"] == "fixed" for c in cells):

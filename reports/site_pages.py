@@ -152,7 +152,7 @@ class Site:
         return self.env.get_template(template).render(**fixed, **given)
 
     def suites(self):
-        """A suite of trained models a file: its name, what made it, its experiments with their statements and figures."""
+        """One suite of trained models per file: its name, what made it, its experiments with their statements and figures."""
         found = {}
         stated = [s for row in self.judged.values() for s in row["statements"]]
         for i, e in enumerate(trainings.experiments(self.results)):

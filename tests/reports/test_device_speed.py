@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of times by device, held against the tables of bench/results by a reader of their own."""
+"""Pages of times by device, compared with the tables of bench/results by a separate reader."""
 import csv
 import glob
 import os
