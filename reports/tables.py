@@ -7,6 +7,7 @@ import io
 import cells as cells_
 import findings
 import speed_figures
+import style
 from filters import predicted
 from findings import FOUND, outcome
 from style import number, params_text, words
@@ -147,7 +148,7 @@ def csv_tables(results):
     return {
         "claims.csv": (
             ["outcome", *keep, "passed", "variants"],
-            [[outcome(c), *(c[k] for k in keep), int(c["passed"]), " ".join(c["variants"])] for c in results["claims"]],
+            [[outcome(c), *(style.plain(c[k]) for k in keep), int(c["passed"]), " ".join(c["variants"])] for c in results["claims"]],
         ),
         "points.csv": (
             ["claim", *points, "parameters"],

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 import unittest.mock
 
+import h5py
 import synthetic
 from pages import ReportCase, run  # noqa: I001: finds the modules below
 import formulas
@@ -125,6 +126,21 @@ class Sites(ReportCase):
             urls = re.findall(r"url\(([^)]*)\)", f.read())
         self.assertTrue(urls and all(u.startswith("fonts/") and os.path.exists(os.path.join(self.out, u)) for u in urls), urls)
         self.assertNotIn("plain notation", self.page("index.html").text)
+
+    def test_marks_are_on_no_page_and_in_no_table(self):
+        with h5py.File(self.verdicts, "a") as file:
+            rows = file["claim_texts"][()]
+            rows["statement"][0] = b"For $n <= d$ keys $k$ it holds."
+            file["claim_texts"][...] = rows
+        self.written(self.verdicts)
+        page = self.page("claims/snr_linear.html")
+        self.says(page, "For n <= d keys k it holds.")
+        self.assertNotIn("$", page.source.replace("a < b &amp; $c", ""))
+        ledger = [row for row in self.page("ledger.html").rows if row["id"] == "claim-snr_linear"]
+        self.assertIn("for n <= d keys k it holds.", ledger[0]["data-key"])  # as a reader would type it
+        self.assertEqual(run(self.verdicts, "-o", self.out + ".csv", "--csv").returncode, 0)
+        with open(os.path.join(self.out + ".csv", "claims.csv"), encoding="utf-8") as f:
+            self.assertIn("For n <= d keys k it holds.", f.read())
 
     @KATEX
     def test_one_process_sets_what_is_new(self):
