@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/noise.hpp"
+#include "harness/core/registry.hpp"
 #include "harness/core/in_pieces.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/pipeline/backward.hpp"
