@@ -41,72 +41,66 @@ template <class Real> struct LeaveFacts {
   }
 };
 
-/// One block of queries a unit: dq.
-template <class Number, class Kernel, class Gates = NoGates> struct QueryGradient {
+/// One block of queries a unit, which goes through the keys: dq. Or one of keys through the queries: dk and dv.
+template <class Number, class Kernel, bool of_queries, class Gates = NoGates> struct SideGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
-  Rows<Real> dq;
+  Rows<Real> d_logits, d_values; // dq and none, or dk and dv
   Gates gates = {};
 
-  KOKKOS_FUNCTION int blocks() const { return (dq.count - 1) / block.loop.most_rows + 1; }
+  KOKKOS_FUNCTION int own_size() const { return of_queries ? block.loop.most_rows : block.loop.most_keys; }
+  KOKKOS_FUNCTION int blocks() const { return (d_logits.count - 1) / own_size() + 1; }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
     const auto &loop = block.loop;
     Stack<Real> stack{memory};
     const auto room = block.place(stack);
     const size_t head = unit / blocks();
-    const int most = loop.most_rows, first = (blocks() - 1 - int(unit % blocks())) * most; // longest first
-    const Range rows{first, first + most < dq.count ? first + most : dq.count};
+    const int nth = int(unit % blocks()), begin = (of_queries ? blocks() - 1 - nth : nth) * own_size(); // longest first
+    const Range own{begin, begin + own_size() < d_logits.count ? begin + own_size() : d_logits.count},
+        others = others_of(own);
     typename BlockGradient<Real, Kernel>::Block b;
-    block.stage_queries(team, head, rows, room, b);
-    const int end = loop.sees == Sees::everything ? loop.keys.count : rows.end, width = loop.queries.width;
-    for (int begin = 0; begin < end; begin += loop.most_keys) {
-      const Range keys{begin, begin + loop.most_keys < end ? begin + loop.most_keys : end};
-      block.stage_keys(team, head, keys, room, b);
+    stage<of_queries>(team, head, own, room, b);
+    const int step = of_queries ? loop.most_keys : loop.most_rows;
+    for (int at = others.begin; at < others.end; at += step) {
+      const Range other{at, at + step < others.end ? at + step : others.end}, rows = of_queries ? own : other,
+                                                                              keys = of_queries ? other : own;
+      stage<!of_queries>(team, head, other, room, b);
       team.barrier();
       block.weigh(team, head, rows, keys, b, room);
       team.barrier();
-      gates.of_queries(team, head, rows, keys, room.dz, block.ld());
-      tile::gemm(team, rows.size(), width, keys.size(), Real(1), tile::rows<Real>(room.dz, block.ld()), b.k,
-                 Real(begin > 0), dq.at(head, rows.begin), width);
+      const Real kept = Real(at > others.begin);
+      Real *const to = d_logits.at(head, begin);
+      if constexpr (of_queries) {
+        gates.of_queries(team, head, rows, keys, room.dz, block.ld());
+        tile::gemm(team, rows.size(), d_logits.width, keys.size(), Real(1), tile::rows<Real>(room.dz, block.ld()), b.k,
+                   kept, to, d_logits.width);
+      } else {
+        gates.of_keys(team, head, rows, keys, room.dz, block.ld());
+        tile::gemm(team, keys.size(), d_values.width, rows.size(), Real(1), tile::transposed<Real>(room.p, block.ld()),
+                   b.d_o, kept, d_values.at(head, begin), d_values.width);
+        tile::gemm(team, keys.size(), d_logits.width, rows.size(), Real(1), tile::transposed<Real>(room.dz, block.ld()),
+                   b.q, kept, to, d_logits.width);
+      }
       team.barrier();
     }
   }
   size_t scratch() const { return block.scratch(); }
-};
 
-/// One block of keys a unit: dk and dv.
-template <class Number, class Kernel, class Gates = NoGates> struct KeyGradient {
-  using Real = Number;
-  BlockGradient<Real, Kernel> block;
-  Rows<Real> dk, dv;
-  Gates gates = {};
-
-  KOKKOS_FUNCTION int blocks() const { return (dk.count - 1) / block.loop.most_keys + 1; }
-  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
-    const auto &loop = block.loop;
-    Stack<Real> stack{memory};
-    const auto room = block.place(stack);
-    const size_t head = unit / blocks();
-    const int begin = int(unit % blocks()) * loop.most_keys, T = loop.queries.count; // the first are seen most
-    const Range keys{begin, begin + loop.most_keys < dk.count ? begin + loop.most_keys : dk.count};
-    const int first = loop.sees == Sees::everything ? 0 : begin, D = dk.width, V = dv.width;
-    typename BlockGradient<Real, Kernel>::Block b;
-    block.stage_keys(team, head, keys, room, b);
-    for (int at = first; at < T; at += loop.most_rows) {
-      const Range rows{at, at + loop.most_rows < T ? at + loop.most_rows : T};
-      block.stage_queries(team, head, rows, room, b);
-      team.barrier();
-      block.weigh(team, head, rows, keys, b, room);
-      team.barrier();
-      gates.of_keys(team, head, rows, keys, room.dz, block.ld());
-      tile::gemm(team, keys.size(), V, rows.size(), Real(1), tile::transposed<Real>(room.p, block.ld()), b.d_o,
-                 Real(at > first), dv.at(head, begin), V);
-      tile::gemm(team, keys.size(), D, rows.size(), Real(1), tile::transposed<Real>(room.dz, block.ld()), b.q,
-                 Real(at > first), dk.at(head, begin), D);
-      team.barrier();
-    }
+private:
+  KOKKOS_FUNCTION Range others_of(Range own) const {
+    const bool all = block.loop.sees == Sees::everything;
+    if (of_queries) return {0, all ? block.loop.keys.count : own.end};
+    return {all ? 0 : own.begin, block.loop.queries.count};
   }
-  size_t scratch() const { return block.scratch(); }
+  template <bool queries>
+  KOKKOS_FUNCTION void stage(const Team &team, size_t head, Range range,
+                             const typename BlockGradient<Real, Kernel>::Room &room,
+                             typename BlockGradient<Real, Kernel>::Block &b) const {
+    if constexpr (queries)
+      block.stage_queries(team, head, range, room, b);
+    else
+      block.stage_keys(team, head, range, room, b);
+  }
 };
 
 /// Every block of every head, a unit each.
@@ -149,10 +143,8 @@ void gradients_by_blocks(const std::string &label, const Call<Real> &call, const
   if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)
     if (gradients_on_fragments(label, call, block, dq, dk, dv, false)) return;
 #endif
-  const QueryGradient<Real, Kernel, Gates> queries{block, dq, gates};
-  run_blocks(label + "::queries", call, queries);
-  const KeyGradient<Real, Kernel, Gates> keys{block, dk, dv, gates};
-  run_blocks(label + "::keys", call, keys);
+  run_blocks(label + "::queries", call, SideGradient<Real, Kernel, true, Gates>{block, dq, {}, gates});
+  run_blocks(label + "::keys", call, SideGradient<Real, Kernel, false, Gates>{block, dk, dv, gates});
 }
 
 /// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
