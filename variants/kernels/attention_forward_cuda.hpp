@@ -5,12 +5,12 @@
 //   z(t,i) = q_t . k_i,   p(t,i) = kernel(head, t, i, z), 0 where query t does not see key i
 //   sum_t = sum_i p(t,i) v_i; a normalised kernel returns a logit, and p is its softmax (key_loop.hpp)
 //
-// A warp takes 16 `tiles` queries through the keys, `keys` at a time, while the next are copied to shared memory. Scores,
-// weights and sums stay in its registers: results of q k^T lie as the first operand of p v takes them. The softmax is
-// online (Milakov and Gimelshein 2018), in powers of 2. Only blocks that the diagonal crosses are masked.
+// A warp takes 16 `tiles` queries through the keys, `keys` at a time, while the next are copied to shared memory.
+// Scores, weights and sums stay in its registers: results of q k^T lie as the first operand of p v takes them. The
+// softmax is online (Milakov and Gimelshein 2018), in powers of 2. Only blocks that the diagonal crosses are masked.
 //
-// A masked weight is 0, but 0 times Inf or NaN is no 0: rows of a warp whose sums are not finite are computed again one by
-// one.
+// A masked weight is 0, but 0 times Inf or NaN is no 0: rows of a warp whose sums are not finite are computed again one
+// by one.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention_fragments_cuda.hpp"
@@ -137,9 +137,9 @@ private:
     }
   }
 
-  /// Logits, or weights that are not normalised, of queries t, t + 8 ... and keys key, key + 1, key + 8 ...; and the peaks
-  /// brought up to date with them. A peak grows only when a logit exceeds it by 2^`slack`: weights are at most that, and
-  /// sums are rarely rescaled.
+  /// Logits, or weights that are not normalised, of queries t, t + 8 ... and keys key, key + 1, key + 8 ...; and the
+  /// peaks brought up to date with them. A peak grows only when a logit exceeds it by `slack`: weights are at
+  /// most 2^slack, and sums are rarely rescaled.
   template <bool masked>
   __device__ __forceinline__ void find_peaks(size_t head, int t, int key, Sum (&p)[tiles][keys / 8], Sums &sums) const {
     constexpr float slack = 6;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forward and the backward kernels of attention share (attention_forward_cuda.hpp, attention_backward_cuda.hpp):
-// rows in device memory, a warp's rows of results, exponentials, and rows computed one by one.
+// What the forward and the backward kernels of attention share (attention_forward_cuda.hpp,
+// attention_backward_cuda.hpp): rows in device memory, a warp's rows of results, exponentials, and rows computed one by
+// one.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/fragments_cuda.hpp"
@@ -85,8 +86,8 @@ template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum 
   return zero == 0;
 }
 
-/// A unit's head and which of the head's blocks it is: heads go side by side, so many that the cache holds their keys, all
-/// of them through one block before the next.
+/// A unit's head and which of the head's blocks it is: heads go side by side, so many that the cache holds their keys,
+/// all of them through one block before the next.
 __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
   constexpr int together = 1024; // units: a few for every multiprocessor
   const int most = max(1, together / blocks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of attention.hpp's layers, by blocks of queries and keys and in memory linear in T (after Dao et al. 2022,
-// arXiv:2205.14135, Appendix B): weights are computed anew from each query's normaliser, which a forward run leaves. With
-// p and dz of block_gradient.hpp,
+// arXiv:2205.14135, Appendix B): weights are computed anew from each query's normaliser, which a forward run leaves.
+// With p and dz of block_gradient.hpp,
 //
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
@@ -110,8 +110,8 @@ void run_blocks(const std::string &label, const Call<Real> &call, const Gradient
 }
 
 #ifdef __CUDACC__
-/// The same on tensor cores (attention_cuda.hpp), if the kernel and the widths are served there, after the queries' facts
-/// where they are missing.
+/// dq, dk and dv on tensor cores, if attention_cuda.hpp serves the kernel and the widths; after the queries' facts where
+/// they are missing.
 template <class Kernel>
 bool gradients_on_fragments(const std::string &label, const Call<float> &call,
                             const BlockGradient<float, Kernel> &block, const Rows<float> &dq, const Rows<float> &dk,
