@@ -197,7 +197,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     }
   }
 
-  /// q_t decays from its sub-block's start, k_i to its sub-block's end, in place. A thread takes a channel of a sub-block.
+  /// Decays q_t from its sub-block's start and k_i to its end, in place. A thread takes a channel of a sub-block.
   __device__ __forceinline__ void decay_within(E *q, E *k, const float *gates, float *whole) const {
     const bool reads_first = channels.bonus;
     for (int n = threadIdx.x; n < sides * Dk; n += threads) {

@@ -35,12 +35,13 @@ template <class Op, int pitch> struct UnitLowerInverse {
 #pragma unroll
       for (int i = 0; i < 16; ++i) X[(first + i) * pitch + first + column] = x[i];
   }
-  /// (M^T += X(c,b)^T L(a,c)^T), results of 16 columns of block b x 16 rows of block a.
-  __device__ __forceinline__ static void meet(const float *L, const float *X, int a, int c, int b, Sum (&m)[2]) {
+  /// M^T += X(c,b)^T L(a,c)^T: results of 16 columns of block b x 16 rows of block a.
+  __device__ __forceinline__ static void add_transposed_product(const float *L, const float *X, int a, int c, int b,
+                                                                Sum (&m)[2]) {
     fragments::multiply_add<Op>(fragments::load_a_across<Op, pitch>(X, 16 * b, 16 * c),
                                 fragments::load_b_across<Op, pitch>(L, 16 * c, 16 * a), m[0], m[1]);
   }
-  /// x += X(a,c) M, M transposed.
+  /// x += X(a,c) M, given M^T.
   __device__ __forceinline__ static void add(const float *X, int a, int c, const Sum (&m)[2], Sum (&x)[2]) {
     fragments::multiply_add<Op>(fragments::load_a<Op, pitch>(X, 16 * a, 16 * c), fragments::as_b_across<Op>(m[0], m[1]),
                                 x[0], x[1]);
@@ -63,7 +64,7 @@ template <class Op, int pitch> struct UnitLowerInverse {
     __syncthreads();
     if (warp % 2) {
       Sum m[2], x[2];
-      meet(L, X, warp, warp - 1, warp - 1, m);
+      add_transposed_product(L, X, warp, warp - 1, warp - 1, m);
       add(X, warp, warp, m, x);
       put(x, X, warp, warp - 1);
     }
@@ -76,7 +77,7 @@ template <class Op, int pitch> struct UnitLowerInverse {
       Sum m[2];
 #pragma unroll
       for (int d = 0; d < 2; ++d)
-        if (d >= b) meet(L, X, c, d, b, m);
+        if (d >= b) add_transposed_product(L, X, c, d, b, m);
       add(X, a, c, m, x);
     }
     put(x, X, a, b);

@@ -128,14 +128,14 @@ struct StatePassing {
     const HeadOfText h = segment(nth / segments.count, nth % segments.count);
     const int chunks = (h.steps + chunk - 1) / chunk;
     if (threadIdx.x >= 32 * workers)
-      run_ahead(h, chunks, first_value, nth, shared, factors);
+      load_ahead(h, chunks, first_value, nth, shared, factors);
     else
-      follow(h, chunks, first_value, nth, shared, factors);
+      process(h, chunks, first_value, nth, shared, factors);
   }
 
   /// The loaders.
-  __device__ __forceinline__ void run_ahead(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
-                                            Factors *factors) const {
+  __device__ __forceinline__ void load_ahead(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
+                                             Factors *factors) const {
     const bool multiplies = threadIdx.x < 32 * workers + 32 && ((in.alpha && !channels) || (!erases && in.write));
     float decay = 1; // of the segment
     Gates next;
@@ -165,8 +165,8 @@ struct StatePassing {
   }
 
   /// The workers.
-  __device__ __forceinline__ void follow(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
-                                         const Factors *factors) const {
+  __device__ __forceinline__ void process(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
+                                          const Factors *factors) const {
     const int V = in.kept_values(), K = in.kept_keys(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = first_value + 16 * (warp / key_warps), column = warp % key_warps * keys; // the warp's first of S
     const bool at_work = row < V && column < K, decays = in.alpha && !channels,

@@ -29,11 +29,10 @@ template <class Stored, int Dk, bool erases> struct Steps {
       if (first < width) four = *reinterpret_cast<const float4 *>(from + first);
       to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
     } else if (aligned) {
-      uint2 bits = make_uint2(0, 0);
-      if (first < width) bits = *reinterpret_cast<const uint2 *>(from + first);
-      const T *const x = reinterpret_cast<const T *>(&bits);
-#pragma unroll
-      for (int e = 0; e < 4; ++e) to[e] = widened(x[sizeof(T) == 2 ? e : 0]);
+      const bool valid = first < width;
+      const float2 a = valid ? load_pair(from + first) : make_float2(0, 0),
+                   b = valid ? load_pair(from + first + 2) : make_float2(0, 0);
+      to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
     } else {
 #pragma unroll
       for (int e = 0; e < 4; ++e) to[e] = first + e < width ? widened(from[first + e]) : 0;
