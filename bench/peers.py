@@ -168,7 +168,8 @@ def peers_of(case):
     function = torch_peers.TORCH.get((variant, form))
     by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate a step
     on_this_device = form == "recurrent" or DEVICE == "cpu"  # its chunked forms are no peers of a GPU's kernels
-    if function and parameters is not None and not by_channel and on_this_device:
+    autocasts = storage != "f16" or DEVICE == "cuda"  # on a CPU to bfloat16 alone
+    if function and parameters is not None and not by_channel and on_this_device and autocasts:
         if form != "recurrent" or storage not in SIXTEEN_BITS:  # a loop's time is its launches', in any type
             found.append(TorchPeer("torch", lambda x: function(x, case["chunk"], **parameters), storage))
     if variant == "softmax" and DEVICE == "cpu" and not case["parameters"] and hasattr(torch.nn.functional, "scaled_dot_product_attention"):

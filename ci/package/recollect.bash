@@ -17,7 +17,7 @@ _recollect() {
       explain:*) words=$(_recollect_names claims; _recollect_names variants; _recollect_names tasks) ;;
       --form:*) words="fast recurrent chunked parallel" ;;
       --dtype:check) words="f32 tf32 bf16 f16" ;;
-      --dtype:*) words="f32 f64" ;;
+      --dtype:*) words="f32 f64 bf16 f16" ;;
       --suite:verify) words="quick full" ;;
       *) compopt -o default; return ;;
     esac

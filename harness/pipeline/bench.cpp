@@ -364,7 +364,9 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
     if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
   if (settings.ceilings && c.along.empty()) // ranks that share a sequence have a ceiling each
     for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
-  if (mine().reason.empty()) mine().reason = conversion_of(c);
+  const std::string converted = conversion_of(c);
+  if (mine().status == "ok" && !converted.empty())
+    mine().reason = mine().reason.empty() ? converted : mine().reason + "; " + converted;
 }
 
 } // namespace

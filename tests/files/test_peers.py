@@ -125,6 +125,7 @@ class Peers(unittest.TestCase):
             self.assertEqual(sources(variant="linear", real="f64"), [("torch", "f64")])
             self.assertEqual(sources(variant="linear", real="bf16"), [("torch", "bf16")])
             self.assertEqual(sources(variant="linear", form="recurrent", real="bf16"), [])
+            self.assertEqual(sources(variant="linear", real="f16"), [])  # PyTorch autocasts to bfloat16 alone on a CPU
             self.assertEqual(sources(variant="gated_linear", given=["lambda"]), [])  # it has one gate a step
 
     def test_one_step_is_asked_of_the_kernels_for_decoding(self):
