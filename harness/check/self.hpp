@@ -12,7 +12,7 @@ struct SelfCase {
   Shape shape;
   Real real = Real::f32;
   Math math = Math::exact;
-  std::string skipped; // why it was not run; "" where it was
+  std::string skipped; // why it was not run or not judged; "" where it was
   Checked checked;
   double seconds = 0; // of the form and of judging it
   /// "gated_delta_net/chunked/T65-gates01-S0/f32"
