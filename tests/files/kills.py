@@ -5,8 +5,8 @@
 
 A series is one run, verify, train or merge, killed (SIGKILL, SIGTERM, SIGINT) at a random place, started again with --resume,
 killed again ..., up to ten times, then left alone. After every kill what it had reported must be in its file; at the end the
-tables must be those of a series that nothing befell, and nothing may lie beside them. The last line is "N passed, M
-failed", in kills."""
+tables must be those of a series that nothing befell, and nothing may lie beside them. The last line ends with "N passed,
+M failed", in kills; every hundred says how far it is."""
 import collections
 import os
 import pathlib
@@ -64,12 +64,18 @@ class Kills(Survival):
             except AssertionError as failure:
                 self.failed += 1
                 print(f"series {number}: {name} killed at {kills}: {failure}", flush=True)
+            before = sum(self.killed.values())
             self.killed[name] += len(kills)
+            if before // 100 < sum(self.killed.values()) // 100:
+                self.tell()
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(series, range(10 * wanted)))
-        print(", ".join(f"{name} {n}" for name, n in sorted(self.killed.items())))
-        print(f"{sum(self.killed.values()) - self.failed} passed, {self.failed} failed")
+        self.tell()
+
+    def tell(self):
+        each = ", ".join(f"{name} {n}" for name, n in sorted(self.killed.items()))
+        print(f"{each}: {sum(self.killed.values()) - self.failed} passed, {self.failed} failed", flush=True)
 
     def one(self, name, whole, calls, draw, out, kills):
         words, resumes, (first, *_), said = SERIES[name]
