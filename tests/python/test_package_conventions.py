@@ -155,7 +155,48 @@ class GatesOfMambaAndKda(unittest.TestCase):
                         case.check(kda(**x, lower=lower, bias=False))
 
 
+def bf16(a):
+    """Rounded to bfloat16, in float32."""
+    bits = np.ascontiguousarray(a, np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16).astype(np.uint32).view(np.float32)
+
+
+def chunked_in_bf16(q, k, v, g, beta, initial_state=None, round_gates=False, C=64):
+    """The gated delta rule in chunks, in fla's convention, as kernels on tensor cores compute it: operands of products
+    in bfloat16, sums, gates and states in float32."""
+    zeros = np.zeros((*q.shape[::2], q.shape[-1], v.shape[-1]), np.float32)
+    S = zeros if initial_state is None else initial_state.copy()
+    o = np.empty(v.shape, np.float32)
+    g = np.maximum(bf16(g) if round_gates else g, np.float32(-1e4))
+    for b, h, a in np.ndindex(q.shape[0], q.shape[2], -(-q.shape[1] // C)):
+        steps = slice(a * C, min((a + 1) * C, q.shape[1]))
+        Q, K, V, B = (array[b, steps, h] for array in (q, k, v, beta[..., None]))
+        G = np.cumsum(g[b, steps, h], dtype=np.float32)
+        decay = np.tril(np.exp(np.minimum(G[:, None] - G, 0)))
+        lower = np.tril(bf16(K * B) @ K.T * decay, -1)
+        inverse = bf16(np.tril(np.linalg.inv(np.eye(len(Q), dtype=np.float32) + lower)))
+        state = bf16(S[b, h])
+        new = bf16(inverse @ bf16(V * B)) - bf16(inverse @ bf16(K * B * np.exp(G)[:, None])) @ state
+        scores = bf16(np.tril(Q @ K.T) * decay)
+        o[b, steps, h] = bf16(Q.shape[-1] ** -0.5 * (Q @ state * np.exp(G)[:, None] + scores @ bf16(new)))
+        S[b, h] = S[b, h] * np.exp(G[-1]) + K.T @ bf16(new * np.exp(G[-1] - G)[:, None])
+    return {"o": o, "final_state": S}
+
+
 class TypesOfArrays(unittest.TestCase):
+    def test_a_kernel_in_bfloat16_with_gates_and_states_in_float32_is_right(self):
+        layer = rt.layer("gated_delta_net", convention="fla")
+        for case in rt.battery(layer, "bf16"):
+            with self.subTest(case=case.name):
+                self.assertTrue(case.check(chunked_in_bf16(**case.arrays)).right)
+
+    def test_gates_that_it_rounds_are_wrong_unless_they_are_given_so(self):
+        layer = rt.layer("gated_delta_net", convention="fla")
+        case = next(one for one in rt.battery(layer, "bf16") if one.name == "T63-rates-repeated-beta02-S0")
+        found = chunked_in_bf16(**case.arrays, round_gates=True)
+        self.assertEqual(recollect.check(layer, case.arrays, found, dtype="bf16").verdict, "WRONG")
+        self.assertTrue(recollect.check(layer, case.arrays, found, dtype="bf16", types={"g": "bf16"}).right)
+
     def test_a_preset_holds_gates_and_states_in_float32(self):
         layer = rt.layer("gated_delta_net", convention="fla")
         types = {name: layer.type_of(name, "bf16") for name in ("q", "g", "initial_state", "dht", "beta")}
