@@ -2,9 +2,12 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
+#include "harness/pipeline/estimate.hpp"
 #include <algorithm>
 #include <iomanip>
+#include <map>
 #include <ostream>
+#include <set>
 #include <sstream>
 
 namespace recollect {
@@ -159,12 +162,84 @@ void describe(std::ostream &out, const Claim &c) {
   describe_params(out, c.params);
 }
 
+namespace {
+
+using Values = std::map<std::string, std::set<std::string>>; // of each parameter
+
+std::map<std::string, std::string> texts_of(const Params &params) {
+  std::map<std::string, std::string> texts;
+  for (const auto &[name, value] : params) texts[name] = value.text.empty() ? number(value.number) : value.text;
+  return texts;
+}
+
+/// The parameters that have several values: "n=8 d=16".
+std::string varying(const Params &mine, const Values &all) {
+  std::vector<std::string> told;
+  for (const auto &[name, text] : texts_of(mine))
+    if (all.at(name).size() > 1) told.push_back(name + "=" + text);
+  return join(told, " ");
+}
+
+/// Cases of a plan that differ in their seed, or that tune one layer.
+struct PlannedCell {
+  const Case *reported = nullptr;
+  int trials = 0, seeds = 0;
+};
+
+std::vector<PlannedCell> cells_of(const std::vector<Case> &plan) {
+  std::vector<PlannedCell> cells;
+  for (const Case &c : plan) {
+    const auto same = [&](const PlannedCell &cell) {
+      const Case &other = *cell.reported;
+      return other.variant == c.variant && other.task == c.task && other.experiment == c.experiment &&
+             (other.group == c.group ||
+              (other.variant_params.str() == c.variant_params.str() && other.task_params.str() == c.task_params.str()));
+    };
+    if (cells.empty() || !same(cells.back())) cells.push_back({&c});
+    PlannedCell &cell = cells.back();
+    if (c.setting == Setting::trial)
+      ++cell.trials;
+    else
+      ++cell.seeds, cell.reported = &c;
+  }
+  return cells;
+}
+
+void print_fixed(std::ostream &out, const std::string &owner, const Params &params) {
+  if (!params.str().empty()) out << folded("  " + owner + ": " + params.str()) << '\n';
+}
+
+} // namespace
+
 void print_plan(std::ostream &out, const std::vector<Case> &plan) {
-  Rows rows{{"case", "variant", "form", "task", "real", "chunk", "seed", "variant parameters", "task parameters"}};
-  for (const Case &c : plan)
-    rows.push_back({std::to_string(c.index), c.variant->name, c.form->name, c.task->name, name_of(c.real),
-                    std::to_string(c.chunk), std::to_string(c.seed), c.variant_params.str(), c.task_params.str()});
+  out << folded(size_of(plan)) << '\n';
+  std::map<const Task *, Values> of_task;
+  std::map<std::pair<const Task *, const Variant *>, Values> of_variant;
+  const std::vector<PlannedCell> cells = cells_of(plan);
+  for (const PlannedCell &cell : cells) {
+    const Case &c = *cell.reported;
+    for (const auto &[name, text] : texts_of(c.task_params)) of_task[c.task][name].insert(text);
+    for (const auto &[name, text] : texts_of(c.variant_params)) of_variant[{c.task, c.variant}][name].insert(text);
+  }
+  Rows rows{{"  variant", "form", "task", "seeds", "trials", "setting"}};
+  for (const PlannedCell &cell : cells) {
+    const Case &c = *cell.reported;
+    std::string setting = varying(c.task_params, of_task[c.task]);
+    const std::string own = varying(c.variant_params, of_variant[{c.task, c.variant}]);
+    if (!own.empty()) setting += (setting.empty() ? "" : " ") + own;
+    rows.push_back({"  " + c.variant->name, c.form->name, c.task->name, std::to_string(cell.seeds),
+                    cell.trials ? std::to_string(cell.trials) : "", setting});
+  }
   print_table(out, rows);
+  if (plan.empty()) return;
+  out << "parameters of the first setting (" << name_of(plan[0].real) << ", chunk " << plan[0].chunk << "):\n";
+  std::set<const void *> told;
+  for (const PlannedCell &cell : cells) {
+    if (told.insert(cell.reported->task).second)
+      print_fixed(out, cell.reported->task->name, cell.reported->task_params);
+    if (told.insert(cell.reported->variant).second)
+      print_fixed(out, cell.reported->variant->name, cell.reported->variant_params);
+  }
 }
 
 void print_record(std::ostream &out, const Case &c, const Record &record) {

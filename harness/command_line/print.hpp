@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/numerics/verdict.hpp"
 #include "harness/pipeline/bench.hpp"
+#include "harness/pipeline/compare.hpp"
 #include "harness/pipeline/provenance.hpp"
 #include "harness/pipeline/results.hpp"
 #include <iosfwd>
@@ -29,9 +30,16 @@ void explain_claims(std::ostream &out, const Variant &variant);
 
 /// One line a case: what ran, its metrics, its time.
 void print_record(std::ostream &out, const Case &c, const Record &record);
-/// Every cell over its seeds: the headline's mean and standard error, beside chance and ceiling; a table of untuned
-/// layers says so. Nothing where every cell has one seed.
-void print_cells(std::ostream &out, const Results &results);
+/// A table per task: every layer at every value swept, with mean and standard error in each metric (names, or "all"; none:
+/// the headline), next to chance and ceiling; a table of untuned layers says so.
+void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &metrics = {});
+/// Why cases were left out or need a remark, each reason once with its layers. Failures have lines of their own.
+void print_remarks(std::ostream &out, const Results &results);
+/// Every pair of these layers on every task: paired difference, interval, p and q.
+void print_comparisons(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &layers,
+                       const std::vector<std::string> &metrics = {});
+/// Layers whose state takes at most `bytes`, the best first, then their pairs.
+void print_ranking(std::ostream &out, const std::vector<Ensemble> &all, double bytes, bool every_pair);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
 
@@ -45,6 +53,8 @@ void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 /// failing points always, the worst in the claim's own row; last line "N passed, M failed".
 /// `quiet`: nothing but what failed, and that line.
 void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet = false);
+/// A table per claim and law of the measurements at the user's points, with the relative error that each would notice.
+void print_sweep(std::ostream &out, const std::vector<Finding> &findings);
 /// What came of a finding: "holds", "holds_asymptotically", "not_tested" or "failed"; of a refutation "refuted" (as the paper
 /// asserts it), "boundary", "typo" or "untrained". The same names as on the pages of the report.
 std::string outcome_name(const Finding &finding);

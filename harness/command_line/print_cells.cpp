@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `run` says at its end where there were several seeds: by task, each layer's mean and standard error.
+// What `run` says at its end: by task, each layer's mean and standard error in every metric asked for.
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/statistics.hpp"
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <ostream>
@@ -12,143 +13,126 @@
 namespace recollect {
 namespace {
 
-using Texts = std::map<std::string, std::string>; // parameter -> "n=8"
+using Names = std::vector<std::string>;
 
-/// All cases that differ in their seed alone.
-struct Line {
-  std::string experiment, task, variant, form, headline, setting, chosen;
-  Texts of_task, of_variant;
-  double chance, ceiling;
-  std::vector<double> values;
-};
-
-/// Case -> owner -> parameters, as planned, or of the choices.
-std::map<std::int64_t, std::map<std::string, Texts>> parameters(const Table &table) {
-  std::map<std::int64_t, std::map<std::string, Texts>> found;
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    const double value = table.get<double>(row, "value");
-    const std::string word = table.find("text") < 0 ? "" : table.get<std::string>(row, "text");
-    const std::string name = table.get<std::string>(row, "name");
-    found[table.get<std::int64_t>(row, "case")][table.get<std::string>(row, "owner")][name] =
-        name + "=" +
-        (!word.empty()       ? word
-         : std::isnan(value) ? "default"
-                             : brief(value));
-  }
-  return found;
+/// The metrics that a task's table shows: its headline, or those asked for that it has.
+Names shown_metrics(const std::vector<const Ensemble *> &rows, const Names &asked) {
+  if (asked.empty()) return {rows[0]->headline};
+  Names shown;
+  for (const std::string &metric : asked)
+    for (const auto &[name, values] : rows[0]->values)
+      if (metric == name || metric == "all") shown.push_back(name);
+  return shown;
 }
 
-std::string joined(const Texts &texts) {
-  std::vector<std::string> all;
-  for (const auto &[name, text] : texts) all.push_back(text);
-  return join(all, " ");
+/// The same text for all of them, or none.
+template <class Text> std::string common(const std::vector<const Ensemble *> &rows, const Text &text) {
+  const std::string first = text(*rows[0]);
+  return std::all_of(rows.begin(), rows.end(), [&](const Ensemble *e) { return text(*e) == first; }) ? first : "";
 }
 
-std::vector<Line> lines(const Results &results) {
-  const Table &plan = results.table("plan");
-  auto planned = parameters(results.table("parameters")), chosen = parameters(results.table("choices"));
-  const std::map<int, double> headlines = results.headlines();
-  std::map<std::vector<std::string>, size_t> places;
-  std::vector<Line> all;
-  for (size_t row = 0; row < plan.rows.size(); ++row) {
-    const auto word = [&](const char *column) { return plan.get<std::string>(row, column); };
-    const std::int64_t index = plan.get<std::int64_t>(row, "case");
-    const auto value = headlines.find(int(index));
-    if (word("setting") == name_of(Setting::trial) || value == headlines.end()) continue;
-    Line line{word("experiment"),
-              word("task"),
-              word("variant"),
-              word("form"),
-              word("headline"),
-              word("setting"),
-              "",
-              {},
-              {},
-              0,
-              0,
-              {}};
-    line.of_task = planned[index][line.task], line.of_variant = planned[index][line.variant];
-    const auto [place, fresh] =
-        places.emplace(std::vector<std::string>{line.experiment, line.task, line.variant, line.form,
-                                                joined(line.of_task), joined(line.of_variant)},
-                       all.size());
-    if (fresh) {
-      std::vector<std::string> choices;
-      for (const auto &[owner, texts] : chosen[index]) choices.push_back(joined(texts));
-      line.chosen = join(choices, " ");
-      line.chance = plan.get<double>(row, "chance"), line.ceiling = plan.get<double>(row, "ceiling");
-      all.push_back(line);
-    }
-    all[place->second].values.push_back(value->second);
-  }
-  return all;
-}
+std::string chance_text(const Ensemble &e) { return std::isnan(e.chance) ? "" : brief(e.chance); }
 
-/// Everything that is said of each parameter of a task, and of a layer on a task.
-struct Said {
-  std::map<std::vector<std::string>, std::set<std::string>> texts;
-
-  explicit Said(const std::vector<Line> &all) {
-    for (const Line &line : all) {
-      for (const auto &[name, text] : line.of_task) texts[{line.experiment, line.task, name}].insert(text);
-      for (const auto &[name, text] : line.of_variant)
-        texts[{line.experiment, line.task, line.variant, name}].insert(text);
-    }
+/// "recall: accuracy, 5 seeds, chance 0.0625, ceiling 1, untuned"
+std::string heading(const std::vector<const Ensemble *> &rows, const Names &metrics) {
+  size_t seeds = 0;
+  bool untuned = false;
+  for (const Ensemble *e : rows) {
+    for (const auto &[metric, values] : e->values) seeds = std::max(seeds, values.size());
+    untuned = untuned || e->setting == name_of(Setting::untuned);
   }
-  /// " n=16" for each parameter that is not the same everywhere.
-  std::string varying(std::vector<std::string> of, const Texts &mine) const {
-    std::string told;
-    of.emplace_back();
-    for (const auto &[name, text] : mine) {
-      of.back() = name;
-      if (texts.at(of).size() > 1) told += " " + text;
-    }
-    return told;
-  }
-};
-
-/// "recall n=16: accuracy, 5 seeds, chance 0.0625, ceiling 1"
-std::string heading(const Line &line, const Said &said) {
-  const auto end = [](const char *name, double x) {
-    return std::isnan(x) ? "" : std::string(", ") + name + " " + brief(x);
+  const auto part = [](const char *name, const std::string &text) {
+    return text.empty() ? "" : std::string(", ") + name + " " + text;
   };
-  return (line.experiment.empty() ? "" : line.experiment + ", ") + line.task +
-         said.varying({line.experiment, line.task}, line.of_task) + ": " + line.headline + ", " +
-         std::to_string(line.values.size()) + " seeds" + end("chance", line.chance) + end("ceiling", line.ceiling);
+  return (rows[0]->experiment.empty() ? "" : rows[0]->experiment + ", ") + rows[0]->task + ": " + join(metrics, ", ") +
+         ", " + std::to_string(seeds) + (seeds == 1 ? " seed" : " seeds") + part("chance", common(rows, chance_text)) +
+         part("ceiling",
+              common(rows, [](const Ensemble &e) { return std::isnan(e.ceiling) ? "" : brief(e.ceiling); })) +
+         (untuned ? ", untuned" : "");
 }
 
-/// "tuned: beta=0.5", and what else tells the line from others of its layer.
-std::string setting(const Line &line, const Said &said) {
-  return line.setting + (line.chosen.empty() ? "" : ": " + line.chosen) +
-         said.varying({line.experiment, line.task, line.variant}, line.of_variant);
+/// "tuned: beta=0.5", and the layer's parameters that are swept.
+std::string setting(const Ensemble &e, const Swept &swept) {
+  std::string text = e.setting + (e.chosen.empty() ? "" : ": " + e.chosen);
+  for (const auto &[name, value] : swept.of_variant(e)) text += " " + name + "=" + value;
+  return text;
+}
+
+void print_table_of(std::ostream &out, const std::vector<const Ensemble *> &rows, const Swept &swept,
+                    const Names &metrics) {
+  std::set<std::string> names; // of the task's parameters that are swept
+  for (const Ensemble *e : rows)
+    for (const auto &[name, value] : swept.of_task(*e)) names.insert(name);
+  const bool several = std::any_of(rows.begin(), rows.end(), [&](const Ensemble *e) {
+    return std::any_of(metrics.begin(), metrics.end(), [&](const auto &m) { return values_of(*e, m).size() > 1; });
+  });
+  const bool of_chance =
+      metrics[0] == rows[0]->headline && common(rows, chance_text).empty() && !std::isnan(rows[0]->chance);
+  Rows table{{"  variant", "form"}};
+  table[0].insert(table[0].end(), names.begin(), names.end());
+  for (const std::string &metric : metrics) {
+    table[0].push_back(metrics.size() > 1 ? metric : "mean");
+    if (several) table[0].push_back("s.e.");
+  }
+  if (of_chance) table[0].push_back("chance");
+  table[0].push_back("setting");
+  for (const Ensemble *e : rows) {
+    table.push_back({"  " + e->variant, e->form});
+    std::vector<std::string> &row = table.back();
+    for (const std::string &name : names) row.push_back(e->of_task.at(name));
+    for (const std::string &metric : metrics) {
+      const std::vector<double> values = values_of(*e, metric);
+      const Mean mean = values.empty() ? Mean{NAN, NAN} : mean_of(values);
+      row.push_back(values.empty() ? "" : brief(mean.mean));
+      if (several) row.push_back(values.size() < 2 ? "" : brief(mean.standard_error));
+    }
+    if (of_chance) row.push_back(brief(e->chance));
+    row.push_back(setting(*e, swept));
+  }
+  print_table(out, table);
 }
 
 } // namespace
 
-void print_cells(std::ostream &out, const Results &results) {
-  const std::vector<Line> all = lines(results);
-  const Said said(all);
-  std::vector<std::string> headings;
-  std::set<std::string> untuned; // headings
-  std::map<std::string, Rows> tables;
-  for (const Line &line : all) {
-    if (line.values.size() < 2) continue;
-    const std::string over = heading(line, said);
-    if (!tables.count(over))
-      headings.push_back(over), tables[over] = {{"  variant", "form", "mean", "s.e.", "setting"}};
-    if (line.setting == name_of(Setting::untuned)) untuned.insert(over);
-    const Mean mean = mean_of(line.values);
-    tables[over].push_back(
-        {"  " + line.variant, line.form, brief(mean.mean), brief(mean.standard_error), setting(line, said)});
+void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &metrics) {
+  std::vector<std::vector<const Ensemble *>> tables;
+  std::map<std::pair<std::string, std::string>, size_t> places;
+  for (const Ensemble &e : all) {
+    const auto [place, fresh] = places.emplace(std::make_pair(e.experiment, e.task), tables.size());
+    if (fresh) tables.emplace_back();
+    tables[place->second].push_back(&e);
   }
-  for (const std::string &over : headings) {
-    out << folded(over + (untuned.count(over) ? ", untuned" : "")) << '\n';
-    print_table(out, tables[over]);
+  const Swept swept(all);
+  for (const auto &rows : tables) {
+    const Names shown = shown_metrics(rows, metrics);
+    if (shown.empty()) continue; // of another task
+    out << folded(heading(rows, shown)) << '\n';
+    print_table_of(out, rows, swept, shown);
   }
-  if (!untuned.empty())
+  if (std::any_of(all.begin(), all.end(), [](const Ensemble &e) { return e.setting == name_of(Setting::untuned); }))
     out << folded("untuned: layers have their default parameters, so this is no comparison; --tune tunes each on a "
                   "small grid")
         << '\n';
+}
+
+void print_remarks(std::ostream &out, const Results &results) {
+  const Table &plan = results.table("plan"), &records = results.table("records");
+  std::map<std::int64_t, std::pair<std::string, std::string>> names; // case -> task, variant
+  for (size_t row = 0; row < plan.rows.size(); ++row)
+    names[plan.get<std::int64_t>(row, "case")] = {plan.get<std::string>(row, "task"),
+                                                  plan.get<std::string>(row, "variant")};
+  std::map<std::string, std::map<std::string, int>> remarks; // "recall, skipped: why" -> variant -> cases
+  for (size_t row = 0; row < records.rows.size(); ++row) {
+    const std::string status = records.get<std::string>(row, "status"), why = records.get<std::string>(row, "reason");
+    const auto &[task, variant] = names[records.get<std::int64_t>(row, "case")];
+    if (!why.empty() && status != "failed")
+      ++remarks[task + (status == "ok" ? "" : ", " + status) + ": " + why][variant];
+  }
+  for (const auto &[remark, variants] : remarks) {
+    std::vector<std::string> all;
+    for (const auto &[variant, cases] : variants) all.push_back(variant + " (" + std::to_string(cases) + ")");
+    out << folded(remark + "; layers (cases): " + join(all, ", ")) << '\n';
+  }
 }
 
 } // namespace recollect

@@ -5,6 +5,7 @@
 #include "harness/core/text.hpp"
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <ostream>
 #include <sstream>
@@ -56,6 +57,14 @@ std::string point_note(const Point &p) {
   return join(words, " ");
 }
 
+/// " (detects 1e-9)": a relative error of the prediction; nothing for bounds and rivals.
+std::string detected(const Point &p) {
+  if (p.role == Role::rival || p.relation != Point::equal || !(sensitivity(p) > 0)) return "";
+  char text[40];
+  std::snprintf(text, sizeof text, " (detects %.2g)", sensitivity(p));
+  return text;
+}
+
 /// "refuted (boundary)"
 std::string verdict_text(const Finding &f) {
   const std::string beside =
@@ -80,7 +89,7 @@ void add_rows(Rows &rows, const Finding &f, bool every_point) {
   rows.push_back(point_row(f, shown, verdict_text(f), f.passed ? condition : "FAILED: " + point_note(shown)));
   for (const Point &p : f.points)
     if (every_point || (!f.passed && unexpected(p))) {
-      rows.push_back(point_row(f, p, name_of(p.verdict), point_note(p)));
+      rows.push_back(point_row(f, p, name_of(p.verdict), point_note(p) + (every_point ? detected(p) : "")));
       rows.back()[0] = "  . " + f.claim->id;
       rows.back()[5] = "";
     }

@@ -4,12 +4,18 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
+#include "harness/command_line/table.hpp"
+#include "harness/core/lookup.hpp"
 #include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/pipeline/estimate.hpp"
 #include "harness/pipeline/recorder.hpp"
 #include "harness/pipeline/suite.hpp"
+#include <chrono>
+#include <cmath>
 #include <iostream>
 #include <map>
+#include <unistd.h>
 
 namespace recollect {
 namespace {
@@ -21,12 +27,14 @@ struct PlanFlags {
   std::uint64_t seed = 1;
   int seeds = 5;
   bool json = false, tune = false;
-  std::string suite;
-  CLI::Option *seeds_option = nullptr;
+  std::string suite, state_bytes;
+  CLI::Option *seeds_option = nullptr, *tasks_option = nullptr, *variants_option = nullptr;
 
   void add(CLI::App &c) {
-    c.add_option("--variants", variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
-    c.add_option("--tasks", tasks, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
+    variants_option =
+        c.add_option("--variants", variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
+    tasks_option =
+        c.add_option("--tasks", tasks, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
     form.add(c);
     engine.add(c);
     c.get_option("--set")->description(
@@ -39,15 +47,24 @@ struct PlanFlags {
         c.add_option("--seeds", seeds, "number of seeds")->check(CLI::Range(1, 1000000))->capture_default_str();
     c.add_flag("--tune", tune,
                "tune the free parameters of each layer (temperature, ridge, gates) on separate seeds first");
+    c.add_option(
+         "--state-bytes", state_bytes,
+         "such as 32K: give each layer the largest widths d and dv whose state fits (per head, in --dtype), tune it, "
+         "and rank the layers; on the task recall with 10 seeds, unless --tasks and --seeds say otherwise")
+        ->excludes("--shape");
     c.add_option("--suite", suite,
                  "run the [[run]] entries of this TOML file (see ci/suites) instead of the flags above")
-        ->excludes("--variants", "--tasks", "--set", "--shape");
+        ->excludes("--variants", "--tasks", "--set", "--shape", "--state-bytes");
   }
   RunRequest request() const {
     RunRequest r;
     r.variants = variants, r.tasks = tasks, r.form = form.form, r.real = form.real(), r.chunk = form.chunk;
     r.schedule = engine.get_schedule(), r.math = engine.get_math();
     r.seed = seed, r.seeds = seeds, r.tune = tune, r.settings = assignments(form.settings), r.shapes = shapes;
+    if (state_bytes.empty()) return r;
+    r.state_bytes = double(parse_bytes(state_bytes, "--state-bytes")), r.tune = true;
+    if (!seeds_option->count()) r.seeds = 10; // 5 seeds cannot show a difference
+    if (!tasks_option->count()) r.tasks = {"recall"};
     return r;
   }
   std::vector<Experiment> experiments() const {
@@ -72,8 +89,71 @@ struct RunFlags {
   OutputFlags output;
   QuietFlag quiet;
   Shard shard;
+  std::vector<std::string> metrics, compare;
   int warmup = 0, repetitions = 1;
+  bool every_case = false;
 };
+
+/// The metrics asked for, as their tasks spell them.
+std::vector<std::string> known_metrics(const std::vector<std::string> &asked, const std::vector<Case> &plan) {
+  std::vector<std::string> known{"deviation"}, found; // which approximate forms report on any task
+  for (const Case &c : plan)
+    for (const Metric &metric : c.task->metrics)
+      if (std::find(known.begin(), known.end(), metric.name) == known.end()) known.push_back(metric.name);
+  for (const std::string &name : asked) {
+    const auto same = std::find_if(known.begin(), known.end(), [&](const auto &k) { return lookup::same(k, name); });
+    if (same == known.end() && name != "all")
+      usage_error("no selected task has the metric '" + name + "'" + suggestion(name, known));
+    found.push_back(name == "all" ? name : *same);
+  }
+  return found;
+}
+
+/// The layers to be compared, by their own names. They are those that run where no others were chosen.
+std::vector<std::string> compared_layers(const std::vector<std::string> &asked, const std::vector<Case> &plan) {
+  std::vector<std::string> layers;
+  for (const std::string &name : asked) {
+    layers.push_back(find_variant(name).name);
+    if (std::count(layers.begin(), layers.end(), layers.back()) > 1)
+      usage_error("--compare names '" + layers.back() + "' twice");
+    if (std::none_of(plan.begin(), plan.end(), [&](const Case &c) { return c.variant->name == layers.back(); }))
+      usage_error("--compare names '" + layers.back() + "', which is not among the layers that run");
+  }
+  if (layers.size() == 1) usage_error("--compare needs at least two layers, comma-separated");
+  return layers;
+}
+
+/// "25 min"
+std::string duration_text(double seconds) {
+  const auto whole = [](double x) { return std::to_string(std::lround(x)); };
+  return seconds < 1        ? "a second"
+         : seconds < 90     ? whole(seconds) + " s"
+         : seconds < 5400   ? whole(seconds / 60) + " min"
+         : seconds < 172800 ? whole(seconds / 3600) + " h"
+                            : whole(seconds / 86400) + " days";
+}
+
+/// Says what a large plan will cost before it is begun. It never asks: the user may not be there.
+void say_cost(const std::vector<Case> &plan, const std::vector<const Case *> &left, const RunFlags &flags) {
+  constexpr size_t many = 100;
+  constexpr double heavy = 2e10; // operations: some ten seconds
+  double work = 0;
+  for (double group : work_of(groups_of(plan))) work += group;
+  if (left.size() <= many && work < heavy) return;
+  const Estimate cost = estimate(left, 1.0, [&](const Case &c) {
+    const auto start = std::chrono::steady_clock::now();
+    run_case(c, flags.warmup, flags.repetitions);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  });
+  const double seconds = cost.seconds / double(ranks::size());
+  std::string said = size_of(plan) + (left.size() < plan.size() ? ", " + std::to_string(left.size()) + " left" : "") +
+                     "; about " + duration_text(seconds) + " (" + std::to_string(cost.tried) + " were timed)";
+  if (seconds > 600)
+    said += flags.output.path.empty()
+                ? "; with -o FILE it can be interrupted and resumed; `recollect plan` lists the cases"
+                : "; it can be interrupted and completed by --resume";
+  std::cerr << folded(said) << std::endl;
+}
 
 /// This process's part of a plan, group by group: all of it in order, or what no other rank has begun.
 class Share {
@@ -102,8 +182,12 @@ int run(RunFlags &flags, const Words &command_line) {
   flags.output.check();
   flags.shard.parse();
   ranks::join();
+  if (!flags.compare.empty() && !flags.plan.variants_option->count() && flags.plan.suite.empty())
+    flags.plan.variants = flags.compare;
   const std::vector<Experiment> experiments = flags.plan.experiments();
   const std::vector<Case> plan = PlanFlags::plan(experiments);
+  const std::vector<std::string> metrics = known_metrics(flags.metrics, plan),
+                                 layers = compared_layers(flags.compare, plan);
   if (!flags.output.path.empty()) OutputFile{flags.output.path}; // before minutes of work: can it be written at all?
   const Backend backend;
   Results start = Results::planned(plan, provenance(command_line, flags.plan.seed));
@@ -112,18 +196,25 @@ int run(RunFlags &flags, const Words &command_line) {
   Recorder recorder(flags.output.path, std::move(start), flags.output.resume);
   Trials trials(plan, recorder.before().headlines());
   const bool quiet = flags.quiet.quiet;
+  const auto is_left = [&](const Case &c) {
+    return flags.shard.has(size_t(c.group)) && !recorder.before().has(size_t(c.index));
+  };
+  std::vector<const Case *> left;
+  for (const Case &c : plan)
+    if (is_left(c)) left.push_back(&c);
+  if (!quiet && ranks::rank() == 0) say_cost(plan, left, flags);
   Progress progress(plan.size(), quiet || ranks::rank() != 0);
   Share share(plan);
   while (const Case *next = share.next()) {
     const Case &planned = *next;
     progress.next(planned.task->name + " " + planned.variant->name);
-    if (!flags.shard.has(size_t(planned.group)) || recorder.before().has(size_t(planned.index))) continue;
+    if (!is_left(planned)) continue;
     const auto [c, choice] = trials.settled(planned);
     Record record = run_case(c, flags.warmup, flags.repetitions);
     record.chosen = choice;
     if (c.setting == Setting::trial)
       if (const double *found = headline(c, record)) trials.add(c, *found);
-    if (c.setting == Setting::trial || (quiet && record.status != "failed")) {
+    if (record.status != "failed" && (c.setting == Setting::trial || quiet || !flags.every_case)) {
       recorder.add([] {}, record);
     } else {
       const Case reported = c;
@@ -135,7 +226,14 @@ int run(RunFlags &flags, const Words &command_line) {
   if (ranks::rank() != 0) return exit_ok; // rank 0 has everything and speaks for all
   std::map<std::string, int> counts;
   for (const std::string &status : recorder.results().statuses()) ++counts[status];
-  if (!quiet) print_cells(std::cout, recorder.results());
+  if (!quiet) {
+    const std::vector<Ensemble> all = ensembles_of(recorder.results());
+    print_remarks(std::cout, recorder.results());
+    if (flags.plan.state_bytes.empty() || !metrics.empty()) print_cells(std::cout, all, metrics);
+    if (!flags.plan.state_bytes.empty())
+      print_ranking(std::cout, all, experiments[0].request.state_bytes, flags.every_case);
+    if (!layers.empty()) print_comparisons(std::cout, all, layers, metrics);
+  }
   std::cout << counts["ok"] << " ok, " << counts["meaningless"] << " meaningless, ";
   if (counts["skipped"]) std::cout << counts["skipped"] << " skipped, ";
   std::cout << counts["failed"] << " failed\n";
@@ -161,6 +259,15 @@ Action add_run(CLI::App &app) {
   const auto flags = std::make_shared<RunFlags>();
   CLI::App &c = *app.add_subcommand("run", "run every selected variant on every selected task");
   flags->plan.add(c);
+  c.add_option("--metric", flags->metrics,
+               "metrics of the tables, comma-separated, or all; default: each task's first (`recollect list tasks`)")
+      ->delimiter(',');
+  c.add_option(
+       "--compare", flags->compare,
+       "layers, comma-separated: every pair's difference over shared seeds, with its interval and p; alone, these "
+       "layers run")
+      ->delimiter(',');
+  c.add_flag("-v,--verbose", flags->every_case, "print a line per case, and with --state-bytes every pair");
   c.add_option("--warmup", flags->warmup, "unmeasured launches before the measured ones")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();

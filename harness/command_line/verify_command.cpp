@@ -5,6 +5,7 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/ranks.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/core/sweep.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/plan.hpp"
 #include "harness/pipeline/recorder.hpp"
@@ -29,7 +30,8 @@ struct VerifyFlags {
     r.suite = load_suite(suite);
     r.claims = claims;
     r.seed = seed_option->count() ? seed : r.suite.seed.value_or(seed);
-    for (const std::string &text : points) r.points.push_back(assignments(split(text, ',')));
+    for (const std::string &text : points) // a comma parts parameters, so that a parameter takes a value or a range
+      for (const Assignments &point : combinations(assignments(split(text, ',')), "--point")) r.points.push_back(point);
     if (!r.points.empty() && r.claims.empty()) usage_error("--point needs the id of the claim that it is for");
     return r;
   }
@@ -68,7 +70,9 @@ int verify(VerifyFlags &flags, const Words &command_line) {
     if (recorder.results().has(i)) findings.push_back(recorder.results().finding(i, *plan[i].claim));
   if (!flags.json.empty()) write_file(flags.json, findings_json(findings));
   if (!flags.junit.empty()) write_file(flags.junit, findings_junit(findings));
-  print_findings(std::cout, findings, flags.every_point, flags.quiet.quiet);
+  const bool sweeps = !flags.points.empty() && !flags.every_point && !flags.quiet.quiet;
+  if (sweeps) print_sweep(std::cout, findings);
+  print_findings(std::cout, findings, flags.every_point, flags.quiet.quiet || sweeps);
   bool any = false, failed = false; // nothing verified is not a pass
   for (const Finding &f : findings)
     if (f.tested()) any = true, failed = failed || !f.passed;
@@ -84,7 +88,12 @@ Action add_verify(CLI::App &app) {
   c.add_option("claims", flags->claims, "ids or globs; default: all claims of the suite");
   c.add_option("--suite", flags->suite, "quick, full, or the path of a TOML suite")->capture_default_str();
   flags->seed_option = c.add_option("--seed", flags->seed, "seed of every random input")->capture_default_str();
-  c.add_option("--point", flags->points, "measure at name=value,name=value,... (repeatable)")->expected(1)->take_all();
+  c.add_option("--point", flags->points,
+               "measure at name=value,name=value,... and print a table against the law; a value may be a range, as in "
+               "n=8:32:*2, "
+               "where every combination is measured (repeatable)")
+      ->expected(1)
+      ->take_all();
   flags->shard.add(c);
   flags->output.add(c);
   c.add_option("--json", flags->json, "write findings as JSON");

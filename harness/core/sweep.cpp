@@ -39,4 +39,22 @@ std::vector<std::string> expand_values(const std::string &text, const std::strin
   return values;
 }
 
+std::vector<std::map<std::string, std::string>> combinations(const std::map<std::string, std::string> &settings,
+                                                             const std::string &flag,
+                                                             std::vector<std::map<std::string, std::string>> start) {
+  for (const auto &[name, text] : settings) {
+    const std::vector<std::string> values = expand_values(text, flag + " " + name);
+    if (double(start.size()) * double(values.size()) > 1e6)
+      usage_error(flag + " " + name + "=" + text + ": more than 1,000,000 combinations; give fewer values");
+    std::vector<std::map<std::string, std::string>> longer;
+    for (const auto &known : start)
+      for (const std::string &value : values) {
+        longer.push_back(known);
+        longer.back()[name] = value;
+      }
+    start = std::move(longer);
+  }
+  return start;
+}
+
 } // namespace recollect

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of values as users type them.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,5 +10,11 @@ namespace recollect {
 /// "8" and "8,16,x" are lists; "16:512:*2" is 16, 32, ... up to 512; "10:50:+20" is 10, 30, 50; "10:13" is 10, 11, 12,
 /// 13. Usage error naming `what` if a range does not reach its end or has more than 10^4 values.
 std::vector<std::string> expand_values(const std::string &text, const std::string &what);
+
+/// Every combination of the values that each setting (name -> values) lists, the last name's values varying fastest, each
+/// added to every one of `start`. `flag` is named in errors.
+std::vector<std::map<std::string, std::string>>
+combinations(const std::map<std::string, std::string> &settings, const std::string &flag,
+             std::vector<std::map<std::string, std::string>> start = {{}});
 
 } // namespace recollect

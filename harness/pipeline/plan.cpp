@@ -5,6 +5,7 @@
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/pipeline/forward.hpp"
+#include "harness/pipeline/state_budget.hpp"
 #include "harness/pipeline/tune.hpp"
 #include <algorithm>
 #include <map>
@@ -18,13 +19,18 @@ namespace {
 /// and the general ones that it declares.
 template <class Entry> Assignments meant_for(const Entry &entry, const Assignments &settings) {
   Assignments mine;
+  const auto declared = [&](const std::string &name) { // as it is spelt in the descriptor, if it is there
+    for (const ParamSpec &spec : entry.params)
+      if (lookup::same(name, spec.name)) return spec.name;
+    return name;
+  };
   for (const auto &[key, value] : settings)
     for (const ParamSpec &spec : entry.params)
-      if (key == spec.name) mine[key] = value;
+      if (lookup::same(key, spec.name)) mine[spec.name] = value;
   for (const std::string &owner : lookup::names(entry))
     for (const auto &[key, value] : settings) // the specific wins over the general
-      if (const size_t dot = key.find('.'); dot != std::string::npos && lookup::folded(key.substr(0, dot)) == owner)
-        mine[key.substr(dot + 1)] = value;
+      if (const size_t dot = key.find('.'); dot != std::string::npos && lookup::same(key.substr(0, dot), owner))
+        mine[declared(key.substr(dot + 1))] = value;
   return mine;
 }
 
@@ -45,12 +51,12 @@ void refuse_unused(const Assignments &settings, const std::vector<const Variant 
   }
   const auto known = [](const std::vector<std::string> &all, const std::string &name) {
     for (const std::string &candidate : all)
-      if (candidate == name) return true;
+      if (lookup::same(candidate, name)) return true;
     return false;
   };
   for (const auto &[key, value] : settings) {
     const size_t dot = key.find('.');
-    if (dot == std::string::npos ? !known(names, key) : !known(owners, lookup::folded(key.substr(0, dot))))
+    if (dot == std::string::npos ? !known(names, key) : !known(owners, key.substr(0, dot)))
       usage_error(
           "--set " + key + "=" + value + ": no selected " + (tasks.empty() ? "variant" : "variant or task") +
           " has it" +
@@ -73,25 +79,6 @@ std::vector<Assignments> widths(const RunRequest &request) {
     if (request.settings.count(name)) usage_error("--shape and --set " + std::string(name) + " exclude each other");
   return all;
 }
-
-/// Every combination of the values that each setting lists, at every shape.
-std::vector<Assignments> combinations(const RunRequest &request) {
-  std::vector<Assignments> all = widths(request);
-  for (const auto &[key, text] : request.settings) {
-    std::vector<Assignments> longer;
-    for (const Assignments &known : all)
-      for (const std::string &value : expand_values(text, "--set " + key)) {
-        longer.push_back(known);
-        longer.back()[key] = value;
-      }
-    all = std::move(longer);
-  }
-  return all;
-}
-
-} // namespace
-
-namespace {
 
 class Planner {
 public:
@@ -132,12 +119,16 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
       std::set<std::string> seen; // a setting that neither of the two has does not repeat their case
-      for (const Assignments &settings : combinations(request)) {
+      for (const Assignments &settings : combinations(request.settings, "--set", widths(request))) {
         const Assignments of_variant = settings_for(*variant, settings), of_task = meant_for(*task, settings);
         Case c;
         c.variant = variant, c.task = task;
         c.variant_params = resolve(variant->params, of_variant, variant->name);
         c.task_params = resolve(task->params, of_task, task->name);
+        if (request.state_bytes > 0)
+          c.task_params = widths_within(request.state_bytes, *variant, c.variant_params, *task, c.task_params, of_task,
+                                        request.real);
+        c.state_limit = request.state_bytes;
         c.form = &find_form(*variant, request.form, task->shape(c.task_params), c.variant_params);
         c.real = request.real, c.chunk = request.chunk, c.schedule = request.schedule, c.math = request.math;
         if (seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second)

@@ -22,6 +22,8 @@ struct RunRequest {
   Assignments settings;
   std::vector<std::string> shapes; // "d,dv" for every selected task that has them: pairs, each with all of `settings`
   int warmup = 0, repetitions = 1;
+  double state_bytes =
+      0; // of a head: each layer has the largest widths whose state fits (state_budget.hpp); 0: no limit
 };
 
 /// Where a case's free parameters come from:
@@ -49,6 +51,7 @@ struct Case {
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;
   std::uint64_t seed = 1;
+  double state_limit = 0; // bytes of state that a head may have; 0: any
 };
 
 /// Every selected variant on every selected task. Usage error for unknown names, parameters and values.

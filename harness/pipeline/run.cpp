@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pipeline/run.hpp"
 #include "harness/core/memory.hpp"
+#include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/pipeline/conditioning.hpp"
 #include "harness/pipeline/divergence.hpp"
@@ -20,6 +21,11 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
     return;
   }
   record.state_bytes = state_bytes(*c.variant, record.shape, c.variant_params, c.real);
+  if (c.state_limit > 0 && record.state_bytes > c.state_limit) {
+    record.status = "meaningless";
+    record.reason = "even at the smallest widths the state of a head has " + number(record.state_bytes) + " bytes";
+    return;
+  }
   record.flops = c.variant->cost.flops.at(record.shape, c.variant_params);
   const std::string too_large = over_memory(*c.variant, record.shape, c.variant_params, c.real);
   if (!too_large.empty()) throw OverMemory(exit_input, too_large);

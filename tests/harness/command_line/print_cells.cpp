@@ -1,42 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/print.hpp"
-#include "harness/pipeline/plan.hpp"
-#include "harness/pipeline/results.hpp"
+#include "tests/runs.hpp"
 #include "tests/testing.hpp"
+#include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(print_tables_of_cells)
 
-std::string printed(int seeds, const Assignments &settings = {}, const std::string &variant = "linear") {
-  RunRequest request;
-  request.variants = {variant}, request.tasks = {"recall"}, request.seeds = seeds, request.settings = settings;
-  const std::vector<Case> plan = make_plan(request);
-  Results results = Results::planned(plan, {});
-  for (const Case &c : plan) {
-    Record r;
-    r.case_index = c.index, r.status = "ok";
-    r.score.metrics = {{c.task->metrics[0].name, 0.25 * double(c.index + 1)}};
-    results.add(r);
-  }
+std::string printed(int seeds, const Assignments &settings = {}, const std::string &variant = "linear",
+                    const std::vector<std::string> &metrics = {}) {
   std::ostringstream out;
-  print_cells(out, results);
+  print_cells(out,
+              ensembles_of(made_up(recall_of({variant}, seeds, settings),
+                                   [](const Case &c) { return 0.25 * double(c.index + 1); })),
+              metrics);
   return out.str();
 }
+size_t lines_in(const std::string &text) { return size_t(std::count(text.begin(), text.end(), '\n')); }
 
 BOOST_AUTO_TEST_CASE(several_seeds_are_a_mean_and_its_error) {
   const std::string text = printed(2); // 0.25 and 0.5: mean 0.375, standard error 0.125
-  for (const char *part : {"recall", "linear", "0.375", "0.125", "chance", "ceiling"})
+  for (const char *part : {"recall: accuracy, 2 seeds, chance 0.03125, ceiling 1\n", "linear", "0.375", "0.125"})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_sweep_varies_is_told) {
+BOOST_AUTO_TEST_CASE(a_sweep_is_one_table_with_a_column_per_value_swept) {
   const std::string text = printed(2, {{"recall.n", "4,8"}, {"linear.scale", "1,2"}});
-  for (const char *part : {"recall n=4: accuracy, 2 seeds, chance 0.25, ceiling 1\n", "recall n=8: ", "fixed scale=1\n",
-                           "fixed scale=2\n"})
+  BOOST_TEST(lines_in(text) == 6u); // heading, names, four rows
+  for (const char *part : {"recall: accuracy, 2 seeds, ceiling 1\n", "variant  form     n  mean", "chance",
+                           "0.125  fixed scale=2\n", "0.25    fixed scale=1\n"})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
-  BOOST_TEST(text.find("d=") == std::string::npos);
+  BOOST_TEST(text.find(" d ") == std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(one_seed_has_a_table_without_errors) {
+  const std::string text = printed(1, {{"n", "4:8"}});
+  BOOST_TEST(lines_in(text) == 7u);
+  BOOST_TEST((text.find("1 seed,") != std::string::npos && text.find("s.e.") == std::string::npos), text);
+}
+
+BOOST_AUTO_TEST_CASE(every_metric_asked_for_is_a_column) {
+  const std::string text = printed(2, {}, "linear", {"mse", "accuracy"}); // mse is twice the accuracy here
+  for (const char *part :
+       {"recall: mse, accuracy, 2 seeds", "mse   s.e.  accuracy  s.e.", "0.75  0.25  0.375     0.125"})
+    BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
+  BOOST_TEST(printed(2, {}, "linear", {"all"}).find("accuracy") != std::string::npos);
+  BOOST_TEST(printed(2, {}, "linear", {"of another task"}).empty());
 }
 
 BOOST_AUTO_TEST_CASE(an_untuned_table_says_so_and_names_the_flag) {
@@ -47,7 +59,19 @@ BOOST_AUTO_TEST_CASE(an_untuned_table_says_so_and_names_the_flag) {
   for (const std::string &text : {fixed, chosen}) BOOST_TEST(text.find("tune") == std::string::npos, text);
 }
 
-BOOST_AUTO_TEST_CASE(one_seed_is_no_sample) { BOOST_TEST(printed(1).empty()); }
+BOOST_AUTO_TEST_CASE(a_reason_is_said_once_for_all_its_layers) {
+  const std::vector<Case> plan = make_plan(recall_of({"linear", "rls"}, 3));
+  Results results = Results::planned(plan, {});
+  for (const Case &c : plan) {
+    Record r;
+    r.case_index = c.index, r.status = "skipped", r.reason = "too large";
+    if (c.index == 0) r.status = "failed"; // which has a line of its own
+    results.add(r);
+  }
+  std::ostringstream out;
+  print_remarks(out, results);
+  BOOST_TEST(out.str() == "recall, skipped: too large; layers (cases): linear (2), rls (3)\n");
+}
 
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()

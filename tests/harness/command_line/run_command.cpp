@@ -67,6 +67,63 @@ BOOST_AUTO_TEST_CASE(a_tuned_run_can_be_cut_resumed_and_parted) {
   BOOST_TEST(run_program("run " + tuned + " --resume -o '" + whole + "'").status == 0); // complete: nothing to do
 }
 
+bool says(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+BOOST_AUTO_TEST_CASE(a_sweep_is_a_table_and_a_line_a_case_only_when_asked_for) {
+  const Outcome o = run_program("run " + selection), lines = run_program("run " + selection + " -v");
+  BOOST_TEST((o.status == 0 && says(o.out, "recall: accuracy, 2 seeds, ceiling 1\n")), o.out);
+  BOOST_TEST(std::count(o.out.begin(), o.out.end(), '\n') == 2 + 4 + 1 + std::ptrdiff_t(says(o.out, "untuned:")));
+  BOOST_TEST(std::count(lines.out.begin(), lines.out.end(), '\n') == std::count(o.out.begin(), o.out.end(), '\n') + 8);
+  const Outcome metrics = run_program("run " + selection + " --metric SNR-inverse,mse");
+  BOOST_TEST((says(metrics.out, "snr_inverse, mse") && !says(metrics.out, "accuracy")), metrics.out);
+  const Outcome wrong = run_program("run " + selection + " --metric snr");
+  BOOST_TEST(
+      (wrong.status == 2 && says(wrong.err, "no selected task has the metric 'snr', did you mean 'snr_inverse'?")),
+      wrong.err);
+}
+
+BOOST_AUTO_TEST_CASE(layers_are_compared_over_the_seeds_that_they_share) {
+  const Outcome o = run_program("run --compare linear,DeltaNet --tasks recall --set n=8 --seeds 6");
+  BOOST_TEST((o.status == 0 && says(o.out, "linear - delta_net") && says(o.out, "12 ok")), o.out + o.err);
+  const std::pair<const char *, const char *> wrong[] = {
+      {"--compare linear", "at least two layers"},
+      {"--compare linear,linear", "names 'linear' twice"},
+      {"--compare linear,rls --variants linear", "names 'rls', which is not among"},
+      {"--compare linear,nonsense", "unknown variant 'nonsense'"}};
+  for (const auto &[flags, said] : wrong) {
+    const Outcome bad = run_program(std::string("run --tasks recall ") + flags);
+    BOOST_TEST((bad.status == 2 && says(bad.err, said)), bad.err);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_large_plan_says_what_it_costs_before_it_starts) {
+  const Outcome o = run_program("run --variants linear --tasks recall --set n=8:64 --set memories=1");
+  BOOST_TEST(o.status == 0, o.err);
+  BOOST_TEST(o.err.rfind("285 cases: 1 layer on 1 task, 5 seeds; about ", 0) == 0u, o.err);
+  BOOST_TEST(says(o.err, " were timed)"), o.err);
+  BOOST_TEST(run_program("run --variants linear --tasks recall --set n=8:64 --set memories=1 --quiet").err.empty());
+  BOOST_TEST(run_program("run " + selection).err.empty()); // eight cases are no matter
+}
+
+BOOST_AUTO_TEST_CASE(layers_are_ranked_at_a_state_size) {
+  const Outcome o = run_program("run --state-bytes 2K --variants linear,rls,softmax --set n=16 --set memories=8");
+  BOOST_TEST(o.status == 0, o.err);
+  for (const char *part : {"at most 2048 bytes of state per head in f64, 10 seeds", "softmax  8   8", "linear   16  16",
+                           "rls      11  11", "every pair, first - second:", "tuned: scale="})
+    BOOST_TEST(says(o.out, part), part << " in\n" << o.out);
+  for (const char *flags :
+       {"--state-bytes much", "--state-bytes 2K --shape 4,4", "--state-bytes 2K --set d=4 --set dv=4"}) {
+    const Outcome bad = run_program(std::string("run --variants linear ") + flags);
+    BOOST_TEST((bad.status == 2 && std::count(bad.err.begin(), bad.err.end(), '\n') == 1), bad.err);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_is_a_line_per_layer_and_setting) {
+  const Outcome o = run_program("plan --variants linear,softmax --tasks recall --set n=8:10 --tune");
+  BOOST_TEST(says(o.out, "cases: 2 layers on 1 task, 5 seeds, 78 tuning trials\n"), o.out);
+  BOOST_TEST((says(o.out, "n=8\n") && says(o.out, "n=10\n") && says(o.out, "  recall: ")), o.out);
+}
+
 BOOST_AUTO_TEST_CASE(quiet_leaves_the_last_line) {
   BOOST_TEST(run_program("run " + selection + " --quiet").out == "8 ok, 0 meaningless, 0 failed\n");
 }

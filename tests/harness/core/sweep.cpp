@@ -26,6 +26,17 @@ BOOST_AUTO_TEST_CASE(ranges_that_never_end_are_refused) {
     BOOST_CHECK_EXCEPTION(expand_values(bad, "--set n"), Error, [](const Error &e) { return e.code == exit_usage; });
 }
 
+BOOST_AUTO_TEST_CASE(combinations_are_all_of_them) {
+  const auto all = combinations({{"a", "1,2"}, {"b", "3:5"}}, "--set", {{{"c", "x"}}});
+  BOOST_TEST_REQUIRE(all.size() == 6u);
+  BOOST_TEST((all[0].at("a") == "1" && all[0].at("b") == "3" && all[0].at("c") == "x"));
+  BOOST_TEST((all[1].at("b") == "4" && all[5].at("a") == "2" && all[5].at("b") == "5"));
+  BOOST_TEST(combinations({}, "--set").size() == 1u);
+  BOOST_CHECK_EXCEPTION(combinations({{"a", "1:2000"}, {"b", "1:2000"}}, "--set"), Error, [](const Error &e) {
+    return e.code == exit_usage && std::string(e.what()).find("--set b=1:2000") != std::string::npos;
+  });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -39,6 +39,38 @@ BOOST_AUTO_TEST_CASE(one_memory_by_hand) {
   BOOST_TEST(std::fabs(inverse_signal(linear_law(), 4, 1, 3, only(2), 1).value - 1 / 324.0) < 1e-16);
 }
 
+BOOST_AUTO_TEST_CASE(many_probes_of_one_memory_are_as_good_as_one_each) {
+  // Linear, by hand: z length for the other pair; exp at tau = 3: exp(z length / 3).
+  const auto linear = noises_at(linear_law(), 4, 1, {3, 5}, {0.5, -1}, one_pair(), 1),
+             tempered = noises_at(exp_law(), 4, 3, {3, 5}, {0.5, -1}, one_pair(), 1);
+  for (int l = 0; l < 2; ++l)
+    for (int m = 0; m < 2; ++m) {
+      const double product = (l ? 5 : 3) * (m ? -1 : 0.5);
+      BOOST_TEST(std::fabs(linear[l][m].value - product * product) < 1e-12);
+      BOOST_TEST(std::fabs(tempered[l][m].value / std::exp(2 * product / 3) - 1) < 1e-13);
+    }
+  // Common nodes and nodes of one's own agree within their bounds.
+  const Stored stored = gaussian_pairs(7, 5, only(2));
+  for (const KernelLaw &law : {exp_law(), solu_law(), relu_law(), linear_law()})
+    for (double tau : {2.0, 6.0}) {
+      const std::vector<double> lengths{0.5, 3, 6};
+      const auto together = noise_given_probes(law, 9, tau, lengths, stored, 3);
+      for (size_t l = 0; l < lengths.size(); ++l) {
+        const Integral alone = noise_given_probe(law, 9, tau, lengths[l], stored, 3);
+        BOOST_TEST(std::fabs(together[l].value - alone.value) <= together[l].error + alone.error, law.kernel);
+        BOOST_TEST(together[l].error < 1e-7 * together[l].value, law.kernel); // which also bounds the disagreement
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_large_memory_takes_its_common_nodes) {
+  const Stored small = gaussian_pairs(20, 6, only(1)), large = gaussian_pairs(40, 6, only(1));
+  const Integral few = mean_noise(exp_law(), 12, 4, small, 1), many = mean_noise(exp_law(), 12, 4, large, 1);
+  BOOST_TEST(std::fabs(many.value / 39 - few.value / 19) <=
+             many.error / 39 + few.error / 19); // N - 1 pairs make the noise
+  BOOST_TEST(many.error < 1e-7 * many.value);
+}
+
 BOOST_AUTO_TEST_CASE(stored_values_have_the_moments_of_gaussian_ones) {
   for (const auto &[n, dv] : {std::pair{2, 3}, {5, 6}, {16, 12}}) {
     const Stored stored = gaussian_pairs(n, dv, only(1));
