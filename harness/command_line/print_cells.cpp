@@ -103,13 +103,15 @@ void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std:
     tables[place->second].push_back(&e);
   }
   const Swept swept(all);
+  bool untuned = false;
   for (const auto &rows : tables) {
     const Names shown = shown_metrics(rows, metrics);
     if (shown.empty()) continue; // of another task
+    for (const Ensemble *e : rows) untuned = untuned || e->setting == name_of(Setting::untuned);
     out << folded(heading(rows, shown)) << '\n';
     print_table_of(out, rows, swept, shown);
   }
-  if (std::any_of(all.begin(), all.end(), [](const Ensemble &e) { return e.setting == name_of(Setting::untuned); }))
+  if (untuned)
     out << folded("untuned: layers have their default parameters, so this is no comparison; --tune tunes each on a "
                   "small grid")
         << '\n';

@@ -23,7 +23,8 @@ size_t lines_in(const std::string &text) { return size_t(std::count(text.begin()
 
 BOOST_AUTO_TEST_CASE(several_seeds_are_a_mean_and_its_error) {
   const std::string text = printed(2); // 0.25 and 0.5: mean 0.375, standard error 0.125
-  for (const char *part : {"recall: accuracy, 2 seeds, chance 0.03125, ceiling 1\n", "linear", "0.375", "0.125"})
+  for (const char *part :
+       {"recall: accuracy, 2 seeds, chance 0.03125, ceiling 1, untuned\n", "linear", "0.375", "0.125"})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
 }
 
@@ -31,14 +32,14 @@ BOOST_AUTO_TEST_CASE(a_sweep_is_one_table_with_a_column_per_value_swept) {
   const std::string text = printed(2, {{"recall.n", "4,8"}, {"linear.scale", "1,2"}});
   BOOST_TEST(lines_in(text) == 6u); // heading, names, four rows
   for (const char *part : {"recall: accuracy, 2 seeds, ceiling 1\n", "variant  form     n  mean", "chance",
-                           "0.125  fixed scale=2\n", "0.25    fixed scale=1\n"})
+                           "0.125   fixed scale=2\n", "0.25    fixed scale=1\n"})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
   BOOST_TEST(text.find(" d ") == std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_CASE(one_seed_has_a_table_without_errors) {
   const std::string text = printed(1, {{"n", "4:8"}});
-  BOOST_TEST(lines_in(text) == 7u);
+  BOOST_TEST(lines_in(text) == 8u); // heading, names, five rows, and that they are untuned
   BOOST_TEST((text.find("1 seed,") != std::string::npos && text.find("s.e.") == std::string::npos), text);
 }
 
