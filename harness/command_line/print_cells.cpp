@@ -108,8 +108,12 @@ void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std:
     const Names shown = shown_metrics(rows, metrics);
     if (shown.empty()) continue; // of another task
     for (const Ensemble *e : rows) untuned = untuned || e->setting == name_of(Setting::untuned);
-    out << folded(heading(rows, shown)) << '\n';
-    print_table_of(out, rows, swept, shown);
+    const bool together = shown.size() <= 2; // more would not fit a terminal
+    for (size_t i = 0; i < (together ? 1 : shown.size()); ++i) {
+      const Names one = together ? shown : Names{shown[i]};
+      out << folded(heading(rows, one)) << '\n';
+      print_table_of(out, rows, swept, one);
+    }
   }
   if (untuned)
     out << folded("untuned: layers have their default parameters, so this is no comparison; --tune tunes each on a "
