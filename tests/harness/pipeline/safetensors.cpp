@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_written_as_such_and_states_beside_them_in_float32) {
-  const std::map<std::string, NumericArray> arrays{{"o", {{2}, {0.1, -3}}}, {"state", {{1}, {0.1}, true}}};
+  const std::map<std::string, NumericArray> arrays{{"o", {{2}, {0.1, -3}}}, {"state", {{1}, {0.1}, "f32"}}};
   for (const auto &[real, type, o] :
        {std::tuple{Real::bf16, "BF16", 0.10009765625}, {Real::f16, "F16", 0.0999755859375}}) {
     const std::string bytes = safetensors_bytes(arrays, real, {});
