@@ -7,6 +7,7 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/wy_vjp.hpp"
 
@@ -26,12 +27,30 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
   return {1, call.k, call.k, call.beta, call.beta, {}, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) { delta_rule("delta_net::chunked", call, as_rule(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
-  const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
-  delta_rule_vjp("delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write});
+/// beta is both strengths.
+template <class Real> void add_erase_gradient(const Array<Real> &d_erase, const Array<Real> &d_write) {
   Kokkos::parallel_for(
       "delta_net::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
 }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
+  delta_rule_vjp("delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write});
+  add_erase_gradient(d_erase, d_write);
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
+  return {true, {}, call.beta, call.beta};
+}
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  run_16_bits("delta_net::chunked", call, stored_rule(call));
+}
+template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+  const Array<float> d_erase = back.call.arena->template take<float>(back.call.steps()), d_write = back.d.beta;
+  run_16_bits("delta_net::backward", back, stored_rule(back.call), {{}, d_erase, d_write});
+  add_erase_gradient(d_erase, d_write);
+}
+#endif
 
 } // namespace
 
@@ -46,6 +65,10 @@ Variant delta_net() {
   v.inputs = {{"beta", true, "step size of the write; stable where beta |k|^2 < 2"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+#ifdef KOKKOS_ENABLE_CUDA
+  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
+  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+#endif
   v.forms.back().work = on_one_thread(1.9 * cost::Dv * cost::Dk + 80 * cost::Dk);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;

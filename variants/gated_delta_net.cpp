@@ -6,6 +6,7 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/rows.hpp"
 #include "variants/kernels/wy_vjp.hpp"
 
@@ -30,16 +31,39 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   delta_rule("gated_delta_net::chunked", call, as_rule(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
-  const Array<Real> d_erase = allocate(back.call, back.call.steps()), alpha = back.call.alpha, beta = back.call.beta,
-                    d_alpha = back.d.alpha, d_beta = back.d.beta;
-  delta_rule_vjp("gated_delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_beta, d_alpha});
+/// The erase strength is alpha beta.
+template <class Real>
+void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
+                        const Array<Real> &d_alpha, const Array<Real> &d_beta) {
   Kokkos::parallel_for(
       "gated_delta_net::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
         d_alpha(t) += beta(t) * d_erase(t);
         d_beta(t) += alpha(t) * d_erase(t);
       });
 }
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Array<Real> d_erase = allocate(back.call, back.call.steps());
+  delta_rule_vjp("gated_delta_net::backward", back, as_rule(back.call),
+                 {back.d.q, back.d.k, d_erase, back.d.beta, back.d.alpha});
+  add_erase_gradient(back.call.alpha, back.call.beta, d_erase, back.d.alpha, back.d.beta);
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
+  const Array<float> erase = call.arena->template take<float>(call.steps()), alpha = call.alpha, beta = call.beta;
+  Kokkos::parallel_for(
+      "gated_delta_net::erase", over(call.steps()), KOKKOS_LAMBDA(const size_t t) { erase(t) = alpha(t) * beta(t); });
+  return {true, alpha, erase, beta};
+}
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  run_16_bits("gated_delta_net::chunked", call, stored_rule(call));
+}
+template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+  const Array<float> d_erase = back.call.arena->template take<float>(back.call.steps());
+  run_16_bits("gated_delta_net::backward", back, stored_rule(back.call), {back.d.alpha, d_erase, back.d.beta});
+  add_erase_gradient(back.call.alpha, back.call.beta, d_erase, back.d.alpha, back.d.beta);
+}
+#endif
 
 } // namespace
 
@@ -54,6 +78,10 @@ Variant gated_delta_net() {
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+#ifdef KOKKOS_ENABLE_CUDA
+  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
+  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+#endif
   v.forms.back().work = on_one_thread(1.8 * cost::Dv * cost::Dk + 95 * cost::Dk);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;

@@ -8,6 +8,7 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
 // lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
@@ -37,6 +38,16 @@ template <class Real> void backward(const Pullback<Real> &back) {
   decayed_sum_vjp("gated_linear::backward", back, as_sum(back.call), d);
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  StoredRule rule;
+  if (call.has("alpha")) rule.alpha = call.alpha;
+  if (call.has("lambda")) rule.lambda = call.lambda;
+  rule.scale = float(call.params.real("scale"));
+  run_16_bits("gated_linear::chunked", call, rule);
+}
+#endif
+
 } // namespace
 
 Variant gated_linear() {
@@ -53,6 +64,9 @@ Variant gated_linear() {
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+#ifdef KOKKOS_ENABLE_CUDA
+  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
+#endif
   v.forms.back().work = on_one_thread(2.5 * cost::Dv * cost::Dk + 130 * cost::Dk + 340);
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

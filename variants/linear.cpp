@@ -5,6 +5,7 @@
 //   o_t = S_t (scale q_t)
 //
 // State: Dv x Dk. Cost a token: recurrent 4 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
@@ -29,6 +30,20 @@ template <class Real> void backward(const Pullback<Real> &back) {
   decayed_sum_vjp("linear::backward", back, as_sum(back.call), {back.d.q, back.d.k});
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
+  StoredRule rule;
+  rule.scale = float(call.params.real("scale"));
+  return rule;
+}
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  run_16_bits("linear::chunked", call, stored_rule(call));
+}
+template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+  run_16_bits("linear::backward", back, stored_rule(back.call), {});
+}
+#endif
+
 } // namespace
 
 Variant linear() {
@@ -42,6 +57,10 @@ Variant linear() {
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+#ifdef KOKKOS_ENABLE_CUDA
+  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
+  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+#endif
   v.forms.back().work = on_one_thread(1.3 * cost::Dv * cost::Dk + 50 * cost::Dk + 7 * cost::Dv);
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;

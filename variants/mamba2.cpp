@@ -7,6 +7,7 @@
 //   o_t = S_t q_t
 //
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/feature_map.hpp"
 #include "variants/kernels/rows.hpp"
@@ -31,6 +32,18 @@ template <class Real> void backward(const Pullback<Real> &back) {
   decayed_sum_vjp("mamba2::backward", back, as_sum(back.call), {back.d.q, back.d.k, back.d.alpha, back.d.beta});
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
+  return {false, call.alpha, {}, call.beta};
+}
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  run_16_bits("mamba2::chunked", call, stored_rule(call));
+}
+template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+  run_16_bits("mamba2::backward", back, stored_rule(back.call), {back.d.alpha, {}, back.d.beta});
+}
+#endif
+
 } // namespace
 
 Variant mamba2() {
@@ -45,6 +58,10 @@ Variant mamba2() {
               {"alpha", true, "decay of the whole state, exp(Delta A)"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+#ifdef KOKKOS_ENABLE_CUDA
+  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
+  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+#endif
   v.forms.back().work = on_one_thread(1.4 * cost::Dv * cost::Dk + 80 * cost::Dk + 8 * cost::Dv);
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;

@@ -8,6 +8,7 @@
 // The paper gives head h the decay 1 - 2^{-5-h}; here all heads share gamma, by default that of the first one, 31/32.
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
 #include "variants/kernels/arrays.hpp"
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/decayed_sum_vjp.hpp"
 #include "variants/kernels/rows.hpp"
 
@@ -32,6 +33,22 @@ template <class Real> void backward(const Pullback<Real> &back) {
   decayed_sum_vjp("retnet::backward", back, as_sum(back.call), {back.d.q, back.d.k});
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
+  StoredRule rule;
+  rule.alpha = call.arena->template take<float>(call.steps());
+  fill(rule.alpha, float(call.params.real("gamma")));
+  rule.scale = float(call.params.real("scale"));
+  return rule;
+}
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  run_16_bits("retnet::chunked", call, stored_rule(call));
+}
+template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+  run_16_bits("retnet::backward", back, stored_rule(back.call), {});
+}
+#endif
+
 } // namespace
 
 Variant retnet() {
@@ -46,6 +63,10 @@ Variant retnet() {
               real_param("scale", 1, -no_limit, no_limit, "factor on q k^T")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+#ifdef KOKKOS_ENABLE_CUDA
+  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
+  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+#endif
   v.forms.back().work = on_one_thread(1.5 * cost::Dv * cost::Dk + 75 * cost::Dk + 7 * cost::Dv);
   return v;
 }

@@ -7,13 +7,14 @@
 // State: none that is finite; every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 // Parallel form: tiles of queries x keys with an online normaliser, never a T x T matrix.
 #include "variants/kernels/attention_vjp.hpp"
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/similarity.hpp"
 #include <cmath>
 
 namespace recollect::variants {
 namespace {
 
-template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &call) {
+template <class Real, class Stored> FixedKernel<Real, Kind::softmax> kernel(const Call<Real, Stored> &call) {
   return {Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk)))), Real(1)};
 }
 template <class Real> void recurrent(const Call<Real> &call) {
@@ -23,6 +24,24 @@ template <class Real> void parallel(const Call<Real> &call) { attend("softmax::p
 template <class Real> void backward(const Pullback<Real> &back) {
   attend_vjp("softmax::backward", back, kernel(back.call));
 }
+
+#ifdef __CUDACC__
+/// Rows of whole vectors of 16 bytes, as wide as a kernel is compiled for.
+bool takes_rows(const Shape &s, const Params &) {
+  return s.Dk % 8 == 0 && s.Dv % 8 == 0 && s.Dk <= 256 && s.Dv <= 256 && Execution().cuda_device_prop().major >= 8;
+}
+template <class Stored> void parallel_stored(const Call<float, Stored> &call) {
+  using Number = typename CudaNumber<Stored>::type;
+  using Op = typename CudaNumber<Stored>::Op;
+  const Shape &s = call.shape;
+  const auto rows = [&s](const Array<Stored> &array, int width) {
+    return attention::DeviceRows<const Number>{reinterpret_cast<const Number *>(array.data()), s.T, width};
+  };
+  const attention::Operands<Op> in{rows(call.q, s.Dk), rows(call.k, s.Dk), rows(call.v, s.Dv)};
+  attention::forward("softmax::parallel", call, kernel(call), Sees::through_self, in,
+                     attention::WriteOutput<Number>{{reinterpret_cast<Number *>(call.o.data()), s.T, s.Dv}});
+}
+#endif
 
 } // namespace
 
@@ -35,6 +54,9 @@ Variant softmax() {
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
+#ifdef __CUDACC__
+  v.forms.back().native = {parallel_stored<BFloat16>, parallel_stored<Float16>, takes_rows};
+#endif
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -60,7 +60,7 @@ template <class Body> struct OnTeams {
 #endif
   }
 };
-template <class Body> void start(const std::string &label, const Call<float> &call, const Body &body) {
+template <class Body> void start(const std::string &label, const CallSettings &call, const Body &body) {
   run<float>({label, body.units(), Body::threads, call.math}, *call.arena, Body::shared_bytes / sizeof(float),
              OnTeams<Body>{body});
 }
@@ -140,8 +140,8 @@ template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
 
 /// Every query through its keys, and then `finish`.
 template <class Op, class Kernel, class Finish>
-void forward(const std::string &label, const Call<float> &call, const Kernel &kernel, Sees sees, const Operands<Op> &in,
-             const Finish &finish) {
+void forward(const std::string &label, const CallSettings &call, const Kernel &kernel, Sees sees,
+             const Operands<Op> &in, const Finish &finish) {
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
     start(label, call,
@@ -180,7 +180,7 @@ template <class Visit> void with_products(const Call<float> &call, const Visit &
 
 /// Compiled in attention_forward_*.cpp, attention_backward_*.cpp and attention_chosen.cpp.
 #define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
-  prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const Call<float> &,                \
+  prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
                                                               const Kernel &, Sees, const Operands<fragments::Op> &,   \
                                                               const Finish &);
 #define RECOLLECT_ATTENTION_BACK(prefix, Op, Kernel)                                                                   \
@@ -192,6 +192,8 @@ RECOLLECT_ATTENTION(extern, Exact, Softmax, WriteOutput<float>)
 RECOLLECT_ATTENTION(extern, Exact, Softmax, LeaveStatistics<float>)
 RECOLLECT_ATTENTION(extern, Bf16, Softmax, WriteOutput<float>)
 RECOLLECT_ATTENTION(extern, Bf16, Softmax, LeaveStatistics<float>)
+RECOLLECT_ATTENTION(extern, Bf16, Softmax, WriteOutput<__nv_bfloat16>)
+RECOLLECT_ATTENTION(extern, F16, Softmax, WriteOutput<__half>)
 RECOLLECT_ATTENTION_BACK(extern, Exact, Softmax)
 RECOLLECT_ATTENTION_BACK(extern, Bf16, Softmax)
 RECOLLECT_ATTENTION(extern, Exact, ChosenKernel, WriteOutput<float>)

@@ -2,6 +2,7 @@
 #include "variants/kernels/chunked/forward.hpp"
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/instances.hpp"
+#include "variants/kernels/chunked/stored.hpp"
 #endif
 
 namespace recollect::variants {
@@ -12,11 +13,14 @@ using chunked::Inputs, chunked::Segments, fragments::Element;
 
 constexpr int few_steps = 16; // the recurrence itself is faster: it moves the state once
 
-bool serves(const Call<float> &call, int keys) {
+bool has_extents(int keys) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
   const size_t shared = keys <= 64 ? 128 * 1024 : 224 * 1024; // bytes: the most that a stage of these extents takes
-  return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && keys <= 256 &&
-         call.schedule != Schedule::streaming && call.chunk == std::min(chunked::chunk, call.shape.T);
+  return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && keys <= 256;
+}
+bool serves(const Call<float> &call, int keys) {
+  return has_extents(keys) && call.schedule != Schedule::streaming &&
+         call.chunk == std::min(chunked::chunk, call.shape.T);
 }
 
 /// Which stages a call takes.
@@ -33,16 +37,15 @@ struct Rule {
 const float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
 /// A window of all heads: as many steps as the arrays that stages keep leave room for.
-template <class Op>
-void run_window(const std::string &label, const Call<float> &call, const Inputs<float> &in, const Rule &rule,
-                float *end) {
+template <class Op, class Stored>
+void run_window(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
+                Stored *o, float *end) {
   using E = Element<Op>;
   const auto take = [&](size_t n) { return call.arena->template take<E>(n).data(); };
   const auto stage = [&](const char *name, const auto &start) { launching::shown(label + "::" + name, start); };
   const cudaStream_t stream = queue().cuda_stream();
   const size_t chunks = in.chunks(), K = in.kept_keys(), V = in.kept_values();
   E *const states = take(chunks * V * K);
-  float *const o = call.o.data();
   if (rule.erases) {
     E *const W = take(chunks * chunked::chunk * K), *const U = take(chunks * chunked::chunk * V);
     stage("chunk_local", [&] { chunked::chunk_local<Op>(in, static_cast<E *>(nullptr), W, U, stream); });
@@ -68,39 +71,46 @@ void run_window(const std::string &label, const Call<float> &call, const Inputs<
   }
 }
 
-template <class Op>
-void run_windows(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule) {
+template <class Op, class Stored>
+void run_windows(const std::string &label, const CallSettings &call, Inputs<Stored> in, const Rule &rule, Stored *o,
+                 float *state) {
   constexpr size_t budget = size_t(1) << 31, least = 64; // bytes that stages keep; chunks of a window
   const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
   const size_t chunks = std::max(least, budget / (call.shape.heads() * bytes));
   const int T = in.T, most = int(std::min<size_t>(chunks, in.chunks_of_text()) * chunked::chunk);
-  float *const end = call.stateless && most >= T ? nullptr : call.state.data();
+  float *const end = call.stateless && most >= T ? nullptr : state;
   const size_t mark = call.arena->mark();
   in.head_steps = T;
   for (; in.first_step < T; in.first_step += most) {
     in.T = std::min(most, T - in.first_step);
-    run_window<Op>(label, call, in, rule, end);
+    run_window<Op>(label, call, in, rule, o, end);
     in.start = end;            // of the next window
     call.arena->release(mark); // kernels run in order
   }
 }
 
-void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule) {
+/// What every rule has of a call, but queries, keys and gates.
+template <class Stored, class To> void take_shape(const Call<float, Stored> &call, Inputs<To> &in) {
   in.B = call.shape.B, in.H = in.key_heads = call.shape.H, in.T = call.shape.T, in.Dv = call.shape.Dv;
-  in.v = call.v.data();
+  in.v = reinterpret_cast<const To *>(call.v.data());
   in.start = call.stateless ? nullptr : call.state.data();
   in.state_stride = call.state_shape.size();
+}
+
+void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule) {
+  take_shape(call, in);
+  float *const o = call.o.data(), *const state = call.state.data();
   if (in.T <= few_steps)
     return launching::shown(label + "::steps", [&] {
-      run_steps(in, rule.erases, call.o.data(), call.stateless ? nullptr : call.state.data(), queue().cuda_stream());
+      run_steps(in, rule.erases, o, call.stateless ? nullptr : state, queue().cuda_stream());
     });
   switch (call.math) {
   case Math::exact:
-    return run_windows<fragments::Exact>(label, call, in, rule);
+    return run_windows<fragments::Exact>(label, call, in, rule, o, state);
   case Math::tf32:
-    return run_windows<fragments::Tf32>(label, call, in, rule);
+    return run_windows<fragments::Tf32>(label, call, in, rule, o, state);
   case Math::bf16:
-    return run_windows<fragments::Bf16>(label, call, in, rule);
+    return run_windows<fragments::Bf16>(label, call, in, rule, o, state);
   }
 }
 } // namespace
@@ -125,6 +135,23 @@ bool run_static(const std::string &label, const Call<float> &call, const DeltaRu
   run_stages(label, call, in, {true});
   return true;
 }
+
+bool takes_16_bits(const Shape &shape, const Params &) { return has_extents(shape.Dk) && shape.T > few_steps; }
+
+template <class Stored>
+void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule) {
+  using Number = typename CudaNumber<Stored>::type;
+  using Op = typename CudaNumber<Stored>::Op;
+  Inputs<Number> in;
+  take_shape(call, in);
+  in.Dk = call.shape.Dk;
+  in.q = reinterpret_cast<const Number *>(call.q.data()), in.k = reinterpret_cast<const Number *>(call.k.data());
+  in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write), in.scale = rule.scale;
+  run_windows<Op>(label, call, in, {rule.erases, of(rule.lambda)}, reinterpret_cast<Number *>(call.o.data()),
+                  call.state.data());
+}
+template void run_16_bits(const std::string &, const Call<float, BFloat16> &, const StoredRule &);
+template void run_16_bits(const std::string &, const Call<float, Float16> &, const StoredRule &);
 #else
 bool run_static(const std::string &, const Call<float> &, const DecayedSum<float> &) { return false; }
 bool run_static(const std::string &, const Call<float> &, const DeltaRule<float> &) { return false; }

@@ -17,6 +17,10 @@ RECOLLECT_GRADIENTS(extern, fragments::Bf16, float, false)
 RECOLLECT_GRADIENTS(extern, fragments::Exact, float, true)
 RECOLLECT_GRADIENTS(extern, fragments::Tf32, float, true)
 RECOLLECT_GRADIENTS(extern, fragments::Bf16, float, true)
+RECOLLECT_GRADIENTS(extern, fragments::Bf16, __nv_bfloat16, false)
+RECOLLECT_GRADIENTS(extern, fragments::F16, __half, false)
+RECOLLECT_GRADIENTS(extern, fragments::Bf16, __nv_bfloat16, true)
+RECOLLECT_GRADIENTS(extern, fragments::F16, __half, true)
 
 } // namespace recollect::chunked
 #endif

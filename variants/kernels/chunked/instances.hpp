@@ -41,6 +41,12 @@ RECOLLECT_CHANNEL_STAGES(extern, fragments::Bf16, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Exact, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Tf32, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Bf16, float)
+RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Bf16, __nv_bfloat16)
+RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::F16, __half)
+RECOLLECT_CHANNEL_STAGES(extern, fragments::Bf16, __nv_bfloat16)
+RECOLLECT_CHANNEL_STAGES(extern, fragments::F16, __half)
+RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Bf16, __nv_bfloat16)
+RECOLLECT_DELTA_RULE_STAGES(extern, fragments::F16, __half)
 
 } // namespace recollect::chunked
 #endif

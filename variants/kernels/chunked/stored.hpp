@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes on arrays of 16 bits by the stages with static extents (problem.hpp), on CUDA: layers name them as their native
+// forms. Chunks have 64 steps, whatever the call's.
+#pragma once
+#include "harness/device/device.hpp"
+#ifdef KOKKOS_ENABLE_CUDA
+#include "harness/device/fragments_cuda.hpp"
+
+namespace recollect::variants {
+
+/// A decayed sum, or a delta rule, which erases, of the call's q, k and v: its gates, float32, [B,H,T], lambda [B,H,T,Dk]
+/// without the others. Empty: 1.
+struct StoredRule {
+  bool erases = false;
+  Array<float> alpha = {}, erase = {}, write = {}, lambda = {};
+  float scale = 1;
+};
+/// Where the gates' gradients go; empty: not wanted. Those of q, k, v and the state go to the pullback's.
+struct StoredGradient {
+  Array<float> alpha = {}, erase = {}, write = {};
+};
+
+#ifdef __CUDACC__
+/// The same 16 bits in CUDA's words, and what multiplies them.
+template <class Stored> struct CudaNumber {
+  using type = __nv_bfloat16;
+  using Op = fragments::Bf16;
+};
+template <> struct CudaNumber<Float16> {
+  using type = __half;
+  using Op = fragments::F16;
+};
+#endif
+
+/// Whether the forward pass takes the shape: keys up to 256 wide, more than a few steps, and a GPU with room for them.
+bool takes_16_bits(const Shape &shape, const Params &);
+template <class Stored>
+void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule);
+
+/// The same of the backward pass, without lambda: keys and values up to 256 wide.
+bool takes_16_bits_back(const Shape &shape, const Params &);
+template <class Stored>
+void run_16_bits(const std::string &label, const Pullback<float, Stored> &back, const StoredRule &rule,
+                 const StoredGradient &d);
+
+} // namespace recollect::variants
+#endif
