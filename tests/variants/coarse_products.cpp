@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --math tf32 and bf16: products may round their operands, and nothing else may change. At sizes that GPUs have kernels
-// for (harness/device/usual.hpp), and there in sequences that teams take in segments of several chunks. A host refuses.
+// for (variants/kernels/chunked), and there in sequences that are cut into segments of several chunks. A host refuses.
 #include "harness/core/error.hpp"
 #include "harness/device/backend.hpp"
 #include "tests/testing.hpp"
