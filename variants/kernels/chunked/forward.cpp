@@ -104,9 +104,7 @@ void run_stages(const std::string &label, const Call<float> &call, Inputs<float>
     return launching::shown(label + "::steps", [&] {
       run_steps(in, rule.erases, o, call.stateless ? nullptr : state, queue().cuda_stream());
     });
-  // Of one gate a step or none, exact products are faster than rounding float32 operands to bf16 on their way.
-  const Math math = call.math == Math::bf16 && !rule.erases && !rule.lambda ? Math::exact : call.math;
-  switch (math) {
+  switch (call.math) {
   case Math::exact:
     return run_windows<fragments::Exact>(label, call, in, rule, o, state);
   case Math::tf32:
