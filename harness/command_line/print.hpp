@@ -53,7 +53,7 @@ void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 /// failing points always, the worst in the claim's own row; last line "N passed, M failed".
 /// `quiet`: nothing but what failed, and that line.
 void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet = false);
-/// A table per claim and law of the measurements at the user's points, with the relative error that each would notice.
+/// A table per claim and law of the measurements at the user's points, with the relative error that each detects.
 void print_sweep(std::ostream &out, const std::vector<Finding> &findings);
 /// What came of a finding: "holds", "holds_asymptotically", "not_tested" or "failed"; of a refutation "refuted" (as the paper
 /// asserts it), "boundary", "typo" or "untrained". The same names as on the pages of the report.

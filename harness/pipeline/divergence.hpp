@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a pass that leaves its type's range or precision. A number that is none is never passed on in silence:
-// either the definition stays in range and takes the fast form's place, or the pass diverges, and it is said from which
-// step on.
+// What becomes of a pass that leaves its type's range or precision. NaN and Inf are always reported: either the definition
+// stays in range and takes the fast form's place, or the pass diverges, and the step at which it does is named.
 #pragma once
 #include "harness/pipeline/forward.hpp"
 
