@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/heartbeat.hpp"
 #include "harness/command_line/table.hpp"
+#include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace recollect {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr int ticks = 5; // of the longest silence: a line comes after 4 to 5 of them
 
 struct Beat {
   std::mutex mutex;
-  std::condition_variable changed;
   std::thread thread;
   std::string what;
-  Clock::time_point since, said;
+  int quiet = 0, doing = 0; // ticks since something was said, and since the program does what it does
   bool in_place = false, over = true;
+  int stop = -1; // a descriptor that the end makes readable
 };
 Beat &beat() {
   static Beat &the_only_one = *new Beat; // never destroyed: a library may call exit() while the thread runs
@@ -28,23 +31,28 @@ Beat &beat() {
 }
 
 /// Past std::cerr, which the main thread may be using.
-void say(const Beat &b, Clock::time_point now) {
-  const std::string time = ", " + clock_text(std::chrono::duration<double>(now - b.since).count()) + " so far";
+void say(const Beat &b, std::chrono::milliseconds tick) {
+  const std::string time = ", " + clock_text(double(b.doing) * double(tick.count()) / 1e3) + " so far";
   const size_t room = terminal_width(STDERR_FILENO) - 1;
   const std::string text = b.what.substr(0, room > time.size() ? room - time.size() : 0) + time,
                     line = b.in_place ? "\r\033[K" + text : text + "\n";
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return; // nobody listens: the work goes on
 }
 
+/// Ticks are the kernel's: the thread never looks at a clock, which may jump.
 void keep_talking(std::chrono::milliseconds between) {
   Beat &b = beat();
-  std::unique_lock<std::mutex> lock(b.mutex);
-  while (!b.over) {
-    b.changed.wait_until(lock, b.said + between);
-    const Clock::time_point now = Clock::now();
-    if (b.over || now < b.said + between) continue;
-    say(b, now);
-    b.said = now;
+  const std::chrono::milliseconds tick = std::max(between / ticks, std::chrono::milliseconds(1));
+  for (;;) {
+    pollfd end{b.stop, POLLIN, 0};
+    const int woken = ::poll(&end, 1, int(tick.count()));
+    const std::lock_guard<std::mutex> lock(b.mutex);
+    if (b.over) return;
+    if (woken != 0) continue; // a signal
+    ++b.doing;
+    if (++b.quiet < ticks) continue;
+    say(b, tick);
+    b.quiet = 0;
   }
 }
 
@@ -54,24 +62,27 @@ Heartbeat::Heartbeat(const std::string &doing, std::chrono::milliseconds between
   Beat &b = beat();
   b.over = false;
   now_doing(doing, true, false);
+  b.stop = ::eventfd(0, EFD_CLOEXEC);
+  if (b.stop < 0) return; // the command works, and is silent; so it is if no thread can be had
   try {
     b.thread = std::thread(keep_talking, between);
-  } catch (const std::system_error &) { // no thread can be had: the command works, and is silent
+  } catch (const std::system_error &) {
   }
 }
 
 Heartbeat::~Heartbeat() {
   stop_heartbeat();
-  if (beat().thread.joinable()) beat().thread.join();
+  Beat &b = beat();
+  if (b.thread.joinable()) b.thread.join();
+  if (b.stop >= 0) ::close(std::exchange(b.stop, -1));
 }
 
 void now_doing(const std::string &what, bool said, bool in_place) {
   Beat &b = beat();
   const std::lock_guard<std::mutex> lock(b.mutex);
-  const Clock::time_point now = Clock::now();
-  if (what != b.what) b.since = now;
+  if (what != b.what) b.doing = 0;
   b.what = what, b.in_place = in_place;
-  if (said) b.said = now;
+  if (said) b.quiet = 0;
 }
 
 void stop_heartbeat() {
@@ -80,7 +91,7 @@ void stop_heartbeat() {
     const std::lock_guard<std::mutex> lock(b.mutex);
     b.over = true;
   }
-  b.changed.notify_all();
+  if (b.stop >= 0) ::eventfd_write(b.stop, 1);
 }
 
 std::string clock_text(double seconds) {

@@ -22,7 +22,7 @@ from survival import Survival, count, reported, rows
 
 SMALL = "mixer=linear,none width=8 heads=1 layers=1 ffn=0 vocabulary=8 pairs=2 batch=2 every=2 evaluate=1 steps=5"
 SERIES = {  # name -> (words, may be resumed, tables, the first counts what is reported, how reports read)
-    "run": (("run", "--variants", "linear,delta_net", "--tasks", "recall,copy,mqar", "--seeds", "3"), True,
+    "run": (("run", "--variants", "linear,delta_net", "--tasks", "recall,copy,mqar", "--seeds", "3", "-v"), True,
             ("records", "plan", "parameters", "metrics", "series/mse_by_step"), reported),
     "verify": (("verify", "theorem1*", "eq97_matrix_form", "eq9*_deltanet", "ffn_*"), True,
                ("claims", "claim_plan", "claim_parameters", "claim_texts"), lambda said: len(re.findall(r" (holds|refuted)\n", said))),

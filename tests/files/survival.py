@@ -8,7 +8,7 @@ import h5py
 from in_folder import InFolder
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
-RUN = ("run", "--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "3")
+RUN = ("run", "--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "3", "-v")
 TABLES = ("plan", "parameters", "records", "metrics", "series/mse_by_step")
 
 

@@ -96,7 +96,7 @@ class Disks(Survival):
         self.assert_survives_cuts(words, whole, (*words, "--resume"), verified, "claims")
 
     def test_power_is_cut_in_a_shard_and_where_shards_are_merged(self):
-        words = ("run", "--variants", "linear,delta_net", "--tasks", "copy,overwrite", "--seeds", "3")
+        words = ("run", "--variants", "linear,delta_net", "--tasks", "copy,overwrite", "--seeds", "3", "-v")
         whole, shards = self.uninterrupted(words), [self.path("1.h5"), self.path("2.h5")]
         for i, shard in enumerate(shards, 1):
             part = self.uninterrupted((*words, "--shard", f"{i}/2"), name=f"{i}.h5")
