@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 TABLES = ("plan", "parameters", "records", "metrics", "series/mse_by_step")
-PLAN = ("--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "6")
+PLAN = ("--variants", "linear,delta_net,softmax", "--tasks", "recall,copy,mqar,overwrite", "--seeds", "6", "-v")
 facts = subprocess.run([PROGRAM, "info"], capture_output=True, text=True).stdout
 has_mpi = re.search(r"^mpi +(?!none$)", facts, re.M) and shutil.which("mpirun")
 
