@@ -80,7 +80,7 @@ class Site(ReportCase):
             rules = dict(rule.strip().split(" ", 1) for rule in policies[0].split(";"))
             own = "'self' file:"  # a site that is opened from a disk has file: addresses
             self.assertEqual(rules, {"default-src": "'none'", "img-src": own, "style-src": own + " 'unsafe-inline'",
-                                     "script-src": own, "base-uri": "'none'", "form-action": "'none'"})  # fmt: skip
+                                     "script-src": own, "font-src": own, "base-uri": "'none'", "form-action": "'none'"})  # fmt: skip
             self.assertLess(page.source.index(policies[0]), page.source.index("<title>"), path)  # before anything is loaded
             for words, text in re.findall(r"<script\b([^>]*)>(.*?)</script>", page.source, re.S):
                 self.assertTrue("application/json" in words or not text.strip(), path)  # data runs nothing
