@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(values_are_of_their_keys_types) {
       {"variants = []", "variants needs at least one value"},
       {"tasks = 1", "tasks needs a text"},
       {"form = \"\"", "form needs a text that is not empty"},
-      {"dtype = \"f16\"", "dtype cannot be 'f16', did you mean 'f64'?"},
+      {"dtype = \"f65\"", "dtype cannot be 'f65', did you mean 'f64'?"},
       {"dtype = 32", "dtype needs a text"},
       {"chunk = \"8\"", "chunk needs a whole number of at least 1"},
       {"chunk = 0", "chunk needs a whole number of at least 1"},
