@@ -63,7 +63,8 @@ std::string report_script() {
 }
 
 int report(const ReportFlags &flags) {
-  for (const std::string &path : flags.results) Results::read(path); // whole? only then is Python's HDF5 let near it
+  for (const std::string &path : flags.results) // whole? only then is Python's HDF5 let near it
+    if (std::filesystem::path(path).extension() != ".csv") Results::read(path);
   const std::string python = RECOLLECT_PYTHON, script = report_script();
   if (python.empty())
     input_error(
@@ -77,7 +78,7 @@ int report(const ReportFlags &flags) {
       flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // what it says on its own standard error is kept for errors
   if (progress >= 0) words.insert(words.end(), {"--progress", std::to_string(progress)});
   if (flags.quiet.quiet || isatty(STDERR_FILENO)) stop_heartbeat(); // on a terminal the report has a line of its own
-  words.push_back("--"); // a name may begin with a dash
+  words.push_back("--");                                            // a name may begin with a dash
   words.insert(words.end(), flags.results.begin(), flags.results.end());
   std::string said;
   const int status = run_program(words, said);
