@@ -4,6 +4,8 @@ import csv
 import glob
 import os
 import re
+import subprocess
+import tempfile
 import unittest
 
 import own_reader as own
@@ -15,6 +17,13 @@ SHAPE = ("B", "H", "T", "Dk", "Dv")
 
 
 class DeviceSpeed(pages.ReportCase):
+    def test_the_program_takes_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = [os.environ["RECOLLECT_PROGRAM"], "report", *KEPT, "-o", os.path.join(folder, "site"), "--quiet"]
+            done = subprocess.run(words, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(os.path.exists(os.path.join(folder, "site", "speed.html")))
+
     def test_every_case_is_beside_the_fastest_of_theirs(self):
         self.assertTrue(KEPT)
         self.written(*KEPT)
