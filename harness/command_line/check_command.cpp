@@ -210,8 +210,7 @@ std::string record_lines(const SelfCase &one) {
 }
 
 Real real_of_self(const std::string &name) {
-  for (Real real : all_reals)
-    if (name == name_of(real)) return real;
+  if (const Real *real = real_named(name)) return *real;
   usage_error("--self stores arrays in f32, f64, f16 or bf16, got --dtype " + name +
               (name == "tf32" ? ": --math tf32 rounds products of float32 arrays" : ""));
 }

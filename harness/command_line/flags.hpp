@@ -72,9 +72,7 @@ struct TypeFlag {
         ->check(CLI::IsMember({"f32", "f64", "bf16", "f16"}))
         ->capture_default_str();
   }
-  Real real() const {
-    return *std::find_if(std::begin(all_reals), std::end(all_reals), [&](Real one) { return name == name_of(one); });
-  }
+  Real real() const { return *real_named(name); }
 };
 
 /// Which form, in which type and chunks, with which parameters.

@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,12 @@ constexpr Real all_reals[] = {Real::f32, Real::f64, Real::bf16, Real::f16};
 inline const char *name_of(Real real) {
   const char *const names[] = {"f32", "f64", "bf16", "f16"};
   return names[int(real)];
+}
+/// The type of that name; null if there is none.
+inline const Real *real_named(std::string_view name) {
+  for (const Real &real : all_reals)
+    if (name == name_of(real)) return &real;
+  return nullptr;
 }
 /// Of a stored number.
 inline unsigned bytes_of(Real real) { return real == Real::f64 ? 8 : real == Real::f32 ? 4 : 2; }

@@ -161,9 +161,8 @@ void append(std::string &bytes, const std::vector<double> &data, Real type) {
 
 std::string safetensors_bytes(const std::map<std::string, NumericArray> &arrays, Real real, const Facts &meta) {
   const auto type_of = [real](const NumericArray &array) {
-    for (Real one : all_reals)
-      if (array.type == name_of(one)) return one;
-    return real;
+    const Real *const own = real_named(array.type);
+    return own ? *own : real;
   };
   json header = json::object();
   for (const auto &[name, value] : meta) header[meta_name][name] = value;

@@ -22,10 +22,8 @@ Experiment experiment_from(const SuiteEntry &entry) {
   if (r.experiment.empty()) entry.refuse("a name is missing");
   r.variants = entry.texts("variants", r.variants), r.tasks = entry.texts("tasks", r.tasks);
   r.form = entry.text("form", r.form);
-  const std::string dtype =
-      entry.one_of({name_of(Real::f64), name_of(Real::f32), name_of(Real::bf16), name_of(Real::f16)}, "dtype");
-  for (const Real real : all_reals)
-    if (dtype == name_of(real)) r.real = real;
+  r.real = *real_named(
+      entry.one_of({name_of(Real::f64), name_of(Real::f32), name_of(Real::bf16), name_of(Real::f16)}, "dtype"));
   r.chunk = entry.count("chunk", r.chunk), r.seeds = entry.count("seeds", 5);
   r.tune = entry.flag("tune");
   for (const auto &[name, values] : entry.choices("set")) r.settings[name] = join(values, ",");

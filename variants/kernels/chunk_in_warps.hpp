@@ -157,61 +157,12 @@ struct ChunkInWarps {
     }
   }
 
-  /// The other way round: p(t,i) times D(i,t), and 0 where i < t; `left` becomes D(C,t). Or with i - 1 in place of i.
-  template <bool before = false>
-  __device__ __forceinline__ static void weigh_ahead(const Lane &at, bool decays, const Decay &decay,
-                                                     Results (&p)[blocks], float (&left)[2]) {
-    const int last = at.place - before; // the first pair's last step in its block
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int own = at.first / block + r;
-      left[r] = decays ? decay.tail[at.row() + 8 * r] : 1;
-#pragma unroll
-      for (int b = 0; b < blocks; ++b) {
-        const int i = b * block + last;
-        float *const x = p[b].x + 2 * r;
-        if (b < own) {
-          x[0] = x[1] = 0;
-        } else if (b == own) {
-          float factor[2] = {1, 1}; // of the two pairs
-          if (decays) {
-#pragma unroll
-            for (int s = 1; s < block; ++s) // between the row and the first of the two
-              if (at.inner() < s && s <= last) factor[0] *= decay.own[b * block + s];
-            if (at.inner() <= last) factor[1] = factor[0] * decay.own[i + 1];
-          }
-#pragma unroll
-          for (int e = 0; e < 2; ++e) x[e] = last + e >= at.inner() ? factor[e] * x[e] : 0;
-        } else if (decays) {
-#pragma unroll
-          for (int e = 0; e < 2; ++e) x[e] *= last + e < 0 ? left[r] : left[r] * decay.inside[i + e];
-          left[r] *= decay.whole[b];
-        }
-      }
-    }
-  }
-
   /// sum_t *= decay, that of the row's step.
   __device__ __forceinline__ static void decay_rows(const float (&decay)[2], Results (&sum)[blocks]) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
 #pragma unroll
       for (int e = 0; e < 4; ++e) sum[b].x[e] *= decay[e / 2];
-  }
-
-  /// row_t . x_t of rows in memory, ld apart.
-  __device__ __forceinline__ static void dot_rows(const Lane &at, const float *rows, int ld, const Results (&x)[blocks],
-                                                  float (&dots)[2]) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const float *const row = rows + (at.row() + 8 * r) * ld;
-      float sum = 0;
-#pragma unroll
-      for (int b = 0; b < blocks; ++b)
-#pragma unroll
-        for (int e = 0; e < 2; ++e) sum += row[tile::cuda::column_of(b, at.lane) + 2 * e] * x[b].x[2 * r + e];
-      dots[r] = tile::cuda::across_four(sum);
-    }
   }
 
   /// Blocks of eight rows in shared memory, `pitch` apart, as columns.
