@@ -12,7 +12,7 @@ status=0
 # Does every pair run? One seed, untuned, hence no comparison of layers: it is not published.
 build/recollect run --variants all --tasks all --seeds 1 -o "$out/coverage.h5" >"$out/coverage.log" || status=$?
 tail -n 1 "$out/coverage.log"
-build/recollect run --suite ci/suites/gate.toml -o "$out/results.h5" >"$out/run.log" || status=$?
+build/recollect run --suite suites/gate.toml -o "$out/results.h5" >"$out/run.log" || status=$?
 tail -n 1 "$out/run.log"
 build/recollect verify --suite quick -o "$out/verdicts.h5" --json "$out/verdicts.json" --junit "$out/verdicts.xml" | tee "$out/verify.log" ||
   status=${PIPESTATUS[0]}

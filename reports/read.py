@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HDF5 result files -> plain dictionaries and lists. The schema is written by harness/pipeline/results.cpp."""
+"""HDF5 result files -> plain dictionaries and lists. The schema is written by harness/files/results.cpp."""
 import csv
 import math
 import os

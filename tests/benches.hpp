@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "harness/pipeline/bench_plan.hpp"
+#include "harness/bench/plan.hpp"
 
 namespace recollect {
 

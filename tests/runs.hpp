@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of a run with made-up scores, for tests of what is made of them.
 #pragma once
-#include "harness/pipeline/ensembles.hpp"
+#include "harness/run/ensembles.hpp"
+#include "harness/run/run.hpp"
 #include <functional>
 
 namespace recollect {

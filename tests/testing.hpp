@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every test file includes: Boost.Test's macros and the harness as tests use it.
 #pragma once
+#include "harness/call/conditioning.hpp"
+#include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/linalg.hpp"
-#include "harness/pipeline/conditioning.hpp"
-#include "harness/pipeline/forward.hpp"
 #include <boost/test/unit_test.hpp>
 
 namespace recollect {

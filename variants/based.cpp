@@ -6,8 +6,8 @@
 //   phi(q) . phi(k) = 1 + s + s^2 / 2 = ((1 + s)^2 + 1) / 2 > 0,   s = scale q . k
 //
 // State: (Dv + 1) x F, S over z, F = 1 + Dk + Dk (Dk + 1) / 2. Cost a token: recurrent 4 (Dv + 1) F flops.
-#include "variants/kernels/feature_map.hpp"
-#include "variants/kernels/quadratic.hpp"
+#include "variants/kernels/chunked/feature_map.hpp"
+#include "variants/kernels/common/quadratic.hpp"
 
 namespace recollect::variants {
 namespace {

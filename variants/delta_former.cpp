@@ -25,7 +25,7 @@
 //
 // Its gradient goes straight through roundings (a slope of 1), as 000's listing trains them.
 #include "harness/numerics/linalg.hpp"
-#include "variants/kernels/shared_lookups.hpp"
+#include "variants/kernels/attention/shared_lookups.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -7,8 +7,8 @@
 //
 // State: 2 Dv x Dk, S above C. Cost a token: recurrent 10 Dv Dk; chunked 12 Dv Dk + C (4 Dk + 7 Dv) flops, as matrix
 // products.
-#include "variants/kernels/momentum_vjp.hpp"
-#include "variants/kernels/rows.hpp"
+#include "variants/kernels/chunked/momentum_backward.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

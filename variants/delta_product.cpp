@@ -8,9 +8,9 @@
 // repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 householder + 2) Dv Dk; chunked as delta_net on
 // n_h T steps.
 #include "harness/device/each_index.hpp"
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy_vjp.hpp"
+#include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -9,7 +9,7 @@
 // State: (Dv + 2) x Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost a token:
 // recurrent 5 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/exponential_features.hpp"
+#include "variants/kernels/chunked/exponential_features.hpp"
 #include <cmath>
 
 namespace recollect::variants {

@@ -6,7 +6,7 @@
 //   phi(x)_{2 Dk (shift - 1) + i} = r_i r_{(i + shift) mod 2 Dk},   i = 0 ... 2 Dk - 1, shift = 1 ... nu
 //
 // State: (Dv + 1) x 2 Dk nu, S over z. Cost a token: recurrent 8 (Dv + 1) Dk nu flops.
-#include "variants/kernels/feature_map.hpp"
+#include "variants/kernels/chunked/feature_map.hpp"
 
 namespace recollect::variants {
 namespace {

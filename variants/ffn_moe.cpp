@@ -8,9 +8,9 @@
 // absent). Gates are 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense
 // ffn_relu. Gradients go through the rows chosen, none to the router. Not causal: k, v and w are weights, not context.
 // State: none but them. Cost a token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
-#include "variants/kernels/chosen_vjp.hpp"
-#include "variants/kernels/persistent.hpp"
-#include "variants/kernels/similarity.hpp"
+#include "variants/kernels/attention/chosen_backward.hpp"
+#include "variants/kernels/attention/persistent.hpp"
+#include "variants/kernels/attention/similarity.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -5,7 +5,7 @@
 //
 // Not causal: k and v are weights, not context. State: none but them. Cost a token: 2 T (Dk + Dv) flops, T
 // exponentials.
-#include "variants/kernels/persistent.hpp"
+#include "variants/kernels/attention/persistent.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -5,8 +5,8 @@
 //
 // The rows of w are those of W_G. Not causal: k, v and w are weights, not context. State: none but them. Cost a token:
 // 2 T (2 Dk + Dv) flops, T exponentials.
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/persistent.hpp"
+#include "variants/kernels/attention/persistent.hpp"
+#include "variants/kernels/common/arrays.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -8,9 +8,9 @@
 //
 // State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
 // lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
-#include "variants/kernels/decayed_sum_vjp.hpp"
-#include "variants/kernels/rows.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -15,8 +15,8 @@
 //              x_ti = exp(scale q_t . k_i + sum_{j=i+1..t, j!=s} log alpha_j - m_t)
 //
 // the latter where alpha_s = 0: of pairs that no other gate of 0 lies between, for the others' terms are 0.
-#include "variants/kernels/attention_vjp.hpp"
-#include "variants/kernels/crossing_sums.hpp"
+#include "variants/kernels/attention/backward.hpp"
+#include "variants/kernels/attention/crossing_sums.hpp"
 #include <cmath>
 #include <limits>
 

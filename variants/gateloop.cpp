@@ -6,8 +6,8 @@
 //
 // The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gated_linear. State: Dv x 2 Dk,
 // [real | imaginary] parts. Cost a token: recurrent 10 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
-#include "variants/kernels/rotation_vjp.hpp"
-#include "variants/kernels/rows.hpp"
+#include "variants/kernels/chunked/rotation_backward.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

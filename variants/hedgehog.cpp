@@ -8,7 +8,7 @@
 //
 // State: (Dv + 2) x 2 Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost a token:
 // recurrent 10 (Dv + 1) Dk flops and 6 Dk exponentials.
-#include "variants/kernels/exponential_features.hpp"
+#include "variants/kernels/chunked/exponential_features.hpp"
 
 namespace recollect::variants {
 namespace {

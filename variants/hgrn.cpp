@@ -7,9 +7,9 @@
 //
 // All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). k
 // is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x 1. Cost a token: 4 Dv + 16 Dk flops.
-#include "variants/kernels/forget_gate.hpp"
-#include "variants/kernels/rows.hpp"
-#include "variants/kernels/scan.hpp"
+#include "variants/kernels/common/forget_gate.hpp"
+#include "variants/kernels/common/rows.hpp"
+#include "variants/kernels/scan/scan.hpp"
 
 namespace recollect::variants {
 namespace {

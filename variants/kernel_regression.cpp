@@ -7,10 +7,10 @@
 // The prefix's matrix is factorised as L diag(d) L^T, one row (recurrent) or C rows (chunked, blocked substitution) at
 // a time; with rows a = L^{-1} V and y = L^{-1} kappa(K_t, q_t), o_t = sum_i (y_i / d_i) a_i. No finite state: L [T,T]
 // a head. Cost at step t: recurrent 2 t^2 + t (4 Dk + 4 Dv); chunked the same flops, as matrix products.
-#include "harness/device/tile_transposed.hpp"
+#include "harness/device/tile/transposed.hpp"
 #include "harness/numerics/element_response.hpp"
-#include "variants/kernels/regression.hpp"
-#include "variants/kernels/similarity.hpp"
+#include "variants/kernels/attention/similarity.hpp"
+#include "variants/kernels/regression/regression.hpp"
 #include <algorithm>
 #include <cmath>
 

@@ -6,9 +6,9 @@
 //
 // Gated DeltaNet under (alpha, beta, v) -> (alpha, beta / alpha, alpha v) (003 Eq 38-41).
 // State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy_vjp.hpp"
+#include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

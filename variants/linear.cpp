@@ -5,9 +5,9 @@
 //   o_t = S_t (scale q_t)
 //
 // State: Dv x Dk. Cost a token: recurrent 4 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
-#include "variants/kernels/decayed_sum_vjp.hpp"
-#include "variants/kernels/rows.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

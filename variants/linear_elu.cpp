@@ -6,7 +6,7 @@
 //   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
 // State: (Dv + 1) x Dk, S over z. Cost a token: recurrent 4 (Dv + 1) Dk flops; chunked as linear.
-#include "variants/kernels/feature_map.hpp"
+#include "variants/kernels/chunked/feature_map.hpp"
 
 namespace recollect::variants {
 namespace {

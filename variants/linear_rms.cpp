@@ -6,8 +6,8 @@
 //   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
 //
 // State: Dv x Dk. Cost a token: as linear, and 3 Dv flops.
-#include "variants/kernels/decayed_sum_vjp.hpp"
-#include "variants/kernels/unit_rows.hpp"
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/common/unit_rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -12,9 +12,9 @@
 // values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. Queries far
 // from the first key for their neighbours' spread look at all keys again.
 #include "harness/numerics/element_response.hpp"
-#include "variants/kernels/cholesky.hpp"
-#include "variants/kernels/columns.hpp"
-#include "variants/kernels/local_moments.hpp"
+#include "variants/kernels/attention/local_moments.hpp"
+#include "variants/kernels/common/columns.hpp"
+#include "variants/kernels/regression/cholesky.hpp"
 #include <algorithm>
 #include <cmath>
 

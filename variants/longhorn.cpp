@@ -13,9 +13,9 @@
 // The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's. State: Dv x
 // Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "harness/device/each_index.hpp"
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/rows.hpp"
-#include "variants/kernels/wy_vjp.hpp"
+#include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -9,9 +9,9 @@
 // nu_j^2 ~ U(r_min^2, r_max^2), theta_j ~ U(0, phase). State: Dv x 2 Dk, [real | imaginary] parts. Cost a token:
 // recurrent 11 Dv Dk flops; chunked as gateloop.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/rotation_vjp.hpp"
-#include "variants/kernels/rows.hpp"
+#include "variants/kernels/chunked/rotation_backward.hpp"
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/rows.hpp"
 #include <cmath>
 
 namespace recollect::variants {

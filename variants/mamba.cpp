@@ -12,10 +12,10 @@
 // left to the caller. State: Dv x Dk. Cost a token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that on a GPU,
 // parallel over chunks.
 #include "harness/device/each_index.hpp"
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/columns.hpp"
-#include "variants/kernels/rows.hpp"
-#include "variants/kernels/scan_vjp.hpp"
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/columns.hpp"
+#include "variants/kernels/common/rows.hpp"
+#include "variants/kernels/scan/scan_backward.hpp"
 #include <cmath>
 
 namespace recollect::variants {

@@ -7,10 +7,10 @@
 //   o_t = S_t q_t
 //
 // State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/chunked/stored.hpp"
-#include "variants/kernels/decayed_sum_vjp.hpp"
-#include "variants/kernels/feature_map.hpp"
-#include "variants/kernels/rows.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

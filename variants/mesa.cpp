@@ -9,9 +9,9 @@
 // H. Cost a token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at most C steps, a
 // decaying step starts one) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) and 7/3 Dk^3 a block; conjugate gradients 2 Dk^2 + 4 C
 // Dk an iteration.
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/gram.hpp"
-#include "variants/kernels/normal_equations_vjp.hpp"
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/regression/gram.hpp"
+#include "variants/kernels/regression/normal_equations_backward.hpp"
 
 namespace recollect::variants {
 namespace {

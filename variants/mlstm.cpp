@@ -10,8 +10,8 @@
 // kept as the factor and not as its logarithm, whose differences lose digits. While M = 0, before anything was written,
 // the unit is 1, so that C has its derivative in the gates. State: (Dv + 2) x Dk: C over n over (M, 0, ...); M = 0 is the
 // empty memory. Cost a token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
-#include "variants/kernels/decayed_sum_vjp.hpp"
-#include "variants/kernels/normalised.hpp"
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/normalised.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -10,7 +10,7 @@
 // F exponentials.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/exponential_features.hpp"
+#include "variants/kernels/chunked/exponential_features.hpp"
 #include <cmath>
 
 namespace recollect::variants {

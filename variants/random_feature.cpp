@@ -9,8 +9,8 @@
 // negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features, S over z. Cost a token: (4 Dk + 8 Dv)
 // features flops.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/feature_map.hpp"
+#include "variants/kernels/chunked/feature_map.hpp"
+#include "variants/kernels/common/arrays.hpp"
 
 namespace recollect::variants {
 namespace {

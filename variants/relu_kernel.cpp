@@ -5,8 +5,8 @@
 //
 // Not a positive definite kernel, so no feature map carries it. State: none that is finite. Cost of token t: 2 t (Dk +
 // Dv) flops.
-#include "variants/kernels/attention_vjp.hpp"
-#include "variants/kernels/similarity.hpp"
+#include "variants/kernels/attention/backward.hpp"
+#include "variants/kernels/attention/similarity.hpp"
 
 namespace recollect::variants {
 namespace {

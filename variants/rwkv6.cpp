@@ -7,9 +7,9 @@
 //
 // The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
 // channels otherwise. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk flops; chunked as gated_linear.
-#include "variants/kernels/arrays.hpp"
-#include "variants/kernels/decayed_sum_vjp.hpp"
-#include "variants/kernels/rows.hpp"
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
 namespace {

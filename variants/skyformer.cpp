@@ -9,7 +9,7 @@
 // 2 Dv) flops a token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
 // exact.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/gaussian_vjp.hpp"
+#include "variants/kernels/attention/gaussian_backward.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -8,7 +8,7 @@
 // t exponentials. The form `nystrom` approximates the kernel through `features` means of consecutive keys
 // (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops a token. They come from the whole sequence, so it is not causal. Exact, it
 // is the same layer as skyformer.
-#include "variants/kernels/gaussian_vjp.hpp"
+#include "variants/kernels/attention/gaussian_backward.hpp"
 
 namespace recollect::variants {
 namespace {

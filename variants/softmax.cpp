@@ -6,9 +6,9 @@
 //
 // State: none that is finite; every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 // Parallel form: tiles of queries x keys with an online normaliser, never a T x T matrix.
-#include "variants/kernels/attention_vjp.hpp"
+#include "variants/kernels/attention/backward.hpp"
+#include "variants/kernels/attention/similarity.hpp"
 #include "variants/kernels/chunked/stored.hpp"
-#include "variants/kernels/similarity.hpp"
 #include <cmath>
 
 namespace recollect::variants {

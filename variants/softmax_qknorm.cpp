@@ -5,9 +5,9 @@
 //   x_t = q_t / |q_t|,   y_i = k_i / |k_i|
 //
 // A zero vector stays zero. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
-#include "variants/kernels/attention_vjp.hpp"
-#include "variants/kernels/similarity.hpp"
-#include "variants/kernels/unit_rows.hpp"
+#include "variants/kernels/attention/backward.hpp"
+#include "variants/kernels/attention/similarity.hpp"
+#include "variants/kernels/common/unit_rows.hpp"
 #include <cmath>
 
 namespace recollect::variants {

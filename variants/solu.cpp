@@ -5,7 +5,7 @@
 //
 // The linear and the exponential kernel multiplied; like both a positive definite one, and not normalised.
 // State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
-#include "variants/kernels/attention_vjp.hpp"
+#include "variants/kernels/attention/backward.hpp"
 #include <cmath>
 
 namespace recollect::variants {

@@ -9,9 +9,9 @@
 // a token: 7 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before them,
 // and is then matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/columns.hpp"
-#include "variants/kernels/online_memory.hpp"
-#include "variants/kernels/recurrent_vjp.hpp"
+#include "variants/kernels/common/columns.hpp"
+#include "variants/kernels/common/recurrent_backward.hpp"
+#include "variants/kernels/online/online_memory.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -9,7 +9,7 @@
 // `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
-#include "variants/kernels/mlp_memory_vjp.hpp"
+#include "variants/kernels/online/mlp_memory_backward.hpp"
 
 namespace recollect::variants {
 namespace {

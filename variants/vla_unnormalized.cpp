@@ -9,7 +9,7 @@
 // u_t = w_t, or k_t where w is absent: then it is rls with ridge lambda0, but for the refresh. With other u nothing
 // bounds the step x . A x: it may exceed 2, and with elu features, |x|^2 of about 2 Dk, the state overflows within tens
 // of steps, as 004 reports. State: (Dv + Dk + 2) x Dk: S, A, the sum, a step count. Cost as vla's. See variational.hpp.
-#include "variants/kernels/variational_vjp.hpp"
+#include "variants/kernels/regression/variational_backward.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -11,8 +11,8 @@
 // State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
 // 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation or decay ends
 // blocks early.
-#include "variants/kernels/gram.hpp"
-#include "variants/kernels/least_squares_vjp.hpp"
+#include "variants/kernels/regression/gram.hpp"
+#include "variants/kernels/regression/least_squares_backward.hpp"
 
 namespace recollect::variants {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/array_types.hpp"
+#include "harness/call/layer_inputs.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/core/variant.hpp"
-#include "harness/pipeline/layer_inputs.hpp"
 #include <algorithm>
 
 namespace recollect {

@@ -6,7 +6,7 @@
 // type where it is handed on, and a result where it is written.
 #pragma once
 #include "harness/check/precision.hpp"
-#include "harness/pipeline/convention.hpp"
+#include "harness/files/convention.hpp"
 #include <map>
 
 namespace recollect {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/noise.hpp"
-#include "harness/core/registry.hpp"
+#include "harness/call/backward.hpp"
+#include "harness/call/conditioning.hpp"
 #include "harness/core/in_pieces.hpp"
+#include "harness/core/registry.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/backward.hpp"
-#include "harness/pipeline/conditioning.hpp"
 #include <algorithm>
 #include <cmath>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/plant.hpp"
+#include "harness/call/backward.hpp"
 #include "harness/check/remake.hpp"
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/backward.hpp"
 #include <algorithm>
 #include <cmath>
 

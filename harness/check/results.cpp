@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/results.hpp"
+#include "harness/call/backward.hpp"
+#include "harness/call/differences.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"
-#include "harness/pipeline/backward.hpp"
-#include "harness/pipeline/differences.hpp"
 #include <algorithm>
 
 namespace recollect {

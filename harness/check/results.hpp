@@ -2,9 +2,9 @@
 // What a kernel is given and what it computes, as a list of named arrays: outputs, final state and gradients are judged
 // alike.
 #pragma once
+#include "harness/call/gradient.hpp"
 #include "harness/check/array_types.hpp"
 #include "harness/core/variant.hpp"
-#include "harness/pipeline/gradient.hpp"
 
 namespace recollect {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/samples.hpp"
+#include "harness/call/segment.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/segment.hpp"
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/self.hpp"
+#include "harness/call/backward.hpp"
 #include "harness/core/error.hpp"
-#include "harness/pipeline/backward.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "harness/check/users_case.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
-#include "harness/pipeline/neighbours.hpp"
+#include "harness/files/neighbours.hpp"
 #include <algorithm>
 #include <cmath>
 

@@ -2,9 +2,9 @@
 // What a kernel is given and what it computes, in the arrays of its user: read from files, in any convention, and as the
 // cases of the layer that they stand for.
 #pragma once
+#include "harness/call/layer_inputs.hpp"
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"
-#include "harness/pipeline/layer_inputs.hpp"
 
 namespace recollect {
 

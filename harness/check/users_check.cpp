@@ -3,8 +3,8 @@
 #include "harness/check/diagnosis.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include "harness/files/neighbours.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/neighbours.hpp"
 #include <algorithm>
 #include <cctype>
 #include <cmath>

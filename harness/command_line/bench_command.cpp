@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/bench/peers.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
-#include "harness/core/files.hpp"
-#include "harness/core/host_conditions.hpp"
-#include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/peers.hpp"
-#include "harness/pipeline/plan.hpp"
+#include "harness/run/plan.hpp"
+#include "harness/system/files.hpp"
+#include "harness/system/host_conditions.hpp"
+#include "harness/system/ranks.hpp"
 #include <algorithm>
 #include <iostream>
 

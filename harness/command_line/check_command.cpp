@@ -10,11 +10,11 @@
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
-#include "harness/core/files.hpp"
 #include "harness/core/lookup.hpp"
 #include "harness/core/recent.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/system/files.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <iostream>

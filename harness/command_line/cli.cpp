@@ -6,10 +6,10 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/error.hpp"
-#include "harness/core/files.hpp"
-#include "harness/core/memory.hpp"
-#include "harness/core/ranks.hpp"
 #include "harness/core/text.hpp"
+#include "harness/system/files.hpp"
+#include "harness/system/memory.hpp"
+#include "harness/system/ranks.hpp"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>

@@ -3,11 +3,11 @@
 #pragma once
 #include "harness/check/array_types.hpp"
 #include "harness/core/error.hpp"
-#include "harness/core/memory.hpp"
 #include "harness/core/params.hpp"
 #include "harness/core/text.hpp"
 #include "harness/core/types.hpp"
-#include "harness/pipeline/tensors.hpp"
+#include "harness/files/tensors.hpp"
+#include "harness/system/memory.hpp"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 

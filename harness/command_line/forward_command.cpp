@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/call/along_ranks.hpp"
+#include "harness/call/backward.hpp"
+#include "harness/call/divergence.hpp"
 #include "harness/check/users_case.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/heartbeat.hpp"
 #include "harness/command_line/subcommands.hpp"
-#include "harness/core/files.hpp"
-#include "harness/core/ranks.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/inputs.hpp"
-#include "harness/pipeline/along_ranks.hpp"
-#include "harness/pipeline/backward.hpp"
-#include "harness/pipeline/divergence.hpp"
-#include "harness/pipeline/provenance.hpp"
+#include "harness/run/provenance.hpp"
+#include "harness/system/files.hpp"
+#include "harness/system/ranks.hpp"
 #include <iostream>
 
 namespace recollect {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/cli.hpp"
-#include "harness/core/start.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/system/start.hpp"
 
 __attribute__((section(".preinit_array"), used)) static void (*const before_libraries)() = recollect::limit_start;
 

@@ -2,7 +2,7 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
-#include "harness/pipeline/estimate.hpp"
+#include "harness/run/estimate.hpp"
 #include <algorithm>
 #include <iomanip>
 #include <map>

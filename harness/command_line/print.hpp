@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users read: tables on the terminal, JSON and JUnit files.
 #pragma once
+#include "harness/bench/bench.hpp"
+#include "harness/files/results.hpp"
 #include "harness/numerics/verdict.hpp"
-#include "harness/pipeline/bench.hpp"
-#include "harness/pipeline/compare.hpp"
-#include "harness/pipeline/provenance.hpp"
-#include "harness/pipeline/results.hpp"
+#include "harness/run/compare.hpp"
+#include "harness/run/provenance.hpp"
 #include <iosfwd>
 
 namespace recollect {

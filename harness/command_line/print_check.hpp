@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `check` found, for people, as JSON and as JUnit.
 #pragma once
+#include "harness/call/layer_inputs.hpp"
 #include "harness/check/check.hpp"
 #include "harness/check/users_case.hpp"
 #include "harness/command_line/junit.hpp"
-#include "harness/pipeline/layer_inputs.hpp"
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/core/variant.hpp"
-#include "harness/pipeline/convention.hpp"
+#include "harness/files/convention.hpp"
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>

@@ -2,7 +2,7 @@
 // The catalogue of mistakes, for reading.
 #pragma once
 #include "harness/check/mistakes.hpp"
-#include "harness/pipeline/neighbours.hpp"
+#include "harness/files/neighbours.hpp"
 #include <iosfwd>
 
 namespace recollect {

@@ -6,9 +6,9 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
-#include "harness/core/subprocess.hpp"
 #include "harness/core/text.hpp"
-#include "harness/pipeline/results.hpp"
+#include "harness/files/results.hpp"
+#include "harness/system/subprocess.hpp"
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>

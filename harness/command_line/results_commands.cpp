@@ -4,12 +4,12 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
-#include "harness/core/files.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/diff.hpp"
-#include "harness/pipeline/results.hpp"
+#include "harness/files/diff.hpp"
+#include "harness/files/results.hpp"
+#include "harness/system/files.hpp"
 #include <iostream>
 
 namespace recollect {

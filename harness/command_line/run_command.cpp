@@ -6,11 +6,12 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/lookup.hpp"
-#include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/estimate.hpp"
-#include "harness/pipeline/recorder.hpp"
-#include "harness/pipeline/suite.hpp"
+#include "harness/files/recorder.hpp"
+#include "harness/files/suite.hpp"
+#include "harness/run/estimate.hpp"
+#include "harness/run/run.hpp"
+#include "harness/system/ranks.hpp"
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -52,8 +53,7 @@ struct PlanFlags {
          "such as 32K: give each layer the largest widths d and dv whose state fits (per head, in --dtype), tune it, "
          "and rank the layers; on the task recall with 10 seeds, unless --tasks and --seeds say otherwise")
         ->excludes("--shape");
-    c.add_option("--suite", suite,
-                 "run the [[run]] entries of this TOML file (see ci/suites) instead of the flags above")
+    c.add_option("--suite", suite, "run the [[run]] entries of this TOML file (see suites) instead of the flags above")
         ->excludes("--variants", "--tasks", "--set", "--shape", "--state-bytes");
   }
   RunRequest request() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sample: inputs for a kernel of the user's, one file of one kind or a folder of the battery.
+#include "harness/bench/bench.hpp"
 #include "harness/check/battery.hpp"
 #include "harness/check/samples.hpp"
 #include "harness/check/users_case.hpp"
@@ -10,8 +11,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/bench.hpp"
-#include "harness/pipeline/provenance.hpp"
+#include "harness/run/provenance.hpp"
 #include <filesystem>
 #include <iostream>
 

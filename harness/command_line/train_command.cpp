@@ -4,11 +4,12 @@
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
 #include "harness/command_line/table.hpp"
-#include "harness/core/files.hpp"
-#include "harness/core/ranks.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/statistics.hpp"
-#include "harness/pipeline/provenance.hpp"
+#include "harness/run/plan.hpp"
+#include "harness/run/provenance.hpp"
+#include "harness/system/files.hpp"
+#include "harness/system/ranks.hpp"
 #include "harness/train/statements.hpp"
 #include <cmath>
 #include <cstdio>
@@ -285,7 +286,7 @@ Action add_train(CLI::App &app) {
       ->take_all();
   CLI::Option *suite =
       c.add_option("--suite", flags->suite,
-                   "train the [[train]] entries of this TOML file and judge its statements (see ci/suites)")
+                   "train the [[train]] entries of this TOML file and judge its statements (see suites)")
           ->excludes("--set");
   c.add_option("--judge", flags->judged,
                "train nothing: judge the suite's statements with the models in these files; -o joins the files")

@@ -3,13 +3,13 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
-#include "harness/core/ranks.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/plan.hpp"
-#include "harness/pipeline/recorder.hpp"
-#include "harness/pipeline/suite.hpp"
+#include "harness/files/recorder.hpp"
+#include "harness/files/suite.hpp"
+#include "harness/run/plan.hpp"
+#include "harness/system/ranks.hpp"
 #include <iostream>
 
 namespace recollect {

@@ -129,7 +129,7 @@ inline Taped fmax(Taped x, Taped y) { return x.value < y.value ? y : x; }
 inline Taped fmin(Taped x, Taped y) { return y.value < x.value ? y : x; }
 /// The derivative is 0 wherever it exists.
 inline Taped floor(Taped x) { return std::floor(x.value); }
-/// Straight-through estimator, as layers that round are trained (slope_of in variants/kernels/similarity.hpp): the true
+/// Straight-through estimator, as layers that round are trained (slope_of in variants/kernels/attention/similarity.hpp): the true
 /// derivative is 0.
 inline Taped round_half_even(Taped x) { return {std::nearbyint(x.value), x, 1}; }
 } // namespace math

@@ -2,8 +2,8 @@
 // Memory of kernels: what outlives a kernel comes from the call's arena,
 // what one team needs while it runs from its stack.
 #pragma once
-#include "harness/core/memory.hpp"
 #include "harness/device/transfer.hpp"
+#include "harness/system/memory.hpp"
 #include <algorithm>
 #include <cstdint>
 #include <vector>

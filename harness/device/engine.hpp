@@ -43,8 +43,8 @@
 //
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once
-#include "harness/device/starts.hpp"
-#include "harness/device/tile.hpp"
+#include "harness/device/chunk_states.hpp"
+#include "harness/device/tile/tile.hpp"
 #include "harness/device/usual.hpp"
 
 namespace recollect {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/probe.hpp"
-#include "harness/device/tile.hpp"
+#include "harness/device/tile/tile.hpp"
 
 namespace recollect {
 namespace {
@@ -70,9 +70,8 @@ std::vector<double> tile_product(int m, int n, int k, const std::vector<double> 
     using Number = decltype(zero);
     Arena arena;
     const Array<Number> C = arena.take<Number>(size_t(m) * n);
-    run<Number>(
-        {"probe::product", 1, 256, math}, arena, 0,
-        ProductProbe<Number>{m, n, k, transposed, loops, upload<Number>(A), upload<Number>(B), C});
+    run<Number>({"probe::product", 1, 256, math}, arena, 0,
+                ProductProbe<Number>{m, n, k, transposed, loops, upload<Number>(A), upload<Number>(B), C});
     return download(C);
   });
 }
@@ -95,15 +94,8 @@ std::vector<double> tile_prefixes(int n, int F, double ridge, const std::vector<
     using Number = decltype(zero);
     Arena arena;
     const Array<Number> x = arena.take<Number>(size_t(n) * F);
-    const PrefixProbe<Number> probe{n,
-                                    F,
-                                    Number(ridge),
-                                    loops,
-                                    upload<Number>(alpha),
-                                    upload<Number>(k),
-                                    upload<Number>(q),
-                                    upload<Number>(H),
-                                    x};
+    const PrefixProbe<Number> probe{
+        n, F, Number(ridge), loops, upload<Number>(alpha), upload<Number>(k), upload<Number>(q), upload<Number>(H), x};
     run<Number>({"probe::prefixes", 1, 256}, arena, probe.work_size(), probe);
     return download(x);
   });

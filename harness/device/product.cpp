@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/product.hpp"
 #include "harness/device/each_index.hpp"
-#include "harness/device/tile_host.hpp"
+#include "harness/device/tile/host.hpp"
 #include <KokkosBlas3_gemm.hpp>
 #include <algorithm>
 

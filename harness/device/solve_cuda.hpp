@@ -3,7 +3,7 @@
 // no warp waits for another.
 #pragma once
 #ifdef __CUDACC__
-#include "harness/device/tile_cuda.hpp"
+#include "harness/device/tile/cuda.hpp"
 
 namespace recollect::tile::cuda {
 

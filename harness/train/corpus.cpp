@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/corpus.hpp"
-#include "harness/core/files.hpp"
 #include "harness/core/fnv.hpp"
+#include "harness/system/files.hpp"
 #include <cstdio>
 
 namespace recollect::train {

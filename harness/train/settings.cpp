@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/settings.hpp"
+#include "harness/call/forward.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
-#include "harness/pipeline/forward.hpp"
 #include "harness/train/texts.hpp"
 
 namespace recollect::train {

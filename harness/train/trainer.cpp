@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/trainer.hpp"
-#include "harness/core/memory.hpp"
+#include "harness/system/memory.hpp"
 #include <cmath>
 #ifdef __GLIBC__
 #include <malloc.h>

@@ -2,7 +2,7 @@
 // Trains one model: AdamW, warm-up and cosine, clipping, a new batch at every step or a few batches repeated. The same
 // setup and seed give the same numbers, however often the run is interrupted and resumed.
 #pragma once
-#include "harness/train/model.hpp"
+#include "harness/train/network/model.hpp"
 #include <algorithm>
 #include <optional>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/training_record.hpp"
-#include "harness/core/ranks.hpp"
+#include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
-#include "harness/pipeline/forward.hpp"
+#include "harness/system/ranks.hpp"
 #include "harness/train/statements.hpp"
 #include <algorithm>
 #include <map>

@@ -2,8 +2,8 @@
 // What was trained, in results.h5: /training_plan, /training_parameters, /trained, /training_curves, /trained_statements,
 // and, for unfinished runs, /training_state, from which a run continues with the same numbers.
 #pragma once
-#include "harness/pipeline/recorder.hpp"
-#include "harness/pipeline/suite.hpp"
+#include "harness/files/recorder.hpp"
+#include "harness/files/suite.hpp"
 #include "harness/train/trainer.hpp"
 #include <optional>
 

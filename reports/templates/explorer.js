@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliders over the noise family. Each law is that of one other pair, as in theory/associative_memory/kernel_law.hpp: inverse
+// Sliders over the noise family. Each law is that of one other pair, as in theory/associative_memory/noise/kernel_law.hpp: inverse
 // SNR over n - 1. Rivals are the wrong laws of the claims snr_*, by their labels there.
 "use strict";
 const explorer = (() => {

@@ -186,18 +186,18 @@ echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
         """A GitHub Action and a GitLab job: the scripts that they call, and the files that those leave."""
         left = (ROOT / "ci/verify.sh").read_text()
         for name, files in ("github.yml", {"verdicts.h5"}), ("gitlab.yml", {"verdicts.xml"}):
-            text = (ROOT / "ci/examples" / name).read_text()
+            text = (ROOT / "examples/ci" / name).read_text()
             self.assertTrue(os.access(ROOT / re.search(r"^ *- (?:run: )?(\.ci/run)$", text, re.M)[1], os.X_OK))
             self.assertEqual(set(re.findall(r"build/gate/([\w.]+)", text)), files)
             self.assertTrue(all(f'"$out/{file}"' in left for file in files) and "out=build/gate" in left, name)
-        kernels = (ROOT / "ci/examples/kernels.yml").read_text()
+        kernels = (ROOT / "examples/ci/kernels.yml").read_text()
         for script in re.findall(r"recollect/(ci/\w+\.sh)", kernels):
             self.assertTrue(os.access(ROOT / script, os.X_OK), script)
         self.assertTrue((ROOT / "pyproject.toml").exists() and "pip install ./recollect" in kernels)
-        pages = (ROOT / "ci/examples/pages.yml").read_text()
+        pages = (ROOT / "examples/ci/pages.yml").read_text()
         self.assertEqual(re.findall(r"run: (ci/\S+)(?: build/gate/(\w+))?", pages), [("ci/verify.sh", ""), ("ci/pages.sh", "report")])
         self.assertIn('-o "$out/report"', left)
-        (command,) = re.findall(r"(build/recollect .*?) >>", (ROOT / "ci/examples/github.yml").read_text())
+        (command,) = re.findall(r"(build/recollect .*?) >>", (ROOT / "examples/ci/github.yml").read_text())
         program = os.environ["RECOLLECT_PROGRAM"]
         words = command.replace("build/recollect", program).replace("build/gate/verdicts.h5", "ci/baseline.h5").split()
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)

@@ -240,7 +240,7 @@ class Ranks(Processes):
 
 class Shards(Processes):
     def test_the_slurm_example(self):
-        out, script = self.path("results"), str(ROOT / "ci/examples/slurm_array.sh")
+        out, script = self.path("results"), str(ROOT / "examples/ci/slurm_array.sh")
         plan = dict(VARIANTS="linear,delta_net,softmax", TASKS="recall,copy,mqar,overwrite", SEEDS="6")
         parts = [subprocess.Popen([script, out], stdout=subprocess.DEVNULL, env=dict(
             self.environment, SLURM_ARRAY_TASK_ID=str(i), SLURM_ARRAY_TASK_COUNT="2", SLURM_CPUS_PER_TASK="1", **plan))
@@ -251,7 +251,7 @@ class Shards(Processes):
         self.same(out + "/results.h5", self.path("whole.h5"))
 
     def test_the_github_example(self):
-        text = (ROOT / "ci/examples/github_matrix.yml").read_text()
+        text = (ROOT / "examples/ci/github_matrix.yml").read_text()
         commands = [c.replace("build/recollect", f"'{PROGRAM}'") for c in re.findall(r"run: (build/recollect .*)", text)]
         self.assertEqual(len(commands), 3)
         for part in re.search(r"part: \[(.*)\]", text)[1].split(", "):

@@ -23,7 +23,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 SMALL = "recollect run --variants linear,delta_net --tasks recall --seeds 2"
 NOTHING = []  # what would change the machine, or waits for something that a test does not have
 IN_PART = {
-    "recollect run --suite ci/suites/quick.toml -o q.h5": ["recollect run --suite ci/suites/quick.toml -o q.h5 --shard 1/200"],
+    "recollect run --suite suites/quick.toml -o q.h5": ["recollect run --suite suites/quick.toml -o q.h5 --shard 1/200"],
     "recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5":
         ["recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5 --min-time 0.01"],
     "recollect bench --forms fast --shapes bench/shapes.txt --peers --peers-limit 120 -o f32.h5":
@@ -35,8 +35,8 @@ IN_PART = {
         ["recollect train --set mixer=softmax,vla --set width=8 --set steps=3 --quiet -o t.h5"],
     "ci/corpus.sh FILE": ["ci/corpus.sh 2>&1 | grep 'usage: ci/corpus.sh FILE'"],  # downloads a package
     "recollect report reports/results/*.h5 -o trained": ["recollect report reports/results/trained_momentum.h5 -o trained"],
-    "mpirun -n 4 recollect run --suite ci/suites/full.toml -o r.h5":
-        ["recollect plan --suite ci/suites/full.toml", f"mpirun -n 4 {SMALL} -o r.h5"],
+    "mpirun -n 4 recollect run --suite suites/full.toml -o r.h5":
+        ["recollect plan --suite suites/full.toml", f"mpirun -n 4 {SMALL} -o r.h5"],
     "recollect run --variants all --tasks all --shard 1/8 -o part-1.h5":
         [f"{SMALL} --shard {i}/2 -o part-{i}.h5" for i in (1, 2)],
     "build/recollect_blind 'snr_*'": ["build/recollect_blind snr_linear"],
@@ -163,7 +163,7 @@ class Documents(unittest.TestCase):
         self.assertIn("run --variants all --tasks all", gate)
         self.assertIn("verify --suite quick -o", gate)
         (published,) = re.findall(r'build/recollect report (.*) -o', gate)
-        self.assertIn('run --suite ci/suites/gate.toml -o "$out/results.h5"', gate)  # tuned: what the page shows
+        self.assertIn('run --suite suites/gate.toml -o "$out/results.h5"', gate)  # tuned: what the page shows
         self.assertTrue("$out/results.h5" in published and "coverage" not in published, published)
         self.assertIn("tune = true", (ROOT / "ci" / "suites" / "gate.toml").read_text())
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/npy.hpp"
+#include "harness/files/npy.hpp"
 #include "tests/fuzz/target.hpp"
 
 using namespace recollect;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // As tensor_file.hpp reads them, but in this process: what the child would contain is a finding here.
-#include "harness/pipeline/tensor_file.hpp"
+#include "harness/files/tensor_file.hpp"
 #include "tests/fuzz/target.hpp"
 
 using namespace recollect;

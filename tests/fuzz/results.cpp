@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // info, diff, merge and resume on a results file: HDF5 reads it in a child, what it read is used here.
-#include "harness/pipeline/diff.hpp"
+#include "harness/files/diff.hpp"
 #include "tests/fuzz/target.hpp"
 
 using namespace recollect;

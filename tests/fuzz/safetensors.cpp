@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // As tensor_file.hpp reads them, which is in its own process.
-#include "harness/pipeline/safetensors.hpp"
+#include "harness/files/safetensors.hpp"
 #include "tests/fuzz/target.hpp"
 
 using namespace recollect;

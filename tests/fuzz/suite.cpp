@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/suite.hpp"
+#include "harness/files/suite.hpp"
 #include "tests/fuzz/target.hpp"
 
 using namespace recollect;

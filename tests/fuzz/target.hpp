@@ -2,8 +2,8 @@
 // What a fuzz target may do with its input: read it, or refuse it with an Error of one line.
 #pragma once
 #include "harness/core/error.hpp"
-#include "harness/core/memory.hpp"
 #include "harness/core/text.hpp"
+#include "harness/system/memory.hpp"
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // forward's and check's input.
-#include "harness/pipeline/tensors.hpp"
+#include "harness/files/tensors.hpp"
 #include "tests/fuzz/target.hpp"
 
 using namespace recollect;

@@ -33,7 +33,7 @@ class Texts(unittest.TestCase):
             "[E|e_t|^2 -> 2 E|v|^2], with u along k",
             "the paper's [A_t], as (see [S*])",
             "embedding 10 x 12, a block x + attn(x)",
-            "64 and 1,024 pairs, about 0.5 of them; see ci/suites/full.toml",
+            "64 and 1,024 pairs, about 0.5 of them; see suites/full.toml",
             "[d^2], [d^-1] and [3e-4 < x]; [8/3] is not 8-9, nor .08/.07/.08",
             "[c(q)], [exp(x)] and [N(0, I)], by [-1/t <S phi(k_t), v_t>], at every <key>, and [e^|s| / 6]; s5_nonsolvable",
             "[|v| < C] a day, at [lambda0 = .1] a key reads [1 - ln 2 = 0.3]; log of mean, sum of exp, max over",

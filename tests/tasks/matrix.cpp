@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every variant on every task at their defaults: finite numbers under declared names, or a stated reason.
-#include "harness/pipeline/plan.hpp"
-#include "harness/pipeline/run.hpp"
+#include "harness/run/plan.hpp"
+#include "harness/run/run.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ci/suites/papers.toml makes every figure and table of the papers that needs no training: each tested claim whose source
+// suites/papers.toml makes every figure and table of the papers that needs no training: each tested claim whose source
 // names one is among its claims.
 #include "build_config.hpp"
-#include "harness/pipeline/suite.hpp"
+#include "harness/files/suite.hpp"
 #include "tests/testing.hpp"
 #include <regex>
 #include <set>
@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(papers_suite)
 
 BOOST_AUTO_TEST_CASE(holds_every_tested_figure_and_table) {
-  const Suite papers = load_suite(RECOLLECT_SOURCE_DIR "/ci/suites/papers.toml");
+  const Suite papers = load_suite(RECOLLECT_SOURCE_DIR "/suites/papers.toml");
   std::set<std::string> selected, drawn;
   for (const Claim *c : select_claims(papers.claims)) selected.insert(c->id);
   for (const Experiment &e : papers.experiments) drawn.insert(e.request.experiment);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/backward.hpp"
-#include "tests/harness/pipeline/gradient_case.hpp"
+#include "harness/call/backward.hpp"
+#include "tests/harness/call/gradient_case.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/backward.hpp"
+#include "harness/call/backward.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 namespace recollect {

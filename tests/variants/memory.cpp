@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: forms of layers without a finite state grow with T as the layer declares; those of layers with one keep
 // little more than inputs and outputs. Measured: the most bytes that Kokkos had allocated at one time.
+#include "harness/call/backward.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/backward.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 

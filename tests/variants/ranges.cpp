@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs near the ends of the types' ranges, where the exact answer is an ordinary number.
+#include "harness/call/divergence.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/divergence.hpp"
 #include "tests/variants/every_form.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a layer gives on a host, forth and back, is the same bit for bit in every schedule and on any number of threads, which
 // choose the schedule and cut windows.
-#include "harness/pipeline/backward.hpp"
-#include "tests/harness/pipeline/gradient_case.hpp"
+#include "harness/call/backward.hpp"
+#include "tests/harness/call/gradient_case.hpp"
 #include "tests/program.hpp"
 #include <algorithm>
 #include <cstdlib>

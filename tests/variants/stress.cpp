@@ -2,9 +2,9 @@
 // Every layer that keeps a state, where inputs lie at the ends of their ranges: no number that is none passes in silence,
 // and none that is finite is wrong. A pass is right within the bound of its condition number, or the bound promises no
 // digit, or it says where it diverged. STRESS_STEPS=1000000 in the environment makes the table of docs/accuracy.md.
+#include "harness/call/divergence.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/divergence.hpp"
 #include "tests/variants/every_form.hpp"
 #include <cmath>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/call/backward.hpp"
 #include "harness/core/error.hpp"
-#include "harness/pipeline/backward.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/backward.hpp"
-#include "harness/pipeline/quotients.hpp"
-#include "tests/harness/pipeline/gradient_case.hpp"
+#include "harness/call/backward.hpp"
+#include "harness/call/quotients.hpp"
+#include "tests/harness/call/gradient_case.hpp"
 #include <cmath>
 
 namespace recollect {

@@ -3,9 +3,9 @@
 // (harness/core/counted.hpp). Constant factors per token, such as a scale, cancel in differences over widths, so that
 // the rest can be compared with a law exactly.
 #pragma once
+#include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
-#include "harness/pipeline/forward.hpp"
 #include <cstdint>
 
 namespace recollect::theory {

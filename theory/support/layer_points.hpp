@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layer of the registry compared with the theory's prediction, element by element.
 #pragma once
+#include "harness/call/conditioning.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/conditioning.hpp"
 #include "theory/support/claims.hpp"
 #include <algorithm>
 

@@ -7,11 +7,11 @@
 // ratio, layer against layer on the same sequences: sequences differ by factors, in how far the noise's common
 // direction dominates.
 #pragma once
+#include "harness/call/forward.hpp"
+#include "harness/call/ran.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/statistics.hpp"
-#include "harness/pipeline/forward.hpp"
-#include "harness/pipeline/ran.hpp"
 #include "theory/support/claims.hpp"
 #include <algorithm>
 #include <array>

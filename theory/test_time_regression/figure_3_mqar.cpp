@@ -19,7 +19,7 @@ Claim mqar_p128_d64() {
                    "keys cannot be orthogonal in 64 dimensions; unweighted RLS improves on it by accounting for the "
                    "key covariance and solves MQAR regardless of the text's length.",
                    "Trained embeddings decide it."),
-      "Statements: ci/suites/trained_recall_width.toml; at $d = 16$ (trained_lengths_rates.toml, five seeds, best "
+      "Statements: suites/trained_recall_width.toml; at $d = 16$ (trained_lengths_rates.toml, five seeds, best "
       "rates) RLS above linear attention holds, .83 and .71, fully apart, and that RLS solves it (.95) is refuted. In "
       "a reduced form: mqar_fig3_reduced. Four rows beside this one measure what holds without training, among them an "
       "embedding on which RLS is exact and linear attention fails, so that the trained claim is possible.");
@@ -35,7 +35,7 @@ Claim mqar_fig3_setup() {
           "Not given: $T$, accuracies (figure only), vocabulary, sequences, batch, optimiser, learning rates, "
           "schedule, steps, seeds, heads, which projections are learned, ridge and $t < D_k$ of RLS, residual "
           "and normalisation layers, share of repeated cues, loss positions, $D_v$."),
-      "Statements: ci/suites/trained_recall_width.toml. To be tested when trained: whether responses become a linear "
+      "Statements: suites/trained_recall_width.toml. To be tested when trained: whether responses become a linear "
       "image of the cues, and whether $P = 64$ is solved because a trained $W_k$ separates cues from responses. A "
       "reproduction needs as baselines no convolution, frozen random embeddings, $d_model$ 32 and 128, and the guess "
       "that ignores the key.");

@@ -71,11 +71,11 @@ Claim capacity() {
           ".05 above.",
           by_capacity),
       {"linear", "rls"});
-  return explained(
-      c, "At the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, "
-         "ci/suites/trained_lengths_rates.toml): linear .97 at $P = 16$ and .71 at $P = 32$, RLS .98 and .83, "
-         "which is not solved. Without the convolution linear attention has .14 at $P = 16$, without a "
-         "mixer .06.");
+  return explained(c,
+                   "At the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, "
+                   "suites/trained_lengths_rates.toml): linear .97 at $P = 16$ and .71 at $P = 32$, RLS .98 and .83, "
+                   "which is not solved. Without the convolution linear attention has .14 at $P = 16$, without a "
+                   "mixer .06.");
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Corollaries 1 and 2 along runs of VLA, whose A_t is the inverse of M_t = lambda0 I + sum u u^T: how large the steps'
 // Jacobians and their product P_t = J_t ... J_1 become, on random inputs and on inputs chosen against the claim.
-#include "harness/pipeline/gradient.hpp"
+#include "harness/call/gradient.hpp"
 #include "theory/support/claims.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 #include <algorithm>

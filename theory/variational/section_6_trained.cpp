@@ -83,7 +83,7 @@ Claim deltanet_at_8() {
       "The settings differ, so that the numbers do not contradict each other as such; but more steps and fewer key "
       "types make it worse. To test: ten seeds a setting, and the spread reported.",
       "It points to an optimum that is not stable, or to a large variance between seeds. Statements on .73 and .009: "
-      "ci/suites/trained_vla_capacity.toml and trained_vla_overload.toml.");
+      "suites/trained_vla_capacity.toml and trained_vla_overload.toml.");
 }
 
 Claim setup() {
@@ -108,7 +108,7 @@ Claim copy_task() {
       "The conclusion is an inference, and Table 7 has no body. If softmax attention has no positions, copying 32 "
       "tokens by step 150 needs an explanation: train with and without them.",
       "One causal layer without positions cannot see the order of what it should copy (mqar_no_position_invariance); "
-      "two can. Trained at this size, five seeds (ci/suites/trained_vla_copy.toml, "
+      "two can. Trained at this size, five seeds (suites/trained_vla_copy.toml, "
       "reports/results/trained_vla_copy.h5): "
       "by step 200 at most .083 whatever the layer; after 1500 with learned positions softmax 1.000, VLA .992, linear "
       ".480, without positions at most .172; Eq 4 on raw keys diverges. In a reduced form: vla_copy_reduced.");
@@ -124,7 +124,7 @@ Claim capacity_curve() {
       "steps, 1.000 after 2000.",
       "Five seeds at the rate printed and at each layer's best, beside the guess that ignores the key "
       "(mqar_key_blind_guess).",
-      "Trained at this size, five seeds (ci/suites/trained_vla_capacity.toml, "
+      "Trained at this size, five seeds (suites/trained_vla_capacity.toml, "
       "reports/results/trained_vla_capacity.h5), without positions and convolution: at $n = 4$ as printed but for Eq "
       "4, "
       "VLA .987, softmax .276, linear .277, Eq 4 on raw keys .015, which diverges from 8 pairs on; at $n = 8$, 12 and "
@@ -152,7 +152,7 @@ Claim overload_curve() {
       "To be told from the exact-recovery law $1 - d/n$ (.33 missed at 48) and from untrained VLA with unit $u = k$, "
       ".993 "
       "at 48: is .623 at 32 a matter of steps?",
-      "Trained at this size, five seeds (ci/suites/trained_vla_overload.toml, "
+      "Trained at this size, five seeds (suites/trained_vla_overload.toml, "
       "reports/results/trained_vla_overload.h5): VLA, softmax and linear have .116, .123, .124 at 16, .079, .084, .085 "
       "at 32 "
       "(VLA .081 after 4000 steps) and .064, .069, .069 at 48, Eq 4 on raw keys diverges; at 48 behind two taps VLA, "
@@ -170,7 +170,7 @@ Claim ablation() {
       "-.899; random .008.",
       "The second row needs running: it is DeltaNet with $beta = 1$, not linear attention.",
       "vla_ablation_fixeda_equals_linear shows that without training; for the third row see vla_nokhat_overflow. "
-      "Trained at this size, $n = 16$, five seeds (ci/suites/trained_vla_ablation.toml, "
+      "Trained at this size, $n = 16$, five seeds (suites/trained_vla_ablation.toml, "
       "reports/results/trained_vla_ablation.h5): at each best rate VLA .122 and A fixed .122, linear .124 at 3e-4; "
       "without key normalisation 5 of 5 diverge at width 96, and at 24. In reduced forms: vla_ablation_reduced, where "
       "A fixed recalls "
@@ -184,7 +184,7 @@ Claim long_context() {
       "$n = 8$ pairs at $T = 64$, 128, 256, 512: VLA 1.000 throughout, linear and softmax about .14 to .15, DeltaNet "
       "about .01.",
       "What fills the context is not stated. Three cases to train: random tokens, repeated pairs, one pad token.",
-      "Trained at this size (ci/suites/trained_vla_context.toml, reports/results/trained_vla_context.h5), filler "
+      "Trained at this size (suites/trained_vla_context.toml, reports/results/trained_vla_context.h5), filler "
       "random, "
       "pairs, pad: at $T = 64$, five seeds, VLA .165, .144, .170, linear .166, .161, .172, softmax .547, .156, .170 at "
       "each "
@@ -204,7 +204,7 @@ Claim out_of_distribution() {
       "The range of the value tokens is not stated: if it is 64-127, the unseen keys have been seen as values. To "
       "train both ways.",
       "As the paper says, the baselines have nothing to lose: they are at the key-blind guess already. Trained at this "
-      "size, five seeds (behind taps three), values of the upper half or any (ci/suites/trained_vla_new_keys.toml, "
+      "size, five seeds (behind taps three), values of the upper half or any (suites/trained_vla_new_keys.toml, "
       "reports/results/trained_vla_new_keys.h5): at $n = 8$ VLA has .169 and .138 on seen, .057 and .036 on unseen "
       "keys, "
       "softmax .172 and .134, .108 and .056; behind two taps on unseen keys VLA .114 and .052, softmax .315 and .247. "
@@ -220,7 +220,7 @@ Claim training_log() {
       "test: the logits' temperature, and the output without the additive normaliser.",
       "Compatible with Eq 11's output, which shrinks as $1/t$ (vla_eq11_output_scale). Trained at this size and $n = "
       "24$, "
-      "five seeds (ci/suites/trained_vla_capacity.toml), the loss ends at 3.06 and the accuracy at .093; where VLA "
+      "five seeds (suites/trained_vla_capacity.toml), the loss ends at 3.06 and the accuracy at .093; where VLA "
       "recalls, at $n = 8$ and 1e-3 in four of five, the loss ends at .02 to .64.");
 }
 
@@ -235,7 +235,7 @@ Claim baselines() {
       "MQAR of such sizes and DeltaNet with short convolutions do well. Beside it: mqar_no_position_invariance, "
       "deltanet_eq4_bounded, mqar_key_blind_guess; .008 to .011 is below even the latter's .049. VLA's 1.000 is not "
       "implausible (vla_untrained_elu_keys). Trained at this size, one factor at a time "
-      "(ci/suites/trained_vla_capacity.toml, reports/results/trained_vla_capacity.h5): rates to 3e-3 and ten times the "
+      "(suites/trained_vla_capacity.toml, reports/results/trained_vla_capacity.h5): rates to 3e-3 and ten times the "
       "steps change nothing; "
       "two "
       "taps before the keys take softmax and linear from .10 to 1.00; Eq 4 on raw keys diverges with them too, and "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds. Each varies one thing that the set-ups
-// leave open, or on which an explanation rests. The tables' own sizes: ci/suites/trained_vla_*.toml.
+// leave open, or on which an explanation rests. The tables' own sizes: suites/trained_vla_*.toml.
 #include "theory/support/claims.hpp"
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
@@ -53,7 +53,7 @@ Claim copying() {
                      copies),
           {"softmax", "linear_elu", "delta_net", "vla"}),
       "Under three seeds .94 to 1.00 with positions, .40 to .87 without. 004 mentions no positions; that all four copy "
-      "32 tokens in 150 steps speaks for some (ci/suites/trained_vla_copy.toml has both).");
+      "32 tokens in 150 steps speaks for some (suites/trained_vla_copy.toml has both).");
 }
 
 // ---- No key normalisation ----------------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 // The layer `vla` (004 Eq 8-10, Alg. 1), continued from its own state, for claims about the effect of a run on A_t, S_t
 // and gradients.
 #pragma once
+#include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/forward.hpp"
 #include <cmath>
 
 namespace recollect::theory {

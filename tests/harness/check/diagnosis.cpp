@@ -3,7 +3,7 @@
 #include "harness/check/diagnosis.hpp"
 #include "harness/check/plant.hpp"
 #include "harness/numerics/random.hpp"
-#include "tests/harness/pipeline/gradient_case.hpp"
+#include "tests/harness/call/gradient_case.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 

@@ -4,7 +4,7 @@
 #include "harness/check/plant.hpp"
 #include "harness/command_line/print_mistakes.hpp"
 #include "harness/numerics/random.hpp"
-#include "tests/harness/pipeline/gradient_case.hpp"
+#include "tests/harness/call/gradient_case.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 #include <set>

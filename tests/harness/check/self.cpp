@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/self.hpp"
-#include "harness/pipeline/backward.hpp"
+#include "harness/call/backward.hpp"
 #include "tests/testing.hpp"
 #include <set>
 

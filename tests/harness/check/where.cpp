@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/where.hpp"
 #include "harness/check/plant.hpp"
-#include "tests/harness/pipeline/gradient_case.hpp"
+#include "tests/harness/call/gradient_case.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 

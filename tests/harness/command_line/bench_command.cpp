@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pipeline/hdf5_file.hpp"
+#include "harness/files/hdf5_file.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/files/test_forward.py holds outputs to NumPy's; here what the command does with files.
-#include "harness/pipeline/tensors.hpp"
+#include "harness/files/tensors.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/plant_table.hpp"
-#include "tests/harness/pipeline/gradient_case.hpp"
+#include "tests/harness/call/gradient_case.hpp"
 #include "tests/testing.hpp"
 #include <sstream>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/print_conventions.hpp"
 #include "harness/core/error.hpp"
-#include "harness/pipeline/convention.hpp"
+#include "harness/files/convention.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <nlohmann/json.hpp>

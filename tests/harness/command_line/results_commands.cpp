@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/core/files.hpp"
+#include "harness/system/files.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_config.hpp"
-#include "harness/core/files.hpp"
-#include "harness/pipeline/results.hpp"
+#include "harness/files/results.hpp"
+#include "harness/system/files.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_suite_runs_its_experiments_under_their_names) {
 
 BOOST_AUTO_TEST_CASE(the_suites_of_the_tree_can_be_planned) {
   for (const char *name : {"quick", "full", "papers"}) {
-    const Outcome o = run_program(std::string("plan --suite " RECOLLECT_SOURCE_DIR "/ci/suites/") + name + ".toml");
+    const Outcome o = run_program(std::string("plan --suite " RECOLLECT_SOURCE_DIR "/suites/") + name + ".toml");
     BOOST_TEST((o.status == 0 && o.out.size() > 1000), o.err);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/files/test_train.py kills and resumes it; here what it says.
-#include "harness/pipeline/results.hpp"
+#include "harness/files/results.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 

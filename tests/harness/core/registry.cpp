@@ -38,10 +38,13 @@ std::vector<std::string> sources(const std::string &folder) {
 
 /// Whether the source is a line of a table of CUDA kernels, which tests/ci/test_kernel_tables.py holds to the table.
 bool is_line_of_a_table(const std::string &source) {
-  const std::filesystem::path file(source);
-  return source.rfind("variants/kernels/", 0) == 0 &&
-         (file.stem().string().find("_stored_") != std::string::npos ||
-          (file.parent_path().filename() == "chunked" && file.stem() != "forward" && file.stem() != "backward"));
+  const std::string stem = std::filesystem::path(source).stem().string();
+  const auto ends = [&](const std::string &end) {
+    return stem.size() > end.size() && stem.compare(stem.size() - end.size(), end.size(), end) == 0;
+  };
+  if (source.rfind("variants/kernels/attention/", 0) == 0) return stem.find("_stored_") != std::string::npos;
+  return source.rfind("variants/kernels/chunked/", 0) == 0 &&
+         (ends("_bf16") || ends("_f16") || ends("_tf32") || ends("_exact") || stem == "steps");
 }
 
 BOOST_AUTO_TEST_CASE(every_source_has_its_test_at_the_same_place) {

@@ -4,9 +4,9 @@
 // period is odd, so that what lies a power of two away is another head. The large cases take 35 to 60 GB of a device's
 // memory, lru's more than a card of 80 has, and run only when they are named:
 //   tests --run_test=harness/beyond_32_bits/large
+#include "harness/call/make_call.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/device/device.hpp"
-#include "harness/pipeline/make_call.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 

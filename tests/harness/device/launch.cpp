@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kokkos's tools see every kernel of a pass under its name, also those that Kokkos does not start itself.
-#include "harness/pipeline/forward.hpp"
+#include "harness/call/forward.hpp"
 #include "tests/testing.hpp"
 #include <Kokkos_Core.hpp>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/product.hpp"
+#include "harness/call/make_call.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/pipeline/make_call.hpp"
 #include "tests/testing.hpp"
 
 namespace recollect {

@@ -53,7 +53,8 @@ BOOST_AUTO_TEST_CASE(eigenvalues_and_cholesky_of_known_matrices) {
 
 BOOST_AUTO_TEST_CASE(substitution_reads_the_strict_lower_triangle_alone) {
   // x = 1, then 2 - 3 x = -1, then 4 - 5 x - 6 (-1) = 5
-  check_close(solve_unit_lower(Dense(3, 3, {7, 8, 9, 3, 10, 11, 5, 6, 12}), Dense(3, 1, {1, 2, 4})).data, {1, -1, 5}, 0);
+  check_close(solve_unit_lower(Dense(3, 3, {7, 8, 9, 3, 10, 11, 5, 6, 12}), Dense(3, 1, {1, 2, 4})).data, {1, -1, 5},
+              0);
   const int n = 40;
   Dense L = random(n, n, "L"), B = random(n, 3, "B"), unit = Dense::identity(n);
   for (int i = 0; i < n; ++i)

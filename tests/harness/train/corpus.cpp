@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/corpus.hpp"
 #include "harness/core/error.hpp"
-#include "harness/core/files.hpp"
+#include "harness/system/files.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 

@@ -215,16 +215,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_judged_is_refused) {
                     Error);
 }
 
-/// Those in ci/suites that train, by the stem of their file.
+/// Those in suites that train, by the stem of their file.
 std::map<std::string, Suite> training_suites() {
   std::map<std::string, Suite> found;
-  for (const auto &entry : std::filesystem::directory_iterator(RECOLLECT_SOURCE_DIR "/ci/suites"))
+  for (const auto &entry : std::filesystem::directory_iterator(RECOLLECT_SOURCE_DIR "/suites"))
     if (const Suite suite = load_suite(entry.path().string()); !suite.trainings.empty())
       found[entry.path().stem().string()] = suite;
   return found;
 }
 
-/// What every file in ci/suites trains is a plan, and what it states can be judged of it and is a row of the ledger.
+/// What every file in suites trains is a plan, and what it states can be judged of it and is a row of the ledger.
 BOOST_AUTO_TEST_CASE(the_suites_statements_have_models_and_rows) {
   std::set<std::string> rows;
   for (const Claim &claim : all_claims()) rows.insert(claim.covers.begin(), claim.covers.end());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention at heads of many widths, those that GPUs have kernels for (variants/kernels/attention_cuda.hpp) and between
+// Attention at heads of many widths, those that GPUs have kernels for (variants/kernels/attention/attention_cuda.hpp) and between
 // them, against the definition in float64. Queries end within a block.
 #pragma once
+#include "harness/call/backward.hpp"
 #include "harness/device/backend.hpp"
-#include "harness/pipeline/backward.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>
 #include <cmath>

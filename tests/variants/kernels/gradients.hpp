@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a layer's own backward pass gives in float64 for the weights of its outputs.
 #pragma once
-#include "harness/pipeline/backward.hpp"
+#include "harness/call/backward.hpp"
 #include "tests/testing.hpp"
 
 namespace recollect {

@@ -3,7 +3,7 @@
 // factors within blocks of eight steps and of whole blocks between them, never a quotient or a difference of logarithms:
 // alpha may be 0, and products over a chunk may be subnormal.
 #pragma once
-#include "harness/device/fragments_cuda.hpp"
+#include "harness/device/tile/fragments_cuda.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::chunked {

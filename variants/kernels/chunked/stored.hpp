@@ -4,7 +4,7 @@
 #pragma once
 #include "harness/device/device.hpp"
 #ifdef KOKKOS_ENABLE_CUDA
-#include "harness/device/fragments_cuda.hpp"
+#include "harness/device/tile/fragments_cuda.hpp"
 
 namespace recollect::variants {
 

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/bench/bench.hpp"
+#include "harness/bench/peers.hpp"
+#include "harness/call/along_ranks.hpp"
+#include "harness/call/backward.hpp"
+#include "harness/call/equivalence.hpp"
+#include "harness/check/check.hpp"
+#include "harness/core/cost.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+#include "harness/device/backend.hpp"
+#include "harness/device/stopwatch.hpp"
+#include "harness/numerics/contest.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "harness/system/memory.hpp"
+#include "harness/system/ranks.hpp"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace recollect {
+namespace {
+
+Run run_of(const BenchCase &c) {
+  Run run{c.form->name, c.real, c.chunk, c.params};
+  run.schedule = c.schedule, run.math = c.math;
+  return run;
+}
+
+/// How much coarser than float32's the arithmetic rounds: 11 or 8 bits in place of 24.
+double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }
+
+Job forward_job(const BenchCase &c, const Sequence &sequence) {
+  if (c.along.empty()) return prepare(*c.variant, sequence, run_of(c));
+  return prepare_along_ranks(*c.variant, sequence, run_of(c), carry_along(*c.variant, sequence, run_of(c), c.along));
+}
+
+OutputWeights weights_of(const BenchCase &c, const Shape &s) {
+  const size_t state = c.variant->state_shape(s, c.params).size();
+  OutputWeights weights{Stream(c.seed, "bench/do").normals(s.heads() * size_t(s.T) * size_t(s.Dv)),
+                        Stream(c.seed, "bench/dstate").normals(s.heads() * state)};
+  round_to(c.real, weights.o);
+  return weights;
+}
+
+/// Its own steps of a sequence that the ranks share, against the definition's.
+Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
+  const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
+  const Job job = forward_job(c, slice_steps(whole, own.begin, own.end));
+  job.reset();
+  job.launch();
+  const Output found = job.fetch();
+  Sequence outputs;
+  outputs.shape = whole.shape, outputs.v = definition.output.o;
+  const bool last = own.end == whole.shape.T; // elsewhere there is no state to hold it to
+  const Output wanted{slice_steps(outputs, own.begin, own.end).v, last ? definition.output.state : found.state, {}};
+  const double own_deviation = deviation(found, wanted).largest();
+  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // NaN is no maximum
+          accumulated_terms(whole.shape, c.chunk) * epsilon_of(c.real) * definition.condition};
+}
+
+std::string too_far(double deviation, double allowed, const std::string &where) {
+  if (deviation <= allowed) return ""; // NaN is not
+  return where + " deviates by " + number(deviation) + " from its definition, rounding allows " + number(allowed);
+}
+
+/// Holds the same layer's backward pass, where the definition's gradient is quick, to that gradient.
+void hold_to_gradient(const BenchCase &c, BenchResult &result) {
+  BenchCase small = c;
+  small.shape = {1, std::min(c.shape.H, 2), std::min(c.shape.T, c.chunk + 17), std::min(c.shape.Dk, 24),
+                 std::min(c.shape.Dv, 24)};
+  const Sequence s = inputs_of(small);
+  const OutputWeights weights = weights_of(small, s.shape);
+  const Reference reference({*c.variant, c.params, s, weights}, c.chunk);
+  const Sequence found = backward(*c.variant, s, run_of(small), weights);
+  for (const Judged &part :
+       judge_all(reference, as_results(reference.problem(), {}, &found), precision_of(c.real, c.math))) {
+    result.error = std::max(result.error, part.worst);
+    if (part.judgement == Judgement::wrong)
+      result.reason = part.name + " deviates by " + number(part.row) + " (a row) and " + number(part.head) +
+                      " (a head) times what rounding makes";
+  }
+}
+
+/// Holds the same layer on a short sequence, where its definition is quick, to that definition.
+void hold_to_definition(const BenchCase &c, BenchResult &result) {
+  if (c.backward) return hold_to_gradient(c, result);
+  const bool along = !c.along.empty();
+  if (!along && (!c.form->exact || c.form->name == "recurrent")) return;
+  const int least = along ? ranks::size() : 1;
+  BenchCase small = c;
+  small.along.clear();
+  small.shape.B = 1, small.shape.H = std::min(c.shape.H, 2),
+  small.shape.T = std::min(c.shape.T, 2 * least * c.chunk + 17);
+  const Sequence s = inputs_of(small);
+  const Definition wanted = definition(*c.variant, s, c.params);
+  const Equivalence e = along ? own_equivalence(c, s, wanted) : equivalence(*c.variant, s, run_of(c), wanted);
+  result.error = e.deviation;
+  result.reason = too_far(e.deviation, e.bound * coarseness(c.math), "it");
+}
+
+double bytes_moved(const BenchCase &c, const Sequence &s) {
+  const size_t stored = bytes_of(c.real), wide = bytes_of(wide_of(c.real));
+  const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads() * wide;
+  const size_t o = s.v.size() * stored; // o is as large as v
+  size_t bytes = o + 2 * state;
+  for (Tensor tensor : all_tensors) bytes += s[tensor].size() * (facts_of(tensor).gate() ? wide : stored);
+  if (c.backward) bytes = 2 * bytes - o - state; // as many gradients, and o and the final state unread
+  return double(bytes) * c.shape.T / s.shape.T;  // a rank has its own steps only
+}
+
+/// What has 16 bits in memory and float32 kernels is converted within the time.
+std::string conversion_of(const BenchCase &c) {
+  if (bytes_of(c.real) > 2) return "";
+  const bool native =
+      c.backward ? c.form->vjp.native.has(c.real, c.shape, c.params) : c.form->native.has(c.real, c.shape, c.params);
+  return native ? "" : "arrays converted to float32 and back within the time";
+}
+
+/// What of the case lies on this rank.
+BenchCase own_part(const BenchCase &c) {
+  BenchCase own = c;
+  if (c.along.empty()) return own;
+  const Steps steps = steps_of_rank(c.shape.T, c.chunk, ranks::rank(), ranks::size());
+  own.shape.T = steps.count(), own.seed += std::uint64_t(ranks::rank());
+  return own;
+}
+
+/// Steps [0, steps) of the last batch's first heads, whose outputs nothing later has a part in.
+Sequence beginning(const Sequence &s, int heads, int steps) {
+  Sequence part;
+  part.shape = s.shape, part.shape.B = 1, part.shape.H = heads, part.shape.T = steps;
+  const size_t first = size_t(s.shape.B - 1) * s.shape.H;
+  for (Tensor tensor : all_tensors) {
+    if (s[tensor].empty()) continue;
+    const size_t width = width_of(tensor, s.shape), of_head = width * s.shape.T;
+    for (size_t head = first; head < first + heads; ++head) {
+      const auto begin = s[tensor].begin() + std::ptrdiff_t(head * of_head);
+      part[tensor].insert(part[tensor].end(), begin, begin + std::ptrdiff_t(width * steps));
+    }
+  }
+  return part;
+}
+
+/// Whether a longer sequence leaves the outputs of its first steps as they are: not where weights depend on T.
+bool same_at_any_length(const BenchCase &c) {
+  BenchCase tiny = c;
+  tiny.along.clear(), tiny.shape = {1, 1, 12, c.shape.Dk, c.shape.Dv};
+  const Sequence s = inputs_of(tiny);
+  const Run run{"recurrent", Real::f64, 1, c.params};
+  const Output all = forward(*c.variant, s, run), few = forward(*c.variant, beginning(s, 1, 5), run);
+  return std::equal(few.o.begin(), few.o.end(), all.o.begin());
+}
+
+/// What the outputs of the timed inputs are to begin with.
+struct Expected {
+  Sequence inputs; // the beginning of some heads
+  Definition definition;
+};
+std::optional<Expected> expected_of(const BenchCase &c, const Sequence &s) {
+  if (c.backward || !c.along.empty() || !c.form->exact || !same_at_any_length(c)) return std::nullopt;
+  const Sequence part = beginning(s, std::min(c.shape.H, 2), std::min(c.shape.T, 2 * c.chunk + 17));
+  return Expected{part, definition(*c.variant, part, c.params)};
+}
+
+/// Holds what the pass computes of the timed inputs, to where they are expected.
+std::string after_timing(const BenchCase &c, const Output &found, const Expected &expected, double &error) {
+  const Shape &part = expected.inputs.shape;
+  Sequence outputs;
+  outputs.shape = c.shape, outputs.v = found.o;
+  const Output begun{beginning(outputs, part.H, part.T).v, expected.definition.output.state, {}};
+  const double deviates = deviation(begun, expected.definition.output).largest();
+  error = std::max(error, deviates);
+  const double allowed =
+      accumulated_terms(part, c.chunk) * epsilon_of(c.real) * expected.definition.condition * coarseness(c.math);
+  return too_far(deviates, allowed, "after timing its output");
+}
+
+std::string unwritten(const std::string &name, const std::vector<double> &values) {
+  const auto count = std::count_if(values.begin(), values.end(), [](double x) { return x != x; });
+  if (!count) return "";
+  return "the timed pass left " + std::to_string(count) + " of " + std::to_string(values.size()) + " numbers of " +
+         name + " unwritten, or NaN";
+}
+
+/// The form's part in a contest.
+struct Own {
+  Pass pass;
+  std::function<std::string()> complete; // "" or what the last pass left out
+  std::function<Output()> output;        // of a pass from the start; forwards only
+};
+Own own_of(const BenchCase &c, const Sequence &sequence) {
+  if (c.backward) {
+    const BackwardJob job = prepare_backward(*c.variant, sequence, run_of(c), weights_of(c, sequence.shape));
+    const auto complete = [job] {
+      const Sequence found = job.fetch();
+      for (Tensor tensor : all_tensors)
+        if (const std::string left = unwritten(std::string("d") + name_of(tensor), found[tensor]); !left.empty())
+          return left;
+      return std::string();
+    };
+    return {{job.reset, job.launch}, complete, {}};
+  }
+  const Job job = forward_job(c, sequence);
+  return {{job.reset, job.launch},
+          [job] { return unwritten("o", job.fetch().o); },
+          [job] {
+            job.reset();
+            job.launch();
+            return job.fetch();
+          }};
+}
+
+/// A pass that ranks share takes what the slowest of them takes, from when all are ready.
+Sample shared_sample(const Pass &pass) {
+  pass.reset();
+  flush_caches();
+  ranks::largest(0);
+  const auto start = std::chrono::steady_clock::now();
+  pass.launch();
+  return {ranks::largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()), 1};
+}
+
+/// The samples, and what each took on average.
+std::vector<Sample> with_time_taken(const std::function<std::vector<Sample>()> &take) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<Sample> samples = take();
+  const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (Sample &sample : samples) sample.taken = all / double(samples.size());
+  return samples;
+}
+
+Contestant contestant_of(const std::function<Sample()> &sample) {
+  return {[sample](size_t count) {
+    return with_time_taken([&] {
+      std::vector<Sample> taken;
+      while (taken.size() < count) taken.push_back(sample());
+      return taken;
+    });
+  }};
+}
+
+void keep_samples(BenchResult &result, const Sampling &sampling) {
+  result.seconds = sampling.seconds(), result.discarded = sampling.discarded();
+  result.clock = sampling.clock(), result.kept_slow = sampling.kept_slow(), result.stopped_by = sampling.stopped_by();
+  if (!result.seconds.empty()) result.timing = summarise(result.seconds);
+}
+
+/// How many times slower than alone a host may have been while its ceilings were measured: by what other programs took.
+double slowed_by_others() {
+  double load = 0;
+  if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // a GPU is not shared so
+  return 1 + load / std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// A time below the limit is no record: something was not computed, or the ceilings were measured on a busy machine.
+void hold_to_limit(BenchResult &result, Ceilings &ceilings) {
+  set_limit(result, ceilings);
+  if (result.status != "ok" || result.timing.median >= result.limit) return;
+  ceilings.improve(measure_ceilings());
+  set_limit(result, ceilings);
+  if (result.timing.median >= result.limit) return;
+  if (result.timing.median * slowed_by_others() >= result.limit) {
+    result.reason = "below its limit at ceilings that other programs held down";
+    return;
+  }
+  result.status = "wrong";
+  result.reason = "takes " + number(result.timing.median) + " s, and its " + result.bound + " alone " +
+                  number(result.limit) + " s at this machine's ceilings: it cannot have done all of its work";
+}
+
+/// "" or why the case is not timed.
+std::string refused(const BenchCase &c, const BenchCase &own) {
+  std::string reason;
+  if (c.variant->unsuitable) reason = c.variant->unsuitable(c.shape, c.params);
+  if (!c.along.empty() && reason.empty()) reason = not_along(*c.variant, *c.form, c.shape, c.params);
+  if (c.backward && !c.form->vjp && reason.empty()) reason = "has no backward pass";
+  return reason.empty() ? over_memory(*c.variant, own.shape, c.params, c.real) : reason;
+}
+
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+
+void measure(const BenchCase &c, const BenchSettings &settings, std::vector<BenchResult> &rows) {
+  const std::string name = name_of(c);
+  const auto mine = [&]() -> BenchResult & { return rows[0]; };
+  const BenchCase own = own_part(c);
+  mine().reason = refused(c, own);
+  if (!mine().reason.empty()) {
+    mine().status = "skipped";
+    return;
+  }
+  settings.told(name + ": verifying");
+  hold_to_definition(c, mine());
+  if (!mine().reason.empty()) {
+    mine().status = "wrong";
+    return;
+  }
+  settings.told(name + ": making inputs");
+  const Sequence sequence = inputs_of(own);
+  const std::optional<Expected> expected = expected_of(own, sequence);
+  mine().bytes = bytes_moved(c, sequence);
+  if (!c.backward) mine().flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
+  flush_caches(); // takes its own memory now, where it does not count as the form's
+  Own first;
+  mine().peak_bytes = peak_bytes([&] {
+    first = own_of(c, sequence);
+    for (int i = 0; i < 2; ++i) first.pass.reset(), first.pass.launch();
+  });
+
+  settings.told(name + ": warming up");
+  bool made = false;
+  const auto make = [&] { return std::exchange(made, true) ? own_of(c, sequence).pass : first.pass; };
+  std::unique_ptr<Stopwatch> watch;
+  if (c.along.empty()) watch = std::make_unique<Stopwatch>(make, mine().bytes);
+  std::vector<Contestant> contestants{
+      watch ? contestant_of([&] { return watch->sample(); })
+            : Contestant{[&](size_t count) { // all ranks stop together, so by times that they share alone
+                std::vector<Sample> taken;
+                while (taken.size() < count) taken.push_back(shared_sample(first.pass));
+                return taken;
+              }}};
+  mine().method = watch ? watch->method() : "host clock of the slowest rank, caches flushed";
+  if (settings.peers) {
+    PeerCase asked{&c, &sequence, {}, 0};
+    if (expected) {
+      const Shape &part = expected->inputs.shape;
+      asked.expected_steps = part.T; // of the first of the heads
+      const auto &o = expected->definition.output.o;
+      asked.expected.assign(o.begin(), o.begin() + std::ptrdiff_t(part.T) * part.Dv);
+    }
+    for (BenchResult &peer : settings.peers->enter(asked, settings.told)) {
+      peer.bytes = mine().bytes, peer.flops = mine().flops;
+      rows.push_back(std::move(peer));
+    }
+  }
+  std::vector<size_t> row_of{0}; // of each contestant
+  for (size_t i = 1; i < rows.size(); ++i)
+    if (rows[i].status == "ok") {
+      row_of.push_back(i);
+      contestants.push_back({[&, i](size_t count) {
+        return with_time_taken([&] { return settings.peers->take(i - 1, count, rows[i]); });
+      }});
+    }
+  settings.told(name + ": timing");
+  const std::vector<Sampling> found = contest(contestants, settings.rule, rest);
+  for (size_t i = 0; i < found.size(); ++i) keep_samples(rows[row_of[i]], found[i]);
+  if (watch) {
+    watch->sample();
+    mine().method = watch->method();
+  }
+  mine().reason = first.complete();
+  if (mine().reason.empty() && expected) mine().reason = after_timing(own, first.output(), *expected, mine().error);
+  if (!mine().reason.empty()) mine().status = "wrong", mine().seconds.clear(), mine().timing = {};
+  for (size_t i = 1; i < rows.size(); ++i)
+    if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
+  if (settings.ceilings && c.along.empty()) // ranks that share a sequence have a ceiling each
+    for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
+  const std::string converted = conversion_of(c);
+  if (mine().status == "ok" && !converted.empty())
+    mine().reason = mine().reason.empty() ? converted : mine().reason + "; " + converted;
+}
+
+} // namespace
+
+void set_limit(BenchResult &result, const Ceilings &ceilings) {
+  const BenchCase &c = *result.bench_case;
+  const bool halved = result.storage == "bf16" && c.real == Real::f32; // a peer's; states and gates are wider
+  const Math math = halved ? Math::bf16 : c.math;
+  const auto seconds = [](double work, double rate) { return rate > 0 ? work / rate : 0; };
+  const double bytes = seconds(halved ? result.bytes / 2 : result.bytes, ceilings.bytes_per_second()),
+               flops = seconds(result.flops, ceilings.flops_per_second(c.real, math));
+  result.limit = std::max(bytes, flops), result.bound = bytes >= flops ? "bytes" : "flops";
+}
+
+std::vector<BenchResult> bench(const BenchCase &c, const BenchSettings &settings) {
+  std::vector<BenchResult> rows(1);
+  rows[0].bench_case = &c, rows[0].storage = name_of(c.real);
+  try {
+    measure(c, settings, rows);
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const OverMemory &refused) {
+    if (!c.along.empty()) throw; // it may be this rank's alone
+    rows[0].status = "skipped", rows[0].reason = refused.what();
+  } catch (const std::exception &failure) {
+    if (!c.along.empty()) throw; // it may be this rank's alone
+    rows[0].status = "failed", rows[0].reason = failure.what();
+  }
+  return rows;
+}
+
+std::vector<Growth> growth(const std::vector<BenchResult> &results) {
+  struct Curve {
+    std::vector<double> log_T, log_seconds;
+  };
+  std::map<std::string, Curve> curves;
+  for (const BenchResult &r : results) {
+    if (r.status != "ok") continue;
+    std::string name = r.source + "/" + name_of(*r.bench_case);
+    const std::string length = "/T:" + std::to_string(r.bench_case->shape.T);
+    name.erase(name.find(length), length.size());
+    curves[name].log_T.push_back(std::log(double(r.bench_case->shape.T)));
+    curves[name].log_seconds.push_back(std::log(r.timing.median));
+  }
+  std::vector<Growth> fits;
+  for (const auto &[name, curve] : curves) {
+    if (curve.log_T.size() < 3) continue;
+    const Mean slope = fitted_slope(curve.log_T, curve.log_seconds);
+    fits.push_back({name, slope.mean, slope.standard_error, int(curve.log_T.size())});
+  }
+  return fits;
+}
+
+} // namespace recollect

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/bench/plan.hpp"
+#include "harness/call/segment.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/sweep.hpp"
+#include "harness/core/text.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/run/plan.hpp"
+#include "harness/system/ranks.hpp"
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace recollect {
+namespace {
+
+constexpr const char *dimensions[] = {"B", "H", "T", "Dk", "Dv"};
+int &dimension(Shape &s, size_t i) {
+  int *const members[] = {&s.B, &s.H, &s.T, &s.Dk, &s.Dv};
+  return *members[i];
+}
+
+int parse_size(const std::string &text, const std::string &what) {
+  const double value = parse_number(text, what);
+  if (!(value >= 1 && value <= 1 << 30) || value != std::floor(value))
+    usage_error(what + " needs whole numbers from 1 to 2^30, got '" + text + "'");
+  return int(value);
+}
+
+template <class Stored> void round_each(std::vector<double> &numbers) {
+  for (double &x : numbers) x = double(Stored(x));
+}
+
+} // namespace
+
+void round_to(Real real, std::vector<double> &numbers) {
+  if (real == Real::bf16) round_each<BFloat16>(numbers);
+  if (real == Real::f16) round_each<Float16>(numbers);
+}
+
+Sequence inputs_of(const BenchCase &c) {
+  const auto wanted = [&](Tensor tensor) {
+    return c.variant->takes(tensor) &&
+           std::find(c.without.begin(), c.without.end(), name_of(tensor)) == c.without.end();
+  };
+  Sequence s = random_sequence(c.shape, c.seed, Keys::unit, wanted);
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::w}) round_to(c.real, s[tensor]);
+  return s;
+}
+
+std::string name_of(const BenchCase &c) {
+  Shape s = c.shape;
+  std::string name = c.variant->name + "/" + c.form->name;
+  for (size_t i = 0; i < 5; ++i) name += std::string("/") + dimensions[i] + ":" + std::to_string(dimension(s, i));
+  name += std::string("/") + name_of(c.real);
+  if (c.backward) name += "/backward";
+  if (c.math != Math::exact) name += std::string("/math:") + name_of(c.math);
+  if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
+  for (const std::string &input : c.without) name += "/without:" + input;
+  if (!c.along.empty()) name += "/ranks_along_T:" + std::to_string(ranks::size());
+  return name;
+}
+
+Shape parse_shape(const std::string &text) {
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 5) usage_error("--shape is B,H,T,Dk,Dv, got '" + text + "'");
+  Shape s;
+  for (size_t i = 0; i < 5; ++i) dimension(s, i) = parse_size(parts[i], "--shape");
+  return s;
+}
+
+std::vector<Shape> shapes_of(const std::string &text, const std::string &file) {
+  std::vector<Shape> shapes;
+  for (const std::string &line : split(text, '\n')) {
+    std::string shape = line.substr(0, line.find('#'));
+    shape.erase(std::remove_if(shape.begin(), shape.end(), [](unsigned char c) { return std::isspace(c); }),
+                shape.end());
+    if (!shape.empty()) shapes.push_back(parse_shape(shape));
+  }
+  if (shapes.empty()) usage_error(file + " holds no shape, and needs B,H,T,Dk,Dv on a line");
+  return shapes;
+}
+
+std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep) {
+  const size_t equals = sweep.find('=');
+  const std::string name = sweep.substr(0, equals);
+  const size_t which = size_t(std::find(std::begin(dimensions), std::end(dimensions), name) - std::begin(dimensions));
+  if (equals == std::string::npos || (which == 5 && name != "D"))
+    usage_error("--sweep is DIMENSION=values with one of B, H, T, Dk, Dv or D (both widths), got '" + sweep + "'");
+  std::vector<Shape> all;
+  for (const Shape &shape : shapes)
+    for (const std::string &value : expand_values(sweep.substr(equals + 1), "--sweep " + name)) {
+      all.push_back(shape);
+      const int size = parse_size(value, "--sweep " + name);
+      if (which < 5)
+        dimension(all.back(), which) = size;
+      else
+        all.back().Dk = all.back().Dv = size;
+    }
+  return all;
+}
+
+std::vector<BenchCase> bench_plan(const BenchRequest &request) {
+  refuse_math(request.real, request.math);
+  if (!request.along.empty()) refuse_cut(request.real);
+  std::vector<BenchCase> plan;
+  const std::vector<const Variant *> variants = select_variants(request.variants);
+  refuse_unused(request.settings, variants, {});
+  for (const Variant *variant : variants)
+    for (const std::string &wanted : request.forms)
+      for (const Form &form : variant->forms) {
+        const Params params = resolve(variant->params, settings_for(*variant, request.settings), variant->name);
+        for (const Shape &shape : request.shapes) {
+          const std::string name = wanted == "all" ? form.name : wanted;
+          const Form &chosen = request.backward ? find_form(*variant, name) : find_form(*variant, name, shape, params);
+          if (&chosen == &form)
+            plan.push_back({int(plan.size()), variant, &form, params, shape, request.real,
+                            std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
+                            request.without, request.along, request.backward});
+        }
+      }
+  return plan;
+}
+
+} // namespace recollect

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far rounding may part two forms of one variant.
+//
+// A form that solves with I + A makes a relative error of about eps in A; 000 Eq 51 turns it into an error of
+// |(I + A)^{-1}| |dA| |U| in the solution. The same sensitivity is measured here for any variant, as the definition's
+// own response to relative perturbations of its inputs: kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|), r random
+// signs, in float64, the largest of several draws. A form that is backward stable over n accumulated terms then errs by
+// at most about n eps kappa, in units of the largest |o|. A layer that solves with a matrix made from its inputs, such
+// as a Gram matrix, has rounding in each of that matrix's elements, which no change of the inputs produces: it adds its
+// response to those (Variant::solved_condition).
+#pragma once
+#include "harness/call/forward.hpp"
+#include "harness/numerics/linalg.hpp"
+
+namespace recollect {
+
+struct Deviation {
+  double outputs = 0, state = 0; // max |difference| / max |reference| over the array, 0 where both are empty
+  double largest() const { return outputs > state || outputs != outputs ? outputs : state; }
+};
+Deviation deviation(const Output &measured, const Output &reference);
+
+/// Every number of the sequence moved by the fraction `delta`, up or down by a sign of the draw's own; decays stay within
+/// [0,1].
+Sequence perturbed(const Sequence &sequence, double delta, int draw);
+
+/// kappa as above, at least 1, plus the variant's solved_condition; `draws` recurrent float64 passes.
+double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws = 4);
+
+/// Rounding units lost by sums over T steps, Dk channels and a chunk: the n of the bound above.
+double accumulated_terms(const Shape &shape, int chunk);
+
+} // namespace recollect

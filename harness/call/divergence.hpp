@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a pass that leaves its type's range or precision. NaN and Inf are always reported: either the definition
+// stays in range and takes the fast form's place, or the pass diverges, and the step at which it does is named.
+#pragma once
+#include "harness/call/forward.hpp"
+
+namespace recollect {
+
+/// Where the outputs stop being finite: "step 41 of head 3", the earliest step; "the final state" where only that does;
+/// "" where all is finite. Heads count through the batch.
+std::string divergence(const Output &output, const Shape &shape);
+
+/// "diverged in f32 at step 41 of head 3", "" where it did not.
+std::string diverged(const Output &output, const Shape &shape, Real real);
+
+/// "f32 does not resolve the matrix solved at step 7 of head 3, of condition number 2e+09": the outputs that hang on it may
+/// have no right digit. "" where none is known (Variant::worst_condition).
+std::string unresolved(const Variant &variant, const Sequence &sequence, const Run &run);
+
+/// `output` is that of `run`. Where it diverges and the recurrent form in the same type does not, it becomes that one's.
+/// Returns what there is to know: "", as unresolved() says, "diverged in f32 at step 41 of head 3", or "recurrent in place
+/// of chunked, which diverged in f32 at step 41 of head 3".
+std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output);
+
+} // namespace recollect

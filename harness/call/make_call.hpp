@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// From host arrays to the call that a kernel gets, in any type of number. For the doors between host code and kernels.
+#pragma once
+#include "harness/call/forward.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/text.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/queueing.hpp"
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace recollect {
+
+/// Its name in messages.
+template <class Number>
+constexpr const char *type_name = std::is_same_v<Number, BFloat16>  ? "bfloat16"
+                                  : std::is_same_v<Number, Float16> ? "float16, whose largest number is 65504"
+                                                                    : "float32";
+
+/// Each number rounded once to the type. Input error where a finite number is none in it.
+template <class Number> Array<Number> upload(const std::string &label, const std::vector<double> &data) {
+  return uploaded<Number>(label, data.size(), [&](size_t i) {
+    const Number value = static_cast<Number>(data[i]);
+    if (!std::isfinite(double(value)) && std::isfinite(data[i]))
+      input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) + ", too large for " +
+                  type_name<Number>);
+    return value;
+  });
+}
+template <class Number>
+void upload_to(Array<Number> &array, const std::string &label, const std::vector<double> &data) {
+  array = upload<Number>(label, data);
+}
+
+/// Everything but the state is on the device; o is uninitialised.
+template <class Real, class Stored = Real>
+Call<Real, Stored> make_call(const Variant &variant, const Sequence &s, const Run &run, const Params &params) {
+  Call<Real, Stored> call;
+  call.shape = s.shape;
+  call.params = params;
+  call.chunk = std::clamp(run.chunk, 1, s.shape.T);
+  call.schedule = run.schedule;
+  call.math = run.math;
+  call.state_shape = variant.state_shape(s.shape, params);
+  for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v})
+    call.with(tensor, [&](auto &array) { upload_to(array, name_of(tensor), s[tensor]); });
+  for (const Input &input : variant.inputs) {
+    if (!s[input.tensor()].empty()) call.given.push_back(input.name);
+    call.with(input.tensor(), [&](auto &array) { upload_to(array, input.name, s.or_neutral(input.tensor())); });
+  }
+  call.o = allocated<Stored>("o", s.v.size());
+  return call;
+}
+
+/// `kernel` on `call`, every time from `start`.
+template <class Real, class Stored>
+Job job_of(const std::shared_ptr<Call<Real, Stored>> &call, const Array<Real> &start,
+           const std::function<void(const Call<Real, Stored> &)> &kernel) {
+  call->state = allocated<Real>("state", start.extent(0));
+  Job job;
+  job.reset = [call, start] {
+    fill(call->o, Stored(std::nan(""))); // an output left unwritten cannot pass for a result
+    copy(call->state, start);
+    Kokkos::fence();
+  };
+  job.launch = [call, kernel] {
+    call->arena->reset();
+    kernel(*call);
+    end_of_pass();
+  };
+  job.fetch = [call] { return Output{download(call->o), download(call->state), call->state_shape}; };
+  return job;
+}
+
+} // namespace recollect

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/call/quotients.hpp"
+#include "harness/call/make_call.hpp"
+
+namespace recollect {
+
+std::optional<double> OneSided::derivative(double size) const {
+  if (!below || !above)
+    return below && !std::isnan(*below) ? below : above && !std::isnan(*above) ? above : std::nullopt;
+  if (!(std::fabs(*below - *above) <= 1e-9 * size)) return {}; // nor NaN
+  return (*below + *above) / 2;
+}
+
+namespace {
+
+/// Whether the layer takes x moved a little along the direction: decays lie in [0,1], and other inputs have ranges.
+bool takes(const Variant &variant, Tensor tensor, const std::vector<double> &x, const std::vector<double> &direction,
+           double sign) {
+  const bool decay = facts_of(tensor).decay,
+             not_negative = std::any_of(variant.inputs.begin(), variant.inputs.end(), [&](const Input &input) {
+               return input.tensor() == tensor && input.range == Input::not_negative;
+             });
+  for (size_t i = 0; i < direction.size(); ++i) {
+    const double up = sign * direction[i];
+    if (up < 0 && x[i] == 0 && (decay || not_negative)) return false;
+    if (up > 0 && x[i] == 1 && decay) return false;
+  }
+  return true;
+}
+
+void move(const Array<Quad> &array, const std::vector<double> &from, Quad step, const std::vector<double> &direction) {
+  for (size_t i = 0; i < from.size(); ++i) array(i) = direction.empty() ? Quad(from[i]) : from[i] + step * direction[i];
+}
+
+} // namespace
+
+struct Quotients::Prepared {
+  const Variant &variant;
+  const Sequence s;
+  const OutputWeights weights;
+  Call<Quad> call;
+  Quad here = 0; // the weighed sum without a step
+
+  /// The weighed sum a step along the direction.
+  Quad at(Quad step, const Sequence &direction) {
+    for (Tensor tensor : all_tensors) move(call[tensor], s[tensor], step, direction[tensor]);
+    move(call.state, s.state, step, direction.state);
+    call.arena->reset();
+    variant.forms[0].quad(call);
+    Kokkos::fence();
+    Quad sum = 0;
+    for (size_t i = 0; i < weights.o.size(); ++i) sum += weights.o[i] * call.o(i);
+    for (size_t i = 0; i < weights.state.size(); ++i) sum += weights.state[i] * call.state(i);
+    return sum;
+  }
+};
+
+Quotients::Quotients(const Variant &variant, const Sequence &sequence, const Params &params,
+                     const OutputWeights &weights) {
+  check_inputs(variant, sequence, params);
+  check_weights(variant, sequence, params, weights);
+  if (!takes_gradients()) throw std::logic_error("quotients are taken where kernels run on the host");
+  Sequence s = sequence;
+  s.state = initial_state(variant, sequence, params);
+  Call<Quad> call = make_call<Quad>(variant, s, {}, params);
+  call.state = allocated<Quad>("state", s.state.size());
+  prepared_.reset(new Prepared{variant, std::move(s), weights, std::move(call)});
+  prepared_->here = prepared_->at(0, {});
+}
+Quotients::~Quotients() = default;
+
+OneSided Quotients::along(const Sequence &direction) const {
+  const Quad h = 0x1p-40; // h^2 times a third derivative, and 2^-112 / h of the values, are far below float64's spacing
+  const auto limit = [&](double sign) -> std::optional<double> {
+    for (Tensor tensor : all_tensors)
+      if (!takes(prepared_->variant, tensor, prepared_->s[tensor], direction[tensor], sign)) return {};
+    const Quad near = (prepared_->at(sign * h, direction) - prepared_->here) / (sign * h),
+               far = (prepared_->at(2 * sign * h, direction) - prepared_->here) / (2 * sign * h);
+    const double found(2 * near - far); // without the term of second order
+    // Of a smooth function the two differ by h times its second derivative; x log(x) at 0, by a fortieth.
+    return std::fabs(double(near - far)) <= 1e-6 + 1e-3 * std::fabs(found) ? found : std::nan("");
+  };
+  return {limit(-1), limit(1)};
+}
+
+} // namespace recollect

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user asks to be run, one case of it, and what was found: the values that pass from plan to run to results.
+#pragma once
+#include "harness/core/task.hpp"
+
+namespace recollect {
+
+struct RunRequest {
+  std::vector<std::string> variants{"all"}, tasks{"all"}; // names or globs
+  std::string form = "fast";                              // a form's name, or "fast": the faster at the task's shape
+  Real real = Real::f64;
+  int chunk = 64;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
+  std::uint64_t seed = 1;
+  int seeds = 1;          // seeds seed ... seed + seeds - 1
+  bool tune = false;      // each layer at the best of its grid (tune.hpp)
+  int tuning_seeds = 3;   // of the trials: those after the seeds reported
+  std::string experiment; // of a suite: what these cases are for
+  /// "name" for every selected variant and task that has it, "owner.name" for one; lists and ranges of values
+  /// (sweep.hpp) give every combination.
+  Assignments settings;
+  std::vector<std::string> shapes; // "d,dv" for every selected task that has them: pairs, each with all of `settings`
+  int warmup = 0, repetitions = 1;
+  double state_bytes =
+      0; // of a head: each layer has the largest widths whose state fits (state_budget.hpp); 0: no limit
+};
+
+/// Where a case's free parameters come from:
+///   fixed    nothing is free, or the user set it all
+///   untuned  something is free and stands at its default
+///   trial    a value of the grid, on a tuning seed
+///   tuned    the best of its group's trials, filled in when they are done
+enum class Setting { fixed, untuned, trial, tuned };
+inline const char *name_of(Setting setting) {
+  const char *const names[] = {"fixed", "untuned", "trial", "tuned"};
+  return names[int(setting)];
+}
+
+struct Case {
+  int index = 0;
+  int group = 0; // trials and the cases that wait for them share one; they run in order, in one process
+  Setting setting = Setting::fixed;
+  std::string experiment;
+  const Variant *variant = nullptr;
+  const Form *form = nullptr;
+  const Task *task = nullptr;
+  Params variant_params, task_params;
+  Real real = Real::f64;
+  int chunk = 64;
+  Schedule schedule = Schedule::automatic;
+  Math math = Math::exact;
+  std::uint64_t seed = 1;
+  double state_limit = 0; // bytes of state that a head may have; 0: any
+};
+
+/// A parameter's value that tuning chose, of a layer or a task.
+struct Chosen {
+  std::string owner, name;
+  double value;
+};
+using Choice = std::vector<Chosen>;
+
+/// What a case came out as.
+struct Record {
+  int case_index = 0;
+  Shape shape;
+  /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
+  /// take the shape) | "skipped" (it would need more than --memory) | "failed"
+  std::string status;
+  std::string reason; // "" when ok, or that the pass diverged, or what stands in for it (harness/call/divergence.hpp)
+  Score score;
+  double state_bytes = 0, flops = 0; // of a head; of the definition, a token
+  Choice chosen;                     // of a tuned case
+  std::vector<double> seconds;       // one a repetition: kernel time with inputs already on the device
+};
+
+} // namespace recollect

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/device/graph.hpp"
+#include "harness/device/launch.hpp"
+
+namespace recollect {
+
+#ifdef KOKKOS_ENABLE_CUDA
+namespace {
+
+bool host_took_part = false; // Kokkos's callbacks carry no data of the caller's
+
+/// While it lives, notes whether anything is allocated, freed or waited for. An upload allocates its copy on the host.
+struct Watching {
+  Watching() {
+    namespace tools = Kokkos::Tools::Experimental;
+    host_took_part = false, again = recycling::again;
+    tools::set_allocate_data_callback(
+        [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t) { host_took_part = true; });
+    tools::set_deallocate_data_callback(
+        [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t) { host_took_part = true; });
+    tools::set_begin_fence_callback([](const char *, std::uint32_t, std::uint64_t *) { host_took_part = true; });
+  }
+  ~Watching() {
+    namespace tools = Kokkos::Tools::Experimental;
+    tools::set_allocate_data_callback(nullptr);
+    tools::set_deallocate_data_callback(nullptr);
+    tools::set_begin_fence_callback(nullptr);
+  }
+  Watching(const Watching &) = delete;
+  Watching &operator=(const Watching &) = delete;
+  bool host_was_needed() const { return host_took_part || again != recycling::again; }
+
+  size_t again;
+};
+
+} // namespace
+
+struct Replay::Graph {
+  /// Null where something in the work cannot be recorded.
+  static std::shared_ptr<Graph> of(const std::function<void()> &work) {
+    const cudaStream_t stream = queue().cuda_stream();
+    const auto made = std::make_shared<Graph>();
+    cudaGraph_t graph = nullptr;
+    launching::cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "a recording");
+    bool whole = true;
+    try {
+      work();
+    } catch (const std::exception &) { // Kokkos's of a call that a recording forbids
+      whole = false;
+    }
+    whole = cudaStreamEndCapture(stream, &graph) == cudaSuccess && whole &&
+            cudaGraphInstantiateWithFlags(&made->started, graph, 0) == cudaSuccess;
+    if (graph) cudaGraphDestroy(graph);
+    cudaGetLastError(); // which would be the next kernel's
+    return whole ? made : nullptr;
+  }
+  Graph() = default;
+  ~Graph() {
+    if (started) cudaGraphExecDestroy(started);
+  }
+  Graph(const Graph &) = delete;
+  Graph &operator=(const Graph &) = delete;
+  void start() const { launching::cuda_check(cudaGraphLaunch(started, queue().cuda_stream()), "a recording"); }
+
+  cudaGraphExec_t started = nullptr;
+};
+
+void Replay::operator()(const Key &key, const std::function<void()> &work) {
+  replayed_ = false;
+  if (!on_cuda || Kokkos::Tools::profileLibraryLoaded()) return work();
+  if (key != key_) key_ = key, stage_ = Stage::watched, graph_.reset();
+  if (stage_ == Stage::ready && !graph_ && !(graph_ = Graph::of(work))) stage_ = Stage::refused;
+  if (stage_ == Stage::refused) return work();
+  replayed_ = graph_ != nullptr;
+  if (replayed_) return graph_->start();
+  const Watching watching;
+  work();
+  if (!watching.host_was_needed()) stage_ = Stage::ready;
+}
+#else
+struct Replay::Graph {};
+void Replay::operator()(const Key &, const std::function<void()> &work) { work(); }
+#endif
+
+} // namespace recollect

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/device/stream.hpp"
+#include <vector>
+
+namespace recollect {
+namespace {
+
+std::vector<char> taken{1}; // by number: the next lane of a number takes over what is kept for it (transfer.hpp)
+
+size_t free_number() {
+  size_t number = 0;
+  while (number < taken.size() && taken[number]) ++number;
+  taken.resize(std::max(taken.size(), number + 1));
+  return number;
+}
+
+Execution another() {
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  return Kokkos::Experimental::partition_space(Execution(), 1)[0];
+#else
+  return Execution();
+#endif
+}
+
+} // namespace
+
+Lane::Lane() : queue_{another(), free_number()} { taken[queue_.number] = 1; }
+Lane::~Lane() {
+  queue_.execution.fence();
+  taken[queue_.number] = 0;
+}
+
+} // namespace recollect

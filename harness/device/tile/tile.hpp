@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small dense blocks inside one team, shared by the chunked forms. Row-major with leading dimensions; no barriers
+// around: the caller places team.barrier() between dependent steps.
+//
+// One signature, three implementations: register blocks of vectors on the host (tile_host.cpp), matrix instructions of
+// a warp on CUDA (tile_cuda.hpp), plain loops elsewhere.
+#pragma once
+#include "harness/device/device.hpp"
+#include "harness/device/prefix_solve.hpp"
+#include "harness/device/solve_cuda.hpp"
+#include "harness/device/tile/cuda.hpp"
+#include "harness/device/tile/host.hpp"
+#include "harness/device/tile/portable.hpp"
+
+namespace recollect::tile {
+
+/// Register blocks are for the host's own numbers; others (counted.hpp) take the plain loops.
+template <class Real> constexpr bool in_registers = on_host &&std::is_floating_point_v<Real>;
+
+/// Distance between the rows of a scratch array of this width: on a GPU an odd multiple of a quarter of its banks of
+/// shared memory, so that the elements which a warp takes to a product (tile_cuda.hpp) lie in different ones.
+template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
+  constexpr int quarter = 32 / sizeof(Real);
+  return on_host ? width : ((width + quarter - 1) / quarter | 1) * quarter;
+}
+
+/// to[rows,width] = from, two arrays that do not overlap. No barrier.
+template <class Real>
+RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld, Real *to,
+                            std::ptrdiff_t ldt) {
+#ifdef __CUDA_ARCH__
+  cuda::copy_rows(team, count, width, from, ld, to, ldt);
+#else
+  each_cell(team, count, width, [=](int i, int j) { to[i * ldt + j] = from[i * ld + j]; });
+#endif
+}
+
+/// Room for a copy of rows x width of the inputs, where copying them first pays: not on the host.
+template <class Real> KOKKOS_FUNCTION Real *room(Stack<Real> &stack, int rows, int width) {
+  return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
+}
+/// An operand in that room, or where it was. The caller places a barrier before it is used.
+template <class Real>
+RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
+                                     Real *room) {
+  if constexpr (on_host) return rows(from, ld);
+  const std::ptrdiff_t ldr = pitch<Real>(width);
+  copy(team, count, width, from, ld, room, ldr);
+  return rows<Real>(room, ldr);
+}
+
+/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised. The team
+/// is a Team or a Precise one.
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, Real alpha, const Product<Real> &first,
+                            const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
+  if constexpr (in_registers<Real>) {
+    host::gemm(m, n, alpha, first, beta, C, ldc);
+    if (second.k > 0) host::gemm(m, n, alpha, second, Real(1), C, ldc);
+  } else {
+#if __CUDA_ARCH__ >= 800
+    cuda::gemm(team, m, n, alpha, first, second, beta, C, ldc);
+#else
+    portable::gemm(team, m, n, alpha, first, second, beta, C, ldc);
+#endif
+  }
+}
+/// C[m,n] = beta C + alpha A[m,k] B[k,n].
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, int k, Real alpha, Matrix<Real> A, Matrix<Real> B,
+                            Real beta, Real *C, std::ptrdiff_t ldc) {
+  gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
+}
+
+/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] counts. A barrier
+/// ends it.
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void solve_unit_lower(const AnyTeam &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
+                                        Real *X, std::ptrdiff_t ldx) {
+  if constexpr (in_registers<Real>) {
+    host::solve_unit_lower(n, columns, L, ldl, X, ldx);
+  } else {
+#if __CUDA_ARCH__ >= 800
+    if (cuda::solves_in_warps(n, columns, L, ldl, X)) return cuda::solve_in_warps(team, n, columns, L, ldl, X, ldx);
+#endif
+    constexpr int block = portable::solve_block;
+    for (int i = 0; i < n; i += block) {
+      const int rows_ = n - i < block ? n - i : block;
+      if (i) {
+        gemm(team, rows_, columns, i, Real(-1), rows(L + i * ldl, ldl), rows<Real>(X, ldx), Real(1), X + i * ldx, ldx);
+        team.barrier();
+      }
+      portable::substitute(team, rows_, columns, L + i * ldl + i, ldl, X + i * ldx, ldx);
+      team.barrier();
+    }
+  }
+}
+
+/// B[n,m] = A[m,n]^T
+template <class Real>
+KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, std::ptrdiff_t lda, Real *B,
+                               std::ptrdiff_t ldb) {
+  if constexpr (in_registers<Real>)
+    host::transpose(m, n, A, lda, B, ldb);
+  else
+    each_cell(team, m, n, [=](int i, int j) { B[j * ldb + i] = A[i * lda + j]; });
+}
+
+/// Reals of scratch that solve_prefixes needs.
+template <class Real> KOKKOS_FUNCTION size_t prefix_work(int F) {
+  if constexpr (in_registers<Real>)
+    return host::prefix_work<Real>(F);
+  else
+    return portable::prefix_work(F);
+}
+
+/// x_t = (H_t + ridge I)^{-1} q_t at every one of n steps, H_t = alpha_t H_{t-1} + k_t k_t^T; no alpha means 1. k, q and
+/// x are [n,F] with rows ldk, ldq, ldx apart. H [F,F] is scratch afterwards. No barrier at either end.
+template <class Real>
+KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, const Real *alpha, const Real *k,
+                                    std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, Real *H, Real *x,
+                                    std::ptrdiff_t ldx, Real *work) {
+  if constexpr (in_registers<Real>)
+    host::solve_prefixes(n, F, ridge, alpha, k, ldk, q, ldq, H, x, ldx, work);
+  else
+    portable::solve_prefixes(team, n, F, ridge, alpha, k, ldk, q, ldq, H, x, ldx, work);
+}
+
+} // namespace recollect::tile

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// One number that changes when a results file's contents do. HDF5 checksums the rows of our tables, but neither the
+// texts that they point to nor the attributes.
+#pragma once
+#include "harness/files/hdf5_file.hpp"
+#include "harness/files/table.hpp"
+
+namespace recollect {
+
+/// Of the facts in any order. A file's digest is the sum, modulo 2^64, of those of its facts and of all its tables.
+std::uint64_t digest(const Facts &facts);
+std::uint64_t digest(const Table &table);
+
+} // namespace recollect

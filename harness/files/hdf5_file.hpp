@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// HDF5, and the only user of its headers. Files are made in memory and read from the disk: the library never writes to
+// a disk, so no failed write can leave it with a half-written file or an open one that it cannot close.
+//
+// Every failure is an input error (exit 3), one line that names file and dataset.
+#pragma once
+#include "harness/core/types.hpp"
+#include "harness/files/table.hpp"
+#include <memory>
+
+namespace recollect {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// A file under construction, in memory.
+class Hdf5Image {
+public:
+  Hdf5Image();
+  ~Hdf5Image();
+  void attributes(const std::string &schema, int schema_version, const Facts &meta); // of the root, and the group /meta
+  /// A compound dataset with a column a field, deflated, checksummed (Fletcher-32); texts are variable-length strings.
+  void table(const Table &table);
+  /// Row-major floating-point data, stored as `real`, where that has 16 bits as float32.
+  void array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
+             Real real);
+  /// The file, with the digest of its facts and tables as an attribute.
+  std::string bytes() const;
+
+private:
+  struct Contents;
+  std::unique_ptr<Contents> contents_;
+};
+
+struct NumericArray {
+  std::vector<std::uint64_t> dims;
+  std::vector<double> data;
+  std::string type = ""; // in the file: f64, f32, f16 or bf16; "" of integers, and to be written in the file's own type
+};
+
+/// A file on the disk, opened for reading.
+class Hdf5File {
+public:
+  explicit Hdf5File(const std::string &path);
+  ~Hdf5File();
+  const std::string &path() const { return path_; }
+  bool has(const std::string &name) const;
+  std::string schema() const;          // "" where there is none
+  int schema_version() const;          // 0 where there is none
+  std::uint64_t stored_digest() const; // 0 where there is none
+  Facts meta() const;
+  /// The names of all compound datasets.
+  std::vector<std::string> tables() const;
+  Table table(const std::string &name) const;
+  /// The names of the datasets outside of groups.
+  std::vector<std::string> datasets() const;
+  /// A floating-point dataset of `rank` dimensions, 0: of any number; of integers, too, where `whole`. `needs` completes
+  /// the message of a refusal: "[B,H,T,Dk]".
+  NumericArray array(const std::string &name, size_t rank, const std::string &needs, bool whole = false) const;
+
+private:
+  struct Contents;
+  std::string path_;
+  std::unique_ptr<Contents> contents_;
+};
+
+} // namespace recollect

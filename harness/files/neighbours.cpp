@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/files/neighbours.hpp"
+#include <algorithm>
+
+namespace recollect {
+namespace {
+
+const ConventionMistake &named(std::string_view name) {
+  return *std::find_if(convention_mistakes().begin(), convention_mistakes().end(),
+                       [&](const ConventionMistake &one) { return one.name == name; });
+}
+
+} // namespace
+
+const std::vector<ConventionMistake> &convention_mistakes() {
+  static const std::vector<ConventionMistake> all{
+      {"layout_differs",
+       "dimensions of arrays over steps are in another order than --layout says",
+       "every output, where T and H are more than 1; where T and H differ, as a shape that does not fit",
+       {"fla #547"}},
+      {"state_order_differs",
+       "states are [Dk,Dv] in place of [Dv,Dk], or the other way round: --state",
+       "outputs where an initial state is given, and the final state; where Dk and Dv differ, as a shape that does not "
+       "fit",
+       {"vllm #40956", "vllm #41292", "sgl-kernel-npu #640", "ROCm/aiter #4057", "fla #351"}},
+      {"gate_form_differs",
+       "gates are factors where logarithms are meant, or the other way round, or logarithms to another base: --gate",
+       "every output, where gates are not 1",
+       {"flashinfer #2490", "flashinfer #3680", "vllm #32846"}},
+      {"write_strength_form_differs",
+       "write strengths are used before or after sigmoid or doubling, and --beta says otherwise",
+       "every output",
+       {"PrismML llama.cpp #237"}},
+      {"scale_differs",
+       "queries are divided by sqrt(Dk), and --scale says otherwise, or the other way round",
+       "every output, by one factor where the layer is linear in the query",
+       {"mlx-lm #1798"}},
+      {"l2norm_differs",
+       "queries and keys are normalised, and --l2norm says otherwise, or the other way round",
+       "every output, where queries or keys are not unit vectors",
+       {"fla c:cde25dfd (#483)"}},
+      {"shared_heads_interleaved",
+       "head h of the result reads the shared head h % n in place of h / n",
+       "grouped heads: every head but the first and the last",
+       {"transformers #37533"}},
+      {"texts_joined",
+       "a packed text starts from the final state of the one before",
+       "packed texts: outputs and states of every text but the first",
+       {"mamba c:7438488 (#911)"}},
+      {"skip_term_missing", "outputs lack the skip term D v", "every output of a Mamba kernel that was given D", {}},
+      {"output_gate_missing",
+       "outputs are not multiplied by silu(z)",
+       "every output of a Mamba kernel that was given z",
+       {}}};
+  return all;
+}
+
+std::vector<Neighbour> neighbours(const Convention &c) {
+  std::vector<Neighbour> all;
+  const auto add = [&](const char *mistake, const std::string &said, const auto &change) {
+    Neighbour other{said, c, &named(mistake)};
+    change(other.convention);
+    all.push_back(std::move(other));
+  };
+  const auto flag = [](const char *name, const std::string &value) { return std::string(name) + " " + value; };
+  for (Layout layout : {Layout::bhtd, Layout::bthd, Layout::thd})
+    if (layout != c.layout)
+      add("layout_differs", flag("--layout", name_of(layout)), [&](Convention &o) { o.layout = layout; });
+  add("state_order_differs", flag("--state", c.state_kv ? "vk" : "kv"),
+      [](Convention &o) { o.state_kv = !o.state_kv; });
+  for (Gate gate : {Gate::factor, Gate::log, Gate::log2})
+    if (gate != c.gate && c.gate <= Gate::log2)
+      add("gate_form_differs", flag("--gate", name_of(gate)), [&](Convention &o) { o.gate = gate; });
+  for (Strength strength : {Strength::factor, Strength::sigmoid, Strength::doubled, Strength::sigmoid_double})
+    if (strength != c.strength)
+      add("write_strength_form_differs", flag("--beta", name_of(strength)),
+          [&](Convention &o) { o.strength = strength; });
+  for (Scale::Kind kind : {Scale::none, Scale::rsqrt})
+    if (kind != c.scale.kind)
+      add("scale_differs", flag("--scale", kind == Scale::none ? "1" : "rsqrt"), [&](Convention &o) {
+        o.scale = {kind, 1};
+      });
+  if (c.l2norm)
+    add("l2norm_differs", "no --l2norm: q and k as they are", [](Convention &o) { o.l2norm.reset(); });
+  else
+    add("l2norm_differs", "--l2norm 1e-6", [](Convention &o) { o.l2norm = 1e-6; });
+  add("shared_heads_interleaved", "head h of the result reading the shared head h % n in place of h / n",
+      [](Convention &o) { o.heads_interleaved = true; });
+  add("texts_joined", "every packed text starting from the final state of the one before",
+      [](Convention &o) { o.texts_joined = true; });
+  if (c.gate == Gate::mamba) {
+    add("skip_term_missing", "outputs that lack D v", [](Convention &o) { o.skip_ignored = true; });
+    add("output_gate_missing", "outputs that are not multiplied by silu(z)",
+        [](Convention &o) { o.gate_ignored = true; });
+  }
+  return all;
+}
+
+} // namespace recollect

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users and kernels get wrong about conventions: part of the catalogue of mistakes. They are not made on the layer's
+// arrays, as those of harness/check/mistakes/ are: the arrays themselves are read in another convention.
+#pragma once
+#include "harness/files/convention.hpp"
+#include <string_view>
+
+namespace recollect {
+
+struct ConventionMistake {
+  std::string name;
+  std::string what;                 // in one sentence
+  std::string shows;                // how it shows, and on which inputs
+  std::vector<std::string> reports; // public reports
+};
+const std::vector<ConventionMistake> &convention_mistakes();
+inline std::vector<std::string> names(const ConventionMistake &mistake) { return {mistake.name}; } // core/lookup.hpp
+
+/// A convention that differs in one switch, what to tell whoever forgot the switch, and the mistake that it is.
+struct Neighbour {
+  std::string said;
+  Convention convention;
+  const ConventionMistake *mistake;
+};
+std::vector<Neighbour> neighbours(const Convention &convention);
+
+} // namespace recollect

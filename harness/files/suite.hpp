@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which claims to verify, how hard, and at which points of the user's own. "quick" and "full" are built in; any other
+// name is the path of a TOML file:
+//
+//   claims = ["snr_*", "swap-theorem"]   # ids or globs
+//   effort = "quick"                     # or "full"
+//   seed = 1
+//   [[point]]                            # measures that claim at these parameters, in place of the suite's own points
+//   claim = "snr_linear"
+//   d = 48
+//   [[run]]                              # what `run --suite` runs
+//   name = "capacity"                    # of the experiment, in the file's plan and over its figures
+//   title = "Pairs recalled against n / d"
+//   printed = "002 §3: n = d at most"    # what a paper prints, beside what is found
+//   variants = ["linear", "delta_net"]   # names or globs; all where absent
+//   tasks = ["recall"]
+//   set = { d = 16, n = "4:64:*2" }      # values as for --set
+//   seeds = 5
+//   tune = true
+//   form = "fast"
+//   dtype = "f64"
+//
+//   [[train]]                            # what `train --suite` trains; also title and printed
+//   name = "mqar"
+//   set = { mixer = ["softmax", "vla"], steps = 500 }
+//   seeds = 5
+//
+//   [[statement]]                        # what a paper asserts of them, judged when they are trained
+//   row = "vla-mqar-capacity-curve"      # of the ledger
+//   paper = "004 Table 9: VLA 1.000, softmax .081"
+//   experiment = "mqar"
+//   where = { pairs = 24 }               # of both sides, where the experiment has more than one
+//   above = { mixer = "vla" }            # a comparison: the settings that choose either side's models
+//   below = { mixer = "softmax" }        # a side may name an `experiment` of its own
+//                                        # a list of values, or of experiments, makes a statement each
+//   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
+//   measure = "accuracy"                 # on held-out texts; or "loss", or "diverged", the share of runs that did
+//   undecided = "texts"                  # why these models cannot decide it: they differ from the paper's in this
+//   step = 200                           # in place of held-out texts the training's own, in the curve up to this step
+//
+// `verify` takes the claims of a file, `run` its runs, `train` its trainings and statements.
+#pragma once
+#include "harness/files/results.hpp"
+#include <cmath>
+
+namespace recollect {
+
+/// One [[run]] or [[train]].
+struct Experiment {
+  RunRequest request; // its `experiment` is the name
+  std::string title, printed;
+};
+
+/// One [[statement]] (harness/train/statements.hpp).
+struct Statement {
+  std::string row, paper, experiment, measure = "accuracy";
+  std::string undecided;            // in what the models differ from the paper's, so that they cannot decide it; or ""
+  Assignments where, first, second; // first: above, or of; second: below
+  bool compares = false;            // the two; else numbers decide
+  double least = -HUGE_VAL, most = HUGE_VAL;
+  int step = 0; // 0: held-out texts
+};
+
+struct Suite {
+  std::string path; // of its file, "" where it is built in
+  std::vector<std::string> claims{"all"};
+  Effort effort = Effort::quick;
+  std::optional<std::uint64_t> seed;
+  struct UserPoint {
+    std::string claim;
+    Assignments parameters;
+  };
+  std::vector<UserPoint> points;
+  std::vector<Experiment> experiments, trainings; // a training's request has settings and seeds alone
+  std::vector<Statement> statements;
+};
+
+/// Usage error that names the line and the key for an unknown key, a value of another type than its key's, or a number
+/// that cannot be; input error for a file that is missing or no TOML. The names of layers, tasks, claims and their
+/// parameters are checked where they are looked up.
+Suite load_suite(const std::string &name);
+
+struct VerifyRequest {
+  Suite suite;
+  std::vector<std::string> claims; // replaces the suite's own list where not empty
+  const std::vector<std::string> &patterns() const { return claims.empty() ? suite.claims : claims; }
+  std::uint64_t seed = 1;
+  std::vector<Assignments> points; // --point, each applied to every selected claim
+};
+
+/// How every claim selected is to be measured, once for each of its points. A claim of the full suite is left out of a
+/// quick one unless it was named. Usage error for a bad value at a point, and for a point of the suite at a claim that the
+/// suite does not select.
+std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected);
+
+/// What is known before of how long a claim takes beside others: those of the full suite alone the longest, then those
+/// that run many layers on tasks, then those that run layers on sequences of their own, then algebra.
+double work_of(const Claim &claim);
+
+} // namespace recollect

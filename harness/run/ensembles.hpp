@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of a run, by what they have in common.
+#pragma once
+#include "harness/files/results.hpp"
+
+namespace recollect {
+
+/// All cases that differ in their seed alone, trials left out.
+struct Ensemble {
+  std::string experiment, task, variant, form, real;
+  std::string headline;                                   // the task's first metric
+  std::string setting, chosen;                            // "tuned", "beta=0.5"
+  std::map<std::string, std::string> of_task, of_variant; // name -> value as text, as planned
+  double chance = 0, ceiling = 0;                         // of the headline; NaN where there is none
+  double state_bytes = 0;                                 // of a head
+  bool larger_is_better = false;                          // of the headline
+  /// Metric -> seed -> value. NaN and Inf are values.
+  std::map<std::string, std::map<std::uint64_t, double>> values;
+};
+
+/// In order of the seed; empty where it has no such metric.
+std::vector<double> values_of(const Ensemble &ensemble, const std::string &metric);
+
+/// In the order of the plan; those without any result are left out.
+std::vector<Ensemble> ensembles_of(const Results &results);
+
+/// Seeds that both have in this metric: the values, in order of the seed.
+struct SharedSeeds {
+  std::vector<double> first, second;
+};
+SharedSeeds shared_seeds(const Ensemble &first, const Ensemble &second, const std::string &metric);
+
+/// Which parameters are not the same everywhere: of a task within its experiment, of a layer within its task.
+class Swept {
+public:
+  explicit Swept(const std::vector<Ensemble> &all);
+  /// Name -> value in `one`, of the swept ones alone.
+  std::map<std::string, std::string> of_task(const Ensemble &one) const;
+  std::map<std::string, std::string> of_variant(const Ensemble &one) const;
+
+private:
+  /// (experiment, task, variant or "", name) -> all its values
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::set<std::string>> values_;
+  std::map<std::string, std::string> several(const Ensemble &one, const std::string &variant,
+                                             const std::map<std::string, std::string> &mine) const;
+};
+
+} // namespace recollect

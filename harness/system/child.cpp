@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/system/child.hpp"
+#include "harness/core/error.hpp"
+#include "harness/system/confine.hpp"
+#include "harness/system/memory.hpp"
+#include "harness/system/subprocess.hpp"
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <new>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace recollect {
+namespace {
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(descriptor, bytes.data(), bytes.size());
+    if (n <= 0) return false;
+    bytes.remove_prefix(size_t(n));
+  }
+  return true;
+}
+
+void limit(int what, rlim_t most) {
+  rlimit now{};
+  if (getrlimit(what, &now) == 0) now.rlim_cur = std::min(most, now.rlim_max), setrlimit(what, &now);
+}
+
+/// Everything the child does: it writes one status byte, then the result or the error message.
+[[noreturn]] void live(int answer, const std::function<std::string()> &work, unsigned seconds) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);                        // ends with its parent
+  if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // closes inherited files and their locks
+  close_range(unsigned(answer) + 1, ~0u, 0);
+  limit(RLIMIT_CORE, 0);
+  if (seconds) limit(RLIMIT_CPU, seconds);
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (int stream = 0; nowhere >= 0 && stream < 3; ++stream)
+    dup2(nowhere, stream); // a library's messages are not for users
+  confine_to_reading();
+  bool written = false;
+  try {
+    const std::string result = work();
+    written = write_all(answer, std::string_view("\0", 1)) && write_all(answer, result);
+  } catch (const Error &failure) {
+    written = write_all(answer, std::string(1, char(failure.code)) + failure.what());
+  } catch (const std::exception &failure) { // probably out of memory, so the message must not allocate
+    const char code = char(exit_input);
+    written = write_all(answer, std::string_view(&code, 1)) && write_all(answer, failure.what());
+  }
+  _exit(written ? 0 : 1);
+}
+
+/// A pipe, not a file in memory: ulimit -f limits those too.
+class Pipe {
+public:
+  Pipe() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
+  }
+  ~Pipe() {
+    for (int side : {0, 1}) close_side(side);
+  }
+  Pipe(const Pipe &) = delete;
+  Pipe &operator=(const Pipe &) = delete;
+  int in() const { return ends_[1]; }
+
+  /// Everything that is written until nobody has the other side; false where it cannot be read to its end. Closes the pipe.
+  bool read_all(std::string &bytes) {
+    close_side(1);
+    std::vector<char> block(1 << 16);
+    ssize_t n;
+    while ((n = read(ends_[0], block.data(), block.size())) > 0 || (n < 0 && errno == EINTR))
+      if (n > 0) bytes.append(block.data(), size_t(n));
+    close_side(0); // a child that still writes ends
+    return n == 0;
+  }
+
+private:
+  void close_side(int side) {
+    if (ends_[size_t(side)] >= 0) close(ends_[size_t(side)]);
+    ends_[size_t(side)] = -1;
+  }
+  std::array<int, 2> ends_{};
+};
+
+} // namespace
+
+std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds) {
+  Pipe answer;
+  const pid_t child = answer.in() < 0 ? -1 : fork_to_await();
+  if (child < 0) input_error(what + " needs a process of its own, and none can be started");
+  if (child == 0) live(answer.in(), work, seconds);
+  std::string bytes;
+  const bool whole = answer.read_all(bytes);
+  int status = 0;
+  if (!awaited(child, status)) input_error(what + " needs a process of its own, whose end cannot be awaited");
+  if (!whole) input_error(what + ": the result cannot be read back");
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    input_error(what + " takes more than " + std::to_string(seconds) + " s: the file is damaged");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())
+    input_error(what + " crashed the HDF5 library: the file is damaged, or memory ran out");
+  const int code = static_cast<unsigned char>(bytes[0]);
+  bytes.erase(0, 1);
+  if (code) throw Error(ExitCode(code), bytes);
+  return bytes;
+}
+
+std::string reading_in_child(const std::string &path, const std::function<std::string()> &work) {
+  // A deflated byte expands to at most 1032, which the slowest machine reads in 10 us. 8 of these become a table cell of 64
+  // bytes; the library's own memory comes on top.
+  constexpr unsigned least_seconds = 10, bytes_per_second = 100'000;
+  constexpr std::uint64_t bytes_a_byte = 8256, least_bytes = 256 << 20;
+  struct stat s {};
+  const auto bytes = stat(path.c_str(), &s) == 0 ? std::uint64_t(s.st_size) : 0;
+  return in_child(
+      "reading " + path,
+      [&] {
+        std::uint64_t pages = 0; // of this process's address space
+        std::ifstream("/proc/self/statm") >> pages;
+        const std::uint64_t held = pages * std::uint64_t(sysconf(_SC_PAGESIZE));
+        const std::uint64_t most = std::min(memory_limit(), least_bytes + saturating_product(bytes, bytes_a_byte));
+        limit(RLIMIT_AS, held + std::min<std::uint64_t>(most, RLIM_INFINITY - 1 - held));
+        try {
+          return work();
+        } catch (const std::bad_alloc &) {
+          input_error("reading " + path + " needs more than --memory allows");
+        }
+      },
+      unsigned(std::min<std::uint64_t>(least_seconds + bytes / bytes_per_second, 1u << 30)));
+}
+
+} // namespace recollect

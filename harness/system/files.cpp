@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/system/files.hpp"
+#include "harness/core/error.hpp"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace recollect {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string system_reason() { return std::strerror(errno) + std::string(errno == EFBIG ? " (ulimit -f)" : ""); }
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(size_t(n));
+  }
+  return true;
+}
+
+std::string folder_of(const std::string &path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+bool sync_folder(const std::string &path) {
+  const int folder = open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return false;
+  const bool synced = fsync(folder) == 0;
+  close(folder);
+  return synced;
+}
+
+/// The file that PATH stands for after its symbolic links, also where that file does not exist yet.
+std::string followed(const std::string &path) {
+  std::error_code failure;
+  fs::path now = path;
+  for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(now, failure)); ++links) {
+    const fs::path next = fs::read_symlink(now, failure);
+    if (failure) break;
+    now = next.is_absolute() ? next : now.parent_path() / next;
+  }
+  return now.string();
+}
+
+struct Identity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool exists = false;
+  bool operator==(const Identity &o) const { return exists && o.exists && device == o.device && inode == o.inode; }
+};
+Identity identity(const struct stat &s) { return {s.st_dev, s.st_ino, true}; }
+Identity identity_of(const std::string &path) {
+  struct stat s;
+  return stat(path.c_str(), &s) == 0 ? identity(s) : Identity{};
+}
+
+std::string normal_form(const std::string &path) {
+  std::error_code failure;
+  const fs::path full = fs::weakly_canonical(path, failure);
+  return failure ? path : full.string();
+}
+
+} // namespace
+
+OutputFile::OutputFile(const std::string &path) : path_(path), target_(followed(path)) {
+  partial_ = target_ + ".partial", temporary_ = target_ + ".partial.new";
+  const std::string folder = folder_of(target_);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse("the folder " + folder + " is missing or not writable");
+  struct stat s;
+  if (lstat(target_.c_str(), &s) != 0) return;
+  if (!S_ISREG(s.st_mode)) refuse(S_ISDIR(s.st_mode) ? "it is a folder" : "it exists and is not a regular file");
+  // The mode is asked as well, since the superuser may write any file.
+  if (access(target_.c_str(), W_OK) != 0 || (s.st_mode & 0222) == 0) refuse("it is write-protected");
+}
+
+OutputFile::~OutputFile() = default;
+
+void OutputFile::refuse(const std::string &why) const { input_error("cannot write " + path_ + ": " + why); }
+
+void OutputFile::lock() {
+  if (!lock_) lock_.reset(new LockFile(target_, "cannot write " + path_ + ": "));
+}
+
+bool OutputFile::adopt() {
+  lock();
+  struct stat s;
+  if (lstat(partial_.c_str(), &s) != 0) {
+    lock_.reset();
+    return false;
+  }
+  if (!S_ISREG(s.st_mode)) refuse(partial_ + " is not a regular file");
+  return has_partial_ = true;
+}
+
+/// `name` becomes `bytes`, in one step and forced to the disk. Everything beside the target is this process's: it has the
+/// lock.
+void OutputFile::replace(const std::string &name, std::string_view bytes) const {
+  unlink(temporary_.c_str()); // left by a process that died between writing and renaming
+  const int descriptor = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) refuse("cannot create " + temporary_ + ": " + system_reason());
+  struct stat s;
+  const bool written = (stat(target_.c_str(), &s) != 0 || fchmod(descriptor, s.st_mode & 07777) == 0) &&
+                       write_all(descriptor, bytes) && fsync(descriptor) == 0;
+  const std::string why = system_reason();
+  if (close(descriptor) == 0 && written && rename(temporary_.c_str(), name.c_str()) == 0) {
+    if (!sync_folder(name)) refuse("its folder cannot be forced to the disk: " + system_reason());
+    return;
+  }
+  const std::string later = system_reason();
+  unlink(temporary_.c_str());
+  refuse(written ? later : why);
+}
+
+void OutputFile::checkpoint(std::string_view bytes) {
+  lock();
+  if (!has_partial_ && access(partial_.c_str(), F_OK) == 0) {
+    lock_.reset();
+    refuse(partial_ + " holds an interrupted run: complete it with --resume, or remove it");
+  }
+  replace(partial_, bytes);
+  has_partial_ = true;
+}
+
+void OutputFile::publish(std::string_view bytes) {
+  lock();
+  // The folder is forced to the disk before PATH.partial goes: a file system may keep one of a folder's changes and lose
+  // another.
+  replace(target_, bytes);
+  abandon();
+}
+
+void OutputFile::abandon() {
+  if (has_partial_) unlink(partial_.c_str()), unlink(temporary_.c_str()); // what a process died writing, too
+  has_partial_ = false;
+  lock_.reset();
+}
+
+void write_file(const std::string &path, std::string_view bytes) {
+  struct stat s;
+  if (stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a reader never opens
+    if (descriptor < 0) input_error("cannot write " + path + ": " + system_reason());
+    fcntl(descriptor, F_SETFL, 0);
+    const bool written = write_all(descriptor, bytes);
+    const std::string why = system_reason();
+    if (close(descriptor) != 0 || !written) input_error("cannot write " + path + ": " + why);
+    return;
+  }
+  OutputFile(path).publish(bytes);
+}
+
+void require_regular_file(const std::string &path) {
+  struct stat s;
+  if (stat(path.c_str(), &s) != 0)
+    input_error(errno == ENOENT ? "no such file: " + path : "cannot read " + path + ": " + system_reason());
+  if (!S_ISREG(s.st_mode))
+    input_error("cannot read " + path + ": it is " + (S_ISDIR(s.st_mode) ? "a folder" : "not a regular file"));
+  if (access(path.c_str(), R_OK) != 0) input_error("cannot read " + path + ": " + system_reason());
+}
+
+std::string read_regular_file(const std::string &path) {
+  require_regular_file(path);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) input_error("cannot read " + path + ": " + system_reason());
+  std::string bytes;
+  char block[1 << 16];
+  ssize_t n;
+  while ((n = read(descriptor, block, sizeof block)) > 0 || (n < 0 && errno == EINTR))
+    if (n > 0) bytes.append(block, size_t(n));
+  const std::string why = system_reason();
+  close(descriptor);
+  if (n < 0) input_error("cannot read " + path + ": " + why);
+  return bytes;
+}
+
+void refuse_overlap(const std::vector<std::string> &outputs, const std::vector<std::string> &inputs) {
+  struct Place {
+    std::string named, full;
+    Identity identity;
+  };
+  const auto place = [](const std::string &named, const std::string &path) {
+    return Place{named, normal_form(path), identity_of(path)};
+  };
+  const auto same = [](const Place &a, const Place &b) { return a.full == b.full || a.identity == b.identity; };
+  std::vector<Place> written, read;
+  for (const std::string &path : inputs)
+    if (!path.empty()) read.push_back(place(path, path));
+  for (const std::string &path : outputs) {
+    if (path.empty()) continue;
+    const Place target = place(path, path);
+    for (const Place &other : written)
+      if (same(target, other)) usage_error("two outputs are one file: " + other.named + " and " + path);
+    for (const std::string suffix : {"", ".partial", ".partial.new", ".lock", ".lease"})
+      for (const Place &input : read)
+        if (same(place(path + suffix, followed(path) + suffix), input))
+          usage_error("the output " + path + " would overwrite the input " + input.named);
+    written.push_back(target);
+  }
+}
+
+void open_standard_descriptors() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor)
+    if (fcntl(descriptor, F_GETFD) < 0) {
+      const int opened = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY);
+      if (opened >= 0 && opened != descriptor) dup2(opened, descriptor), close(opened);
+    }
+}
+
+} // namespace recollect

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/bench/bench.hpp"
+#include "harness/call/equivalence.hpp"
+#include "harness/call/forward.hpp"
+#include "harness/core/error.hpp"
+#include "tests/benches.hpp"
+#include "tests/testing.hpp"
+#include <cmath>
+#include <memory>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(bench_cases)
+
+/// The form's row after the fewest samples.
+BenchResult timed(const BenchCase &c, Ceilings *ceilings = nullptr) {
+  BenchSettings quick;
+  quick.rule.least_seconds = 0, quick.rule.most = 5, quick.ceilings = ceilings;
+  return bench(c, quick).at(0);
+}
+
+BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
+  const auto plan = bench_plan(request_for("gated_delta_net", {"chunked"}));
+  const BenchResult r = timed(plan[0]);
+  BOOST_TEST(r.status == "ok", r.reason);
+  BOOST_TEST(r.seconds.size() >= 5u);
+  BOOST_TEST((r.timing.low <= r.timing.median && r.timing.median <= r.timing.high && r.timing.low > 0));
+  // q, k of 8, v, o of 4, beta and alpha for 200 steps, the state of 8 x 4 in and out for two heads
+  BOOST_TEST(r.bytes == 4 * (200 * (8 + 8 + 4 + 4 + 1 + 1) + 2 * 2 * 32));
+  // The tensors and the form's own, which are of their size: not what the caches are flushed with, 64 MiB at least.
+  BOOST_TEST((r.peak_bytes >= std::int64_t(r.bytes) && r.peak_bytes < 1 << 20), r.peak_bytes);
+}
+
+BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_counted_and_held_to_their_type) {
+  for (Real real : {Real::bf16, Real::f16}) {
+    auto request = request_for("gated_delta_net", {"chunked"});
+    request.real = real;
+    BenchCase c = bench_plan(request)[0];
+    const BenchResult r = timed(c);
+    BOOST_TEST(r.status == "ok", r.reason);
+    BOOST_TEST(r.storage == name_of(real));
+    // q, k, v, o in 2 bytes; beta, alpha and the states in 4
+    BOOST_TEST(r.bytes == 200 * (2 * (8 + 8 + 4 + 4) + 4 * 2) + 4 * 2 * 2 * 32);
+    // The error is that of o's rounding, 2^-8 or 2^-11 of a number at most, and no less than a tenth of it somewhere.
+    BOOST_TEST((r.error < epsilon_of(real) && r.error > epsilon_of(real) / 20), r.error);
+    if (counts_work()) BOOST_TEST(r.reason == "arrays converted to float32 and back within the time");
+    c.backward = true;
+    const BenchResult back = timed(c);
+    BOOST_TEST(back.status == "ok", back.reason);
+    // q, k, v, dq, dk, dv, do in 2 bytes; beta, alpha, their gradients, S, dS in and dS out in 4
+    BOOST_TEST(back.bytes == 200 * (2 * (2 * (8 + 8 + 4) + 4) + 4 * 2 * 2) + 4 * 3 * 2 * 32);
+  }
+}
+
+/// Another layer's float32 kernel passes for none in 16 bits.
+BOOST_AUTO_TEST_CASE(a_wrong_form_in_16_bits_gets_no_time) {
+  Variant broken = find_variant("linear");
+  for (Form &form : broken.forms)
+    if (form.name == "chunked") form.f32 = find_variant("softmax").forms[0].f32;
+  auto request = request_for("linear", {"chunked"});
+  request.real = Real::bf16;
+  BenchCase c = bench_plan(request)[0];
+  c.variant = &broken, c.form = broken.find_form("chunked");
+  c.params = variant_params(find_variant("softmax"));
+  BOOST_TEST(timed(c).status == "wrong");
+}
+
+BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
+  Variant broken = find_variant("linear");
+  for (Form &form : broken.forms)
+    if (form.name == "chunked") form.f32 = find_variant("softmax").forms[0].f32;
+  BenchCase c = bench_plan(request_for("linear", {"fast"}))[0];
+  c.variant = &broken, c.form = broken.find_form("chunked");
+  c.params = variant_params(find_variant("softmax"));
+  const BenchResult r = timed(c);
+  BOOST_TEST(r.status == "wrong");
+  BOOST_TEST(r.seconds.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_form_that_leaves_outputs_unwritten_when_it_is_timed_gets_no_time) {
+  Variant lazy = find_variant("linear");
+  for (Form &form : lazy.forms)
+    if (form.name == "chunked") {
+      const auto whole = form.f32;
+      auto passes = std::make_shared<int>(0);
+      form.f32 = [whole, passes](const auto &call) { // right in its first pass, and idle from then on
+        if (++*passes == 1) whole(call);
+      };
+    }
+  BenchCase c = bench_plan(request_for("linear", {"chunked"}))[0];
+  c.variant = &lazy, c.form = lazy.find_form("chunked");
+  const BenchResult r = timed(c);
+  BOOST_TEST((r.status == "wrong" && r.seconds.empty()));
+  BOOST_TEST(r.reason == "the timed pass left 800 of 800 numbers of o unwritten, or NaN");
+}
+
+BOOST_AUTO_TEST_CASE(a_form_that_computes_something_else_when_it_is_timed_gets_no_time) {
+  Variant spoilt = find_variant("linear");
+  for (Form &form : spoilt.forms)
+    if (form.name == "chunked") {
+      const auto once = form.f32;
+      auto passes = std::make_shared<int>(0);
+      form.f32 = [once, passes](const auto &call) { // from the second pass on it starts from its own final state
+        if (++*passes > 1) once(call);
+        once(call);
+      };
+    }
+  BenchCase c = bench_plan(request_for("linear", {"chunked"}))[0];
+  c.variant = &spoilt, c.form = spoilt.find_form("chunked");
+  const BenchResult r = timed(c);
+  BOOST_TEST((r.status == "wrong" && r.seconds.empty()), r.reason);
+  BOOST_TEST(r.reason.find("after timing its output deviates by") == 0u, r.reason);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_below_its_limit_is_an_error) {
+  const auto plan = bench_plan(request_for("linear", {"chunked"}));
+  Ceilings measured{{{"bytes", "copy", "1 MiB", 1e3}}}; // of a machine that was busy: they are measured anew
+  const BenchResult again = timed(plan[0], &measured);
+  BOOST_TEST((again.status == "ok" && again.bound == "bytes" && again.limit > 0), again.reason);
+  BOOST_TEST(measured.bytes_per_second() > 1e6);
+  BenchCase c = plan[0];
+  Variant heavy = *c.variant; // whose definition is said to take 10^18 operations a step
+  heavy.cost = Cost(1e18), c.variant = &heavy, c.form = heavy.find_form("chunked");
+  const BenchResult wrong = timed(c, &measured);
+  BOOST_TEST((wrong.status == "wrong" && wrong.bound == "flops"));
+  BOOST_TEST(wrong.reason.find("it cannot have done all of its work") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(limits_are_bytes_or_flops_whichever_takes_longer) {
+  const auto plan = bench_plan(request_for("linear", {"chunked"}));
+  const Ceilings ceilings{
+      {{"bytes", "copy", "1 MiB", 1e9}, {"f32", "gemm", "8 x 8", 1e12}, {"bf16", "gemm", "8 x 8", 1e13}}};
+  BenchResult r;
+  r.bench_case = &plan[0], r.storage = "f32", r.bytes = 1e6, r.flops = 5e9;
+  set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 5e-3) < 1e-12 && r.bound == "flops"));
+  r.flops = 5e8, set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
+  r.storage = "bf16", set_limit(r, ceilings); // of a peer: half of the bytes
+  BOOST_TEST((std::fabs(r.limit - 5e-4) < 1e-12 && r.bound == "bytes"));
+  BenchCase stored = plan[0]; // whose bytes are counted by its type already, and whose products are of 16 bits
+  stored.real = Real::bf16, r.bench_case = &stored, set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
+  r.flops = 5e10, set_limit(r, ceilings);
+  BOOST_TEST((std::fabs(r.limit - 5e-3) < 1e-12 && r.bound == "flops"));
+}
+
+BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
+  auto request = request_for("gated_delta_net", {"fast"});
+  request.backward = true;
+  BenchCase c = bench_plan(request)[0];
+  BOOST_TEST(name_of(c) == "gated_delta_net/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32/backward");
+  const BenchResult right = timed(c);
+  BOOST_TEST(right.status == "ok", right.reason);
+  BOOST_TEST((right.error > 0 && right.flops == 0 && right.seconds.size() >= 5u));
+  // q, k of 8, v, do of 4, beta and alpha for 200 steps, gradients of all but do; the states S, dS in and dS out
+  BOOST_TEST(right.bytes == 4 * (200 * (2 * (8 + 8 + 4 + 1 + 1) + 4) + 3 * 2 * 32));
+
+  Variant broken = *c.variant; // its value of the gates' gradients is the write's alone
+  for (Form &form : broken.forms)
+    if (form.vjp) form.vjp.f32 = find_variant("leaky_lms").forms[1].vjp.f32;
+  c.variant = &broken, c.form = broken.find_form("chunked");
+  const BenchResult wrong = timed(c);
+  BOOST_TEST((wrong.status == "wrong" && wrong.seconds.empty()));
+  BOOST_TEST(wrong.reason.find("deviates by") != std::string::npos);
+
+  for (Form &form : broken.forms) form.vjp = {};
+  BOOST_TEST(timed(c).reason == "has no backward pass");
+}
+
+BOOST_AUTO_TEST_CASE(what_memory_cannot_hold_is_skipped_before_anything_is_allocated) {
+  auto request = request_for("linear", {"fast"});
+  request.shapes = {{1 << 20, 1 << 20, 1 << 20, 64, 64}}; // 2^66 numbers
+  const auto plan = bench_plan(request);
+  const BenchResult r = timed(plan[0]);
+  BOOST_TEST(r.status == "skipped");
+  BOOST_TEST(r.reason.find("--memory allows") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_T) {
+  auto request = request_for("linear", {"chunked"});
+  request.shapes = swept(request.shapes, "T=64:1024:*2");
+  const auto plan = bench_plan(request);
+  std::vector<BenchResult> results;
+  for (const BenchCase &c : plan) {
+    BenchResult r;
+    r.bench_case = &c, r.timing.median = 1e-6 * std::pow(c.shape.T, 1.5);
+    results.push_back(r);
+  }
+  const auto fits = growth(results);
+  BOOST_TEST_REQUIRE(fits.size() == 1u);
+  BOOST_TEST(fits[0].name == "recollect/linear/chunked/B:1/H:2/Dk:8/Dv:4/f32");
+  BOOST_TEST(std::fabs(fits[0].exponent - 1.5) < 1e-9);
+  results.resize(2);
+  BOOST_TEST(growth(results).empty()); // two points are no fit
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/system/child.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/packing.hpp"
+#include "harness/system/memory.hpp"
+#include "tests/testing.hpp"
+#include <csignal>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(child)
+
+BOOST_AUTO_TEST_CASE(results_and_errors_come_back_and_crashes_are_errors) {
+  const std::string zero("a\0b", 3);
+  BOOST_TEST(in_child("x", [&] { return zero; }) == zero);
+  BOOST_TEST(in_child("x", [] { return std::string(10 << 20, 'y'); }).size() == size_t(10) << 20);
+  BOOST_CHECK_EXCEPTION(in_child("x", []() -> std::string { usage_error("no"); }), Error,
+                        [](const Error &e) { return e.code == exit_usage && std::string(e.what()) == "no"; });
+  BOOST_CHECK_EXCEPTION(in_child("x", []() -> std::string { throw std::bad_alloc(); }), Error,
+                        [](const Error &e) { return e.code == exit_input; });
+  const auto crash = []() -> std::string {
+    signal(SIGSEGV, SIG_DFL); // not the test framework's
+    raise(SIGSEGV);
+    return "";
+  };
+  BOOST_CHECK_EXCEPTION(in_child("reading x.h5", crash), Error, [](const Error &e) {
+    return e.code == exit_input && std::string(e.what()).rfind("reading x.h5 crashed", 0) == 0;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_child_takes_no_more_time_and_memory_than_it_may) {
+  const auto never_ends = []() -> std::string {
+    for (volatile int turns = 0;; turns = turns + 1) {
+    }
+  };
+  BOOST_CHECK_EXCEPTION(in_child("x", never_ends, 1), Error, [](const Error &e) {
+    return std::string(e.what()) == "x takes more than 1 s: the file is damaged";
+  });
+  set_memory_limit(64 << 20);
+  const auto take = [](size_t bytes) { // pages anew: the heap may hold as many that earlier tests have freed
+    return reading_in_child("x.h5", [=]() -> std::string {
+      if (mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        throw std::bad_alloc();
+      return "taken";
+    });
+  };
+  BOOST_TEST(take(32 << 20) == "taken");
+  BOOST_CHECK_EXCEPTION(take(96 << 20), Error, [](const Error &e) {
+    return e.code == exit_input && std::string(e.what()) == "reading x.h5 needs more than --memory allows";
+  });
+  set_memory_limit(0);
+}
+
+/// What the child hands over is no file: `ulimit -f` was reported as a crash of the HDF5 library.
+BOOST_AUTO_TEST_CASE(a_limit_of_files_is_none_of_results) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  setrlimit(RLIMIT_FSIZE, &none);
+  const size_t size = in_child("x", [] { return std::string(1 << 20, 'y'); }).size();
+  setrlimit(RLIMIT_FSIZE, &before);
+  BOOST_TEST(size == size_t(1) << 20);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_packed_is_unpacked) {
+  Packer pack;
+  pack << 7 << 0.5 << std::string("text\0zero", 9) << std::vector<double>{1, 2, 3} << std::vector<double>{};
+  Unpacker unpack(pack.bytes);
+  BOOST_TEST(unpack.next<int>() == 7);
+  BOOST_TEST(unpack.next<double>() == 0.5);
+  BOOST_TEST(unpack.next<std::string>() == std::string("text\0zero", 9));
+  std::vector<double> three, none{9};
+  unpack >> three >> none;
+  BOOST_TEST((three == std::vector<double>{1, 2, 3} && none.empty()));
+  BOOST_CHECK_THROW(unpack.next<int>(), std::logic_error);
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_given_in_bytes_or_units) {
+  BOOST_TEST(parse_bytes("1000", "--memory") == 1000u);
+  BOOST_TEST(parse_bytes("2K", "--memory") == 2048u);
+  BOOST_TEST(parse_bytes("1.5GiB", "--memory") == 3u << 29);
+  for (const char *bad : {"", "G", "x", "-1", "1X", "1KK", "0", "1e40"})
+    BOOST_CHECK_THROW(parse_bytes(bad, "--memory"), Error);
+  BOOST_TEST(saturating_product(std::uint64_t(1) << 63, 4) > memory_limit());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+} // namespace recollect

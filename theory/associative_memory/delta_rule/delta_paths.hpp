@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The convergence of DeltaNet: independent runs of delta_net from S_0 = 0 on random keys, and the exact laws of their
+// errors.
+//
+// With v_t = S* k_t + e_t, e_t independent of the key with covariance R, the error E_t = S_t - S* obeys
+// E_t = E_{t-1} (I - beta k k^T) + beta e_t k^T. For isotropic keys of width d (unit: on the sphere; Gaussian: N(0, I)):
+//   E |E_t|^2 = f E |E_{t-1}|^2 + beta^2 tr(R) E|k|^2,  f = 1 - beta (2 - beta) / d  or  1 - 2 beta + beta^2 (d + 2)
+//   E S_t - S* = (1 - beta E[k_1^2])^t (S_0 - S*),  E[k_1^2] = 1/d  or  1
+#pragma once
+#include "theory/associative_memory/delta_rule/runs.hpp"
+#include "theory/support/layer_points.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+
+struct DeltaPaths {
+  KeyLaw keys;
+  int d, dv;
+  double beta, noise; // R = noise^2 I
+
+  double factor() const {
+    return keys == KeyLaw::unit ? 1 - beta * (2 - beta) / d : 1 - 2 * beta + beta * beta * (d + 2);
+  }
+  double inflow() const { return beta * beta * noise * noise * dv * (keys == KeyLaw::unit ? 1 : d); }
+  /// The stationary E |E|^2; for Gaussian keys it exists for beta < 2 / (d + 2).
+  double floor() const { return inflow() / (1 - factor()); }
+  /// E |E_t|^2 from |E_0|^2.
+  double square_after(int t, double start) const {
+    double square = start;
+    for (int i = 0; i < t; ++i) square = factor() * square + inflow();
+    return square;
+  }
+};
+
+inline Dense random_target(int d, int dv, std::uint64_t seed) {
+  return normal_matrix(dv, d, seed, "delta paths/target");
+}
+
+/// v = target k + noise e, write strength beta at every step.
+inline Sequence draw_paths(const DeltaPaths &law, int T, const Dense &target, const Stretch &stretch) {
+  Sequence s;
+  s.shape = {int(stretch.runs), 1, T, law.d, law.dv};
+  s.k = random_keys(law.keys, T, law.d, stretch), s.q = s.k;
+  s.v = mapped(target, s.k);
+  if (law.noise != 0) {
+    const std::vector<double> noise = stretch.normals("noise", size_t(T) * law.dv);
+    for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += law.noise * noise[i];
+  }
+  s.beta.assign(stretch.runs * T, law.beta);
+  return s;
+}
+inline Output run_paths(const Sequence &s) { return forward(find_variant("delta_net"), s); }
+
+/// Mean of |S_T - target|^2 over runs of T steps.
+inline Mean mean_error(const DeltaPaths &law, int T, const Dense &target, std::uint64_t seed, double wanted) {
+  return mean_over_runs(seed, std::string("delta paths/") + name_of(law.keys), wanted, block_of(T, law.d + law.dv),
+                        size_t(1e8) / (size_t(T) * law.d), [&](const Stretch &stretch) {
+                          return squared_errors(run_paths(draw_paths(law, T, target, stretch)), target);
+                        });
+}
+
+} // namespace recollect::theory

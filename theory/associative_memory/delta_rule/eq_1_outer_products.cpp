@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sum of outer products (000 Eq 1, 4, 32): what it stores, and what a read returns.
+#include "harness/numerics/inputs.hpp"
+#include "theory/associative_memory/delta_rule/stored_reads.hpp"
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+std::vector<ParamSpec> story_params() {
+  return {integer_param("T", 20, 2, 128, "pairs stored"), integer_param("d", 8, 2, 64, "key width"),
+          integer_param("dv", 4, 1, 64, "value width")};
+}
+struct Story {
+  Dense keys, values;
+};
+Story draw(const Params &p, std::uint64_t seed) {
+  const int T = p.integer("T");
+  return {normal_matrix(T, p.integer("d"), seed, "outer products/keys"),
+          normal_matrix(T, p.integer("dv"), seed, "outer products/values")};
+}
+/// S_t after every t, by one run of the layer each; `late` shifts the keys by that many steps.
+Vector states_over_time(const Story &story, int late) {
+  const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
+  Vector all;
+  for (int t = 1; t <= T; ++t) {
+    Sequence s;
+    s.shape = {1, 1, t, d, dv};
+    s.k.assign(size_t(late) * d, 0.0);
+    s.k.insert(s.k.end(), story.keys.data.begin(), story.keys.data.begin() + size_t(t - late) * d);
+    s.q = s.k, s.v.assign(story.values.data.begin(), story.values.data.begin() + size_t(t) * dv);
+    const Vector state = forward(find_variant("linear"), s).state;
+    all.insert(all.end(), state.begin(), state.end());
+  }
+  return all;
+}
+/// Sums of the first t - `missing` outer products.
+Vector sums_over_time(const Story &story, int missing) {
+  const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
+  Vector all;
+  for (int t = 1; t <= T; ++t) {
+    Dense sum(dv, d);
+    for (int s = 0; s < t - missing; ++s)
+      for (int i = 0; i < dv; ++i)
+        for (int j = 0; j < d; ++j) sum(i, j) += story.values(s, i) * story.keys(s, j);
+    all.insert(all.end(), sum.data.begin(), sum.data.end());
+  }
+  return all;
+}
+
+Claim eq1_recurrent() {
+  const std::vector<ParamSpec> params = story_params();
+  return at_parameters(
+      running(ledger_row("eq1-recurrent", "000 Eq 1, 32; 002 §2",
+                         "The accumulated outer products obey $S_t = S_{t-1} + v_t k_t^T$.",
+                         "Identity, with $S_0 = 0$.",
+                         [params](const Protocol &protocol) {
+                           const Params p = point_of(protocol, params);
+                           const Story story = draw(p, protocol.seed);
+                           const Vector states = states_over_time(story, 0), sums = sums_over_time(story, 0);
+                           const double units = sum_units(p.integer("T"), story.keys, story.values);
+                           return std::vector<Point>{
+                               as_statement(exact_point(states, sums, units), p, "S_t at every t"),
+                               rival_law(exact_point(states, sums_over_time(story, 1), units), p, "last write dropped"),
+                               rival_system(exact_point(states_over_time(story, 1), sums, units), p,
+                                            "the key before for every value")};
+                         }),
+              {"linear"}),
+      params);
+}
+
+/// own_i v_i |k_i|^2 + noise sum_{j != i} v_j (k_j.k_i) at every i.
+Vector split(const Story &story, double own, double noise) {
+  Dense gram = story.keys * transpose(story.keys);
+  for (int i = 0; i < gram.rows; ++i)
+    for (int j = 0; j < gram.columns; ++j) gram(i, j) *= i == j ? own : noise;
+  return (gram * story.values).data;
+}
+
+Claim eq4_split() {
+  const std::vector<ParamSpec> params = story_params();
+  return at_parameters(
+      running(ledger_row(
+                  "eq4-split", "000 Eq 4, 53; 002 §3",
+                  "Reading the sum of outer products with a stored key gives the value times $|k_i|^2$ plus the "
+                  "cross-talk $sum_{j != i} v_j$ ($k_j.k_i$).",
+                  "Identity, at every $i$.",
+                  [params](const Protocol &protocol) {
+                    const Params p = point_of(protocol, params);
+                    const Story story = draw(p, protocol.seed);
+                    Story unit = story;
+                    normalise_rows(unit.keys.data, unit.keys.columns);
+                    const auto reads = [](const char *layer, const Story &x) {
+                      return reads_after(layer, x.keys, x.values, x.keys).data;
+                    };
+                    const Vector measured = reads("linear", story), right = split(story, 1, 1);
+                    const double units = sum_units(p.integer("T") * p.integer("d"), story.keys, story.values);
+                    Dense noise = unit.keys * transpose(unit.keys); // the cross-talk's weights
+                    for (int i = 0; i < noise.rows; ++i) noise(i, i) = 0;
+                    return std::vector<Point>{
+                        as_obligation(
+                            exact_point(reads("linear", unit), (story.values + noise * story.values).data, units), p,
+                            "unit keys: the value and cross-talk"),
+                        rival_system(exact_point(reads("delta_net", unit), right, units), p, "the delta rule's memory"),
+                        as_statement(exact_point(measured, right, units), p, "S k_i at every i"),
+                        rival_law(exact_point(measured, split(story, 1, -1), units), p, "sign of the noise term"),
+                        rival_law(exact_point(measured, split(story, 2, 1), units), p, "own term in the noise too"),
+                        rival_law(exact_point(measured, split(story, 1, 0), units), p, "no cross-talk")};
+                  }),
+              {"linear", "delta_net"}),
+      params);
+}
+
+} // namespace
+
+std::vector<Claim> eq_1_outer_products() { return {eq1_recurrent(), eq4_split()}; }
+
+} // namespace recollect::theory

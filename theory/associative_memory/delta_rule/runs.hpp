@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many independent runs of a layer on random keys and values, one per head, and what their last states have in common.
+#pragma once
+#include "harness/call/forward.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/linalg.hpp"
+#include "harness/numerics/random.hpp"
+#include "theory/support/sampling.hpp"
+
+namespace recollect::theory {
+
+enum class KeyLaw { unit, gaussian }; // uniform on the unit sphere; N(0, I)
+inline const char *name_of(KeyLaw keys) { return keys == KeyLaw::unit ? "unit" : "gaussian"; }
+
+/// A block of independent runs: `first` counts those before it, so that any division into blocks gives the same
+/// numbers.
+struct Stretch {
+  std::uint64_t seed;
+  std::string stream; // of the random numbers
+  size_t first, runs;
+  std::vector<double> normals(const std::string &of, size_t per_run) const {
+    return Stream(seed, stream + "/" + of).normals(runs * per_run, first * per_run);
+  }
+};
+
+/// [runs,T,d]
+inline std::vector<double> random_keys(KeyLaw law, int T, int d, const Stretch &stretch) {
+  std::vector<double> keys = stretch.normals("keys", size_t(T) * d);
+  if (law == KeyLaw::unit) normalise_rows(keys, d);
+  return keys;
+}
+/// Keys of the law, and standard normal values; queries are the keys.
+inline Sequence random_runs(KeyLaw law, int T, int d, int dv, const Stretch &stretch) {
+  Sequence s;
+  s.shape = {int(stretch.runs), 1, T, d, dv};
+  s.k = random_keys(law, T, d, stretch), s.q = s.k;
+  s.v = stretch.normals("values", size_t(T) * dv);
+  return s;
+}
+/// M k of every key k [..,d] in `keys`.
+inline std::vector<double> mapped(const Dense &M, const std::vector<double> &keys) {
+  return (Dense(int(keys.size()) / M.columns, M.columns, keys) * transpose(M)).data;
+}
+
+/// f(state) of every run, from a pointer to its state.
+template <class F> std::vector<double> each_state(const Output &out, const F &f) {
+  std::vector<double> values;
+  for (size_t at = 0; at < out.state.size(); at += out.state_shape.size()) values.push_back(f(&out.state[at]));
+  return values;
+}
+/// |S|_F^2 of every run.
+inline std::vector<double> state_squares(const Output &out) {
+  const int size = int(out.state_shape.size());
+  return each_state(out, [size](const double *S) { return inner(S, S, size); });
+}
+
+/// |S - target|_F^2 of every run.
+inline std::vector<double> squared_errors(const Output &out, const Dense &target) {
+  return each_state(out, [&](const double *S) {
+    double square = 0;
+    for (size_t e = 0; e < target.data.size(); ++e) square += (S[e] - target.data[e]) * (S[e] - target.data[e]);
+    return square;
+  });
+}
+/// <S, direction> of every run, for the mean state along one direction.
+inline std::vector<double> projections(const Output &out, const Dense &direction) {
+  return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
+}
+
+/// Runs that fill a block of 2^16 numbers, T steps of so many each: larger blocks cost page faults.
+inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 16) / (size_t(T) * numbers_a_step); }
+
+/// The relative error that a wrong system, which is off by much more, is measured to.
+constexpr double rough = 0.1;
+
+/// The mean of draw(stretch), one number per run, over as many runs as the sensitivity `wanted` needs, at most `most`.
+template <class Draw>
+Mean mean_over_runs(std::uint64_t seed, const std::string &stream, double wanted, size_t block, size_t most,
+                    const Draw &draw) {
+  return sample_mean(wanted, std::min<size_t>(most, 1000), most, in_blocks(block, [&](size_t first, size_t runs) {
+                       return draw(Stretch{seed, stream, first, runs});
+                     }));
+}
+
+} // namespace recollect::theory

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every exact fast form of every variant equals the recurrent form, on outputs and final state (000 Appendix D.3, Eq
+// 96-100).
+//
+// Reference: the recurrent form in float64. Bound: n eps(real) kappa with n = T + Dk + C accumulated terms and kappa
+// the measured input condition number (conditioning.hpp); for float32 the inputs are rounded first, which is one more
+// perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
+// held too, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
+// and the last read reversed and halved, an error of one single step.
+#include "harness/call/conditioning.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "theory/support/claims.hpp"
+#include "theory/support/delta_recursion.hpp"
+
+namespace recollect::theory {
+namespace {
+
+struct Size {
+  int T;
+  std::vector<int> chunks;
+};
+
+std::vector<Size> sizes(const Protocol &protocol) {
+  if (protocol.point) return {{protocol.point->integer("T"), {protocol.point->integer("C")}}};
+  if (!protocol.full()) return {{2, {1, 2}}, {65, {1, 16, 64, 65}}};
+  std::vector<Size> all;
+  for (int T : {1, 2, 63, 64, 65, 500}) {
+    all.push_back({T, {}});
+    for (int C : {1, 16, 32, 64})
+      if (C < T) all.back().chunks.push_back(C);
+    all.back().chunks.push_back(T);
+  }
+  return all;
+}
+
+std::vector<const Form *> fast_forms(const Variant &variant) {
+  std::vector<const Form *> fast;
+  for (const Form &form : variant.forms)
+    if (form.name != "recurrent" && form.exact) fast.push_back(&form);
+  return fast;
+}
+
+Sequence with_one_wrong_step(Sequence s) {
+  const Shape n = s.shape;
+  for (int c = 0; c < n.Dv; ++c) s.v[size_t(n.T - 1) * n.Dv + c] *= -1;
+  for (int c = 0; c < n.Dk; ++c)
+    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // reversed, so that a read that ReLU silences speaks
+  return s;
+}
+
+Params params_of(const Variant &variant, const Form &form, Real real, int T, int C) {
+  Params p;
+  return p.set("variant", variant.name).set("form", form.name).set("real", name_of(real)).set("T", T).set("C", C);
+}
+
+void compare(const Variant &variant, const Size &size, std::uint64_t seed, std::vector<Point> &points) {
+  const Params params = variant_params(variant);
+  const Shape shape{1, 2, size.T, 10, 6};
+  const std::vector<const Form *> fast = fast_forms(variant);
+  if (fast.empty() || (variant.unsuitable && !variant.unsuitable(shape, params).empty())) return;
+  const Sequence sequence = random_sequence(shape, seed), wrong = with_one_wrong_step(sequence);
+  const Output reference = forward(variant, sequence, {"recurrent", Real::f64, 1, params});
+  const double kappa = input_condition(variant, sequence, params);
+  for (const Form *form : fast)
+    for (Real real : {Real::f32, Real::f64})
+      for (int C : size.chunks) {
+        const double bound = accumulated_terms(shape, C) * epsilon_of(real) * kappa;
+        const auto held = [&](const Sequence &s) {
+          const double apart = deviation(forward(variant, s, {form->name, real, C, params}), reference).largest();
+          return at_most_point(std::min(apart, 1e300), bound, 0); // infinite where the right outputs are all 0
+        };
+        const Params labelled = params_of(variant, *form, real, size.T, C);
+        points.push_back(as_statement(held(sequence), labelled, "largest relative error, at most its rounding bound"));
+        points.push_back(rival_system(held(wrong), labelled, "one wrong step"));
+      }
+}
+
+/// The system a delta rule solves on one head, (I + A) U = X, O = R U, with its gates folded in: alpha decays the pair
+/// (i, t) by the product of alpha_{i+1} ... alpha_t where `decays`, and scales v_t where it does not (000 Eq 41).
+struct System {
+  Dense A, R, X;
+};
+
+System system_of(const Sequence &s, bool decays, bool scales) {
+  const Shape &n = s.shape;
+  const Dense k = head_rows(s.k, n, 0, n.Dk), q = head_rows(s.q, n, 0, n.Dk),
+              w = scales ? head_rows(s.w, n, 0, n.Dk) : k, v = head_rows(s.v, n, 0, n.Dv);
+  System system{scale_rows(causal_weights(k, w, linear_kernel, Triangle::strict), s.beta),
+                causal_weights(k, q, linear_kernel, Triangle::with_diagonal), scale_rows(v, scales ? s.alpha : s.beta)};
+  for (int t = 0; decays && t < n.T; ++t) {
+    double decay = 1;
+    for (int i = t; i >= 0; decay *= s.alpha[i--]) system.A(t, i) *= decay, system.R(t, i) *= decay;
+  }
+  return system;
+}
+
+/// Eq 51 and 52 for dA, dR, dX of relative size e = n eps, spectral norms of matrices that multiply:
+///   |dU| <= e |(I + A)^{-1}| (|A| |U| + |X|),   |dO| <= |R| (|dU| + e |U|).
+void delta_rule_bound(const std::string &name, Keys keys, std::uint64_t seed, std::vector<Point> &points) {
+  const Variant &variant = find_variant(name);
+  const Shape shape{1, 1, 64, 10, 6};
+  const Sequence s = random_sequence(shape, seed, keys);
+  const System system = system_of(s, name == "gated_delta_net", name == "delta_former");
+  const Dense I = Dense::identity(shape.T), U = solve_unit_lower(system.A, system.X), O = system.R * U;
+  const double inverse_norm = spectral_norm(inverse(I + system.A)), cond = inverse_norm * spectral_norm(I + system.A);
+  const double reach =
+      spectral_norm(system.R) *
+      (frobenius_norm(U) + inverse_norm * (spectral_norm(system.A) * frobenius_norm(U) + frobenius_norm(system.X)));
+  const int cut = 16; // of the rivals: the second chunk's first step
+  Dense edge = system.A;
+  edge(cut, cut - 1) = 0;
+  const Sequence rest = slice_steps(s, cut, shape.T);
+  const std::vector<double> of_rest(O.data.begin() + size_t(cut) * shape.Dv, O.data.end());
+  for (const Form *form : fast_forms(variant)) {
+    if (form->name == "doubling") continue; // not backward stable: neumann.cpp has its law
+    for (int C : {1, 4, 16, 64}) {
+      const double units = accumulated_terms(shape, C) * reach;
+      const auto reads = [&](const Sequence &of) {
+        return forward(variant, of, {form->name, Real::f64, C, variant_params(variant)}).o;
+      };
+      const Params labelled = params_of(variant, *form, Real::f64, shape.T, C)
+                                  .set("keys", keys == Keys::unit ? "unit" : "repeated")
+                                  .set("cond", cond);
+      const std::vector<double> o = reads(s);
+      const auto held = [&](const Dense &law) { return exact_point(o, law.data, units); };
+      points.push_back(as_obligation(held(O), labelled, "reads, within the bound of Eq 51"));
+      points.push_back(
+          rival_system(exact_point(reads(with_one_wrong_step(s)), O.data, units), labelled, "one wrong step"));
+      if (C != cut || keys != Keys::unit) continue;
+      points.push_back(rival_system(exact_point(reads(rest), of_rest, units), labelled, "earlier chunks ignored"));
+      points.push_back(
+          rival_law(held(system.R * solve_unit_lower(-1 * system.A, system.X)), labelled, "I - A for I + A"));
+      points.push_back(rival_law(held(system.R * solve_unit_lower(edge, system.X)), labelled,
+                                 "a chunk's first row blind to the last key"));
+    }
+  }
+}
+
+std::vector<Point> measure(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Variant &variant : all_variants())
+    for (const Size &size : sizes(protocol)) compare(variant, size, protocol.seed, points);
+  if (!protocol.point)
+    for (const char *name : {"delta_net", "gated_delta_net", "delta_former"})
+      for (Keys keys : {Keys::unit, Keys::repeated}) delta_rule_bound(name, keys, protocol.seed, points);
+  return points;
+}
+
+} // namespace
+
+std::vector<Claim> chunk_equals_recurrent() {
+  Claim c = ledger_row(
+      "chunked-equals-sequential", "000 D.3, Eq 51, 96-100",
+      "Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion; so does the chunked form of every "
+      "layer give the outputs and the final state of its recurrence.",
+      "Identity for every $T$, $C <= T$ and $Dk != Dv$; rounding within $(T + Dk + C) eps kappa$, and for the delta "
+      "rule "
+      "within the bound of Eq 51. Ill-conditioned for kernels without normaliser and keys that are not of norm 1.",
+      measure);
+  c.id = "chunk_equals_recurrent";
+  for (const Variant &variant : all_variants())
+    if (!fast_forms(variant).empty()) c.variants.push_back(variant.name);
+  return {
+      at_parameters(c, {integer_param("T", 65, 1, 65536, "steps"), integer_param("C", 16, 1, 65536, "chunk length")})};
+}
+
+} // namespace recollect::theory

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeltaFormer and what it contains (000 §2.2.1, Eq 37-42, Appendix C and D.1): the memory S = S (I - phi phi^T) + v
+// phi^T, the sums over u that stand for it, DeltaNet and softmax attention.
+#include "harness/numerics/inputs.hpp"
+#include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
+
+namespace recollect::theory {
+namespace {
+
+Shape shape_at(const Protocol &protocol) {
+  if (!protocol.point) return {1, 1, 20, 8, 4};
+  const Params &p = *protocol.point;
+  return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")};
+}
+const std::vector<ParamSpec> sizes{integer_param("d", 8, 1, 1024, "key width"),
+                                   integer_param("dv", 4, 1, 1024, "value width"),
+                                   integer_param("T", 20, 3, 4096, "steps")};
+Params params_of(const Shape &s) { return labels({{"T", num(s.T)}, {"d", num(s.Dk)}, {"dv", num(s.Dv)}}); }
+
+/// Unit keys and queries; alpha, beta the same at every step, w = k.
+Sequence gated(Sequence s, double alpha, double beta) {
+  s.alpha.assign(s.shape.T, alpha), s.beta.assign(s.shape.T, beta), s.w = s.k;
+  return s;
+}
+
+struct Rows {
+  Dense k, q, v;
+  explicit Rows(const Sequence &s)
+      : k(head_rows(s.k, s.shape, 0, s.shape.Dk)), q(head_rows(s.q, s.shape, 0, s.shape.Dk)),
+        v(head_rows(s.v, s.shape, 0, s.shape.Dv)) {}
+};
+
+/// The reads of Eq 37 with an explicit feature map: S_t = S_{t-1} (I - phi_t phi_t^T) + v_t phi_t^T at phi(q_t).
+std::vector<double> reads_of_the_state(const Dense &phi_k, const Dense &phi_q, const Dense &v) {
+  Dense S(v.columns, phi_k.columns);
+  std::vector<double> reads;
+  for (int t = 0; t < v.rows; ++t) {
+    const auto row = [t](const Dense &m) {
+      return std::vector<double>(m.data.begin() + size_t(t) * m.columns, m.data.begin() + size_t(t + 1) * m.columns);
+    };
+    S = S - outer(times(S, row(phi_k)), row(phi_k)) + outer(row(v), row(phi_k));
+    const std::vector<double> o = times(S, row(phi_q));
+    reads.insert(reads.end(), o.begin(), o.end());
+  }
+  return reads;
+}
+
+/// phi with phi(x) . phi(y) = sum_{m <= 20} (x.y)^m / m! in two dimensions: x1^a x2^b / sqrt(a! b!) for a + b <= 20 (Eq
+/// 11, equal monomials merged). For |x.y| < 1 the rest is below 1/21! < 2e-20.
+Dense exp_features(const Dense &x) {
+  const int order = 20;
+  Dense phi(x.rows, (order + 1) * (order + 2) / 2);
+  for (int t = 0; t < x.rows; ++t)
+    for (int m = 0, column = 0; m <= order; ++m)
+      for (int a = 0; a <= m; ++a, ++column)
+        phi(t, column) = std::pow(x(t, 0), a) * std::pow(x(t, 1), m - a) /
+                         std::sqrt(std::tgamma(a + 1.0) * std::tgamma(m - a + 1.0));
+  return phi;
+}
+
+/// The sums of Eq 39-40, as they are or with one of them wrong.
+std::vector<double> sums(const Rows &r, const Kernel &f, Triangle erased = Triangle::strict, bool recursive = true,
+                         Triangle read = Triangle::with_diagonal) {
+  const Dense A = causal_weights(r.k, r.k, f, erased), I = Dense::identity(A.rows);
+  const Dense u = recursive ? inverse(I + A) * r.v : (I - A) * r.v;
+  return (causal_weights(r.k, r.q, f, read) * u).data;
+}
+
+Claim u_form() {
+  Claim claim = ledger_row(
+      "deltaformer-u-form", "000 Eq 37-40, 82-90",
+      "With the normaliser left out, the memory $S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T$ read at "
+      "$phi(q_t)$ is exactly the memory $S_t = S_{t-1} + u_t phi(k_t)^T$ with $u_t = v_t - sum_{i<t} kappa(k_i, k_t) "
+      "u_i$, "
+      "whose read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.",
+      "Identity, for any kernel that has a feature map.", [](const Protocol &protocol) {
+        const Shape shape = shape_at(protocol);
+        std::vector<Point> points;
+        const auto add = [&](const std::string &kernel, const Kernel &f, Sequence s, const auto &features) {
+          const Assignments both{{"kappa1", kernel}, {"kappa2", kernel}};
+          s = gated(s, 1, 1);
+          const Rows r(s);
+          const std::vector<double> state = reads_of_the_state(features(r.k), features(r.q), r.v);
+          const double units = rounding_units("delta_former", s, both);
+          const Params params = params_of(s.shape).set("kernel", kernel);
+          const auto held = [&](const std::vector<double> &reads) { return exact_point(reads, state, units); };
+          points.push_back(
+              as_statement(held(results_of("delta_former", s, both)), params, "reads of the two memories"));
+          points.push_back(rival_system(held(results_of("delta_former", gated(s, 1, -1), both)), params, "sum added"));
+          points.push_back(
+              rival_system(held(results_of("delta_former", gated(s, 1, 0), both)), params, "v for u in the read"));
+          points.push_back(rival_system(held(sums(r, f, Triangle::with_diagonal)), params, "own term in the sum"));
+          points.push_back(rival_system(held(sums(r, f, Triangle::strict, false)), params, "v_i for u_i in the sum"));
+          points.push_back(
+              rival_system(held(sums(r, f, Triangle::strict, true, Triangle::strict)), params, "read over i < t"));
+        };
+        add("linear", linear_kernel, random_sequence(shape, protocol.seed), [](const Dense &x) { return x; });
+        Sequence flat = random_sequence({1, 1, shape.T, 2, shape.Dv}, protocol.seed);
+        for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2: rewriting contracts
+        add("exp", exp_kernel, flat, exp_features);
+        return points;
+      });
+  return at_parameters(running(claim, {"delta_former"}), sizes);
+}
+
+Claim sums_are_delta_net() {
+  Claim claim = ledger_row(
+      "eq93-deltanet", "000 Eq 91-93",
+      "Without kernel and normaliser, the memory $S_t = S_{t-1} + u_t k_t^T$ that stores $u_t = v_t$ - sum_{i<t} "
+      "($k_i$ . "
+      "$k_t$) $u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.",
+      "Identity, on reads and final state, with DeltaNet's step size at 1.", [](const Protocol &protocol) {
+        const Sequence s = gated(random_sequence(shape_at(protocol), protocol.seed), 1, 1);
+        const Rows r(s);
+        const Dense A = causal_weights(r.k, r.k, linear_kernel, Triangle::strict), I = Dense::identity(A.rows);
+        const auto stored = [&](const Dense &u) { // reads, then S = sum u_i k_i^T
+          Output out{(causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal) * u).data,
+                     (transpose(u) * r.k).data,
+                     {s.shape.Dv, s.shape.Dk}};
+          return results(out, s.shape);
+        };
+        const std::vector<double> measured = results_of("delta_net", s);
+        const double units = rounding_units("delta_net", s);
+        const Dense own = causal_weights(r.k, r.k, linear_kernel, Triangle::with_diagonal);
+        Sequence half = s;
+        half.beta.assign(s.shape.T, 0.5);
+        const std::vector<double> predicted = stored(solve_unit_lower(A, r.v));
+        const Params params = params_of(s.shape);
+        return std::vector<Point>{
+            as_statement(exact_point(measured, predicted, units), params, "reads and state"),
+            rival_law(exact_point(measured, stored(solve_unit_lower(-1 * A, r.v)), units), params, "sum added"),
+            rival_law(exact_point(measured, stored(inverse(I + own) * r.v), units), params, "own term in the sum"),
+            rival_law(exact_point(measured, stored(r.v - A * r.v), units), params, "v_i for u_i in the sum"),
+            rival_system(exact_point(results_of("delta_net", half), predicted, units), params, "step size 1/2")};
+      });
+  return at_parameters(running(claim, {"delta_net"}), sizes);
+}
+
+Claim contains_delta_net() {
+  Claim claim = ledger_row(
+      "deltaformer-special-deltanet", "000 after Eq 42",
+      "DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and both kernels the inner product is exactly DeltaNet.",
+      "With $beta_t = 1$, the DeltaNet of Table 2; a DeltaNet of step $beta_t$ needs $alpha_t = beta_t$.",
+      [](const Protocol &protocol) {
+        const Sequence base = random_sequence(shape_at(protocol), protocol.seed);
+        const Assignments linear{{"kappa1", "linear"}, {"kappa2", "linear"}};
+        const auto reads = [](const std::string &layer, const Sequence &s, const Assignments &set = {}) {
+          return forward(find_variant(layer), s, {"recurrent", Real::f64, 1, variant_params(find_variant(layer), set)})
+              .o;
+        };
+        const auto held = [&](const Sequence &former, const Sequence &net) {
+          return exact_point(reads("delta_former", former, linear), reads("delta_net", net),
+                             rounding_units("delta_former", former, linear));
+        };
+        const Sequence one = gated(base, 1, 1), half = gated(base, 1, 0.5);
+        Sequence step = base;
+        step.w = step.k, step.alpha = step.beta;
+        const Params params = params_of(base.shape);
+        return std::vector<Point>{as_statement(held(one, one), params, "beta_t = 1"),
+                                  as_obligation(held(step, step), params, "alpha_t = beta_t, drawn from (0.2, 1)"),
+                                  rival_system(held(half, half), params, "alpha = 1 with beta = 1/2 on both sides"),
+                                  rival_system(held(gated(base, 1, -1), one), params, "sign of beta")};
+      });
+  claim.explanation = "The text names no $beta_t$; its DeltaNet (Table 2) has none either, that is step size 1. With "
+                      "$beta_t$ below 1 on both sides and $alpha = 1$ the two models differ.";
+  return at_parameters(running(claim, {"delta_former", "delta_net"}), sizes);
+}
+
+Claim contains_attention() {
+  Claim claim = ledger_row(
+      "deltaformer-special-transformer", "000 after Eq 42",
+      "DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read sum_i exp($k_i$ . $q_t / sqrt d$) $u_i$ over its own "
+      "sum of "
+      "weights is causal softmax attention.",
+      "Identity, $u = v$. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.",
+      [](const Protocol &protocol) {
+        const Sequence s = gated(random_sequence(shape_at(protocol), protocol.seed), 1, 0);
+        const Rows r(s);
+        const double root = std::sqrt(double(s.shape.Dk));
+        const auto attention = [&](double scale, Triangle seen) {
+          const Kernel f = [scale](double x) { return std::exp(scale * x); };
+          return (normalise_sums(causal_weights(r.k, r.q, f, seen)) * r.v).data;
+        };
+        const auto read_by = [&](const std::string &kappa2, double scale, const Sequence &of) {
+          return results_of("delta_former", of, {{"kappa1", "softmax"}, {"kappa2", kappa2}, {"scale", number(scale)}});
+        };
+        const std::vector<double> predicted = attention(1 / root, Triangle::with_diagonal),
+                                  measured = read_by("softmax", 1 / root, s);
+        const double units = rounding_units("softmax", s);
+        const auto held = [&](const std::vector<double> &reads) { return exact_point(reads, predicted, units); };
+        const Params params = params_of(s.shape);
+        return std::vector<Point>{
+            as_statement(held(measured), params, "reads of DeltaFormer"),
+            as_obligation(held(results_of("softmax", s)), params, "reads of the layer softmax"),
+            rival_system(held(read_by("softmax", 1, s)), params, "no 1/sqrt d"),
+            rival_system(held(read_by("exp", 1 / root, s)), params, "no normaliser"),
+            rival_system(held(read_by("softmax", 1 / root, gated(s, 1, 1))), params, "beta = 1"),
+            rival_law(exact_point(measured, attention(1 / root, Triangle::strict), units), params, "sum over i < t")};
+      });
+  return at_parameters(running(claim, {"delta_former", "softmax"}), sizes);
+}
+
+} // namespace
+
+std::vector<Claim> deltaformer() {
+  return {u_form(), sums_are_delta_net(), contains_delta_net(), contains_attention()};
+}
+
+} // namespace recollect::theory

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The toy model of 000 Listing 2 (E.4): the sign of its triangular solve, and the effect of its softmax on masked
+// entries.
+#include "harness/numerics/inputs.hpp"
+#include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
+#include "theory/associative_memory/deltaformer/listing_1.hpp"
+
+namespace recollect::theory {
+namespace {
+
+const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 256, "steps"), integer_param("d", 8, 2, 256, "key width"),
+                                   integer_param("dv", 4, 1, 256, "value width")};
+
+struct Data {
+  Dense k, w, v;
+  Params label;
+  Data(const Params &at, std::uint64_t seed) : label(at) {
+    const int T = label.integer("T"), d = label.integer("d");
+    k = normal_matrix(T, d, seed, "listing 2/keys"), w = normal_matrix(T, d, seed, "listing 2/lookups");
+    v = normal_matrix(T, label.integer("dv"), seed, "listing 2/values");
+    normalise_rows(k.data, d), normalise_rows(w.data, d);
+  }
+  /// kernel(w_t . k_i) where i < t; what the masked zeros become elsewhere, which is what the listing stores.
+  Dense stored(const Kernel &kernel) const {
+    Dense A = causal_weights(k, w, linear_kernel, Triangle::strict);
+    for (double &x : A.data) x = kernel(x);
+    return A;
+  }
+};
+
+/// torch.linalg.solve_triangular(A, b, upper=False, unitriangular=True).
+Dense solve_triangular(const Dense &A, const Dense &b) {
+  listing::Grid<double> U = listing::grid<double>(b);
+  listing::substitute(listing::grid<double>(A), U);
+  Dense u(b.rows, b.columns);
+  for (int t = 0; t < b.rows; ++t)
+    for (int c = 0; c < b.columns; ++c) u(t, c) = U[t][c];
+  return u;
+}
+
+Claim solve_sign() {
+  Claim claim = ledger_row(
+      "listing2-solve-sign", "000 Listing 2",
+      "$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - beta "
+      "sum_{i<t} kappa_1(k_i, w_t) u_i$.",
+      "It solves ($I + beta$ tril$(A, -1)$) $u = alpha v$; the diagonal and the upper part of $A$, where the masked "
+      "zeros of "
+      "exp became 1, are not read.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        const Data x(point_of(protocol, sizes), protocol.seed);
+        const double alpha = 0.7, beta = 0.4;
+        for (const char *kernel : {"linear", "exp"}) {
+          const Dense A = x.stored(std::string(kernel) == "exp" ? exp_kernel : linear_kernel),
+                      I = Dense::identity(A.rows);
+          DeltaFormerRun run{kernel};
+          run.alpha = alpha, run.beta = beta;
+          const std::vector<double> layer = written(x.k, x.w, x.v, run).data;
+          const Dense u = solve_triangular(beta * A, alpha * x.v);
+          Dense lower = A; // what a solve that is not unit triangular would read
+          for (int t = 0; t < A.rows; ++t)
+            for (int i = t + 1; i < A.rows; ++i) lower(t, i) = 0;
+          Dense strict = lower;
+          for (int t = 0; t < A.rows; ++t) strict(t, t) = 0, lower(t, t) = 1;
+          const double units = solve_units(beta * strict, u);
+          Params label = x.label;
+          label.set("kernel", kernel);
+          const auto held = [&](const Dense &law) { return exact_point(layer, law.data, units); };
+          points.push_back(as_statement(held(u), label, "u of delta_former, against the solve"));
+          points.push_back(rival_law(held(solve_triangular(-beta * A, alpha * x.v)), label, "sign of beta"));
+          points.push_back(rival_law(held(inverse(I + beta * lower) * (alpha * x.v)), label, "diagonal used"));
+          if (std::string(kernel) == "exp") // the linear kernel leaves zeros there
+            points.push_back(rival_law(held(inverse(I + beta * A) * (alpha * x.v)), label, "upper part used"));
+        }
+        return points;
+      });
+  return at_parameters(running(claim, {"delta_former"}), sizes);
+}
+
+Params sized(int T) { return labels({{"T", num(T)}, {"d", num(8)}, {"dv", num(4)}}); }
+
+/// torch.softmax over whole rows in which the masked logits are 0.
+Dense softmax_of_zero_filled(const Data &x) { return normalise_sums(x.stored(exp_kernel)); }
+
+double weight_of_past(const Dense &A, int t) {
+  double sum = 0;
+  for (int i = 0; i < t; ++i) sum += A(t, i);
+  return sum;
+}
+
+Claim softmax_mask() {
+  Claim claim = refuted_row(
+      "listing2-softmax-mask",
+      stricter(
+          "Listing 2, branch kernel_1 == 'softmax': entries at and above the diagonal are set to 0 before the softmax.",
+          "the branch is not among the pairs that the listing runs",
+          "The listing is 'a reference code'; it does not say that the branch is Eq 94."),
+      "000 Listing 2, kernel_1 = 'softmax'",
+      "Read more strictly than the text says it: this branch, which none of the two pairs it runs takes, is the "
+      "normalisation of Eq 94.",
+      "Masked logits are 0 and not -inf: each adds $e^0$ to the row's mass. The weight at the second step is $e^x / "
+      "(e^x + T - 1)$, and depends on the length of the whole sequence. Listing 1 has the causal normaliser.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        for (const Params &at : points_of(protocol, {sized(2), sized(32)})) {
+          const Data x(at, protocol.seed);
+          const int T = x.k.rows;
+          const double e_x = std::exp(inner(&x.k.data[0], &x.w.data[x.w.columns], x.k.columns));
+          const Dense listed = softmax_of_zero_filled(x),
+                      causal = normalise_sums(causal_weights(x.k, x.w, exp_kernel, Triangle::strict));
+          const double weight = weight_of_past(listed, 1);
+          points.push_back(as_statement(exact_point(weight, 1, 8), x.label, "weight of the first step at the second"));
+          const Point law = as_obligation(exact_point(weight, e_x / (e_x + T - 1), 8.0 * T), x.label,
+                                          "the same: e^x / (e^x + T - 1)");
+          points.push_back(law);
+          points.push_back(rival_law(law, "T for T - 1", e_x / (e_x + T)));
+          points.push_back(rival_law(law, "masked by -inf", 1));
+          const std::vector<double> layer = written(x.k, x.w, x.v, {"softmax"}).data;
+          const Dense u = solve_unit_lower(causal, x.v);
+          const double units = solve_units(causal, u);
+          points.push_back(
+              as_obligation(exact_point(layer, u.data, units), x.label, "u of delta_former, against masking by -inf"));
+          points.push_back(rival_law(exact_point(layer, solve_triangular(listed, x.v).data, units), x.label,
+                                     "u of the listing's branch"));
+        }
+        return points;
+      });
+  claim.explanation =
+      "For the un-normalised kernels the masked entries do no harm, for the solve reads below the diagonal only "
+      "(listing2_solve_sign). Mask with minus infinity before the softmax.";
+  return at_parameters(running(claim, {"delta_former"}), sizes);
+}
+
+} // namespace
+
+std::vector<Claim> listing_2() { return {solve_sign(), softmax_mask()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What delta_former must keep of its past steps (000 E.2): keys and u, whatever the number of grouped lookups.
+#include "harness/numerics/inputs.hpp"
+#include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
+
+namespace recollect::theory {
+namespace {
+
+/// What a run of delta_former passes to later steps, compared with the run itself: the past as (k_i, u_i), written by
+/// steps with beta = 0, v = u_i. Then the later reads need no w of the past.
+struct HandOver {
+  int T, d, dv, cut, groups;
+  Dense k, w, v, q;
+
+  HandOver(int T, int d, int dv, int groups, std::uint64_t seed)
+      : T(T), d(d), dv(dv), cut(T / 2), groups(groups), k(normal_matrix(T, d, seed, "cache/keys")),
+        w(normal_matrix(T, d, seed, "cache/lookups")), v(normal_matrix(T, dv, seed, "cache/values")),
+        q(normal_matrix(T, d, seed, "cache/queries")) {
+    for (Dense *rows : {&k, &w, &q}) normalise_rows(rows->data, d);
+    w = 0.25 * w; // four groups of exp at j w: j |w| <= 1
+  }
+
+  Assignments settings(int G) const {
+    return {{"kappa1", "exp"}, {"kappa2", "softmax"}, {"groups", std::to_string(G)}};
+  }
+
+  std::vector<double> later_reads(const Dense &keys, const Dense &values, const Dense &lookups,
+                                  bool past_written) const {
+    Sequence s;
+    s.shape = {1, 1, T, d, dv};
+    s.k = keys.data, s.q = q.data, s.v = values.data, s.w = lookups.data;
+    s.alpha.assign(T, 1.0), s.beta.assign(T, 1.0);
+    for (int t = 0; t < cut && past_written; ++t) s.beta[t] = 0;
+    const Variant &layer = find_variant("delta_former");
+    const std::vector<double> o =
+        forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, settings(groups))}).o;
+    return {o.begin() + size_t(cut) * dv, o.end()};
+  }
+  std::vector<double> whole_run() const { return later_reads(k, v, w, false); }
+
+  /// The cache: k_i, u_i of the past steps, u by G groups; the past's w is gone.
+  struct Cache {
+    Dense k, u;
+  };
+  Cache cache(int G) const {
+    DeltaFormerRun run{"exp"};
+    run.more = {{"groups", std::to_string(G)}};
+    return {k, written(k, w, v, run)};
+  }
+  std::vector<double> from(const Cache &held) const {
+    Dense keys = held.k, values = v, lookups = w;
+    for (int t = 0; t < cut; ++t) {
+      for (int c = 0; c < dv; ++c) values(t, c) = held.u(t, c);
+      for (int c = 0; c < d; ++c) lookups(t, c) = 0;
+    }
+    return later_reads(keys, values, lookups, true);
+  }
+
+  /// The number of values in the cache on which the later reads depend: those whose change changes a read.
+  int numbers_in_use() const {
+    const Cache held = cache(groups);
+    const std::vector<double> reads = from(held);
+    int used = 0;
+    for (int t = 0; t < cut; ++t) {
+      for (int c = 0; c < d; ++c) {
+        Cache other = held;
+        other.k(t, c) += 0.5;
+        used += from(other) != reads;
+      }
+      for (int c = 0; c < dv; ++c) {
+        Cache other = held;
+        other.u(t, c) += 0.5;
+        used += from(other) != reads;
+      }
+    }
+    return used;
+  }
+};
+
+Claim same_cache() {
+  const std::vector<ParamSpec> params{integer_param("T", 16, 4, 64, "steps, half of them past"),
+                                      integer_param("d", 6, 2, 64, "key width"),
+                                      integer_param("dv", 3, 1, 64, "value width")};
+  Claim claim = ledger_row(
+      "gqa-same-cache", "000 E.2",
+      "Grouped lookups $w^1 ... w^G$ can improve performance without enlarging the cache of keys and $u$.",
+      "Later reads depend on $t (d_k + d_v)$ numbers of $t$ past steps, $k_i$ and $u_i$, whatever $G$ is; no $w_i$ is "
+      "among them.",
+      [params](const Protocol &protocol) {
+        const Params at = point_of(protocol, params);
+        const int T = at.integer("T"), d = at.integer("d"), dv = at.integer("dv");
+        std::vector<Point> points;
+        for (int groups : {1, 4}) {
+          const HandOver run(T, d, dv, groups, protocol.seed);
+          const std::vector<double> whole = run.whole_run();
+          const Params label = labels({{"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}, {"G", num(groups)}});
+          const double past = run.cut, units = 1e4 * T * max_abs(whole); // G = 4 sums weights of up to 60
+          const Point numbers = as_statement(exact_point(run.numbers_in_use(), past * (d + dv), 0), label,
+                                             "numbers of the past that later reads depend on");
+          points.push_back(numbers);
+          points.push_back(rival_law(numbers, "w cached too", past * (2 * d + dv)));
+          if (groups > 1) points.push_back(rival_law(numbers, "a key for each group", past * (groups * d + dv)));
+          points.push_back(as_obligation(exact_point(run.from(run.cache(groups)), whole, units), label,
+                                         "later reads from the cache alone"));
+          HandOver::Cache other = run.cache(groups);
+          other.u = run.v; // as if nothing had been erased
+          points.push_back(rival_system(exact_point(run.from(other), whole, units), label, "v cached for u"));
+        }
+        return points;
+      });
+  return at_parameters(running(claim, {"delta_former"}), params);
+}
+
+} // namespace
+
+std::vector<Claim> lookup_cache() { return {same_cache()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97): that it is the recursion, how well
+// conditioned it is (§3.2), and that solving it by chunks keeps Theorem 1's swaps.
+#include "harness/core/error.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/quadrature.hpp"
+#include "theory/support/sampling.hpp"
+
+namespace recollect::theory {
+namespace {
+
+Claim matrix_form_of_the_recursion() {
+  Claim claim = ledger_row(
+      "eq97-matrix-form", "000 D.3, Eq 96-97",
+      "With $A(t,i)$ the weights of $u_i$ in $u_t$, the recursion $U = V - A U$ is $U = (I + A)^{-1} V$, A lower "
+      "triangular.",
+      "Identity; $A$ is strictly lower triangular.", [](const Protocol &protocol) {
+        int T = 20, d = 8, dv = 4;
+        if (protocol.point)
+          T = protocol.point->integer("T"), d = protocol.point->integer("d"), dv = protocol.point->integer("dv");
+        std::vector<Point> points;
+        Dense K = normal_matrix(T, d, protocol.seed, "eq97/keys");
+        normalise_rows(K.data, d);
+        const Dense V = normal_matrix(T, dv, protocol.seed, "eq97/values"), I = Dense::identity(T);
+        const auto add = [&](const std::string &kernel, const Dense &k, const Kernel &f) {
+          const auto weights = [&](Triangle triangle) {
+            const Dense A = causal_weights(k, k, f, triangle);
+            return kernel == "softmax" ? normalise_sums(A) : A;
+          };
+          const Dense A = weights(Triangle::strict);
+          const std::vector<double> recursion = written(k, k, V, {kernel}).data;
+          const double units = solve_units(A, Dense(T, dv, recursion));
+          const Params params = labels({{"kernel", txt(kernel)}, {"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}});
+          points.push_back(as_statement(exact_point(recursion, (inverse(I + A) * V).data, units), params,
+                                        "u of delta_former against (I + A)^-1 V"));
+          points.push_back(rival_law(exact_point(recursion, (inverse(I - A) * V).data, units), params, "(I - A)^-1 V"));
+          points.push_back(
+              rival_law(exact_point(recursion, (inverse(I + weights(Triangle::with_diagonal)) * V).data, units), params,
+                        "diagonal kept"));
+          points.push_back(rival_law(exact_point(recursion, ((I - A) * V).data, units), params, "(I - A) V"));
+        };
+        add("linear", K, linear_kernel);
+        add("softmax", K, exp_kernel);
+        add("round", 2 * K, round_kernel); // 4 cosines, rounded
+        return points;
+      });
+  return at_parameters(running(claim, {"delta_former"}),
+                       {integer_param("T", 20, 3, 512, "steps"), integer_param("d", 8, 2, 512, "key width"),
+                        integer_param("dv", 4, 1, 512, "value width")});
+}
+
+/// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: with g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1},
+/// |x - g k|^2 = (1 - g^2)^2 + g^2 s. `excess` added to s: 2 stands for |k|^2 in place of |k|^2 - 2.
+double growth_of_gaussian_keys(int d, double excess = 0) {
+  const Rule root = length_rule(d - 1, 0, 0); // of s
+  const auto given_g = [&](double g) {
+    return root.integral([&](double x) { return 0.5 * std::log(std::pow(1 - g * g, 2) + g * g * (x * x + excess)); })
+        .value;
+  };
+  return integrate([&](double g) { return 2 * std::exp(-g * g / 2) / std::sqrt(2 * M_PI) * given_g(g); }, 0, 1).value +
+         integrate([&](double g) { return 2 * std::exp(-g * g / 2) / std::sqrt(2 * M_PI) * given_g(g); }, 1, 13).value;
+}
+
+/// Log growth per step of a row of DeltaNet's state that is only erased (v = 0, step 1), over 50 steps: one sample per
+/// head. The keys are isotropic, so every step's factor has the law above, whatever came before.
+std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
+  const int T = 50;
+  Sequence s;
+  s.shape = {1, int(heads), T, d, 1};
+  const size_t size = heads * T * d;
+  s.k = Stream(seed, "conditioning/keys").normals(size, first * T * d);
+  if (unit) normalise_rows(s.k, d);
+  s.q.assign(size, 0.0), s.v.assign(heads * T, 0.0), s.beta.assign(heads * T, 1.0), s.state.assign(heads * d, 0.0);
+  for (size_t head = 0; head < heads; ++head) s.state[head * d] = 1;
+  const std::vector<double> end = forward(find_variant("delta_net"), s, {"recurrent", Real::f64, 1, {}}).state;
+  std::vector<double> growth;
+  for (size_t head = 0; head < heads; ++head)
+    growth.push_back(0.5 * std::log(inner(&end[head * d], &end[head * d], d)) / T);
+  return growth;
+}
+
+/// Growth of log cond(I + A) per step between T = 8 and T = 24, over 64 draws of 24 keys.
+Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Protocol &protocol) {
+  std::vector<double> growth;
+  for (int draw = 0; draw < (protocol.full() ? 1024 : 64); ++draw) {
+    Dense K(24, 16, Stream(protocol.seed, "conditioning/sets", draw).normals(24 * 16));
+    if (unit) normalise_rows(K.data, 16);
+    const auto log_condition = [&](int T) {
+      const Dense first(T, 16, {K.data.begin(), K.data.begin() + size_t(T) * 16});
+      const Dense A = causal_weights(first, first, f, Triangle::strict);
+      // by substitution: past 1 / eps the smallest singular value drowns in the rounding of the largest
+      const Dense one = Dense::identity(T), rows = normalised ? normalise_sums(A) : A;
+      return std::log(spectral_norm(one + rows) * spectral_norm(solve_unit_lower(rows, one)));
+    };
+    growth.push_back((log_condition(24) - log_condition(8)) / 16);
+  }
+  return mean_of(growth);
+}
+
+Claim conditioning() {
+  Claim claim = ledger_row(
+      "deltaformer-exp-conditioning", "000 §3.2 after Eq 49",
+      "With a similarity $kappa_1$ that does not suit, errors accumulate in the update of $u$: the matrix that is "
+      "inverted is likely to be ill-conditioned.",
+      "cond$(I + A)$ then grows exponentially in $T$. One unit key repeated under exp: the corner of the inverse is "
+      "$-e "
+      "(1 - e)^{T-2}$. Gaussian keys under the linear kernel: $E log |(I - k k^T) x| > 0$ a step. Softmax rows and "
+      "unit "
+      "keys under the linear kernel stay polynomial.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        const double e = std::exp(1.0);
+        for (int T : {4, 8, 16}) {
+          const Dense same(T, 1, std::vector<double>(T, 1.0));
+          const double corner = written(same, same, Dense::identity(T), {"exp"})(T - 1, 0),
+                       law = -e * std::pow(1 - e, T - 2);
+          const Point point =
+              as_statement(exact_point(corner, law, 8.0 * T * T * std::fabs(law)), labels({{"T", num(T)}}),
+                           "corner of the inverse, one unit key repeated, exp");
+          points.push_back(point);
+          points.push_back(rival_law(point, "exponent T-1", -e * std::pow(1 - e, T - 1)));
+          points.push_back(rival_law(point, "e^{T-2} growth", -e * std::exp(T - 2.0)));
+        }
+        const int d = protocol.point ? protocol.point->integer("d") : 16;
+        const double law = growth_of_gaussian_keys(d), nearest = growth_of_gaussian_keys(d, 2);
+        const auto grown = [&](bool unit) {
+          return sample_mean(std::min(wanted_sensitivity(protocol), 0.6 * (nearest / law - 1)), 200, 100000,
+                             [&](size_t first, size_t n) { return erasures(first, n, d, unit, protocol.seed); });
+        };
+        const Params params = labels({{"d", num(d)}});
+        const Point growth =
+            as_statement(sampled_point(grown(false), law, 1e-6), params, "log growth a step, Gaussian keys, linear");
+        points.push_back(growth);
+        points.push_back(rival_system(sampled_point(grown(true), law, 1e-6), params, "unit keys"));
+        points.push_back(rival_law(growth, "|k|^2 for |k|^2 - 2", nearest));
+        points.push_back(rival_law(growth, "polynomial growth", 0));
+        // What polynomials do between T = 8 and T = 24: T^p grows p ln 3 in 16 steps.
+        const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
+        const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
+          return growth_of_condition(f, unit, normalised, protocol);
+        };
+        const auto keys = [](const char *law, const char *kernel) {
+          return labels({{"keys", txt(law)}, {"kernel", txt(kernel)}});
+        };
+        const Mean soft = condition([](double x) { return std::exp(x / 4); }, false, true),
+                   unit = condition(linear_kernel, true, false), line = condition(linear_kernel, false, false),
+                   exponential = condition(exp_kernel, false, false);
+        points.push_back(as_obligation(at_most_point(soft, square), keys("Gaussian", "softmax"), "slower than T^2"));
+        points.push_back(as_obligation(at_most_point(unit, square), keys("unit", "linear"), "slower than T^2"));
+        points.push_back(
+            rival_system(at_most_point(line, square), keys("Gaussian", "linear"), "Gaussian for unit keys"));
+        points.push_back(as_obligation(at_least_point(line, fifth), keys("Gaussian", "linear"), "faster than T^5"));
+        points.push_back(as_obligation(at_least_point(exponential, fifth), keys("Gaussian", "exp"), "faster than T^5"));
+        points.push_back(rival_system(at_least_point(unit, fifth), keys("unit", "linear"), "unit for Gaussian keys"));
+        return points;
+      });
+  return at_parameters(running(claim, {"delta_former", "delta_net"}), {integer_param("d", 16, 8, 64, "key width")});
+}
+
+Claim swaps_by_chunks() {
+  Claim claim = ledger_row(
+      "chunked-round-swaps", "000 D.3 with f = round", "Chunked and sequential agree on the construction of Theorem 1.",
+      "Identity: bit for bit with integer values, in every form and real type; within $n eps$ cond$(I + A)$ otherwise.",
+      [](const Protocol &protocol) {
+        KeySet set{"hadamard", 140, 128};
+        int swaps = 116;
+        if (protocol.point) {
+          set = {"equicorrelated", protocol.point->integer("n"), protocol.point->integer("n"), 0.12};
+          swaps = protocol.point->integer("swaps");
+        }
+        const Dense keys = key_rows(set, protocol.seed);
+        const SwapStory story = tell_swaps(keys, swaps, protocol.seed);
+        const Shape &n = story.sequence.shape;
+        Sequence gaussian = story.sequence;
+        for (int t = 0; t < set.n; ++t) gaussian.v[t] = Stream(protocol.seed, "chunked swaps/values").normal(t);
+        const std::vector<double> sequential = reads_by("round", gaussian, "recurrent");
+        const Dense k = head_rows(gaussian.k, n, 0, n.Dk),
+                    system = Dense::identity(n.T) + causal_weights(k, k, round_kernel, Triangle::strict);
+        const double conditioning = spectral_norm(system) * spectral_norm(inverse(system));
+        const int cut = n.T / 2; // within the swaps
+        const Sequence second = slice_steps(story.sequence, cut, n.T);
+        const std::vector<double> wanted(story.target.begin() + cut, story.target.end());
+        std::vector<Point> points;
+        for (const char *form : {"recurrent", "chunked", "doubling"})
+          for (Real real : {Real::f32, Real::f64}) {
+            const Params params = labels({{"form", txt(form)}, {"real", txt(name_of(real))}, {"T", num(n.T)}});
+            points.push_back(as_statement(exactly_tracked(reads_by("round", story.sequence, form, real), story), params,
+                                          "integer values"));
+            points.push_back(rival_system(exact_point(reads_by("round", second, form, real), wanted, 0), params,
+                                          "a chunk without the earlier ones"));
+            if (std::string(form) == "recurrent") continue;
+            const double units = accumulated_terms(n, 64) * conditioning * max_abs(sequential);
+            points.push_back(as_statement(exact_point(reads_by("round", gaussian, form, real), sequential,
+                                                      units * epsilon_of(real) / epsilon_of(Real::f64)),
+                                          params, "Gaussian values, against the recurrent form"));
+          }
+        return points;
+      });
+  claim.tasks = {"swap"};
+  return at_parameters(running(claim, {"delta_former"}),
+                       {integer_param("n", 10, 3, 256, "elements, keys of cosine 0.12"),
+                        integer_param("swaps", 100, 4, 2000, "exchanges")});
+}
+
+} // namespace
+
+std::vector<Claim> matrix_form() { return {matrix_form_of_the_recursion(), conditioning(), swaps_by_chunks()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the algebra of the inverse SNR takes the values to be (000 Eq 55-57): independent, of mean zero, of about equal
+// norms.
+#include "theory/associative_memory/noise/noise_quadrature.hpp"
+#include "theory/support/layer_points.hpp"
+#include "theory/support/sampling.hpp"
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+const ParamSpec key_width = integer_param("d", 16, 2, 64, "key width"),
+                value_width = integer_param("dv", 8, 1, 64, "value width");
+
+/// ReLU memories of n - 1 pairs, values of mean `mean` in every channel, read at the probe (1, ..., 1) of norm sqrt(d) and
+/// at its opposite, which has the same law and reads the keys that the first one does not. The first dv channels hold the
+/// pairs' values; the next n - 1 their unit vectors, so that one read shows r and every kappa.
+struct Split {
+  double noise, diagonal; // |r|^2 and sum_j kappa_j^2 |v_j|^2, means of both reads
+};
+std::vector<Split> split_noise(const Params &p, double mean, std::uint64_t seed, size_t first, size_t count) {
+  const int others = p.integer("n") - 1, T = others + 1, d = p.integer("d"), dv = p.integer("dv"), width = dv + others;
+  Sequence s;
+  s.shape = {int(count), 1, T, d, width};
+  s.k.assign(count * T * d, 0.0), s.q = s.k, s.v.assign(count * T * width, 0.0);
+  const Vector keys = Stream(seed, "cross/keys").normals(count * others * d, first * others * d),
+               values = Stream(seed, "cross/values").normals(count * others * dv, first * others * dv);
+  for (size_t m = 0; m < count; ++m) {
+    std::copy_n(&keys[m * others * d], others * d, &s.k[m * T * d]);
+    for (int j = 0; j < others; ++j) {
+      double *v = &s.v[(m * T + j) * width];
+      for (int c = 0; c < dv; ++c) v[c] = mean + values[(m * others + j) * dv + c];
+      v[dv + j] = 1;
+    }
+    std::fill_n(&s.q[(m * T + others - 1) * d], d, 1.0), std::fill_n(&s.q[(m * T + others) * d], d, -1.0);
+  }
+  const Vector o = forward(find_variant("relu_kernel"), s).o;
+  std::vector<Split> splits(count, Split{0, 0});
+  for (size_t m = 0; m < count; ++m)
+    for (int t : {others - 1, others}) {
+      const double *read = &o[(m * T + t) * width];
+      splits[m].noise += inner(read, read, dv) / 2;
+      for (int j = 0; j < others; ++j) {
+        const double *v = &s.v[(m * T + j) * width];
+        splits[m].diagonal += read[dv + j] * read[dv + j] * inner(v, v, dv) / 2;
+      }
+    }
+  return splits;
+}
+
+template <class Quantity>
+Mean mean_over_memories(const Params &p, double mean, double wanted, size_t least, std::uint64_t seed,
+                        const Quantity &quantity) {
+  const auto draw = [&](size_t first, size_t count) {
+    Vector all;
+    for (const Split &split : split_noise(p, mean, seed, first, count)) all.push_back(quantity(split));
+    return all;
+  };
+  return sample_mean(wanted, least, 400000, in_blocks(1000, draw));
+}
+
+/// E ReLU(x) and E ReLU(x)^2 over the other key at |k_i|^2 = d.
+double first_moment(int d) { return std::sqrt(d / (2 * M_PI)); }
+double second_moment(int d) { return d / 2.0; }
+
+const Params own_sizes = labels({{"n", num(10)}, {"d", num(16)}, {"dv", num(8)}});
+
+std::vector<Point> cross_terms(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {own_sizes})) {
+    const double n = p.integer("n"), dv = p.integer("dv"), kappa = first_moment(p.integer("d")),
+                 with_mean = (n - 1) * (n - 2) * dv * kappa * kappa;
+    const auto cross = [&](double mean, double wanted, size_t least) {
+      return mean_over_memories(p, mean, wanted, least, protocol.seed,
+                                [](const Split &split) { return split.noise - split.diagonal; });
+    };
+    const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000); // 0 has no relative error
+    const double squared = with_mean * (n - 1) / (n - 2);
+    const Mean shifted = cross(1, wanted_sensitivity(protocol, with_mean, {squared}), 1000);
+    points.push_back(as_statement(sampled_point(centred, 0), p, "cross terms of |r|^2, values of mean 0"));
+    points.push_back(rival_law(points.back(), "those of values of mean 1", with_mean));
+    points.push_back(rival_system(sampled_point(shifted, 0), p, "values of mean 1"));
+    points.push_back(as_obligation(sampled_point(shifted, with_mean), p, "cross terms, values of mean 1"));
+    points.push_back(rival_law(points.back(), "(N-1)^2 for (N-1) (N-2)", squared));
+  }
+  return points;
+}
+
+Claim snr_cross_terms() {
+  return explained(
+      at_parameters(
+          running(ledger_row("snr-cross-terms", "000 Eq 55-57",
+                             "The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values "
+                             "being i.i.d. standard Gaussian.",
+                             "0; independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.", cross_terms),
+                  {"relu_kernel"}),
+          {integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width}),
+      "Only independence and mean zero are needed, no Gaussian law.");
+}
+
+std::vector<Point> value_mean(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {own_sizes})) {
+    const int d = p.integer("d");
+    const double others = p.integer("n") - 1, dv = p.integer("dv"), kappa = first_moment(d),
+                 diagonal = others * (dv + dv) * second_moment(d), cross = others * (others - 1) * dv * kappa * kappa;
+    const double right = diagonal + cross, squared = diagonal + cross * others / (others - 1);
+    const auto noise = [&](double mean, double sensitivity) {
+      return mean_over_memories(p, mean, sensitivity, 1000, protocol.seed,
+                                [](const Split &split) { return split.noise; });
+    };
+    points.push_back(as_obligation(sampled_point(noise(0, wanted_sensitivity(protocol)), diagonal / 2), p,
+                                   "mean of |r|^2, values of mean 0"));
+    points.push_back(as_obligation(sampled_point(noise(1, wanted_sensitivity(protocol, right, {squared})), right), p,
+                                   "mean of |r|^2, values of mean 1"));
+    const Point base = points.back();
+    points.push_back(rival_law(base, "without cross terms", diagonal));
+    points.push_back(rival_law(base, "n^2 for n (n-1)", squared));
+  }
+  return points;
+}
+
+Claim snr_value_mean() {
+  return explained(
+      at_parameters(
+          running(ledger_row("snr-value-mean", "000 Eq 55-57",
+                             "That the values have mean zero is what removes the cross terms.",
+                             "$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other "
+                             "pairs with values of mean $mu$.",
+                             value_mean),
+                  {"relu_kernel"}),
+          {integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width}),
+      "With a mean the second term soon rules, and the paper's form misses it.");
+}
+
+/// E|v_j|^2 times E 1/|v_i|^2 for Gaussian values that the linear memory stores at a key of norm 1 and gives back.
+Integral norm_ratio(int dv, std::uint64_t seed) {
+  const auto squares = [&](const Rule &lengths) {
+    Sequence s;
+    s.shape = {int(lengths.nodes.size()), 1, 1, 4, dv};
+    s.k.assign(lengths.nodes.size() * 4, 0.5), s.q = s.k;
+    const Vector direction = unit_vector(dv, seed);
+    for (double length : lengths.nodes)
+      for (double u : direction) s.v.push_back(length * u);
+    const Vector o = forward(find_variant("linear"), s).o;
+    std::vector<Integral> found;
+    for (size_t m = 0; m < lengths.nodes.size(); ++m) {
+      const double square = inner(&o[m * dv], &o[m * dv], dv);
+      found.push_back({square, 4 * (dv + 8) * epsilon_of(Real::f64) * square});
+    }
+    return found;
+  };
+  const Rule growing = length_rule(dv, -1, 0), falling = length_rule(dv, 1, 0);
+  std::vector<Integral> inverse;
+  for (const Integral &square : squares(falling)) inverse.push_back(Integral{1, 0} / square);
+  return growing.sum(squares(growing)) * falling.sum(inverse);
+}
+
+std::vector<Point> value_norm(const Protocol &protocol) {
+  std::vector<Point> points;
+  const int least = protocol.point ? protocol.point->integer("dv") : 8;
+  const Params p = labels({{"dv", num(least)}}), largest = labels({{"largest dv", num(32 * least)}});
+  const Integral own = norm_ratio(least, protocol.seed);
+  points.push_back(as_statement(integral_point(own, 1), p, "mean of |v_j|^2 / |v_i|^2"));
+  points.push_back(as_obligation(integral_point(own, least / (least - 2.0)), p, "mean of |v_j|^2 / |v_i|^2"));
+  points.push_back(rival_law(points.back(), "dv / (dv - 1)", least / (least - 1.0)));
+  std::vector<double> h;
+  std::vector<Integral> ratio, slope;
+  for (int dv = least; dv <= 32 * least; dv *= 2) {
+    h.push_back(1.0 / dv), ratio.push_back(norm_ratio(dv, protocol.seed)), slope.push_back(dv * (ratio.back() + -1));
+  }
+  points.push_back(as_limit(integral_point(limit_of(h, ratio), 1), largest, "that mean as dv grows"));
+  points.push_back(as_limit(integral_point(limit_of(h, slope), 2), largest, "dv times its relative error"));
+  points.push_back(rival_law(points.back(), "1 + 1/dv", 1));
+  return points;
+}
+
+Claim snr_value_norm() {
+  return explained(
+      at_parameters(running(asymptotic(ledger_row("snr-value-norm", "000 Eq 57",
+                                                  "$E|v_j|^2 = |v_i|^2$, which holds when the stored values "
+                                                  "have about the same magnitude.",
+                                                  "For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ "
+                                                  "over $v_i$, which tends to 1 as $1 + 2/dv$; infinite for $dv "
+                                                  "<= 2$.",
+                                                  value_norm)),
+                            {"linear"}),
+                    {integer_param("dv", 8, 3, 64, "value width")}),
+      "Right for wide values; at finite width the mean carries the factor $dv/(dv-2)$.");
+}
+} // namespace
+
+std::vector<Claim> eq_55_cross_terms() { return {snr_cross_terms(), snr_value_mean(), snr_value_norm()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What averaging heads that share keys and values does to the noise (000 footnote 7). With r_h the noise of head h,
+// E|mean r_h|^2 over E|r_h|^2 is
+//   the same query in every head                1
+//   q_h = k_i + sigma xi_h, linear kernel       (1 + sigma^2 / n_h) / (1 + sigma^2)
+//   independent queries, linear kernel          1 / n_h, and the signal goes with it
+//   independent queries, exp at tau = sqrt d    1/n_h + (1 - 1/n_h) ((1 - 2/d)/(1 - 4/d))^(-d/2), the share tending to
+//                                               1/e
+//   own keys in every head                      1 / n_h
+//
+// With the linear kernel all of these are of second degree in keys, values and xi_h, so that sums over rows of Hadamard
+// matrices, which have the Gaussian's first two moments, give the expectations exactly.
+#include "harness/core/error.hpp"
+#include "theory/associative_memory/noise/noise_quadrature.hpp"
+#include "theory/support/claims.hpp"
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+enum class Queries { the_key, noisy, independent, own_keys };
+
+/// E|mean r_h|^2 over E|r_h|^2, and the mean signal along v_i over |k_i|^2.
+struct Averaged {
+  double noise, signal;
+};
+
+/// One memory for every row b of the matrix over all xi_h. The other keys are all rows of one matrix, so that sum_j k_j
+/// k_j^T is a multiple of I; own keys have the signs of xi_h on them.
+Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) {
+  const int n = hadamard_order(d) + 1, memories = hadamard_order(heads * d + 1);
+  const Stored stored = gaussian_pairs(n, dv, only(1));
+  const int noise = stored.others.columns, channels = noise + 1; // the last one for v_i = 1
+  Sequence s;
+  s.shape = {memories, heads, n, d, channels};
+  for (int b = 0; b < memories; ++b)
+    for (int h = 0; h < heads; ++h) {
+      const auto xi = [&](int c) { return hadamard(b, h * d + c + 1); }; // without the constant column: of mean 0
+      const auto sign = [&](int c) { return queries == Queries::own_keys ? xi(c) : 1; };
+      for (int j = 0; j + 1 < n; ++j) {
+        for (int c = 0; c < d; ++c) s.k.push_back(hadamard(j, c) * sign(c));
+        const double *v = &stored.others.data[size_t(j) * noise];
+        s.v.insert(s.v.end(), v, v + noise), s.v.push_back(0);
+      }
+      s.v.insert(s.v.end(), channels, 0.0), s.v.back() = 1;
+      s.q.resize(s.k.size(), 0.0);
+      for (int c = 0; c < d; ++c) {
+        s.k.push_back(c % 3 ? 1 : -1); // the probe, of |k_i|^2 = d
+        s.q.push_back(queries == Queries::independent ? xi(c) : s.k.back() + sigma * xi(c));
+      }
+    }
+  const Vector o = forward(find_variant("linear"), s).o;
+  double together = 0, apart = 0, signal = 0;
+  for (int b = 0; b < memories; ++b) {
+    Vector mean(channels, 0.0);
+    for (int h = 0; h < heads; ++h) {
+      const double *read = &o[(size_t(b * heads + h + 1) * n - 1) * channels];
+      for (int c = 0; c < channels; ++c) mean[c] += read[c] / heads;
+      apart += inner(read, read, noise) / heads;
+    }
+    together += inner(mean.data(), mean.data(), noise), signal += mean.back() / d / memories;
+  }
+  return {together / apart, signal};
+}
+
+/// E[kappa(k,q) kappa(k,q')] of the exp kernel at tau = sqrt(d) over k, q, q' ~ N(0, I): the product depends on k.(q +
+/// q') alone. |q + q'| is sqrt(2) |x| for independent q, q' and 2 |x| for q' = q, x ~ N(0, I); q - q' is arbitrary.
+Integral mean_product(int d, bool same, std::uint64_t seed) {
+  const double tau = std::sqrt(d), stretch = same ? 2 : std::sqrt(2);
+  const Rule lengths = length_rule(d, 0, -stretch * stretch / (2 * d)); // E over k is exp(|q + q'|^2 / (2 tau^2))
+  const Variant &layer = find_variant("exp_unnormalized");
+  const Vector along = unit_vector(d, seed);
+  Vector across = Stream(seed, "shared heads/difference").normals(d);
+  const double leak = inner(across, along);
+  for (int c = 0; c < d; ++c) across[c] = same ? 0 : across[c] - leak * along[c];
+  std::vector<Integral> means;
+  for (double x : lengths.nodes) {
+    const double length = stretch * x;
+    const Rule z = normal_rule(length / tau);
+    const int nodes = int(z.nodes.size()), T = nodes + 2; // the last two steps write nothing and read with q and q'
+    Sequence s;
+    s.shape = {1, 1, T, d, nodes};
+    s.k.assign(size_t(T) * d, 0.0), s.q = s.k, s.v.assign(size_t(T) * nodes, 0.0);
+    for (int j = 0; j < nodes; ++j) {
+      for (int c = 0; c < d; ++c) s.k[size_t(j) * d + c] = z.nodes[j] * along[c] + 0.1 * across[c];
+      s.v[size_t(j) * nodes + j] = 1;
+    }
+    for (int c = 0; c < d; ++c) {
+      s.q[size_t(T - 2) * d + c] = length / 2 * along[c] + across[c];
+      s.q[size_t(T - 1) * d + c] = length / 2 * along[c] - across[c];
+    }
+    const Vector o =
+        forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"scale", number(1 / tau)}})}).o;
+    std::vector<Integral> products;
+    for (int j = 0; j < nodes; ++j) {
+      const double product = o[size_t(T - 2) * nodes + j] * o[size_t(T - 1) * nodes + j];
+      const double units = 8.0 * (d + 4) * (1 + std::fabs(z.nodes[j]) * length / tau);
+      products.push_back({product, units * epsilon_of(Real::f64) * product});
+    }
+    means.push_back(z.sum(products));
+  }
+  return lengths.sum(means);
+}
+Integral shared_of_exp(int d, std::uint64_t seed) { return mean_product(d, false, seed) / mean_product(d, true, seed); }
+
+std::vector<Point> shared_heads(const Protocol &protocol, const std::vector<ParamSpec> &params) {
+  std::vector<Point> points;
+  const Params p = point_of(protocol, params);
+  const double heads = p.integer("heads"), sigma = p.real("sigma"), d = p.integer("d"), dv = p.integer("dv"),
+               partial = (1 + sigma * sigma / heads) / (1 + sigma * sigma);
+  if (heads * d > 256) usage_error("heads times d is at most 256");
+  const auto average = [&](Queries queries, double noise) {
+    return average_heads(int(heads), int(d), int(dv), queries, noise);
+  };
+  const std::string noise = "E|mean r_h|^2 over E|r_h|^2, ", signal = "mean signal over |k_i|^2, ";
+  const Averaged same = average(Queries::the_key, 0), noisy = average(Queries::noisy, sigma),
+                 apart = average(Queries::independent, 0), own = average(Queries::own_keys, 0);
+  const double units = 64 * heads * d * (1 + sigma * sigma); // sums over heads and d channels of terms of that size
+  const auto against = [&](double measured, double predicted) { return exact_point(measured, predicted, units); };
+
+  points.push_back(as_statement(against(same.noise, 1 / heads), p, noise + "query k_i in every head"));
+  points.push_back(as_obligation(against(same.noise, 1), p, noise + "query k_i in every head"));
+  points.push_back(rival_law(points.back(), "1/sqrt(n_h)", 1 / std::sqrt(heads)));
+  points.push_back(as_obligation(against(noisy.signal, 1), p, signal + "k_i + sigma xi_h"));
+  points.push_back(as_obligation(against(noisy.noise, partial), p, noise + "k_i + sigma xi_h"));
+  const Point base = points.back();
+  points.push_back(rival_law(base, "1/n_h", 1 / heads));
+  points.push_back(rival_law(base, "no gain", 1));
+  points.push_back(rival_system(against(apart.noise, partial), p, "independent queries"));
+  points.push_back(as_obligation(against(apart.noise, 1 / heads), p, noise + "independent queries"));
+  points.push_back(as_obligation(against(apart.signal, 0), p, signal + "independent queries"));
+  points.push_back(rival_system(against(noisy.signal, 0), p, "queries that hold k_i"));
+  points.push_back(as_obligation(against(own.noise, 1 / heads), p, noise + "own keys in every head"));
+  points.push_back(rival_law(points.back(), "1/(n_h - 1)", 1 / (heads - 1)));
+
+  points.push_back(
+      as_obligation(integral_point(shared_of_exp(int(d), protocol.seed), std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2)),
+                    p, "E[kappa kappa'] over E kappa^2, independent queries, exp kernel"));
+  points.push_back(rival_law(points.back(), "exponent -(d-1)/2", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2)));
+  if (protocol.point) return points;
+  std::vector<double> h;
+  std::vector<Integral> share;
+  for (int width : {16, 24, 32, 48, 64}) h.push_back(1.0 / width), share.push_back(shared_of_exp(width, protocol.seed));
+  points.push_back(as_obligation(integral_point(limit_of(h, share), std::exp(-1)), labels({{"largest d", num(64)}}),
+                                 "the same as d grows"));
+  points.push_back(rival_law(points.back(), "1/2", 0.5));
+  return points;
+}
+
+Claim footnote_7() {
+  const std::vector<ParamSpec> params{
+      integer_param("heads", 8, 3, 32, "heads"), real_param("sigma", 1, 0.5, 4, "noise of a head's own query"),
+      integer_param("d", 16, 8, 64, "key width"), integer_param("dv", 8, 1, 64, "value width")};
+  return explained(
+      at_parameters(
+          running(
+              refuted_row(
+                  "footnote7-mqa-noise",
+                  asserted(
+                      "Footnote 7: 'in Multi-Query Attention, if $W_O$ learns to compute a simple average over $n_h$ "
+                      "heads with shared keys and values, the variance of the noise term is reduced by a factor "
+                      "of $n_h$ compared to a single-head attention with the same key/value dimensionality'.",
+                      "$W_O$ averages; keys and values shared; the same widths", "Nothing follows it.",
+                      "The heads' queries differ, and we take the noise of different queries for independent, as "
+                      "an average over heads does in the usual variance argument. The footnote illustrates an "
+                      "intuition ('from an intuitive perspective'); it is not used later."),
+                  "000 footnote 7 (to §2.1.2, Multihead)",
+                  "In multi-query attention with shared keys and values, where $W_O$ averages $n_h$ heads, the "
+                  "variance of the noise term falls by a factor of $n_h$ against one head of the same key and "
+                  "value widths.",
+                  "A query $k_i$ that retrieves is the same in every head, and so is its noise: ratio 1. $q_h "
+                  "= k_i + sigma xi_h$ gives $(1 + sigma^2/n_h)/(1 + sigma^2)$.",
+                  [params](const Protocol &protocol) { return shared_heads(protocol, params); }),
+              {"linear", "exp_unnormalized"}),
+          params),
+      "$1/n_h$ needs noises that are independent, as from keys of each head's own. Independent queries have them with "
+      "the "
+      "linear kernel, but lose the signal as well; with the exp kernel at $tau = sqrt(d)$ even they share $1/e$ of the "
+      "noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
+}
+
+} // namespace
+
+std::vector<Claim> footnote_7_shared_heads() { return {footnote_7()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What 000 §2.1 and Appendix A say of the retrieval noise of each kernel, and the program's own memory with that
+// kernel.
+//
+// A memory o = sum_j kappa(k_j, q) v_j of N Gaussian pairs, read at one of its own keys k_i, returns kappa(k_i,k_i) v_i
+// + r. E|r|^2 / (kappa^2(k_i,k_i) |v_i|^2) is (N-1) dv / |v_i|^2 times the noise of one other pair, E[kappa^2(k_j,k_i)]
+// / kappa^2(k_i,k_i); dv / |v_i|^2 has mean dv / (dv - 2).
+#pragma once
+#include "harness/call/forward.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/core/text.hpp"
+#include <cmath>
+#include <functional>
+
+namespace recollect::theory {
+
+/// tau means nothing where the kernel has no temperature. Noises are those of one other pair.
+struct KernelLaw {
+  std::string kernel, variant;
+  int power;                                         // of x that kappa has as a factor
+  bool tempered;                                     // kappa has the factor exp(x / tau)
+  std::function<double(double, double)> given_probe; // (|k_i|^2, tau): E[kappa^2(k_j,k_i) | k_i] / kappa^2(k_i,k_i)
+  std::function<double(double, double)> mean;        // (d, tau): its expectation over k_i ~ N(0, I_d)
+  std::function<double(double, double)> printed;     // (d, tau): SNR^-1 / N as the paper prints it
+};
+
+/// a = 2 (tau - 1) / tau^2, the decay rate of exp and solu: the noise falls as exp(-a |k_i|^2).
+inline double decay_rate(double tau) { return 2 * (tau - 1) / (tau * tau); }
+
+inline KernelLaw linear_law() {
+  return {"linear",
+          "linear",
+          1,
+          false,
+          [](double square, double) { return 1 / square; },
+          [](double d, double) { return 1 / (d - 2); },
+          [](double d, double) { return 1 / d; }};
+}
+
+inline KernelLaw relu_law() {
+  return {"relu",
+          "relu_kernel",
+          1,
+          false,
+          [](double square, double) { return 0.5 / square; },
+          [](double d, double) { return 0.5 / (d - 2); },
+          [](double d, double) { return 0.5 / d; }};
+}
+
+inline KernelLaw exp_law() {
+  return {"exp",
+          "exp_unnormalized",
+          0,
+          true,
+          [](double square, double tau) { return std::exp(-decay_rate(tau) * square); },
+          [](double d, double tau) { return std::pow(1 + 2 * decay_rate(tau), -d / 2); },
+          [](double d, double tau) { return std::exp(-decay_rate(tau) * d); }};
+}
+
+/// x exp(x / tau); `printed` is Appendix A's form for general tau.
+inline KernelLaw solu_law() {
+  return {
+      "solu",
+      "solu",
+      1,
+      true,
+      [](double square, double tau) { return (1 / square + 4 / (tau * tau)) * std::exp(-decay_rate(tau) * square); },
+      [](double d, double tau) {
+        const double a = decay_rate(tau);
+        return std::pow(1 + 2 * a, -d / 2) * ((1 + 2 * a) / (d - 2) + 4 / (tau * tau));
+      },
+      [](double d, double tau) { return (1 + 4 * d / (tau * tau)) / d * std::exp(-decay_rate(tau) * d); }};
+}
+
+/// (x.y)^2, the linear memory over the features x (x) x.
+inline KernelLaw quadratic_law() {
+  return {"quadratic",
+          "linear",
+          2,
+          false,
+          [](double square, double) { return 3 / (square * square); },
+          [](double d, double) { return 3 / ((d - 2) * (d - 4)); },
+          [](double d, double) { return 3 / (d * d); }};
+}
+
+/// Rows [n,d] -> [n,d^2] of products x_a x_b.
+inline std::vector<double> squared_features(const std::vector<double> &rows, int d) {
+  std::vector<double> features;
+  features.reserve(rows.size() * d);
+  for (size_t i = 0; i < rows.size(); i += d)
+    for (int a = 0; a < d; ++a)
+      for (int b = 0; b < d; ++b) features.push_back(rows[i + a] * rows[i + b]);
+  return features;
+}
+
+/// Every read of a memory of this kernel, by the program's variant.
+inline std::vector<double> kernel_reads(const KernelLaw &law, double tau, Sequence s) {
+  if (law.kernel == "quadratic")
+    s.k = squared_features(s.k, s.shape.Dk), s.q = squared_features(s.q, s.shape.Dk), s.shape.Dk *= s.shape.Dk;
+  Assignments settings{{"scale", "1"}};
+  if (law.tempered) settings["tau"] = number(tau);
+  const Variant &variant = find_variant(law.variant);
+  return forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, settings)}).o;
+}
+
+} // namespace recollect::theory

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expectations of a kernel memory's noise over Gaussian pairs without sampling error: pairs are placed at the nodes of
+// quadrature rules, and noise and signal are read off the program's own memory. No formula for a kernel enters.
+//
+// The noise r = sum_{j != i} kappa(k_j, k_i) v_j depends on a key only by z = k_j . k_i / |k_i|, which is N(0,1), and
+// |r|^2 is quadratic in the values, for which therefore any design does that has the Gaussian's first two moments.
+#pragma once
+#include "harness/core/error.hpp"
+#include "harness/numerics/linalg.hpp"
+#include "harness/numerics/random.hpp"
+#include "theory/associative_memory/noise/kernel_law.hpp"
+#include "theory/support/integral_points.hpp"
+#include <numeric>
+
+namespace recollect::theory {
+
+/// What a memory stores beside its keys.
+struct Stored {
+  Dense others;       // [n - 1, channels]: the other pairs' values, in `copies` versions side by side
+  int copies;         // over which |r|^2 is averaged
+  Rule value_lengths; // |v_i|
+};
+
+/// A single known value.
+inline Rule only(double x) { return {{x}, {1}, {1}}; }
+
+/// One other pair and the probe's, of values of length 1: its noise is E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
+inline Stored one_pair() { return {Dense(1, 1, {1}), 1, only(1)}; }
+
+/// Sylvester's Hadamard matrix: -1 to the number of ones that row and column share in binary.
+inline double hadamard(int row, int column) {
+  int shared = 0;
+  for (int bits = row & column; bits; bits &= bits - 1) ++shared;
+  return shared % 2 ? -1 : 1;
+}
+/// The least power of two that is at least n.
+inline int hadamard_order(int n) {
+  int order = 1;
+  while (order < n) order *= 2;
+  return order;
+}
+
+/// n Gaussian pairs of dv channels, |v_i| as the rule says. The others' values are rows of a Hadamard matrix (but for
+/// the constant one) of order P >= n, repeated until their channels are a multiple of P and of dv: v_j . v_j' sums to 0
+/// and |v_j|^2 to dv a copy, as they are in the mean for N(0, I), and every channel of a row sums to 0.
+inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
+  const int order = hadamard_order(n), copies = order / std::gcd(order, dv);
+  Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};
+  for (int j = 0; j + 1 < n; ++j)
+    for (int c = 0; c < dv * copies; ++c) stored.others(j, c) = hadamard(j + 1, c % order);
+  return stored;
+}
+
+/// |v_i| of a value that is itself N(0, I_dv), for means of 1 / |v_i|^2.
+inline Rule gaussian_value(int dv) { return length_rule(dv, 1, 0); }
+
+/// A direction for the probe.
+inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
+  std::vector<double> u = Stream(seed, "noise/probe").normals(d);
+  const double norm = std::sqrt(inner(u, u));
+  for (double &x : u) x /= norm;
+  return u;
+}
+
+/// |r|^2 at probes of |k_i| = each of `lengths` for every z, [length][z]: k_j . k_i = z length for all others j of that
+/// memory. The rest of a key, which is Gaussian here, plays no part. The first probe is read with the last pair, the
+/// others with writes of 0 at a key of 0, which add nothing.
+inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d, double tau,
+                                                    const std::vector<double> &lengths, const std::vector<double> &z,
+                                                    const Stored &stored, std::uint64_t seed) {
+  const int n = stored.others.rows, channels = stored.others.columns, cells = int(z.size()),
+            T = n + int(lengths.size()) - 1;
+  const std::vector<double> probe = unit_vector(d, seed);
+  Dense rest(n, d, Stream(seed, "noise/rest").normals(size_t(n) * d));
+  rest = rest - outer(times(rest, probe), probe);
+  Sequence s;
+  s.shape = {cells, 1, T, d, channels};
+  s.k.assign(size_t(cells) * T * d, 0.0), s.q = s.k, s.v.assign(size_t(cells) * T * channels, 0.0);
+  for (int m = 0; m < cells; ++m) {
+    const size_t first = size_t(m) * T;
+    for (int j = 0; j < n; ++j)
+      for (int c = 0; c < d; ++c) s.k[(first + j) * d + c] = z[m] * probe[c] + rest(j, c);
+    for (size_t l = 0; l < lengths.size(); ++l)
+      for (int c = 0; c < d; ++c) s.q[(first + n - 1 + l) * d + c] = lengths[l] * probe[c];
+    std::copy(stored.others.data.begin(), stored.others.data.end(), &s.v[first * channels]);
+  }
+  const std::vector<double> o = kernel_reads(law, tau, s);
+  std::vector<std::vector<Integral>> squares(lengths.size());
+  for (size_t l = 0; l < lengths.size(); ++l)
+    for (int m = 0; m < cells; ++m) {
+      const double *r = &o[(size_t(m) * T + n - 1 + l) * channels];
+      const double square = inner(r, r, channels) / stored.copies;
+      // An inner product of d terms, |z| length in size, in the exponent, and a sum of n.
+      const double units = 8.0 * ((d + 4) * (law.tempered ? 1 + std::fabs(z[m]) * lengths[l] / tau : d) + n);
+      squares[l].push_back({square, units * epsilon_of(Real::f64) * square});
+    }
+  return squares;
+}
+/// At one probe.
+inline std::vector<Integral> noise_at(const KernelLaw &law, int d, double tau, double length,
+                                      const std::vector<double> &z, const Stored &stored, std::uint64_t seed) {
+  return noises_at(law, d, tau, {length}, z, stored, seed)[0];
+}
+
+/// 1 / |c v_i|^2 averaged over |v_i|: c v_i is what a memory returns that holds the probe's pair alone.
+inline Integral inverse_signal(const KernelLaw &law, int d, double tau, double length, const Rule &value_lengths,
+                               std::uint64_t seed) {
+  Sequence s;
+  s.shape = {1, 1, 1, d, int(value_lengths.nodes.size())}; // a channel for every length
+  s.k = unit_vector(d, seed), s.v = value_lengths.nodes;
+  for (double &x : s.k) x *= length;
+  s.q = s.k;
+  std::vector<Integral> inverse;
+  const double units = 8.0 * (d + 4) * (law.tempered ? 1 + length * length / tau : d);
+  for (double o : kernel_reads(law, tau, s)) inverse.push_back({1 / (o * o), units * epsilon_of(Real::f64) / (o * o)});
+  return value_lengths.sum(inverse);
+}
+
+/// The square of a tempered kernel moves the mass of z to 2 |k_i| / tau.
+inline double centre_of_mass(const KernelLaw &law, double tau, double length) {
+  return law.tempered ? 2 * length / tau : 0;
+}
+/// kappa^2 has to fit.
+inline void refuse_overflow(const KernelLaw &law, int d, double tau, double length, double largest_z) {
+  if (law.tempered && largest_z * length / tau > 350)
+    usage_error("the exp kernel leaves float64's range at d = " + std::to_string(d) + ", tau = " + number(tau) +
+                ": choose a larger tau or a smaller d");
+}
+
+/// SNR^-1 = |r|^2 / |c v_i|^2 averaged over the other pairs, given |k_i|.
+inline Integral noise_given_probe(const KernelLaw &law, int d, double tau, double length, const Stored &stored,
+                                  std::uint64_t seed) {
+  const Rule z = normal_rule(centre_of_mass(law, tau, length));
+  refuse_overflow(law, d, tau, length, z.nodes.back());
+  return z.sum(noise_at(law, d, tau, length, z.nodes, stored, seed)) *
+         inverse_signal(law, d, tau, length, stored.value_lengths, seed);
+}
+
+/// X ~ N(0,1) in panels of at most `width`, for integrands whose products with the density have their masses within 8 of
+/// centres from `low` to `high`.
+inline std::vector<Rule> normal_rules(double low, double high, double width) {
+  const int panels = int(std::ceil((high - low + 16) / width));
+  std::vector<Rule> rules;
+  for (int i = 0; i < panels; ++i) {
+    const double begin = low - 8 + (high - low + 16) * i / panels, end = low - 8 + (high - low + 16) * (i + 1) / panels;
+    rules.push_back(two_panels(begin, begin, end, [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }));
+  }
+  return rules;
+}
+
+/// SNR^-1 for every length at common nodes of z: a memory is filled once and read by all probes, which is much less work
+/// where it holds many pairs. In [low, high] lie the masses of all.
+inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, double tau,
+                                                const std::vector<double> &lengths, const Stored &stored,
+                                                std::uint64_t seed) {
+  const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
+  std::vector<Integral> given(lengths.size(), Integral{0, 0});
+  for (const Rule &z : normal_rules(centre_of_mass(law, tau, *shortest), centre_of_mass(law, tau, *longest), 6)) {
+    refuse_overflow(law, d, tau, *longest, *std::max_element(z.nodes.begin(), z.nodes.end()));
+    const auto noise = noises_at(law, d, tau, lengths, z.nodes, stored, seed);
+    for (size_t l = 0; l < lengths.size(); ++l) {
+      const Integral part = z.sum(noise[l]);
+      given[l].value += part.value, given[l].error += part.error;
+    }
+  }
+  for (size_t l = 0; l < lengths.size(); ++l)
+    given[l] = given[l] * inverse_signal(law, d, tau, lengths[l], stored.value_lengths, seed);
+  return given;
+}
+
+/// And over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
+inline Integral mean_noise(const KernelLaw &law, int d, double tau, const Stored &stored, std::uint64_t seed) {
+  const Rule lengths = length_rule(d, law.power, law.tempered ? decay_rate(tau) : 0);
+  constexpr int many = 32; // pairs, above which common nodes take less work
+  if (stored.others.rows >= many) return lengths.sum(noise_given_probes(law, d, tau, lengths.nodes, stored, seed));
+  std::vector<Integral> given;
+  for (double length : lengths.nodes) given.push_back(noise_given_probe(law, d, tau, length, stored, seed));
+  return lengths.sum(given);
+}
+
+} // namespace recollect::theory

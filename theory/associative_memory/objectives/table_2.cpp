@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// 000 Table 2 and Appendix B.2, the rows without features or momentum: the layer's own step S_{t-1} -> S_t from a random
+// S against S_{t-1} - dL_t/dS at S_{t-1}, L_t the printed objective. The other rows: table_2_momentum.cpp,
+// table_2_softmax.cpp, table_2_gated_softmax.cpp.
+#include "theory/associative_memory/objectives/quadratic.hpp"
+#include "theory/support/layer_points.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+const std::vector<ParamSpec> widths = {integer_param("d", 8, 2, 64, "key width"),
+                                       integer_param("dv", 4, 2, 64, "value width")};
+
+struct Step {
+  Dense S;
+  Vector k, v, lambda, key_lambda;
+  double recall(const Dense &M) const { return inner(times(M, k), v); }
+};
+Step random_step(const Params &at, std::uint64_t seed) {
+  const int d = at.integer("d"), dv = at.integer("dv");
+  return {normal_matrix(dv, d, seed, "table 2/S"), Stream(seed, "table 2/key").normals(d),
+          Stream(seed, "table 2/value").normals(dv), Stream(seed, "table 2/lambda").uniforms(dv, 0.1, 0.9),
+          Stream(seed, "table 2/key lambda").uniforms(d, 0.1, 0.9)};
+}
+
+/// S after one step of a layer on (k, v); `lambda` gates the keys' channels.
+Vector layer_step(const std::string &variant, const Dense &S, const Vector &k, const Vector &v, const Vector &lambda) {
+  Sequence s;
+  s.shape = {1, 1, 1, int(k.size()), int(v.size())};
+  s.q = s.k = k, s.v = v, s.lambda = lambda, s.beta = {1}, s.state = S.data;
+  return forward(find_variant(variant), s).state;
+}
+/// Table 2 gates the rows of S, gated_linear its columns: keys and values exchange their places, and S is its S^T.
+Vector row_gated_step(const Step &s, const Vector &v) {
+  return transpose(Dense(s.S.columns, s.S.rows, layer_step("gated_linear", transpose(s.S), v, s.k, s.lambda))).data;
+}
+
+using Objective = std::function<double(const Dense &S)>;
+Vector descended(const Step &s, const Objective &L) { return (s.S - gradient(L, s.S)).data; }
+
+/// Rounding units of an objective of S.size() products up to (|S||k| + |v|)^2 + |S|^2, with S moved by 1.
+double units(const Step &s) {
+  const double S = frobenius_norm(s.S) + 1, read = S * std::sqrt(inner(s.k, s.k)) + std::sqrt(inner(s.v, s.v));
+  return 8.0 * s.S.data.size() * (read * read + S * S);
+}
+
+/// A row of the table at every point: the layer's step, the printed objective, and rivals that must not fit.
+struct Rivals {
+  std::vector<std::pair<std::string, Objective>> laws;
+  std::vector<std::pair<std::string, Vector>> systems;
+};
+Measure row_measure(std::function<Vector(const Step &)> layer, std::function<Objective(const Step &)> printed,
+                    std::function<Rivals(const Step &)> rivals) {
+  return [=](const Protocol &protocol) {
+    std::vector<Point> points;
+    for (const Params &at :
+         points_of(protocol, {labels({{"d", num(8)}, {"dv", num(4)}}), labels({{"d", num(2)}, {"dv", num(3)}})})) {
+      const Step s = random_step(at, protocol.seed);
+      const Vector measured = layer(s), expected = descended(s, printed(s));
+      points.push_back(as_statement(exact_point(measured, expected, units(s)), at, "S_t against S - dL/dS"));
+      for (const auto &[name, system] : rivals(s).systems)
+        points.push_back(rival_system(exact_point(system, expected, units(s)), at, name));
+      for (const auto &[name, law] : rivals(s).laws)
+        points.push_back(rival_law(measured, at, name, descended(s, law), units(s)));
+    }
+    return points;
+  };
+}
+
+Claim linear_row() {
+  const auto measure =
+      row_measure([](const Step &s) { return layer_step("linear", s.S, s.k, s.v, {}); },
+                  [](const Step &s) { return [s](const Dense &S) { return -s.recall(S); }; },
+                  [](const Step &s) {
+                    return Rivals{{{"+<S k, v>", [s](const Dense &S) { return s.recall(S); }},
+                                   {"-1/2 <S k, v>", [s](const Dense &S) { return -s.recall(S) / 2; }}},
+                                  {{"with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {})}}};
+                  });
+  return running(
+      at_parameters(ledger_row("table2-linear", "000 Table 2, Eq 33-34, 65-68",
+                               "Linear attention, $A = B = I$ and $C = v_t k_t^T$, is one gradient step on $-<S "
+                               "k_t, v_t>$.",
+                               "Identity.", measure),
+                    widths),
+      {"linear", "delta_net"});
+}
+
+Claim gated_linear_row() {
+  const auto with_weights = [](const Step &s, double power) {
+    Vector weights;
+    for (double lambda : s.lambda) weights.push_back(std::pow(1 - lambda, power));
+    return [s, weights](const Dense &S) { return -s.recall(S) + 0.5 * weighted_square(S, weights); };
+  };
+  const auto measure = row_measure(
+      [](const Step &s) { return row_gated_step(s, s.v); }, [=](const Step &s) { return with_weights(s, 1); },
+      [=](const Step &s) {
+        Vector gated = s.v;
+        for (size_t i = 0; i < gated.size(); ++i) gated[i] *= s.lambda[i];
+        return Rivals{{{"no square root: diag(1-lambda)", with_weights(s, 2)}},
+                      {{"gates on the key side", layer_step("gated_linear", s.S, s.k, s.v, s.key_lambda)},
+                       {"the write gated too", row_gated_step(s, gated)}}};
+      });
+  return running(
+      at_parameters(
+          explained(ledger_row("table2-gla", "000 Table 2, Eq 69",
+                               "Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every "
+                               "element of $lambda_t$ in (0,1), is one gradient step on $-<S k_t, v_t> + 1/2 "
+                               "||diag(sqrt(1-lambda_t)) S||_F^2$.",
+                               "Identity.", measure),
+                    "The gate as printed acts on the value side (the rows of $S$). The layer of the cited "
+                    "reference [47] gates the key side, $B = diag(lambda_t)$."),
+          widths),
+      {"gated_linear"});
+}
+
+Claim delta_row() {
+  const auto half_square = [](const Step &s, double erase, double weight) {
+    return [=](const Dense &S) {
+      const Vector read = times(S, s.k);
+      return weight * (erase * inner(read, read) / 2 - inner(read, s.v));
+    };
+  };
+  const auto measure =
+      row_measure([](const Step &s) { return layer_step("delta_net", s.S, s.k, s.v, {}); },
+                  [](const Step &s) {
+                    return [s](const Dense &S) {
+                      double loss = 0;
+                      const Vector read = times(S, s.k);
+                      for (size_t i = 0; i < read.size(); ++i) loss += (read[i] - s.v[i]) * (read[i] - s.v[i]) / 2;
+                      return loss;
+                    };
+                  },
+                  [=](const Step &s) {
+                    return Rivals{{{"||S k - v||^2 without 1/2", half_square(s, 1, 2)},
+                                   {"the erase as a gain", half_square(s, -1, 1)}},
+                                  {{"no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {})}}};
+                  });
+  return running(
+      at_parameters(ledger_row("table2-deltanet", "000 Table 2, Eq 70-74",
+                               "DeltaNet, $A = I$, $B = I - k_t k_t^T$, $C = v_t k_t^T$, is one gradient step on "
+                               "$1/2 ||S k_t - v_t||^2$.",
+                               "Identity, for keys of any norm.", measure),
+                    widths),
+      {"delta_net", "linear"});
+}
+
+} // namespace
+
+std::vector<Claim> table_2() { return {linear_row(), gated_linear_row(), delta_row()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// 000 §2.2.2, softmax attention (Eq 49), and the same without its normaliser: how fast updates and objective fade with t.
+// The memory is Eq 79's running mean S_t of v phi^T, run as gated linear attention with decay (t-1)/t, phi = k.
+#include "theory/associative_memory/delta_rule/runs.hpp"
+#include "theory/support/layer_points.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+using Vector = std::vector<double>;
+
+Output run(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
+  const Variant &layer = find_variant(variant);
+  return forward(layer, s, {"fast", Real::f64, 64, variant_params(layer, set)});
+}
+
+/// Gates and shares of the running mean whose first step is number `start`.
+Sequence averaged(Sequence s, int start = 1) {
+  s.alpha.clear();
+  for (size_t row = 0; row < s.v.size() / s.shape.Dv; ++row) {
+    const double t = double(start + row % s.shape.T);
+    s.alpha.push_back((t - 1) / t);
+    for (int c = 0; c < s.shape.Dv; ++c) s.v[row * s.shape.Dv + c] /= t;
+  }
+  return s;
+}
+
+const ParamSpec key_width = integer_param("d", 6, 1, 32, "key width"),
+                value_width = integer_param("dv", 4, 1, 32, "value width");
+
+// ---- The update ----------------------------------------------------------------------------------------------------------
+
+/// S_{t-1} and S_t of every run, and the pair that is written between them.
+struct Update {
+  Vector before, after, k, v;
+};
+/// Of the running mean, or of the plain sum.
+Update last_update(bool mean, int t, int d, int dv, const Stretch &stretch) {
+  const Sequence past = random_runs(KeyLaw::gaussian, t - 1, d, dv, stretch);
+  Sequence last =
+      random_runs(KeyLaw::gaussian, 1, d, dv, {stretch.seed, stretch.stream + "/last", stretch.first, stretch.runs});
+  const Vector v = last.v;
+  const std::string layer = mean ? "gated_linear" : "linear";
+  last.state = run(layer, mean ? averaged(past) : past).state;
+  const Vector after = run(layer, mean ? averaged(last, t) : last).state;
+  return {last.state, after, last.k, v};
+}
+/// t^2 |S_t - S_{t-1}|^2 of every run.
+Vector scaled_squares(const Update &u, int t, int d, int dv) {
+  Vector squares;
+  for (size_t run = 0; run < u.before.size(); run += size_t(d) * dv) {
+    double square = 0;
+    for (int e = 0; e < d * dv; ++e) square += std::pow(t * (u.after[run + e] - u.before[run + e]), 2);
+    squares.push_back(square);
+  }
+  return squares;
+}
+
+Claim updates_fade() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    const auto place = [](int t) { return labels({{"t", num(t)}, {"d", num(6)}, {"dv", num(4)}}); };
+    for (const Params &at : points_of(protocol, {place(2), place(3), place(1000)})) {
+      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
+      const Stretch single{protocol.seed, "update", 0, 1};
+      const Update one = last_update(true, t, d, dv, single), plain = last_update(false, t, d, dv, single);
+      Vector moved, unfaded, gap;
+      for (int e = 0; e < d * dv; ++e) {
+        moved.push_back(t * (one.after[e] - one.before[e]));
+        unfaded.push_back(t * (plain.after[e] - plain.before[e]));
+        gap.push_back(one.v[e / d] * one.k[e % d] - one.before[e]);
+      }
+      const Dense rival_growth = Dense(dv, d, gap) + 2 * Dense(dv, d, one.before),
+                  rival_rate = std::sqrt(t) * Dense(dv, d, gap);
+      const double units = 16.0 * t * (t + 1) * (1 + max_abs(gap)); // the difference of two means of t terms, times t
+      append(points, {as_statement(exact_point(moved, gap, units), at, "t (S_t - S_{t-1}) against v phi^T - S_{t-1}"),
+                      rival_system(exact_point(unfaded, gap, units), at, "the plain sum: updates do not fade"),
+                      rival_law(moved, at, "v phi^T + S_{t-1}", rival_growth.data, units),
+                      rival_law(moved, at, "1/sqrt t", rival_rate.data, units)});
+      if (t > 100) continue; // long runs are dear, and tell no more of the law of the mean
+      const double law = d * dv * t / (t - 1.0);
+      const Mean mean = mean_over_runs(
+          protocol.seed, "update size", wanted_sensitivity(protocol), block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
+          [&](const Stretch &stretch) { return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv); });
+      const Point square = sampled_point(mean, law);
+      points.push_back(as_statement(square, at, "mean of t^2 |S_t - S_{t-1}|^2 against d dv (1 + 1/(t-1))"));
+      if (t <= 3) { // where sampling tells them apart
+        points.push_back(rival_law(square, "1 + 1/t", d * dv * (1 + 1.0 / t)));
+        points.push_back(rival_law(square, "no 1/(t-1)", d * dv));
+      }
+    }
+    // Softmax attention itself at one query: o_t - o_{t-1} = (kappa_t / Z_t) (v_t - o_{t-1}).
+    Sequence s = random_sequence({1, 1, 200, 6, 4}, protocol.seed, Keys::unit);
+    for (size_t i = 6; i < s.q.size(); ++i) s.q[i] = s.q[i - 6];
+    const Vector o = run("softmax", s, {{"scale", "1"}}).o;
+    Vector changes, shares;
+    double Z = std::exp(inner(s.q.data(), s.k.data(), 6));
+    for (int t = 1; t < 200; ++t) {
+      const double kappa = std::exp(inner(s.q.data(), &s.k[t * 6], 6));
+      Z += kappa;
+      for (int c = 0; c < 4; ++c) {
+        changes.push_back(o[t * 4 + c] - o[(t - 1) * 4 + c]);
+        shares.push_back(kappa / Z * (s.v[t * 4 + c] - o[(t - 1) * 4 + c]));
+      }
+    }
+    points.push_back(as_obligation(exact_point(changes, shares, 16 * 200 * max_abs(s.v)), labels({{"T", num(200)}}),
+                                   "softmax: o_t - o_{t-1} at one query against kappa_t/Z_t (v_t - o_{t-1}), every t"));
+    return points;
+  };
+  return running(
+      at_parameters(
+          explained(
+              ledger_row(
+                  "eq49-update-1-over-t", "000 Eq 49, §2.2 Softmax, §2.2.2",
+                  "When $t$ is sufficiently large the factor $1/t$ makes the gradient of softmax attention's objective "
+                  "approach zero, and $S$ gradually ceases to update.",
+                  "$|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ at every $t$; for zero-mean independent pairs the mean "
+                  "of "
+                  "$t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.",
+                  measure),
+              "$S$ settles at $E v phi^T$. The contrast between the stored items does not see the common $1/t$, which "
+              "cancels "
+              "in the read."),
+          {integer_param("t", 2, 2, 2000, "step"), key_width, value_width}),
+      {"gated_linear", "linear", "softmax"});
+}
+
+// ---- The objective -------------------------------------------------------------------------------------------------------
+
+/// The objective's bracket 1/2 |S|^2 - <S phi, v> in the mean over the next pair, v = M k + e: 1/2 |S|^2 - <S, M>.
+Vector brackets(const std::string &layer, const Dense &M, int past, const Stretch &stretch) {
+  const int d = M.columns, dv = M.rows;
+  Sequence s = random_runs(KeyLaw::gaussian, past, d, dv, stretch);
+  const Vector signal = mapped(M, s.k);
+  for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += signal[i];
+  return each_state(run(layer, averaged(s)),
+                    [&](const double *S) { return inner(S, S, d * dv) / 2 - inner(S, M.data.data(), d * dv); });
+}
+
+Claim objective_fades() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    const auto place = [](int t) { return labels({{"t", num(t)}, {"d", num(6)}, {"dv", num(4)}}); };
+    for (const Params &at : points_of(protocol, {place(17), place(65)})) {
+      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
+      const Dense M = normal_matrix(dv, d, protocol.seed, "objective/map");
+      const double map = inner(M.data, M.data), limit = -map / 2,
+                   law = limit + ((d + 1) * map + d * dv) / (2.0 * (t - 1));
+      const auto mean_bracket = [&](const std::string &layer, double wanted) {
+        return mean_over_runs(protocol.seed, "objective", wanted, block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
+                              [&](const Stretch &stretch) { return brackets(layer, M, t - 1, stretch); });
+      };
+      const Mean mean = mean_bracket("gated_linear", wanted_sensitivity(protocol));
+      const Point bracket = sampled_point(mean, law);
+      append(points,
+             {as_statement(sampled_point(mean, 0), at, "mean of t L_t against 0: L_t = 0 at this t"),
+              as_limit(bracket, at, "mean of t L_t against -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))"),
+              rival_system(sampled_point(mean_bracket("linear", 0.2), law), at, "past writes not rescaled"),
+              rival_law(bracket, "-|M|^2 in the limit", law + limit), rival_law(bracket, "L_t falls as 1/t^2", law / t),
+              rival_law(bracket, "the limit at this t", limit)});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(
+          explained(
+              asymptotic(ledger_row(
+                  "eq49-objective-vanishes", "000 Eq 49, §2.2 Softmax, §2.2.2",
+                  "When $t$ is sufficiently large, the factor $1/t$ makes the objective $L_t(S_{t-1})$ of softmax "
+                  "attention tend to 0.",
+                  "$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and "
+                  "Gaussian $k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.",
+                  measure)),
+              "True. What vanishes is the scale: the minimum of the bracket that $1/t$ multiplies does not move."),
+          {integer_param("t", 17, 2, 1000, "step"), key_width, value_width}),
+      {"gated_linear", "linear"});
+}
+
+// ---- Without the normaliser ----------------------------------------------------------------------------------------------
+
+/// (S_t - S_{t-1}) phi(k_t): the read of the whole story at the last key minus that without the last write.
+Vector last_change(const std::string &variant, const Sequence &s) {
+  Sequence without = s;
+  std::fill(without.v.end() - s.shape.Dv, without.v.end(), 0.0);
+  const Vector now = run(variant, s, {{"scale", "1"}}).o, before = run(variant, without, {{"scale", "1"}}).o;
+  Vector change;
+  for (size_t i = now.size() - s.shape.Dv; i < now.size(); ++i) change.push_back(now[i] - before[i]);
+  return change;
+}
+
+Claim unnormalised_updates() {
+  const auto measure = [](const Protocol &protocol) {
+    std::vector<Point> points;
+    const auto place = [](int t) { return labels({{"t", num(t)}, {"d", num(6)}, {"dv", num(4)}}); };
+    for (const Params &at : points_of(protocol, {place(1000), place(10)})) {
+      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
+      Sequence s = random_sequence({1, 1, t, d, dv}, protocol.seed, Keys::unit);
+      for (double &x : s.k) x *= 1.2;
+      std::copy_n(s.k.end() - d, d, s.q.end() - d);
+      const double *k = &s.k[size_t(t - 1) * d];
+      const Vector v(s.v.end() - dv, s.v.end()), measured = last_change("exp_unnormalized", s);
+      const auto times_v = [&](double factor) {
+        Vector scaled = v;
+        for (double &x : scaled) x *= factor;
+        return scaled;
+      };
+      const double square = std::exp(inner(k, k, d)),
+                   units = 32.0 * t * square * max_abs(s.v) * t; // of reads of size t
+      append(points,
+             {as_statement(exact_point(measured, times_v(square), units), at,
+                           "(S_t - S_{t-1}) phi(k_t) against v_t |phi(k_t)|^2"),
+              rival_system(exact_point(last_change("softmax", s), times_v(square), units), at, "with the normaliser"),
+              rival_law(measured, at, "1/t", times_v(square / t), units),
+              rival_law(measured, at, "1/sqrt t", times_v(square / std::sqrt(t)), units)});
+    }
+    return points;
+  };
+  return running(
+      at_parameters(
+          ledger_row("unnormalised-update-size", "000 §2.2.2 Softmax",
+                     "Without the normaliser the gradient of softmax attention's objective does not vanish as $t$ "
+                     "increases (and the objective is unbounded: objective_boundedness).",
+                     "$S_t - S_{t-1} = v_t phi(k_t)^T$, of norm $|v_t| |phi(k_t)|$, at every $t$.", measure),
+          {integer_param("t", 1000, 2, 4000, "step"), key_width, value_width}),
+      {"exp_unnormalized", "softmax"});
+}
+
+} // namespace
+
+std::vector<Claim> eq_49_softmax_long_context() {
+  return {updates_fade(), objective_fades(), unnormalised_updates(),
+          explained(
+              untested_row(
+                  "softmax-icl-diminishes", Reason::not_numeric, "000 §2.2.2 Softmax",
+                  "Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes "
+                  "as the context grows; a very long cache is an ocean of low signal-to-noise ratio.",
+                  "The noise part is measured by snr_exp: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. The "
+                  "step from a common factor $1/t$ to fading learning has no number: it cancels in the read."),
+              "The fading factor itself is measured by eq49_update_1_over_t.")};
+}
+
+} // namespace recollect::theory

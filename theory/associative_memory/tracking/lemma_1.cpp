@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// 000 Lemma 1 (E.1.1), on which the proof of Theorem 1 rests: f is linear on differences of almost orthogonal keys.
+#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+
+namespace recollect::theory {
+namespace {
+
+/// Both sides of the lemma for every pair (i, j) and every l, keys and their differences alike, and how far the left
+/// argument strays from the integer it stands for.
+struct Lemma {
+  std::vector<double> left, right;
+  double strayed[4] = {}; // over eps, around 0, 1, -1, 2
+};
+
+Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
+  const int n = keys.rows, d = keys.columns;
+  std::vector<std::pair<int, int>> pairs;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) later_first ? pairs.emplace_back(i, j) : pairs.emplace_back(j, i);
+  Dense all(n + int(pairs.size()), d); // keys, then differences, always the later minus the earlier
+  for (int l = 0; l < all.rows; ++l)
+    for (int c = 0; c < d; ++c) {
+      const auto [i, j] = l < n ? std::pair(l, l) : pairs[l - n];
+      all(l, c) = l < n ? keys(l, c) : keys(std::max(i, j), c) - keys(std::min(i, j), c);
+    }
+  const Dense gram = all * transpose(all);
+  const double eps = coherence(keys), sign = later_first ? 1 : -1;
+  Lemma lemma;
+  for (size_t p = 0; p < pairs.size(); ++p)
+    for (int l = 0; l < all.rows; ++l) {
+      const auto [i, j] = pairs[p];
+      const double argument = sign * gram(n + int(p), l), ideal = std::nearbyint(argument);
+      lemma.left.push_back(f(argument));
+      lemma.right.push_back(f(gram(i, l)) - f(gram(j, l)));
+      if (ideal < -1 || ideal > 2) continue; // not among the four: the keys are no premise of the lemma
+      double &strayed = lemma.strayed[ideal < 0 ? 2 : ideal == 2 ? 3 : int(ideal)];
+      strayed = std::max(strayed, std::fabs(argument - ideal) / eps);
+    }
+  return lemma;
+}
+
+Claim identity() {
+  Claim claim = ledger_row(
+      "lemma1", "000 Lemma 1, Appendix E.1.1",
+      "Under the same premises, $f$($(k_i - k_j)$ . $k_l$) = $f$($k_i$ . $k_l$) - $f$($k_j$ . $k_l$) for $j < i <= n$ "
+      "and every $l$, $k_l$ a "
+      "key or a difference of two keys of which the later comes first.",
+      "Identity. The argument strays from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 eps$ at 2; $4 "
+      "eps$ is "
+      "attained.",
+      [](const Protocol &protocol) {
+        std::vector<Point> points;
+        const double widest[] = {4, 3, 3, 2};
+        const char *stands_for[] = {"0", "1", "-1", "2"};
+        const auto add = [&](const Dense &keys, Params params) {
+          const Lemma both = both_sides(keys, only_assumption_2);
+          points.push_back(
+              as_statement(exact_point(both.left, both.right, 0), params, "both sides, f of Assumption 2"));
+          const Lemma other = both_sides(keys, only_assumption_2, false);
+          points.push_back(rival_system(exact_point(other.left, other.right, 0), params, "j > i"));
+          const Lemma round = both_sides(keys, round_kernel);
+          points.push_back(as_statement(exact_point(round.left, round.right, 0), params, "both sides, f = round"));
+          points.push_back(as_obligation(at_most_point(coherence(keys), 0.125, 0), params, "coherence, below 1/8"));
+          // An inner product of width d and norms up to sqrt 2 errs by 2 d units.
+          const double rounding = 8 * keys.columns * epsilon_of(Real::f64) / coherence(keys);
+          for (int x = 0; x < 4; ++x)
+            points.push_back(as_obligation(at_most_point(both.strayed[x], widest[x], rounding),
+                                           params.set("around", stands_for[x]), "distance over eps"));
+        };
+        if (protocol.point) {
+          const Params &p = *protocol.point;
+          if (p.integer("n") > 40) usage_error("the lemma is checked on every triple of keys: take n <= 40");
+          const Dense keys = keys_at(p, keys_of(p), protocol.seed);
+          if (coherence(keys) < 1e-6) usage_error("orthonormal keys leave nothing to stray: take a coherence above 0");
+          add(keys, describe(keys_of(p)));
+          return points;
+        }
+        // The last of the 140: twelve of either basis.
+        const Dense whole = key_rows({"hadamard", 140, 128}, protocol.seed);
+        add({24, 128, {whole.data.end() - 24 * 128, whole.data.end()}}, describe({"hadamard", 24, 128}));
+        add(key_rows({"equicorrelated", 24, 24, 0.12}, protocol.seed), describe({"equicorrelated", 24, 24}));
+        const Dense worst = worst_keys(0.12);
+        add(worst, describe({"worst case", 4, 4}));
+        const Point widest_of_all =
+            as_obligation(exact_point(both_sides(worst, round_kernel).strayed[0], 4, 8 * 4 / 0.12),
+                          describe({"worst case", 4, 4}), "distance over eps around 0: attained");
+        points.push_back(widest_of_all);
+        points.push_back(rival_law(widest_of_all, "2 eps", 2));
+        const Lemma random = both_sides(key_rows({"unit", 24, 16}, protocol.seed), round_kernel);
+        points.push_back(
+            rival_system(exact_point(random.left, random.right, 0), describe({"unit", 24, 16}), "random keys"));
+        return points;
+      });
+  return at_parameters(claim, key_params(1));
+}
+
+} // namespace
+
+std::vector<Claim> lemma_1() { return {identity()}; }
+
+} // namespace recollect::theory

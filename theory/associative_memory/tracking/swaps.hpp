@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The swap construction of 000 Theorem 1 as one sequence, and what its reads should return.
+//
+//   n writes        write (k_i, i + 1): integer values, so that every right read is an integer
+//   the swaps       k = k_a - k_b with v = 0, which exchanges the values of a and b
+//   n reads         write nothing (alpha = beta = 0, k = 0) and read every key in turn
+//
+// Every earlier step also reads one key, chosen at random, through its own q: a read writes nothing.
+#pragma once
+#include "harness/numerics/keys.hpp"
+#include "theory/support/delta_recursion.hpp"
+#include "theory/support/layer_points.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace recollect::theory {
+
+enum class Order {
+  later_minus_earlier, // the theorem's
+  any,                 // either, and every third exchange undoes the one before in the other order: k_t . k_{t-1} = -2
+};
+
+struct SwapStory {
+  Sequence sequence;          // one head, Dv = 1, beta = alpha = 1
+  std::vector<double> target; // [T] what the read at each step should return
+  std::vector<double> before; // [T] what it would return if the step were read before it is written
+  std::vector<double> values; // [n] the value of each key at the end
+};
+
+/// One [n,d] set.
+inline Dense key_rows(const KeySet &set, std::uint64_t seed) { return Dense(set.n, set.d, make_keys(set, 1, seed)); }
+inline double coherence(const Dense &keys) { return recollect::coherence(keys.data, keys.rows, keys.columns); }
+
+/// keys [n,d]. `sign` = -1 is the theorem's k_a - k_b; +1 is k_a + k_b.
+inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Order order = Order::later_minus_earlier,
+                            double sign = -1) {
+  const int n = keys.rows, d = keys.columns, T = 2 * n + swaps;
+  SwapStory story;
+  Sequence &s = story.sequence;
+  s.shape = {1, 1, T, d, 1};
+  s.k.assign(size_t(T) * d, 0.0), s.q = s.k, s.v.assign(T, 0.0);
+  s.beta.assign(T, 1.0), s.alpha.assign(T, 1.0);
+  const Stream pairs(seed, "swaps/pairs"), reads(seed, "swaps/reads");
+  for (int i = 0; i < n; ++i) story.values.push_back(i + 1);
+  for (int t = 0, a = 0, b = 0; t < T; ++t) {
+    int asked = int(reads.below(t, std::min(t + 1, n)));
+    const auto fill = [&](std::vector<double> &row, int i, double factor) {
+      for (int c = 0; c < d; ++c) row[size_t(t) * d + c] += factor * keys(i, c);
+    };
+    double before = story.values[asked];
+    if (t < n) {
+      fill(s.k, t, 1);
+      s.v[t] = t + 1;
+      if (asked == t) before = 0;
+    } else if (t < n + swaps) {
+      if (order == Order::any && (t - n) % 3 == 2) {
+        std::swap(a, b);
+      } else {
+        const int x = int(pairs.below(3 * size_t(t), n)), y = (x + 1 + int(pairs.below(3 * size_t(t) + 1, n - 1))) % n;
+        a = std::max(x, y), b = std::min(x, y);
+        if (order == Order::any && pairs.bits(3 * size_t(t) + 2) & 1) std::swap(a, b);
+      }
+      fill(s.k, a, 1), fill(s.k, b, sign);
+      std::swap(story.values[a], story.values[b]);
+    } else {
+      s.alpha[t] = s.beta[t] = 0;
+      asked = t - n - swaps, before = story.values[asked];
+    }
+    fill(s.q, asked, 1);
+    story.target.push_back(story.values[asked]);
+    story.before.push_back(before);
+  }
+  return story;
+}
+
+/// Four unit keys with (k1 - k2) . (k3 - k4) = 4 eps, the worst case of Assumption 1, by the Cholesky factor of their
+/// Gram matrix. eps below 1/2.
+inline Dense worst_keys(double eps) {
+  Dense gram = Dense::identity(4);
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) gram(i, 2 + j) = gram(2 + j, i) = i == j ? eps : -eps;
+  return cholesky(gram);
+}
+
+/// f of Assumption 2 and nothing more: round near -1, 0, 1, 2 and zero elsewhere.
+inline double only_assumption_2(double x) { return x > -1.5 && x < 2.5 ? std::nearbyint(x) : 0; }
+
+/// Reads of one head by the sums of Eq 41-42 with alpha = beta = 1 and w = k, for an f that no layer has.
+inline std::vector<double> reads_of_sums(const Sequence &s, const Kernel &f) {
+  const Dense k = head_rows(s.k, s.shape, 0, s.shape.Dk), q = head_rows(s.q, s.shape, 0, s.shape.Dk),
+              v = head_rows(s.v, s.shape, 0, s.shape.Dv);
+  return (causal_weights(k, q, f, Triangle::with_diagonal) *
+          solve_unit_lower(causal_weights(k, k, f, Triangle::strict), v))
+      .data;
+}
+
+/// Reads of the layer delta_former with one similarity for erase and read.
+inline std::vector<double> reads_by(const std::string &kernel, const Sequence &s, const std::string &form = "chunked",
+                                    Real real = Real::f64) {
+  const Variant &layer = find_variant("delta_former");
+  return forward(layer, s, {form, real, 64, variant_params(layer, {{"kappa1", kernel}, {"kappa2", kernel}})}).o;
+}
+inline std::vector<double> reads_by_round(const SwapStory &story) { return reads_by("round", story.sequence); }
+
+/// Every read is the integer that it should be: with f = round all of Eq 41-42 is integers, and no arithmetic errs.
+inline Point exactly_tracked(const std::vector<double> &reads, const SwapStory &story) {
+  return exact_point(reads, story.target, 0);
+}
+
+/// Share of the reads after the writes that are nearer to another integer than to the right one; NaN counts as wrong.
+inline double wrong_share(const std::vector<double> &reads, const SwapStory &story, int n) {
+  const int T = int(story.target.size());
+  int wrong = 0;
+  for (int t = n; t < T; ++t) wrong += !(std::fabs(reads[t] - story.target[t]) < 0.5);
+  return double(wrong) / (T - n);
+}
+
+/// The same with one-hot values: value i is e_i.
+inline Sequence with_one_hot_values(Sequence s, int n) {
+  std::vector<double> v(size_t(s.shape.T) * n, 0.0);
+  for (int t = 0; t < n; ++t) v[size_t(t) * n + t] = 1;
+  s.v = v, s.shape.Dv = n;
+  return s;
+}
+/// Share of the reads from step n to step n + swaps whose largest channel is that of the right value; a tie is no
+/// answer.
+inline double right_share(const std::vector<double> &reads, const SwapStory &story, int n, int swaps) {
+  int right = 0;
+  for (int t = n; t < n + swaps; ++t) {
+    const double *o = &reads[size_t(t) * n];
+    const int wanted = int(story.target[t]) - 1;
+    bool largest = true;
+    for (int c = 0; c < n; ++c) largest = largest && (c == wanted || o[c] < o[wanted]);
+    right += largest;
+  }
+  return double(right) / swaps;
+}
+
+/// Largest error of any read from the first write to the last swap.
+inline double worst_read(const std::vector<double> &reads, const SwapStory &story) {
+  return max_difference(reads, story.target);
+}
+
+} // namespace recollect::theory

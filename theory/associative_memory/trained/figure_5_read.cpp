@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stress test of 000 §3.2, Fig 5, as it is described: d = 128, keys and values given as almost orthogonal vectors, and
+// only the read learned: the query, by gradient descent from a random one, and the logits' scale. Left open by the text, and
+// chosen here: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam at .05 falling to 0, a new
+// text per step.
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/statistics.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claims.hpp"
+#include "theory/support/training.hpp"
+#include <cmath>
+
+namespace recollect::theory {
+namespace {
+
+constexpr int width = 128;
+
+/// n writes and n exchanges. What step t adds to a read by q is f(q . k_t) u_t (Eq 41-42).
+struct Text {
+  Dense k, u;              // [2 n, d]
+  std::vector<int> answer; // [2 n] the value at the first key after the step
+};
+
+/// `products` of the keys: those of the steps' keys are sums of these, which is cheaper than computing them from the keys.
+Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64_t seed, int number) {
+  const int n = keys.rows, d = keys.columns, T = 2 * n;
+  const Stream draws(seed, "fig5/swaps", std::uint64_t(number));
+  std::vector<int> held, plus, minus; // minus: -1, none
+  Text text{Dense(T, d), Dense(T, d), {}};
+  for (int t = 0; t < T; ++t) {
+    if (t < n) {
+      held.push_back(t), plus.push_back(t), minus.push_back(-1);
+      for (int c = 0; c < d; ++c) text.k(t, c) = text.u(t, c) = keys(t, c);
+    } else {
+      const int x = int(draws.below(2 * std::uint64_t(t), std::uint64_t(n))),
+                y = (x + 1 + int(draws.below(2 * std::uint64_t(t) + 1, std::uint64_t(n - 1)))) % n;
+      plus.push_back(std::max(x, y)), minus.push_back(std::min(x, y));
+      for (int c = 0; c < d; ++c) text.k(t, c) = keys(plus.back(), c) - keys(minus.back(), c);
+      std::swap(held[size_t(x)], held[size_t(y)]);
+    }
+    text.answer.push_back(held[0]);
+  }
+  Dense weights(T, T);
+  for (int t = 0; t < T; ++t) {
+    const auto with = [&](int key) {
+      return products(plus[size_t(t)], key) - (minus[size_t(t)] < 0 ? 0 : products(minus[size_t(t)], key));
+    };
+    for (int i = 0; i < t; ++i)
+      weights(t, i) = f(with(plus[size_t(i)]) - (minus[size_t(i)] < 0 ? 0 : with(minus[size_t(i)])));
+  }
+  text.u = solve_unit_lower(weights, text.u);
+  return text;
+}
+
+/// A query and the logarithm of the logits' scale, and Adam's moments of both.
+class Read {
+public:
+  Read(const Dense &keys, Kernel f, int steps, std::uint64_t seed)
+      : keys_(keys), f_(std::move(f)), first_(width + 1), second_(first_), steps_(steps) {
+    for (double x : Stream(seed, "fig5/query").normals(width)) learned_.push_back(x / std::sqrt(double(width)));
+    learned_.push_back(0);
+  }
+
+  /// Cross-entropy at 64 of the exchanges.
+  void step(const Text &text) {
+    const int n = keys_.rows, asked = 64;
+    std::vector<int> steps;
+    for (int i = 0; i < asked; ++i) steps.push_back(n + (i + 1) * n / asked - 1);
+    const double scale = std::exp(learned_[width]);
+    const Dense reads = reads_at(text, steps), logits = reads * transpose(keys_);
+    Dense wrong(asked, n); // derivatives of the mean cross-entropy in scale * logits
+    std::vector<double> gradient(width + 1);
+    for (int i = 0; i < asked; ++i) {
+      double largest = -HUGE_VAL, sum = 0;
+      for (int j = 0; j < n; ++j) largest = std::max(largest, scale * logits(i, j));
+      for (int j = 0; j < n; ++j) sum += wrong(i, j) = std::exp(scale * logits(i, j) - largest);
+      for (int j = 0; j < n; ++j) {
+        wrong(i, j) = (wrong(i, j) / sum - (j == text.answer[size_t(steps[size_t(i)])])) / asked;
+        gradient[width] += wrong(i, j) * scale * logits(i, j);
+      }
+    }
+    const Dense of_reads = scale * (wrong * keys_);
+    std::vector<double> later(width, 0.0); // of all reads from this step on
+    for (int t = text.k.rows, i = asked; t-- > 0;) {
+      if (i > 0 && steps[size_t(i) - 1] == t) {
+        --i;
+        for (int c = 0; c < width; ++c) later[size_t(c)] += of_reads(i, c);
+      }
+      double weight = 0; // the derivative in f(q . k_t), taken straight through f
+      for (int c = 0; c < width; ++c) weight += later[size_t(c)] * text.u(t, c);
+      for (int c = 0; c < width; ++c) gradient[size_t(c)] += weight * text.k(t, c);
+    }
+    adam(gradient);
+  }
+
+  /// Share of the exchanges after which the largest logit of the layer's read is the answer's; a tie does not count.
+  double right(const Text &text, const std::string &kernel) const {
+    const int n = keys_.rows, T = 2 * n;
+    Sequence s;
+    s.shape = {1, 1, T, width, width};
+    s.k = text.k.data, s.v.assign(s.k.size(), 0.0);
+    std::copy(keys_.data.begin(), keys_.data.end(), s.v.begin());
+    for (int t = 0; t < T; ++t) s.q.insert(s.q.end(), learned_.begin(), learned_.begin() + width);
+    s.beta.assign(size_t(T), 1.0), s.alpha = s.beta;
+    const Dense logits = Dense(T, width, reads_by(kernel, s)) * transpose(keys_);
+    int right = 0;
+    for (int t = n; t < T; ++t) {
+      const int answer = text.answer[size_t(t)];
+      bool largest = true;
+      for (int j = 0; j < n; ++j) largest = largest && (j == answer || logits(t, j) < logits(t, answer));
+      right += largest;
+    }
+    return double(right) / n;
+  }
+
+private:
+  Dense reads_at(const Text &text, const std::vector<int> &steps) const {
+    Dense reads(int(steps.size()), width);
+    std::vector<double> sum(width, 0.0);
+    for (int t = 0, i = 0; i < int(steps.size()); ++t) {
+      double score = 0;
+      for (int c = 0; c < width; ++c) score += learned_[size_t(c)] * text.k(t, c);
+      score = f_(score);
+      for (int c = 0; c < width; ++c) sum[size_t(c)] += score * text.u(t, c);
+      if (steps[size_t(i)] != t) continue;
+      for (int c = 0; c < width; ++c) reads(i, c) = sum[size_t(c)];
+      ++i;
+    }
+    return reads;
+  }
+  void adam(const std::vector<double> &gradient) {
+    ++made_;
+    for (size_t i = 0; i < gradient.size(); ++i) {
+      first_[i] = 0.9 * first_[i] + 0.1 * gradient[i];
+      second_[i] = 0.999 * second_[i] + 0.001 * gradient[i] * gradient[i];
+      learned_[i] -= 0.05 * (1 - (made_ - 1.0) / steps_) * first_[i] / (1 - std::pow(0.9, made_)) /
+                     (std::sqrt(second_[i] / (1 - std::pow(0.999, made_))) + 1e-8);
+    }
+  }
+
+  const Dense &keys_;
+  Kernel f_;
+  std::vector<double> learned_, first_, second_;
+  int steps_, made_ = 0;
+};
+
+enum class Taught { answers, next, nothing }; // next: the element after the answer
+
+/// Shares on texts that none learned from, the same for either kernel, of reads that were taught on the same texts.
+std::vector<std::vector<double>> learned_reads(const KeySet &set, const std::string &kernel, std::uint64_t seed,
+                                               const std::vector<Taught> &taught) {
+  const Dense keys = key_rows(set, seed), products = keys * transpose(keys);
+  const Kernel f = kernel == "round" ? Kernel([](double x) { return std::nearbyint(x); }) : [](double x) { return x; };
+  const int steps = 400, held_out = 16;
+  std::vector<Read> reads(taught.size(), Read(keys, f, steps, seed));
+  for (int i = 0; i < steps; ++i) {
+    const Text text = tell(keys, products, f, seed, i);
+    Text next = text;
+    for (int &answer : next.answer) answer = (answer + 1) % set.n;
+    for (size_t r = 0; r < taught.size(); ++r)
+      if (taught[r] != Taught::nothing) reads[r].step(taught[r] == Taught::next ? next : text);
+  }
+  std::vector<std::vector<double>> shares(taught.size());
+  for (int i = 0; i < held_out; ++i) {
+    const Text text = tell(keys, products, f, seed, steps + i);
+    for (size_t r = 0; r < taught.size(); ++r) shares[r].push_back(reads[r].right(text, kernel));
+  }
+  return shares;
+}
+
+std::vector<double> ahead(const std::vector<double> &shares, const std::vector<double> &others) {
+  std::vector<double> by;
+  for (size_t i = 0; i < shares.size(); ++i) by.push_back(shares[i] - others[i]);
+  return by;
+}
+
+std::vector<Point> stressed(const Protocol &p) {
+  const double whole = 0.95, less = 0.05;
+  const KeySet fit{"hadamard", width, width}, many{"hadamard", 2 * width, width},
+      most{"packed", 4 * width, width, 0.1245};
+  const auto at = [](const KeySet &set, const char *kernel) {
+    return labels({{"n", num(set.n)}, {"d", num(set.d)}, {"keys", txt(set.kind)}, {"kappa", txt(kernel)}});
+  };
+  const auto read = [&](const KeySet &set, const char *kernel, std::vector<Taught> taught = {Taught::answers}) {
+    return learned_reads(set, kernel, p.seed, taught);
+  };
+  const auto wrong = [&](const std::vector<double> &shares, const char *name) {
+    return rival_system(at_least_point(mean_of(shares), whole), at(many, "round"), name);
+  };
+  const auto behind = [&](const std::vector<double> &linear, const std::vector<double> &round) {
+    return at_least_point(mean_of(ahead(round, linear)), less);
+  };
+  const auto round = read(many, "round", {Taught::answers, Taught::next, Taught::nothing}),
+             linear = read(many, "linear");
+  std::vector<Point> points{
+      as_statement(at_least_point(mean_of(round[0]), whole), at(many, "round"), "keeps its accuracy"),
+      as_statement(behind(linear[0], round[0]), at(many, "linear"), "falls behind"),
+      as_obligation(at_least_point(mean_of(read(fit, "linear")[0]), whole), at(fit, "linear"),
+                    "orthonormal keys lose nothing"),
+      wrong(round[1], "taught the element after the answer"), wrong(round[2], "the query as it was drawn")};
+  if (!p.full()) return points;
+  const auto of_most = read(most, "linear"), rounded = read(most, "round", {Taught::answers, Taught::next});
+  points.push_back(as_statement(behind(of_most[0], rounded[0]), at(most, "linear"), "falls behind"));
+  points.push_back(rival_system(behind(of_most[0], rounded[1]), at(most, "linear"), "round taught the next"));
+  return points;
+}
+
+} // namespace
+
+std::vector<Claim> figure_5_read() {
+  Claim c = reduced(
+      ledger_row(
+          "fig5-reduced", "000 §3.2 stress test, Fig 5",
+          "With $d = 128$, keys and values set to the almost orthogonal vectors of Theorem 1 so that only the read is "
+          "learned: the linear kernel is degraded at $n = 256$ elements, rounding keeps its accuracy.",
+          "$n$ writes and $n$ exchanges $(T = 2 n)$, 400 steps: at $n = 256$ rounding names the first place's element "
+          "after at "
+          "least .95 of the exchanges, linear after .05 fewer at least, and so, in the full suite, at $n = 512$; at $n "
+          "= "
+          "128$, where keys are orthonormal, linear names as many.",
+          stressed),
+      {"delta_former"});
+  return {explained(
+      c,
+      "Left open by the text, besides: $kappa_2$, the optimiser, steps, accuracies, seeds, whether the length includes "
+      "the writes. From a read that began as a random one: at $n = 256$ rounding .98 to 1.00, linear .83 to .86 (three "
+      "seeds). At $n = 512$ (keys by descent) linear .23 to .24 and rounding, which learns less there than the text "
+      "says, "
+      ".63 to .81; after 1600 steps .82 and .83 (two seeds, 64 held-out texts each). With an exact read: "
+      "packing_optimised_512_128, stress_linear_vs_round.")};
+}
+
+} // namespace recollect::theory

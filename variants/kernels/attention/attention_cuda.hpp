@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention.hpp's layers on tensor cores, for float32 arrays: exact products (three of TF32), or products rounded to
+// bf16 where Call::math allows them. Rows up to 256 wide; wider ones, and float64, take the portable loop.
+//
+// Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`; so are the similarities
+// without a normaliser, as one kernel that chooses among them (ChosenKernel), at `FewExtents`. A layer's own kernel is
+// compiled with the layer, at `FewExtents`.
+#pragma once
+#ifdef __CUDACC__
+#include "variants/kernels/attention/backward_cuda.hpp"
+#include "variants/kernels/attention/block_gradient.hpp"
+#include "variants/kernels/attention/similarity.hpp"
+#include "variants/kernels/common/unsupported_architecture.hpp"
+
+namespace recollect::variants::attention {
+
+/// Widths of keys and of values that a kernel is compiled for. Narrower rows are filled up with zeros.
+template <int Dk_, int Dv_> struct Extents { static constexpr int Dk = Dk_, Dv = Dv_; };
+template <class... Each> struct ExtentsTable {
+  /// visit(Extents) of the first that hold these widths; false if none do.
+  template <class Visit> static bool find(int Dk, int Dv, const Visit &visit) {
+    return ((Dk <= Each::Dk && Dv <= Each::Dv && (visit(Each()), true)) || ...);
+  }
+};
+using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96>, Extents<128, 128>, Extents<192, 192>,
+                                Extents<128, 256>, Extents<256, 256>>;
+using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
+
+/// A similarity without a normaliser, chosen while the program runs.
+struct ChosenKernel {
+  Kind kind;
+  float factor;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION float operator()(size_t, int, int, float xy) const { return similarity(kind, factor * xy, 1.0f); }
+  KOKKOS_FUNCTION float slope(size_t, int, int, float, float returned) const {
+    return slope_of(kind, factor, returned);
+  }
+};
+using Softmax = FixedKernel<float, Kind::softmax>;
+
+/// The kernel as it is compiled.
+template <class Kernel> const Kernel &compiled(const Kernel &kernel) { return kernel; }
+inline const Softmax &compiled(const Softmax &kernel) { return kernel; }
+template <Kind kind> ChosenKernel compiled(const FixedKernel<float, kind> &kernel) { return {kind, kernel.factor}; }
+
+/// Kernels that take a product of rows for every pair are left to the portable loop.
+template <class Kernel, class = void> constexpr bool is_costly = false;
+template <class Kernel> constexpr bool is_costly<Kernel, std::enable_if_t<Kernel::costly>> = true;
+
+/// A unit by one team (harness/device/launch.hpp).
+template <class Body> struct OnTeams {
+  static constexpr bool on_chip = true;
+  static constexpr int threads = Body::threads, teams_at_once = Body::blocks_at_once;
+  Body body;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, float *memory) const {
+#if __CUDA_ARCH__ >= 800
+    body(unit, memory);
+#else
+    too_old(team, unit, memory);
+#endif
+  }
+};
+template <class Body> void start(const std::string &label, const CallSettings &call, const Body &body) {
+  run<float>({label, body.units(), Body::threads, call.math}, *call.arena, Body::shared_bytes / sizeof(float),
+             OnTeams<Body>{body});
+}
+
+template <class T> DeviceRows<T> device_rows(const Rows<T> &rows) { return {rows.data.data(), rows.count, rows.width}; }
+
+/// Rows in the products' type, filled up with zeros to whole vectors of 16 bytes.
+template <class E> struct ConvertRows {
+  static constexpr int threads = 256, pack = 16 / sizeof(E), each = 4; // packs of a thread
+  Rows<float> from;
+  E *to;
+  int width; // of the rows written
+  size_t packs;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, float *memory) const {
+#if __CUDA_ARCH__ >= 800
+    const size_t first = unit * each * threads + team.rank;
+    if (width == from.width && (unit + 1) * each * threads <= packs && std::uintptr_t(from.data.data()) % 16 == 0) {
+      float x[each][pack];
+#pragma unroll
+      for (int n = 0; n < each; ++n) tile::cuda::take(from.data.data() + (first + n * threads) * pack, x[n]);
+#pragma unroll
+      for (int n = 0; n < each; ++n) put(first + n * threads, x[n]);
+      return;
+    }
+    for (size_t at = first; at < (unit + 1) * each * threads && at < packs; at += threads) {
+      const size_t row = at * pack / width;
+      const int column = int(at * pack - row * width);
+      float x[pack];
+#pragma unroll
+      for (int e = 0; e < pack; ++e)
+        x[e] = column + e < from.width ? from.data.data()[row * from.width + column + e] : 0.0f;
+      put(at, x);
+    }
+#else
+    too_old(team, unit, memory);
+#endif
+  }
+
+#if __CUDA_ARCH__ >= 800
+private:
+  __device__ __forceinline__ void put(size_t at, const float (&x)[pack]) const {
+    alignas(16) E y[pack];
+#pragma unroll
+    for (int e = 0; e < pack; ++e) y[e] = fragments::rounded<E>(x[e]);
+    reinterpret_cast<uint4 *>(to)[at] = *reinterpret_cast<const uint4 *>(y);
+  }
+#endif
+};
+template <class Op> using Operand = DeviceRows<const fragments::Element<Op>>;
+template <class Op> Operand<Op> operand(const std::string &label, const Call<float> &call, const Rows<float> &rows) {
+  using E = fragments::Element<Op>;
+  constexpr int pack = 16 / sizeof(E);
+  if constexpr (std::is_same_v<E, float>)
+    if (rows.width % pack == 0 && std::uintptr_t(rows.data.data()) % 16 == 0)
+      return {rows.data.data(), rows.count, rows.width};
+  const int width = (rows.width + pack - 1) / pack * pack;
+  const size_t size = rows.data.extent(0) / rows.width * width, packs = size / pack;
+  E *const to = reinterpret_cast<E *>(allocate(call, (size * sizeof(E) + sizeof(float) - 1) / sizeof(float)).data());
+  using Convert = ConvertRows<E>;
+  const size_t of_unit = size_t(Convert::threads) * Convert::each;
+  run<float>({label + "::operands", (packs + of_unit - 1) / of_unit}, *call.arena, 0, Convert{rows, to, width, packs});
+  return {to, rows.count, width};
+}
+template <class Op> struct Operands { Operand<Op> q, k, v; };
+template <class Op, class Kernel>
+Operands<Op> operands(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop) {
+  return {operand<Op>(label, call, loop.queries), operand<Op>(label, call, loop.keys),
+          operand<Op>(label, call, loop.values)};
+}
+
+template <class Kernel> using TableOf = std::conditional_t<std::is_same_v<Kernel, Softmax>, AllExtents, FewExtents>;
+/// Whether rows of these widths are served.
+template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
+  return !is_costly<Kernel> && loop.queries.width <= 256 && loop.values.width <= 256 &&
+         Execution().cuda_device_prop().major >= 8;
+}
+
+/// Every query through its keys, and then `finish`.
+template <class Op, class Kernel, class Finish>
+void forward(const std::string &label, const CallSettings &call, const Kernel &kernel, Sees sees,
+             const Operands<Op> &in, const Finish &finish) {
+  TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
+    using Fit = decltype(extents);
+    start(label, call,
+          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{in.q, in.k, in.v, int(call.shape.heads()), 1, sees, kernel,
+                                                        finish});
+  });
+}
+
+/// dq, dk and dv from what the queries left.
+template <class Op, class Kernel>
+void backward(const std::string &label, const Call<float> &call, const Kernel &kernel, Sees sees,
+              const Operands<Op> &in, const Operand<Op> &d_o, const QueryFacts<float> &facts, const Rows<float> &dq,
+              const Rows<float> &dk, const Rows<float> &dv) {
+  TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
+    using Fit = decltype(extents);
+    const auto start_of = [&](const char *name, auto of, const Rows<float> &d_logits, const Rows<float> &d_values) {
+      start(label + name, call,
+            Backward<Op, Fit::Dk, Fit::Dv, Kernel, float, decltype(of)::value>{
+                in.q, in.k, in.v, d_o, facts.normaliser.data(), facts.read.data(), device_rows(d_logits),
+                device_rows(d_values), int(call.shape.heads()), 1, sees, kernel});
+    };
+    start_of("::queries", std::integral_constant<Of, Of::queries>(), dq, dv);
+    if constexpr (keys_with_values<Fit::Dk, Fit::Dv>) {
+      start_of("::keys", std::integral_constant<Of, Of::keys_and_values>(), dk, dv);
+    } else {
+      start_of("::keys", std::integral_constant<Of, Of::keys>(), dk, dv);
+      start_of("::values", std::integral_constant<Of, Of::values>(), dk, dv);
+    }
+  });
+}
+
+/// visit(an operand type) as the call allows. Where TF32 would do, products are exact.
+template <class Visit> void with_products(const Call<float> &call, const Visit &visit) {
+  call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
+}
+
+/// Compiled in attention_forward_*.cpp, attention_backward_*.cpp and attention_chosen.cpp.
+#define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
+  prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
+                                                              const Kernel &, Sees, const Operands<fragments::Op> &,   \
+                                                              const Finish &);
+#define RECOLLECT_ATTENTION_BACK(prefix, Op, Kernel)                                                                   \
+  prefix template void backward<fragments::Op, Kernel>(const std::string &, const Call<float> &, const Kernel &, Sees, \
+                                                       const Operands<fragments::Op> &,                                \
+                                                       const Operand<fragments::Op> &, const QueryFacts<float> &,      \
+                                                       const Rows<float> &, const Rows<float> &, const Rows<float> &);
+RECOLLECT_ATTENTION(extern, Exact, Softmax, WriteOutput<float>)
+RECOLLECT_ATTENTION(extern, Exact, Softmax, LeaveStatistics<float>)
+RECOLLECT_ATTENTION(extern, Bf16, Softmax, WriteOutput<float>)
+RECOLLECT_ATTENTION(extern, Bf16, Softmax, LeaveStatistics<float>)
+RECOLLECT_ATTENTION(extern, Bf16, Softmax, WriteOutput<__nv_bfloat16>)
+RECOLLECT_ATTENTION(extern, F16, Softmax, WriteOutput<__half>)
+RECOLLECT_ATTENTION_BACK(extern, Exact, Softmax)
+RECOLLECT_ATTENTION_BACK(extern, Bf16, Softmax)
+RECOLLECT_ATTENTION(extern, Exact, ChosenKernel, WriteOutput<float>)
+RECOLLECT_ATTENTION(extern, Bf16, ChosenKernel, WriteOutput<float>)
+RECOLLECT_ATTENTION_BACK(extern, Exact, ChosenKernel)
+RECOLLECT_ATTENTION_BACK(extern, Bf16, ChosenKernel)
+
+} // namespace recollect::variants::attention
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of attention.hpp's layers, by blocks of queries and keys and in memory linear in T (after Dao et al. 2022,
+// arXiv:2205.14135, Appendix B): weights are computed anew from each query's normaliser, which a forward run leaves.
+// With p and dz of block_gradient.hpp,
+//
+//   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
+//
+// Of a short sequence a GPU's team holds all pairs (whole_gradient.hpp). Else its many teams meet every pair twice and
+// add nothing that another adds to: where there are normalisers, queries gather them first; a block of queries then
+// gathers dq; a block of keys goes through the queries that see it for dk and dv, on tensor cores where those serve
+// (attention_cuda.hpp). A host's few meet it once (joint_gradient.hpp).
+#pragma once
+#include "variants/kernels/attention/attention.hpp"
+#include "variants/kernels/attention/joint_gradient.hpp"
+#include "variants/kernels/attention/single_block_gradient.hpp"
+
+namespace recollect::variants {
+
+/// Ends a block of queries' way through the keys (attention.hpp): what they leave.
+template <class Real> struct LeaveFacts {
+  QueryFacts<Real> facts;
+  Rows<Real> d_o;
+#ifdef __CUDACC__
+  attention::LeaveStatistics<Real> on_fragments() const {
+    return {{d_o.data.data(), d_o.count, d_o.width}, facts.normaliser.data(), facts.read.data()};
+  }
+#endif
+  void place(Stack<Real> &) const {}
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Range rows, const Real *sum, std::ptrdiff_t ld,
+                                  const Real *peak, const Real *mass, Stack<Real>) const {
+    const int V = d_o.width;
+    const size_t first = head * d_o.count + rows.begin;
+    const Real *asked = d_o.at(head, rows.begin);
+    const QueryFacts<Real> facts = this->facts;
+    each_row(team, rows.size(), [=](int r, int lane, int lanes) {
+      Real along = 0;
+      for (int c = lane; c < V; c += lanes) along += asked[size_t(r) * V + c] * sum[r * ld + c];
+      along = across_row(along, [](Real a, Real b) { return a + b; });
+      if (lane == 0) facts.leave(first + r, peak[r], mass[r], along);
+    });
+  }
+};
+
+/// One block of queries a unit, which goes through the keys: dq. Or one of keys through the queries: dk and dv.
+template <class Number, class Kernel, bool of_queries, class Gates = NoGates> struct SideGradient {
+  using Real = Number;
+  BlockGradient<Real, Kernel> block;
+  Rows<Real> d_logits, d_values; // dq and none, or dk and dv
+  Gates gates = {};
+
+  KOKKOS_FUNCTION int own_size() const { return of_queries ? block.loop.most_rows : block.loop.most_keys; }
+  KOKKOS_FUNCTION int blocks() const { return (d_logits.count - 1) / own_size() + 1; }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    const auto &loop = block.loop;
+    Stack<Real> stack{memory};
+    const auto room = block.place(stack);
+    const size_t head = unit / blocks();
+    const int nth = int(unit % blocks()), begin = (of_queries ? blocks() - 1 - nth : nth) * own_size(); // longest first
+    const Range own{begin, begin + own_size() < d_logits.count ? begin + own_size() : d_logits.count},
+        others = others_of(own);
+    typename BlockGradient<Real, Kernel>::Block b;
+    stage<of_queries>(team, head, own, room, b);
+    const int step = of_queries ? loop.most_keys : loop.most_rows;
+    for (int at = others.begin; at < others.end; at += step) {
+      const Range other{at, at + step < others.end ? at + step : others.end}, rows = of_queries ? own : other,
+                                                                              keys = of_queries ? other : own;
+      stage<!of_queries>(team, head, other, room, b);
+      team.barrier();
+      block.weigh(team, head, rows, keys, b, room);
+      team.barrier();
+      const Real kept = Real(at > others.begin);
+      Real *const to = d_logits.at(head, begin);
+      if constexpr (of_queries) {
+        gates.of_queries(team, head, rows, keys, room.dz, block.ld());
+        tile::gemm(team, rows.size(), d_logits.width, keys.size(), Real(1), tile::rows<Real>(room.dz, block.ld()), b.k,
+                   kept, to, d_logits.width);
+      } else {
+        gates.of_keys(team, head, rows, keys, room.dz, block.ld());
+        tile::gemm(team, keys.size(), d_values.width, rows.size(), Real(1), tile::transposed<Real>(room.p, block.ld()),
+                   b.d_o, kept, d_values.at(head, begin), d_values.width);
+        tile::gemm(team, keys.size(), d_logits.width, rows.size(), Real(1), tile::transposed<Real>(room.dz, block.ld()),
+                   b.q, kept, to, d_logits.width);
+      }
+      team.barrier();
+    }
+  }
+  size_t scratch() const { return block.scratch(); }
+
+private:
+  KOKKOS_FUNCTION Range others_of(Range own) const {
+    const bool all = block.loop.sees == Sees::everything;
+    if (of_queries) return {0, all ? block.loop.keys.count : own.end};
+    return {all ? 0 : own.begin, block.loop.queries.count};
+  }
+  template <bool queries>
+  KOKKOS_FUNCTION void stage(const Team &team, size_t head, Range range,
+                             const typename BlockGradient<Real, Kernel>::Room &room,
+                             typename BlockGradient<Real, Kernel>::Block &b) const {
+    if constexpr (queries)
+      block.stage_queries(team, head, range, room, b);
+    else
+      block.stage_keys(team, head, range, room, b);
+  }
+};
+
+/// Every block of every head, a unit each.
+template <class Real, class Gradient>
+void run_blocks(const std::string &label, const Call<Real> &call, const Gradient &gradient) {
+  run<Real>({label, call.shape.heads() * gradient.blocks(), 256, call.math}, *call.arena, gradient.scratch(), gradient);
+}
+
+#ifdef __CUDACC__
+/// dq, dk and dv on tensor cores, if attention_cuda.hpp serves the kernel and the widths; after the queries' facts where
+/// they are missing.
+template <class Kernel>
+bool gradients_on_fragments(const std::string &label, const Call<float> &call,
+                            const BlockGradient<float, Kernel> &block, const Rows<float> &dq, const Rows<float> &dk,
+                            const Rows<float> &dv, bool facts_are_missing) {
+  const KeyLoop<float, Kernel> &loop = block.loop;
+  if (!attention::has_extents(loop)) return false;
+  if constexpr (!attention::is_costly<Kernel>)
+    attention::with_products(call, [&](auto op) {
+      using Op = decltype(op);
+      const size_t mark = call.arena->mark();
+      const auto kernel = attention::compiled(loop.kernel);
+      const attention::Operands<Op> in = attention::operands<Op>(label, call, loop);
+      if (facts_are_missing && kernel.normalised())
+        attention::forward(label + "::masses", call, kernel, loop.sees, in,
+                           LeaveFacts<float>{block.facts, block.d_o}.on_fragments());
+      attention::backward(label, call, kernel, loop.sees, in, attention::operand<Op>(label, call, block.d_o),
+                          block.facts, dq, dk, dv);
+      call.arena->release(mark);
+    });
+  return true;
+}
+#endif
+
+/// dq, dk and dv, from the queries' facts where weights are normalised.
+template <class Real, class Kernel, class Gates = NoGates>
+void gradients_by_blocks(const std::string &label, const Call<Real> &call, const BlockGradient<Real, Kernel> &block,
+                         const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates = {}) {
+#ifdef __CUDACC__
+  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)
+    if (gradients_on_fragments(label, call, block, dq, dk, dv, false)) return;
+#endif
+  run_blocks(label + "::queries", call, SideGradient<Real, Kernel, true, Gates>{block, dq, {}, gates});
+  run_blocks(label + "::keys", call, SideGradient<Real, Kernel, false, Gates>{block, dk, dv, gates});
+}
+
+/// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
+template <class Real, class Kernel, class Gates = NoGates>
+QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back, const Kernel &kernel,
+                            Sees sees = Sees::through_self, const Gates &gates = {}) {
+  const Call<Real> &call = back.call;
+  const Shape &s = call.shape;
+  const auto loop =
+      key_loop(kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk);
+  const size_t kept = kernel.normalised() ? call.steps() : 0;
+  const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
+  const BlockGradient<Real, Kernel> block{loop, rows_of(back.d.o, s, s.Dv), facts};
+  const Rows<Real> dq = rows_of(back.d.q, s, s.Dk), dk = rows_of(back.d.k, s, s.Dk), dv = rows_of(back.d.v, s, s.Dv);
+  if constexpr (on_host)
+    if (!kernel.normalised() || Steady<Kernel>::value) {
+      joint_gradient(label, call, block, dq, dk, dv, gates);
+      return facts;
+    }
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (on_cuda)
+    if (whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
+#endif
+#ifdef __CUDACC__
+  if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)
+    if (gradients_on_fragments(label, call, block, dq, dk, dv, true)) return facts;
+#endif
+  if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
+  gradients_by_blocks(label, call, block, dq, dk, dv, gates);
+  return facts;
+}
+
+} // namespace recollect::variants

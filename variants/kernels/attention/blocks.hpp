@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention to a few blocks of keys for every query (000 Eq 25-27): blocks of `block` consecutive rows are scored by
+// s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Selection is by index: of two equal
+// scores the earlier block wins, so that never more than topk are chosen.
+#pragma once
+#include "variants/kernels/common/arrays.hpp"
+#include <algorithm>
+
+namespace recollect::variants {
+
+template <class Real> struct Blocks {
+  int T, width, block, count;
+  Array<Real> means; // [heads,count,width]
+
+  KOKKOS_FUNCTION Real score(size_t head, int e, const Real *q) const {
+    return dot(q, means.data() + (head * count + e) * width, width);
+  }
+
+  /// The definition: e is among the `wanted` best of blocks 0 ... n-1.
+  KOKKOS_FUNCTION bool among_best(size_t head, int e, const Real *q, int n, int wanted) const {
+    const Real own = score(head, e, q);
+    int better = 0;
+    for (int other = 0; other < n; ++other) {
+      const Real s = score(head, other, q);
+      better += s > own || (s == own && other < e);
+    }
+    return better < wanted;
+  }
+
+  /// The same for all at once: indices of the `wanted` best of blocks 0 ... n-1 into best, and how many there are.
+  /// scores: [wanted] work.
+  KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores) const {
+    int found = 0;
+    for (int e = 0; e < n; ++e) {
+      const Real s = score(head, e, q);
+      int place = found;
+      while (place > 0 && scores[place - 1] < s) --place; // equal scores stay in order of index
+      if (place == wanted) continue;
+      if (found < wanted) ++found;
+      for (int i = found - 1; i > place; --i) best[i] = best[i - 1], scores[i] = scores[i - 1];
+      best[place] = e, scores[place] = s;
+    }
+    return found;
+  }
+};
+
+/// No lambda: nvcc keeps pointers of one that a header makes in several files, and lost them here.
+template <class Real> struct BlockMeans {
+  int T, width, block, count;
+  Array<Real> router, means;
+  KOKKOS_FUNCTION void operator()(size_t at) const {
+    const size_t head = at / (size_t(count) * width), c = at % width;
+    const int begin = int(at / width % count) * block, end = begin + block < T ? begin + block : T;
+    Real sum = 0;
+    for (int i = begin; i < end; ++i) sum += router((head * T + i) * width + c);
+    means(at) = sum / Real(end - begin);
+  }
+};
+
+/// Blocks of `block` rows of router [heads,T,Dk].
+template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
+  const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
+  const Array<Real> means("block means", s.heads() * count * width);
+  Kokkos::parallel_for("blocks::means", over(means.extent(0)), BlockMeans<Real>{T, width, block, count, router, means});
+  return {T, width, block, count, means};
+}
+
+/// The blocks that each query reads: the `topk` best of all; or, where it is causal, its own up to itself, never scored, and
+/// the topk - 1 best before it.
+template <class Real> struct Choice {
+  Blocks<Real> blocks;
+  int topk;
+  bool causal;
+  Array<Real> q, scores; // scores: work
+  Array<int> best;       // [heads,T,topk], -1 where there are fewer
+
+  KOKKOS_FUNCTION void find(size_t step) const {
+    const int here = int(step % blocks.T) / blocks.block;
+    int *chosen = best.data() + step * topk;
+    int found = blocks.find_best(step / blocks.T, q.data() + step * blocks.width, causal ? here : blocks.count,
+                                 causal ? topk - 1 : topk, chosen, scores.data() + step * topk);
+    if (causal) chosen[found++] = here;
+    while (found < topk) chosen[found++] = -1;
+  }
+
+  // Once they are found:
+  KOKKOS_FUNCTION bool reads(size_t step, int e) const {
+    for (size_t b = step * topk; b < (step + 1) * topk; ++b)
+      if (best(b) == e) return true;
+    return false;
+  }
+  /// Block e's rows that a query of step t sees end here.
+  KOKKOS_FUNCTION int end(int e, int t) const {
+    const int stop = (e + 1) * blocks.block, all = causal ? t + 1 : blocks.T;
+    return stop < all ? stop : all;
+  }
+  /// f(i) for the rows that the query reads.
+  template <class F> KOKKOS_FUNCTION void each_read(size_t step, const F &f) const {
+    const int *chosen = best.data() + step * topk;
+    for (int b = 0; b < topk && chosen[b] >= 0; ++b)
+      for (int i = chosen[b] * blocks.block, stop = end(chosen[b], int(step % blocks.T)); i < stop; ++i) f(i);
+  }
+};
+template <class Real> Choice<Real> choice_of(const Call<Real> &call, const Blocks<Real> &blocks, bool causal) {
+  const int topk = std::min(call.params.integer("topk"), blocks.count);
+  const size_t n = call.steps() * topk;
+  return {blocks, topk, causal, call.q, allocate(call, n), call.arena->template take<int>(n)};
+}
+
+} // namespace recollect::variants

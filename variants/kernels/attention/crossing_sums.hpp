@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each step adds up of x over the pairs that it lies between, as a gate does of the gradients of its logits:
+//
+//   sum_s = sum_{t>=s} sum_{i<s} x(t,i)
+//
+// From one s to the next that is a difference, in which small sums beside large ones lose their digits. Here terms are
+// only added. Steps are halved, each half again and so on, and (t,i) belongs to the node whose later half has t and
+// whose earlier half has i: to level l, of halves of 2^l steps, where t and i differ in bit l and in none above. In each
+// node,
+//
+//   s in the later half adds up, of all t >= s, the row's sum over the earlier half,
+//   s in the earlier half, of all i < s, the column's sum over the later half,
+//
+// so that it takes a number a step and level, log2 T of them, which belongs to a query or to a key.
+#pragma once
+#include "variants/kernels/attention/online_softmax.hpp"
+#include "variants/kernels/common/arrays.hpp"
+
+namespace recollect::variants {
+
+template <class Number> struct CrossingSums {
+  using Real = Number;
+  Array<Real> parts; // [heads,levels,T]
+  int levels, T;
+
+  KOKKOS_FUNCTION Real &part(size_t head, int level, int step) const {
+    return parts[(head * levels + level) * T + step];
+  }
+  KOKKOS_FUNCTION Real total(size_t head, int step) const {
+    Real sum = 0;
+    for (int level = 0; level < levels; ++level) sum += part(head, level, step);
+    return sum;
+  }
+  KOKKOS_FUNCTION static bool is_later(int step, int level) { return step >> level & 1; }
+  /// Of the steps `among`, those in the other half of the step's node.
+  KOKKOS_FUNCTION static Range across(int step, int level, Range among) {
+    const int begin = (step >> level ^ 1) << level, end = begin + (1 << level);
+    return {begin > among.begin ? begin : among.begin, end < among.end ? end : among.end};
+  }
+
+  /// `count` times such sums, of 0, for threads that add side by side, and one of them.
+  CrossingSums copies(const Call<Real> &call, int count) const {
+    return {filled(call, count * parts.extent(0), Real(0)), levels, T};
+  }
+  KOKKOS_FUNCTION CrossingSums copy(int i, size_t heads) const {
+    const size_t size = heads * levels * T;
+    return {Array<Real>(parts.data() + i * size, size), levels, T};
+  }
+
+  /// x[rows,keys] of a block, rows `ld` apart, to the sums of its rows: of every block once. No barrier.
+  KOKKOS_FUNCTION void of_queries(const Team &team, size_t head, Range rows, Range keys, const Real *x,
+                                  std::ptrdiff_t ld) const {
+    each_row(team, rows.size(), [=, *this](int r, int lane, int lanes) {
+      const int t = rows.begin + r;
+      for (int level = 0; level < levels; ++level) {
+        const Range met = across(t, level, keys);
+        if (!is_later(t, level) || met.size() <= 0) continue;
+        Real sum = 0;
+        for (int i = met.begin + lane; i < met.end; i += lanes) sum += x[r * ld + i - keys.begin];
+        sum = across_row(sum, [](Real a, Real b) { return a + b; });
+        if (lane == 0) part(head, level, t) += sum;
+      }
+    });
+  }
+  /// The same to the sums of its columns.
+  KOKKOS_FUNCTION void of_keys(const Team &team, size_t head, Range rows, Range keys, const Real *x,
+                               std::ptrdiff_t ld) const {
+    each(team, keys.size(), [=, *this](int j) {
+      const int i = keys.begin + j;
+      for (int level = 0; level < levels; ++level) {
+        const Range met = across(i, level, rows);
+        if (is_later(i, level) || met.size() <= 0) continue;
+        Real sum = 0;
+        for (int t = met.begin; t < met.end; ++t) sum += x[(t - rows.begin) * ld + j];
+        part(head, level, i) += sum;
+      }
+    });
+  }
+};
+
+template <class Real> CrossingSums<Real> crossing_sums(const Call<Real> &call) {
+  int levels = 0;
+  while ((call.shape.T - 1) >> levels) ++levels;
+  return {filled(call, call.steps() * levels, Real(0)), levels, call.shape.T};
+}
+
+/// Rows' and columns' sums to those of each of their steps, a node a unit: that whose later half begins at a step.
+template <class Real> struct AddUpNodes {
+  CrossingSums<Real> sums;
+  KOKKOS_FUNCTION void operator()(size_t unit) const {
+    const int T = sums.T, middle = int(unit % T);
+    const size_t head = unit / T;
+    if (middle == 0) return;
+    int level = 0;
+    while (!sums.is_later(middle, level)) ++level;
+    Real later = 0, earlier = 0;
+    for (int t = sums.across(middle - 1, level, {0, T}).end; t-- > middle;) {
+      Real &part = sums.part(head, level, t);
+      part = later += part;
+    }
+    for (int s = middle - (1 << level); s < middle; ++s) {
+      Real &part = sums.part(head, level, s);
+      const Real own = part;
+      part = earlier, earlier += own;
+    }
+  }
+};
+
+/// When all blocks are in: total() is sum_s from then on.
+template <class Real> void add_up(const std::string &label, const Call<Real> &call, const CrossingSums<Real> &sums) {
+  Kokkos::parallel_for(label, over(call.steps()), AddUpNodes<Real>{sums});
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the forward and the backward kernels of attention share (attention_forward_cuda.hpp,
+// attention_backward_cuda.hpp): rows in device memory, a warp's rows of results, exponentials, and rows computed one by
+// one.
+#pragma once
+#ifdef __CUDACC__
+#include "harness/device/tile/fragments_cuda.hpp"
+#include "variants/kernels/attention/causal_mask.hpp"
+#include <cmath>
+
+namespace recollect::variants::attention {
+
+using fragments::Sum;
+
+/// Rows of all heads in device memory: [heads, count, width]. Those that kernels read start and end on 16 bytes.
+template <class T> struct DeviceRows {
+  T *data;
+  int count, width;
+  __host__ __device__ T *at(size_t head, int row) const { return data + (head * count + row) * width; }
+};
+
+__host__ __device__ constexpr int common_divisor(int a, int b) { return b == 0 ? a : common_divisor(b, a % b); }
+
+/// Copies rows of `width` numbers to a tile in shared memory, by all threads of a block: under way until committed and
+/// waited for. Zeros past the rows that are left and past their width.
+template <class E, int rows, int width, int pitch, int threads>
+__device__ __forceinline__ void copy_rows(const DeviceRows<const E> &from, size_t head, int first, E *to) {
+  constexpr int pack = 16 / sizeof(E), across = width / pack,
+                side = common_divisor(across, threads), // threads of a row
+      step = threads / side;
+  constexpr bool even = rows % step == 0; // every thread copies as many rows
+  const int row = int(threadIdx.x) / side, column = int(threadIdx.x) % side * pack, left = from.count - first;
+  const E *const at = from.at(head, first) + row * from.width + column;
+  E *const tile = to + row * pitch + column;
+  if (left >= rows && from.width == width) {
+#pragma unroll
+    for (int r = 0; r < rows; r += step)
+#pragma unroll
+      for (int c = 0; c < width; c += side * pack)
+        if (even || row + r < rows) fragments::copy_16(tile + r * pitch + c, at + r * width + c, true);
+  } else {
+#pragma unroll
+    for (int r = 0; r < rows; r += step)
+#pragma unroll
+      for (int c = 0; c < width; c += side * pack) {
+        const bool valid = row + r < left && column + c < from.width;
+        if (even || row + r < rows)
+          fragments::copy_16(tile + r * pitch + c, valid ? at + r * from.width + c : from.data, valid);
+      }
+  }
+}
+
+/// Whether logits are products times Kernel::factor.
+template <class Kernel, class = void> constexpr bool is_proportional = false;
+template <class Kernel> constexpr bool is_proportional<Kernel, std::enable_if_t<Kernel::proportional>> = true;
+
+constexpr float log2_e = 1.44269504f, ln_2 = 0.693147181f;
+
+/// 2^x, within 2 units in the last place; results below the normal numbers are 0.
+__device__ __forceinline__ float exp2_of(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// What a logit is multiplied by in an exponent of 2. Not 0, which would make a mask's -infinity a NaN.
+template <class Kernel> __device__ __forceinline__ float exponent_scale(const Kernel &kernel) {
+  if constexpr (is_proportional<Kernel>)
+    return kernel.factor == 0 ? 1e-30f : kernel.factor * log2_e;
+  else
+    return log2_e;
+}
+
+/// Rows that a warp holds as fragments of 16 x 8: of tile i those with index 16 i + lane / 4 + 8 r, columns
+/// 8 j + lane % 4 * 2 + e in x[2 r + e].
+template <int tiles, int width> using Fragments = Sum[tiles][width / 8];
+
+template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum (&sums)[tiles][N]) {
+  float zero = 0;
+#pragma unroll
+  for (int i = 0; i < tiles; ++i)
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) zero = fmaf(sums[i][j].x[e], 0.0f, zero);
+  return zero == 0;
+}
+
+/// A unit's head and which of the head's blocks it is: heads go side by side, so many that the cache holds their keys,
+/// all of them through one block before the next.
+__device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
+  constexpr int together = 1024; // units: a few for every multiprocessor
+  const int most = max(1, together / blocks);
+  const size_t before = unit / (size_t(most) * blocks) * most;
+  const int own = int(unit - before * blocks), across = int(min(size_t(most), heads - before));
+  head = before + own % across;
+  return own / across;
+}
+
+/// The inner product of two rows in device memory by a whole warp.
+template <class T> __device__ __forceinline__ float row_product(const T *a, const T *b, int width) {
+  float sum = 0;
+  for (int c = threadIdx.x % 32; c < width; c += 32) sum += fragments::widened(a[c]) * fragments::widened(b[c]);
+#pragma unroll
+  for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
+  return sum;
+}
+
+/// sums = shrink sums + weight row, in the fragments' row 8 r + lane / 4 of tile i.
+template <int N, class T>
+__device__ __forceinline__ void add_row(Sum (&sums)[N], int r, float shrink, float weight, const T *row, int width) {
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int c = 8 * j + threadIdx.x % 4 * 2 + e;
+      float &x = sums[j].x[2 * r + e];
+      x = shrink * x + (c < width ? weight * fragments::widened(row[c]) : 0.0f);
+    }
+}
+
+/// Two columns of a row, if they are within the width.
+template <class T> __device__ __forceinline__ void put_two(T *to, int column, int width, float x, float y) {
+  if (column + 1 < width && width % 2 == 0) {
+    if constexpr (sizeof(T) == 2)
+      *reinterpret_cast<std::uint32_t *>(to + column) = fragments::packed<T>(x, y);
+    else
+      *reinterpret_cast<float2 *>(to + column) = make_float2(x, y);
+  } else {
+    if (column < width) to[column] = fragments::rounded<T>(x);
+    if (column + 1 < width) to[column + 1] = fragments::rounded<T>(y);
+  }
+}
+
+/// How many keys the query sees: the first ones.
+__device__ __forceinline__ int keys_seen(Sees sees, int t, int queries, int keys) {
+  if (t >= queries) return 0;
+  return sees == Sees::everything ? keys : min(keys, sees == Sees::earlier ? t : t + 1);
+}
+
+} // namespace recollect::variants::attention
+#endif

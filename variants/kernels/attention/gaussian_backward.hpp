@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of the exact Gaussian kernel. With dz_ti = 2 p_ti dp_ti / bandwidth they are those of inner products and of both
+// lengths,
+//
+//   dq_t = sum_i dz_ti k_i - (sum_i dz_ti) q_t,   dk_i = sum_t dz_ti q_t - (sum_t dz_ti) k_i
+//
+// and two channels more, where queries are [1, 0] and keys [0, 1], leave the products alone and gather the sums.
+#pragma once
+#include "variants/kernels/attention/gaussian.hpp"
+
+namespace recollect::variants {
+
+/// Gradients of gaussian_parallel(back.call).
+template <class Real> void gaussian_vjp(const std::string &label, const Pullback<Real> &back);
+
+} // namespace recollect::variants

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers whose every query looks at every key, in memory that does not grow with T: one team takes a block of queries
+// through the keys, block by block.
+//
+//   z(t,i) = query_t . key_i
+//   p(t,i) = kernel(head, t, i, z)                 0 where query t does not see key i
+//   sum_t  = sum_i p(t,i) value_i
+//
+// A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is gathered
+// online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit - peak_t) and
+// sum_t are rescaled whenever the peak grows. A kernel is a small functor
+//   KOKKOS_FUNCTION bool normalised() const;
+//   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
+#pragma once
+#include "harness/device/launch.hpp"
+#include "harness/device/tile/tile.hpp"
+#include "variants/kernels/attention/causal_mask.hpp"
+#include "variants/kernels/common/arrays.hpp"
+
+namespace recollect::variants {
+
+/// Rows of one kind for all heads: [heads, count, width].
+template <class Real> struct Rows {
+  Array<Real> data;
+  int count, width;
+  KOKKOS_FUNCTION Real *at(size_t head, int row) const { return data.data() + (head * count + row) * width; }
+};
+template <class Real> Rows<Real> rows_of(const Array<Real> &data, const Shape &shape, int width) {
+  return {data, shape.T, width};
+}
+
+struct Range {
+  int begin, end;
+  KOKKOS_FUNCTION int size() const { return end - begin; }
+};
+
+/// Such rows by columns, block by block: [heads, blocks, width, block]. Products with a block's transpose take it as it
+/// lies, where the host's tiles would turn it anew for every block of queries.
+template <class Real> struct Columns {
+  Array<Real> data;
+  int blocks = 0, width = 0, block = 0;
+  KOKKOS_FUNCTION bool given() const { return blocks > 0; }
+  /// [width, block] of the block that begins at this row.
+  KOKKOS_FUNCTION Real *at(size_t head, int row) const {
+    return data.data() + (head * blocks + row / block) * width * block;
+  }
+};
+
+/// Lays one block of rows by columns a unit.
+template <class Number> struct LayColumns {
+  using Real = Number;
+  Rows<Real> from;
+  Columns<Real> to;
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *) const {
+    const size_t head = unit / to.blocks;
+    const int begin = int(unit % to.blocks) * to.block, left = from.count - begin;
+    tile::transpose(team, left < to.block ? left : to.block, from.width, from.at(head, begin), from.width,
+                    to.at(head, begin), to.block);
+  }
+};
+
+/// By columns on the host, where more than a few blocks of queries make up for it. Elsewhere of no rows.
+template <class Real>
+Columns<Real> columns_of(const std::string &label, const Call<Real> &call, const Rows<Real> &rows, int block,
+                         int blocks_of_queries) {
+  Columns<Real> columns;
+  if constexpr (tile::in_registers<Real>)
+    if (blocks_of_queries >= 4) {
+      const int blocks = (rows.count - 1) / block + 1;
+      const size_t units = call.shape.heads() * blocks;
+      columns = {allocate(call, units * rows.width * block), blocks, rows.width, block};
+      run<Real>({label + "::columns", units}, *call.arena, 0, LayColumns<Real>{rows, columns});
+    }
+  return columns;
+}
+
+/// The largest of p[0 ... n-1]. Called by the whole team; barriers inside.
+template <class Real> KOKKOS_FUNCTION Real largest(const Team &team, int n, const Real *p) {
+  return reduce(
+      team, n, Kokkos::reduction_identity<Real>::max(), [=](int i) { return p[i]; },
+      [](Real a, Real b) { return a > b ? a : b; });
+}
+/// p = exp(p - peak), and its sum. Called by the whole team; barriers inside.
+template <class Real> KOKKOS_FUNCTION Real exponentiate(const Team &team, int n, Real peak, Real *p) {
+  return reduce(
+      team, n, Real(0), [=](int i) { return p[i] = math::exp(p[i] - peak); }, [](Real a, Real b) { return a + b; });
+}
+
+/// Logits p[0 ... n-1] of one query to its softmax. Called by the whole team; barriers inside.
+template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real *p) {
+  const Real mass = exponentiate(team, n, largest(team, n, p), p);
+  team.barrier();
+  each(team, n, [=](int i) { p[i] = mass == 0 ? 0 : p[i] / mass; });
+}
+
+/// The largest of value(0) ... value(n-1), n > 0, by the threads that share the row.
+template <class Real, class Value> KOKKOS_FUNCTION Real row_max(int n, int lane, int lanes, const Value &value) {
+  constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
+  const auto larger = [](Real a, Real b) { return a > b ? a : b; };
+  Real best[bundle];
+  for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max(); // p[0] is another thread's
+  int j = lane * bundle;
+  for (; j + bundle <= n; j += lanes * bundle)
+    for (int l = 0; l < bundle; ++l) best[l] = larger(value(j + l), best[l]);
+  for (; j < n; ++j) best[0] = larger(value(j), best[0]); // on the host alone
+  for (int half = bundle / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) best[l] = larger(best[l], best[l + half]);
+  return across_row(best[0], larger);
+}
+/// p = exp(p - peak), and its sum, by the threads that share the row.
+template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real peak, int lane, int lanes) {
+  if constexpr (tile::in_registers<Real>) return tile::host::exponentiate(n, peak, p);
+  Real sum = 0;
+  for (int j = lane; j < n; j += lanes) sum += p[j] = math::exp(p[j] - peak);
+  return across_row(sum, [](Real a, Real b) { return a + b; });
+}
+
+/// A block of queries of one head on its way through the keys.
+template <class Number, class Kernel> struct KeyLoop {
+  using Real = Number;
+  Kernel kernel;
+  Sees sees;
+  Rows<Real> queries, keys, values;
+  int most_rows, most_keys;      // of a block
+  Columns<Real> by_columns = {}; // the keys, where that pays
+
+  struct Room {
+    Real *p;           // [rows,keys] scores, then weights
+    Real *peak, *mass; // [rows]
+    Real *q, *k, *v;   // rooms
+  };
+  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
+    return {s.take(most_rows * tile::pitch<Real>(most_keys)),
+            s.take(most_rows),
+            s.take(most_rows),
+            tile::room(s, most_rows, queries.width),
+            tile::room(s, most_keys, keys.width),
+            tile::room(s, most_keys, values.width)};
+  }
+
+  /// These rows have seen nothing yet. A barrier ends it.
+  KOKKOS_FUNCTION void begin(const Team &team, int rows, const Room &x, Real *sum, std::ptrdiff_t ld) const {
+    const bool normalised = kernel.normalised();
+    each_cell(team, rows, values.width, [=](int r, int c) { sum[r * ld + c] = 0; });
+    each(team, rows, [=](int r) {
+      x.peak[r] = Kokkos::reduction_identity<Real>::max(); // finite: a row of logits -infinity weighs 0
+      x.mass[r] = Real(normalised ? 0 : 1);
+    });
+    team.barrier();
+  }
+
+  /// Weights x.p[rows, keys] of one block of keys k [Dk, keys], and the rows' normalisers and sums brought up to date
+  /// with it. A barrier ends it.
+  KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range block, const tile::Matrix<Real> &q,
+                             const tile::Matrix<Real> &k, const Room &x, Real *sum, std::ptrdiff_t lds) const {
+    const int n = block.size(), first = rows.begin - block.begin, width = values.width;
+    const std::ptrdiff_t ld = tile::pitch<Real>(most_keys);
+    tile::Product<Real> scores{q, k, queries.width};
+    if (sees != Sees::everything) scores.wanted = tile::Staircase{sees == Sees::earlier ? first : first + 1, 1};
+    tile::gemm(team, rows.size(), n, Real(1), scores, tile::Product<Real>{}, Real(0), x.p, ld);
+    team.barrier();
+    const Kernel kappa = kernel;
+    const tile::Staircase wanted = scores.wanted;
+    each_row(team, rows.size(), [=](int r, int lane, int lanes) {
+      Real *p = x.p + r * ld;
+      const int seen = wanted.end(r, n), t = rows.begin + r;
+      for (int j = seen + lane; j < n; j += lanes) p[j] = 0;
+      const auto weight = [=](int j) { return p[j] = kappa(head, t, block.begin + j, p[j]); };
+      if (!kappa.normalised()) {
+        for (int j = lane; j < seen; j += lanes) weight(j);
+        return;
+      }
+      if (seen == 0) return;
+      const Real highest = row_max<Real>(seen, lane, lanes, weight), old = x.peak[r],
+                 now = highest > old ? highest : old;
+      const Real added = row_exponentials(p, seen, now, lane, lanes), shrink = math::exp(old - now);
+      if (shrink != 1)
+        for (int c = lane; c < width; c += lanes) sum[r * lds + c] *= shrink;
+      row_barrier(); // all have read the old peak
+      if (lane == 0) x.peak[r] = now, x.mass[r] = x.mass[r] * shrink + added;
+    });
+    team.barrier();
+  }
+
+  /// Keys of a block [Dk, keys]. The caller places a barrier before they are used.
+  KOKKOS_FUNCTION tile::Matrix<Real> key_columns(const Team &team, size_t head, Range block, Real *room) const {
+    if (on_host && by_columns.given()) return tile::rows<Real>(by_columns.at(head, block.begin), by_columns.block);
+    const auto k = tile::stage(team, block.size(), keys.width, keys.at(head, block.begin), keys.width, room);
+    return tile::transposed(k.data, k.row);
+  }
+
+  /// Adds what the queries `rows` read at `seen` keys to sum [rows, width of the values]. A barrier ends it.
+  KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Range seen, const Room &x, Real *sum,
+                              std::ptrdiff_t lds) const {
+    const auto q = tile::stage(team, rows.size(), queries.width, queries.at(head, rows.begin), queries.width, x.q);
+    for (int begin = seen.begin; begin < seen.end; begin += most_keys) {
+      const Range block{begin, begin + most_keys < seen.end ? begin + most_keys : seen.end};
+      const auto k = key_columns(team, head, block, x.k);
+      const auto v = tile::stage(team, block.size(), values.width, values.at(head, begin), values.width, x.v);
+      team.barrier();
+      weigh(team, head, rows, block, q, k, x, sum, lds);
+      tile::Product<Real> read{tile::rows<Real>(x.p, tile::pitch<Real>(most_keys)), v, block.size()};
+      if (sees != Sees::everything) read.given = tile::Staircase{rows.begin - begin + 1, 1};
+      tile::gemm(team, rows.size(), values.width, Real(1), read, tile::Product<Real>{}, Real(1), sum, lds);
+      team.barrier();
+    }
+  }
+};
+
+/// A loop with blocks for this chunk length: a chunk is a block of queries, and long enough blocks of keys that the
+/// weights of a block come out of the first-level cache, or half of a GPU's shared memory.
+template <class Real, class Kernel>
+KeyLoop<Real, Kernel> key_loop(const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys, Rows<Real> values,
+                               int chunk) {
+  const int rows = std::min(queries.count, on_host ? chunk : std::min(chunk, int(256 / sizeof(Real))));
+  return {kernel, sees, queries, keys, values, rows, std::min(keys.count, on_host ? 2 * chunk : rows)};
+}
+
+} // namespace recollect::variants

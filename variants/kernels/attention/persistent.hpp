@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Persistent memory: a feed-forward network's weights as keys and values (000 §2.1.1, Eq 14). The rows of k and v (and
+// of w, the gate) are the rows of W_K and W_V, the hidden width is T, and every query sees all of them, later ones
+// included.
+#pragma once
+#include "variants/kernels/attention/backward.hpp"
+
+namespace recollect::variants {
+
+/// s (1 + z (1 - s)), s the sigmoid of z.
+template <class Real> KOKKOS_FUNCTION Real silu_slope(Real z) {
+  const Real s = math::sigmoid(z);
+  return s * (1 + z * math::sigmoid(-z));
+}
+
+inline Variant persistent_variant() {
+  Variant v = attention_variant();
+  v.family = "persistent memory";
+  v.cost = 2 * cost::T * (cost::Dk + cost::Dv);
+  v.traits.causal = false;
+  return v;
+}
+
+} // namespace recollect::variants

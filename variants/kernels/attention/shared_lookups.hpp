@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookups that the heads of a text share (000 Eq 111 and E.4): all of them erase by the same weights,
+//
+//   A_ti = 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t),   u^h_t = alpha^h_t v^h_t - sum_{i<t} A_ti u^h_i
+//
+// so that heads of one key and one value are one memory with H lookups into it. To the forms of delta_former.hpp A is a
+// kernel like another, with steps of 1. Its gradients, with the e of delta_former_vjp.hpp:
+//
+//   a_ti = -1/H sum_h e^h_t . u^h_i,   dbeta^h_t = sum_i a_ti kappa1(k^h_i, w^h_t)
+//   dz^h_ti = a_ti beta^h_t slope^h_ti,   dw^h_t = sum_i dz^h_ti k^h_i,   dk^h_i += sum_t dz^h_ti w^h_t
+#pragma once
+#include "variants/kernels/attention/delta_former_backward.hpp"
+#include "variants/kernels/attention/similarity.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct SharedLookups {
+  static constexpr bool costly = true; // (attention_cuda.hpp)
+  AnyKernel<Real> kernel;              // not a normalised one
+  Rows<Real> w, k;
+  Array<Real> beta;
+  int heads;
+  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION size_t first_of(size_t head) const { return head / heads * heads; } // of its text
+  KOKKOS_FUNCTION Real strength(size_t head, int t) const { return beta(head * w.count + t) / heads; }
+  KOKKOS_FUNCTION Real inner(size_t head, int t, int i) const { return dot(k.at(head, i), w.at(head, t), k.width); }
+  KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real) const {
+    Real sum = 0;
+    const size_t first = first_of(head);
+    for (size_t h = first; h < first + heads; ++h) sum += strength(h, t) * kernel(h, t, i, inner(h, t, i));
+    return sum;
+  }
+};
+template <class Real> SharedLookups<Real> shared_lookups(const Call<Real> &call, const AnyKernel<Real> &kernel) {
+  const Shape &s = call.shape;
+  return {kernel, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk), call.beta, s.H};
+}
+
+/// The call whose beta is 1, for it is in the lookups.
+template <class Real> Call<Real> whole_steps(Call<Real> call) {
+  call.beta = filled(call, call.steps(), Real(1));
+  return call;
+}
+
+/// Of one lookup, and of one key.
+template <class Real> struct SharedGradients {
+  SharedLookups<Real> lookups;
+  Rows<Real> u, e;
+  Rows<Real> d_w, d_k;
+  Array<Real> d_beta;
+
+  KOKKOS_FUNCTION Real of_weight(size_t head, int t, int i) const { // H a_ti
+    Real sum = 0;
+    const size_t first = lookups.first_of(head);
+    for (size_t h = first; h < first + lookups.heads; ++h) sum -= dot(e.at(h, t), u.at(h, i), u.width);
+    return sum;
+  }
+  /// Adds dz_ti x to dx; the return is a_ti kappa1.
+  KOKKOS_FUNCTION Real add(size_t head, int t, int i, const Real *x, Real *dx) const {
+    const Real asked = of_weight(head, t, i), z = lookups.inner(head, t, i), p = lookups.kernel(head, t, i, z),
+               dz = asked * lookups.strength(head, t) * lookups.kernel.slope(head, t, i, z, p);
+    for (int c = 0; c < d_w.width; ++c) dx[c] += dz * x[c];
+    return asked * p / lookups.heads;
+  }
+  KOKKOS_FUNCTION void operator()(size_t row) const {
+    const size_t T = d_w.count, head = row / T;
+    const int at = int(row % T);
+    Real *const dw = d_w.at(head, at);
+    Real sum = 0;
+    for (int c = 0; c < d_w.width; ++c) dw[c] = 0;
+    for (int i = 0; i < at; ++i) sum += add(head, at, i, lookups.k.at(head, i), dw);
+    d_beta(row) = sum;
+    for (int t = at + 1; t < int(T); ++t) add(head, t, at, lookups.w.at(head, t), d_k.at(head, at));
+  }
+};
+
+/// As write_vjp of any kernel. `back.call` has the beta of the lookups.
+template <class Real>
+void write_vjp(const std::string &label, const Pullback<Real> &back, const SharedLookups<Real> &lookups,
+               const Array<Real> &u, const Array<Real> &e) {
+  const Shape &s = back.call.shape;
+  solve_back(label, whole_steps(back.call), lookups, {}, e);
+  write_gradients(label, back, e);
+  Kokkos::parallel_for(label + "::lookups", over(back.call.steps()),
+                       SharedGradients<Real>{lookups, rows_of(u, s, s.Dv), rows_of(e, s, s.Dv),
+                                             rows_of(back.d.w, s, s.Dk), rows_of(back.d.k, s, s.Dk), back.d.beta});
+}
+
+} // namespace recollect::variants

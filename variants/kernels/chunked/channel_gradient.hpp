@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of a few steps of S_t = S_{t-1} diag(decay_t) + v_t k_t^T, o_t = S_t q_t, whose channels decay each on its
+// own, from the inner products of what goes through them. In channel j, S_t is row j of the state, dS_t that of its
+// gradient, and all that is needed of either are their products with the do_t, the v_i and each other. Going forward,
+//
+//   y_t = do_t . S_s   for all t after s, and y_end = dS_n . S_s:   y_t <- decay_s y_t + k_s (do_t . v_s)
+//   dq_s = y_s,   d decay_s = <dS_s, S_{s-1}> = sum_{t>=s} D(t,s) q_t y_t + D(n,s) y_end, y before step s
+//   dk_s = dS_s . v_s = sum_{t>=s} D(t,s) q_t (do_t . v_s) + D(n,s) (dS_n . v_s)
+//
+// with the sums by Horner's scheme: nothing is divided by a decay, so that decays of 0 have gradients too. With a bonus u
+// steps read before they write (decayed_sum.hpp): q_t meets S_{t-1} + u_t k_t v_t^T. About 4 n operations a step and
+// channel: for blocks of steps, not for chunks of any length.
+#pragma once
+#include "harness/device/tile/tile.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct ChannelGradient {
+  static constexpr int most = on_host ? 32 : 16;                // steps
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
+  int n, F;
+  const Real *decay, *q, *k, *bonus; // [n,F]; bonus null: writes before it reads
+  Real scale;                        // of q
+  const Real *pairs;                 // [n,n] do_t . v_i for i <= t
+  std::ptrdiff_t ldp;
+  const Real *across;      // [F] dS_n . S_0
+  Real *dq, *dk;           // [n,F] on entry do_t . S_0 and dS_n . v_i
+  Real *d_decay, *d_bonus; // [n,F], null: not wanted
+
+  RECOLLECT_IN_LINE void operator()(const Team &team) const {
+    each(team, (F - 1) / lanes + 1, [=, *this](int bundle) {
+      const int j0 = bundle * lanes;
+      if (F - j0 < lanes)
+        bonus ? columns<1>(j0, F - j0) : columns<0>(j0, F - j0);
+      else
+        bonus ? columns<1>(j0, all_lanes()) : columns<0>(j0, all_lanes());
+    });
+  }
+
+private:
+  using all_lanes = std::integral_constant<int, lanes>;
+
+  /// f(t) for t = begin ... n-1, and the other way round. On a GPU every t is known to the compiler, so that what it
+  /// indexes stays in registers.
+  template <class F> RECOLLECT_IN_LINE void up(int begin, const F &f) const {
+    if constexpr (on_host) {
+      for (int t = begin; t < n; ++t) f(t);
+    } else {
+      RECOLLECT_UNROLL
+      for (int t = 0; t < most; ++t)
+        if (t >= begin && t < n) f(t);
+    }
+  }
+  template <class F> RECOLLECT_IN_LINE void down(int begin, const F &f) const {
+    if constexpr (on_host) {
+      for (int t = n - 1; t >= begin; --t) f(t);
+    } else {
+      RECOLLECT_UNROLL
+      for (int t = most - 1; t >= 0; --t)
+        if (t >= begin && t < n) f(t);
+    }
+  }
+
+  /// Channels j0 ... j0 + count - 1. What is read after step s begins with q_{s + early}.
+  template <int early, class Count> RECOLLECT_IN_LINE void columns(int j0, Count count) const {
+    Real y[most][lanes], query[most][lanes], factor[most][lanes], end[lanes], sum[lanes], key[lanes], now[lanes];
+    const auto read_later = [&](int t) { return t + early < most && t + early < n; };
+    for (int c = 0; c < count; ++c) end[c] = across[j0 + c];
+    up(0, [&](int t) {
+      const size_t at = size_t(t) * F + j0;
+      for (int c = 0; c < count; ++c)
+        y[t][c] = dq[at + c], query[t][c] = scale * q[at + c], factor[t][c] = decay[at + c];
+    });
+    for (int s = 0; s < n; ++s) {
+      const size_t own = size_t(s) * F + j0;
+      for (int c = 0; c < count; ++c) key[c] = k[own + c], now[c] = decay[own + c];
+      if (d_decay) {
+        for (int c = 0; c < count; ++c) sum[c] = end[c];
+        down(s, [&](int t) {
+          if (read_later(t))
+            for (int c = 0; c < count; ++c) sum[c] += query[t + early][c] * y[t + early][c];
+          if (t > s)
+            for (int c = 0; c < count; ++c) sum[c] *= factor[t][c];
+        });
+        for (int c = 0; c < count; ++c) d_decay[own + c] = sum[c];
+      }
+      for (int c = 0; c < count; ++c) end[c] = now[c] * end[c] + key[c] * dk[own + c];
+      up(s, [&](int t) {
+        const Real pair = pairs[t * ldp + s];
+        if (t >= s + early)
+          for (int c = 0; c < count; ++c) y[t][c] = now[c] * y[t][c] + key[c] * pair;
+        if (t == s)
+          for (int c = 0; c < count; ++c)
+            dq[own + c] = scale * (early ? y[t][c] + pair * bonus[own + c] * key[c] : y[t][c]);
+      });
+      for (int c = 0; c < count; ++c) sum[c] = dk[own + c];
+      down(s, [&](int t) {
+        if (read_later(t)) {
+          const Real pair = pairs[(t + early) * ldp + s];
+          for (int c = 0; c < count; ++c) sum[c] += pair * query[t + early][c];
+        }
+        if (t > s)
+          for (int c = 0; c < count; ++c) sum[c] *= factor[t][c];
+      });
+      const Real pair = early ? scale * pairs[s * ldp + s] : Real(0); // what is read of the step's own write
+      for (int c = 0; c < count; ++c) dk[own + c] = early ? sum[c] + pair * bonus[own + c] * q[own + c] : sum[c];
+      if (early && d_bonus)
+        for (int c = 0; c < count; ++c) d_bonus[own + c] = pair * key[c] * q[own + c];
+    }
+  }
+};
+
+} // namespace recollect::variants

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of decayed_sum.hpp's state, chunk by chunk. With A_ti = scale q_t . D(t,i) k_i strength_i the weights of a
+// chunk from S_0 to S_C, and dO and dS_C given:
+//
+//   dA_ti = scale D(t,i) strength_i (do_t . v_i)        dS_0 = sum_t (scale D(t,0) q_t) do_t^T + D(C,0) dS_C
+//   dq_t  = scale D(t,0) S_0 do_t + sum_{i<=t} dA_ti k_i
+//   dk_i  = strength_i D(C,i) dS_C v_i + sum_{t>=i} dA_ti q_t
+//   dv_i  = sum_{t>=i} A_ti do_t + dS_C^T strength_i D(C,i) k_i
+//
+// (S [F,V] here), d strength_i = dk_i . k_i without its factor, and the decays' gradients as in gate_gradient.hpp. Where
+// channels decay, chunks are blocks of a few steps, and dq, dk and the decays' gradients as in channel_gradient.hpp.
+#pragma once
+#include "harness/device/chunk_states.hpp"
+#include "variants/kernels/chunked/decayed_sum.hpp"
+
+namespace recollect::variants {
+
+/// Where the gradients go; empty: not wanted. q and k always are. No strength where channels decay.
+template <class Real> struct DecayedSumGradient {
+  Array<Real> q, k, alpha = {}, strength = {}, floor = {}, lambda = {}, bonus = {};
+};
+
+/// Gradients of decayed_sum(back.call): writes back.d.v, back.d.state and the arrays of d.
+template <class Real>
+void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
+                     const DecayedSumGradient<Real> &d);
+
+// In two steps, for a layer that goes on from the outputs:
+
+/// The chunks' starts; on request the outputs besides, to call.o, and with `weights` scale z_t . q_t.
+template <class Real>
+Starts<Real> decayed_sum_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
+                                bool reads, const Array<Real> &weights = {});
+/// From d_o, that of the sum, and d_weight, and back.d.state to back.d.v, back.d.state and the arrays of d.
+template <class Real>
+void decayed_sum_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
+                      const DecayedSumGradient<Real> &d, const Starts<Real> &starts, const Array<Real> &d_o,
+                      const Array<Real> &d_weight = {});
+
+} // namespace recollect::variants

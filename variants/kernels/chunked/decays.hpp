@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decays of the n steps of a chunk: none, one number a step, or one a step and channel. D(t,i) is the product of the
+// decays of steps i+1 ... t, and everything here is built from such products of factors, never from quotients or from
+// exponentials of differences of summed logarithms: nothing overflows, and a pair whose decay is 1 keeps full precision
+// after any earlier decay, however small.
+//
+// Products are kept block by block of `sub` steps. With one number a step, D(t,i) over blocks is D(t, block of t) times
+// D(block of t, i). With channels, pairs of one block are weighted directly, all others by a matrix product through the
+// start of the later one's block (GLA, Yang et al. 2023, secondary chunking).
+#pragma once
+#include "harness/device/tile/tile.hpp"
+
+namespace recollect::variants {
+
+/// Rows x_m, m < count, that are read after the first tau(m) steps of the chunk.
+struct Reads {
+  int count, first, stride;
+  KOKKOS_FUNCTION int tau(int m) const { return first + stride * m; }
+  /// The first row that is read after more than `t` steps.
+  KOKKOS_FUNCTION int after(int t) const {
+    const int m = t < first ? 0 : (t - first) / stride + 1;
+    return m < count ? m : count;
+  }
+  KOKKOS_FUNCTION tile::Staircase staircase() const { return {first, stride}; }
+};
+
+template <class Real> struct Decays {
+  static constexpr int sub = on_host ? 8 : 16;
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
+
+  int n = 0, F = 0, width = 0; // steps, channels; 0 no decay, 1 a number a step, F a channel
+  std::ptrdiff_t ld = 0;       // of rows
+  const Real *decay = nullptr; // [n,width]
+  Real *product = nullptr;     // [blocks,width] of a block's steps
+  Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); of all steps at last
+  Real *last = nullptr;        // [blocks,width] D(end of the chunk, end of a block)
+  Real *inside = nullptr;      // [n] one number a step: D(t, start of its block)
+  Real *since = nullptr;       // [n] one number a step: D(t, start of the chunk)
+  Real *ahead = nullptr;       // [n] one number a step: D(end of the chunk, t)
+  Real *same = nullptr;        // [n,sub] one number a step: D(t, i) for i in the same block
+  Real *until = nullptr;       // [blocks,n] one number a step: D(start of a block, i) for i before it
+  Real *rows = nullptr;        // [n,F] channels: p_i D(start of a block, i)
+  Real *running = nullptr;     // [F] channels, on the host, which goes by rows as memory does: their decays so far
+
+  KOKKOS_FUNCTION void place(Stack<Real> &stack, int most, int channels, int decay_width) {
+    const int blocks = (most - 1) / sub + 1;
+    F = channels, width = decay_width, ld = tile::pitch<Real>(F);
+    if (width == 0) return;
+    product = stack.take(size_t(blocks) * width);
+    first = stack.take(size_t(blocks + 1) * width);
+    last = stack.take(size_t(blocks) * width);
+    if (width > 1) {
+      rows = stack.take(most * ld);
+      if constexpr (on_host) running = stack.take(F);
+    } else {
+      inside = stack.take(most), since = stack.take(most), ahead = stack.take(most);
+      same = stack.take(size_t(most) * sub);
+      until = stack.take(size_t(blocks) * most);
+    }
+  }
+
+  KOKKOS_FUNCTION int blocks() const { return (n - 1) / sub + 1; }
+  KOKKOS_FUNCTION int end_of(int block) const { return (block + 1) * sub < n ? (block + 1) * sub : n; }
+  /// The decay of all steps together, in channel j.
+  KOKKOS_FUNCTION Real total(int j) const {
+    return width == 0 ? Real(1) : first[size_t(blocks()) * width + (width > 1 ? j : 0)];
+  }
+
+  /// Sets the tables for `steps` steps. Barriers inside, for which no copies wait that are under way.
+  RECOLLECT_IN_LINE void prepare(const Team &team, int steps, const Real *factors) {
+    n = steps, decay = factors;
+    if (width == 0) return;
+    const Decays d = *this;
+    const int blocks = this->blocks(), width = this->width;
+    if (width == 1) {
+      each(team, n, [=](int t) {
+        const int begin = t / sub * sub;
+        Real factors[sub], running = 1; // all are loaded before the first is needed
+        RECOLLECT_UNROLL
+        for (int r = 0; r < sub; ++r) factors[r] = begin + r <= t ? d.decay[begin + r] : Real(1);
+        RECOLLECT_UNROLL
+        for (int r = sub - 1; r >= 0; --r) {
+          if (begin + r <= t) d.same[size_t(t) * sub + r] = running;
+          running *= factors[r];
+        }
+        d.inside[t] = running;
+        if (t + 1 == d.end_of(t / sub)) d.product[t / sub] = running;
+      });
+    } else if constexpr (on_host) {
+      for (int b = 0; b < blocks; ++b) {
+        Real *const product = this->product + size_t(b) * width;
+        for (int j = 0; j < width; ++j) product[j] = decay[size_t(b) * sub * width + j];
+        for (int t = b * sub + 1; t < end_of(b); ++t) forget(product, t);
+      }
+    } else {
+      each_column(team, [=](int b, int j) {
+        Real running = 1;
+        RECOLLECT_UNROLL
+        for (int i = 0; i < sub; ++i)
+          if (const int t = b * sub + i; t < d.end_of(b)) running *= d.decay[size_t(t) * d.width + j];
+        d.product[size_t(b) * d.width + j] = running;
+      });
+    }
+    team.meet();
+    each(team, width, [=](int j) {
+      Real running = 1;
+      for (int b = 0; b < blocks; ++b)
+        d.first[size_t(b) * width + j] = running, running *= d.product[size_t(b) * width + j];
+      d.first[size_t(blocks) * width + j] = running;
+      running = 1;
+      for (int b = blocks - 1; b >= 0; --b)
+        d.last[size_t(b) * width + j] = running, running *= d.product[size_t(b) * width + j];
+    });
+    if (width == 1)
+      each(team, n, [=](int i) {
+        const int own = i / sub;
+        Real running = d.same[(d.end_of(own) - 1) * size_t(sub) + i % sub];
+        for (int b = own + 1; b < blocks; ++b) d.until[size_t(b) * d.n + i] = running, running *= d.product[b];
+        Real before = 1;
+        for (int b = 0; b < own; ++b) before *= d.product[b];
+        d.since[i] = before * d.inside[i], d.ahead[i] = running;
+      });
+    team.meet();
+  }
+
+  /// out_m = factor_m x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
+  /// `within_block`, only the decays since the start of the block of step tau(m). Null factors are 1.
+  RECOLLECT_IN_LINE void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
+                                    std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
+    const Decays d = *this;
+    if (width <= 1) {
+      scale_rows(team, reads.count, x, ldx, out, ldo, [=](int m) {
+        const int t = reads.tau(m);
+        return (factor ? factor[m] : Real(1)) * (t == 0 || d.width == 0 ? Real(1) : d.since[t - 1]);
+      });
+      return;
+    }
+    if constexpr (on_host) {
+      for (int b = 0; b < blocks(); ++b) {
+        start(within_block ? nullptr : first + size_t(b) * F);
+        for (int m = first_row(reads, b), t = b * sub; m < reads.after(end_of(b)); ++m) {
+          for (; t < reads.tau(m); ++t) forget(running, t);
+          decayed(factor ? factor[m] : Real(1), x + m * ldx, out + m * ldo);
+        }
+      }
+    } else {
+      each_column(team, [=](int b, int j) { // everything is loaded before the first is stored
+        const int begin = d.first_row(reads, b), end = reads.after(d.end_of(b));
+        Real decays[sub + 1], rows[sub + 1], running = within_block ? Real(1) : d.first[size_t(b) * d.F + j];
+        RECOLLECT_UNROLL
+        for (int r = 0; r <= sub; ++r) { // where channels decay a row is read after every step
+          const int m = begin + r, tau = reads.tau(m);
+          decays[r] = m < end && tau > b * sub ? d.decay[size_t(tau - 1) * d.F + j] : Real(1);
+          rows[r] = m < end ? x[m * ldx + j] * (factor ? factor[m] : Real(1)) : Real(0);
+        }
+        RECOLLECT_UNROLL
+        for (int r = 0; r <= sub; ++r) {
+          running *= decays[r];
+          if (begin + r < end) out[(begin + r) * ldo + j] = rows[r] * running;
+        }
+      });
+    }
+  }
+
+  /// out_i = factor_i p_i D(n - 1, i): what is left of each write at the chunk's end. Null factors are 1.
+  RECOLLECT_IN_LINE void to_end(const Team &team, const Real *p, std::ptrdiff_t ldp, const Real *factor, Real *out,
+                                std::ptrdiff_t ldo) const {
+    const Decays d = *this;
+    if (width <= 1) {
+      scale_rows(team, n, p, ldp, out, ldo,
+                 [=](int i) { return (factor ? factor[i] : Real(1)) * (d.width ? d.ahead[i] : Real(1)); });
+      return;
+    }
+    if constexpr (on_host) {
+      for (int b = blocks() - 1; b >= 0; --b) {
+        start(last + size_t(b) * F);
+        for (int i = end_of(b) - 1; i >= b * sub; --i) {
+          decayed(factor ? factor[i] : Real(1), p + i * ldp, out + i * ldo);
+          forget(running, i);
+        }
+      }
+    } else {
+      each_column(team, [=](int b, int j) {
+        const int begin = b * sub, end = d.end_of(b);
+        Real decays[sub], rows[sub], running = d.last[size_t(b) * d.F + j];
+        RECOLLECT_UNROLL
+        for (int r = 0; r < sub; ++r) { // no branch: all are loaded before the first is needed
+          const int i = begin + r;
+          decays[r] = i < end ? d.decay[size_t(i) * d.F + j] : Real(1);
+          rows[r] = i < end ? p[i * ldp + j] * (factor ? factor[i] : Real(1)) : Real(0);
+        }
+        RECOLLECT_UNROLL
+        for (int r = sub - 1; r >= 0; --r)
+          if (begin + r < end) {
+            out[(begin + r) * ldo + j] = rows[r] * running;
+            running *= decays[r];
+          }
+      });
+    }
+  }
+
+  /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
+  /// x decayed within their blocks (from_start). Barriers inside and at the end.
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void weights(const AnyTeam &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
+                                 const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
+                                 const Real *row_factor, const Real *factor, Real *W, std::ptrdiff_t ldw) const {
+    if (width > 1) {
+      pairs_within_blocks(team, reads, x, ldx, p, ldp, W, ldw);
+      pairs_of_two_blocks(team, reads, within, ldin, p, ldp, W, ldw);
+    } else {
+      tile::Product<Real> product{tile::rows(x, ldx), tile::transposed(p, ldp), F};
+      product.wanted = reads.staircase();
+#if __CUDA_ARCH__ >= 800
+      if constexpr (std::is_same<Real, float>::value)
+        if (tile::cuda::in_line(team, reads.count, n, product, tile::Product<Real>{},
+                                Weighed{*this, reads, row_factor, factor, W, ldw})) {
+          team.barrier();
+          return;
+        }
+#endif
+      tile::gemm(team, reads.count, n, Real(1), product, {}, Real(0), W, ldw);
+    }
+    team.barrier();
+    weigh(team, reads, row_factor, factor, W, ldw);
+    team.barrier();
+  }
+
+  /// W(m,i) *= row_m factor_i for i < tau(m), with one number a step also D(tau(m) - 1, i), and 0 elsewhere. No barrier.
+  RECOLLECT_IN_LINE void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
+                               Real *W, std::ptrdiff_t ldw) const {
+    const Decays d = *this;
+    each_row(team, reads.count, [=](int m, int begin, int step) {
+      Real *row = W + m * ldw;
+      const RowWeights of(d, reads, row_factor, factor, m);
+      int i = begin; // an element stays with one thread: nobody waits for another
+      for (; i < of.block; i += step) row[i] = of.earlier(row[i], i);
+      for (; i < of.tau; i += step) row[i] = of.within(row[i], i);
+      for (; i < d.n; i += step) row[i] = 0;
+    });
+  }
+
+private:
+  /// What row m's elements W(m,i) are weighed with: i < block, those before its step's block; block <= i < tau, those in it.
+  struct RowWeights {
+    int block, tau;
+    bool decays;
+    const Real *until, *same, *factor, *row_factor;
+    Real inside, own;
+
+    KOKKOS_FUNCTION RowWeights(const Decays &d, const Reads &reads, const Real *row_factor, const Real *factor, int m)
+        : tau(reads.tau(m) < d.n ? reads.tau(m) : d.n), factor(factor), row_factor(row_factor) {
+      decays = d.width == 1 && tau > 0;
+      const int index = decays ? (tau - 1) / sub : 0;
+      block = index * sub;
+      own = row_factor ? row_factor[m] : Real(1), inside = decays ? d.inside[tau - 1] : Real(1);
+      until = decays ? d.until + size_t(index) * d.n : nullptr; // there are no tables where nothing decays
+      same = decays ? d.same + (tau - 1) * std::ptrdiff_t(sub) : nullptr;
+    }
+    KOKKOS_FUNCTION Real earlier(Real x, int i) const { return by_factors(x * (inside * until[i]), i); }
+    KOKKOS_FUNCTION Real within(Real x, int i) const { return by_factors(decays ? x * same[i - block] : x, i); }
+
+  private:
+    KOKKOS_FUNCTION Real by_factors(Real x, int i) const {
+      if (factor) x *= factor[i];
+      return row_factor ? x * own : x;
+    }
+  };
+#if __CUDA_ARCH__ >= 800
+  /// The same as a product's results (tile_cuda.hpp).
+  struct Weighed {
+    const Decays &d;
+    const Reads &reads;
+    const Real *row_factor, *factor;
+    Real *W;
+    std::ptrdiff_t ldw;
+    static constexpr bool everywhere = true;
+    __device__ void element(int m, int i, Real x) const {
+      const RowWeights of(d, reads, row_factor, factor, m);
+      W[m * ldw + i] = i < of.block ? of.earlier(x, i) : i < of.tau ? of.within(x, i) : Real(0);
+    }
+    template <int N>
+    __device__ void row(int m, int i, const Real (&x)[N][2]) const { // no branch but what all rows take
+      const RowWeights of(d, reads, row_factor, factor, m);
+      using Pair = tile::cuda::Pair<Real>;
+      const Pair table{d.n % 2 == 0}, result{Pair::aligned(W, ldw)};
+      RECOLLECT_UNROLL
+      for (int c = 0; c < N; ++c) {
+        const int at = i + 8 * c;
+        Real first = x[c][0], second = x[c][1];
+        if (of.decays && at < of.tau) { // blocks begin with a pair, and what lies past tau is not kept
+          const bool earlier = at < of.block;
+          const auto left = table.load(earlier ? of.until + at : of.same + (at - of.block));
+          const Real inside = earlier ? of.inside : Real(1);
+          first *= inside * left.first, second *= inside * left.second;
+        }
+        if (factor && at < of.tau) first *= factor[at], second *= factor[at + 1];
+        first = at < of.tau ? first * of.own : Real(0), second = at + 1 < of.tau ? second * of.own : Real(0);
+        result.store(first, second, W + m * ldw + at);
+      }
+    }
+  };
+#endif
+
+  /// out_i = own(i) x_i for rows of width F, in place too.
+  template <class Own>
+  RECOLLECT_IN_LINE void scale_rows(const Team &team, int rows, const Real *x, std::ptrdiff_t ldx, Real *out,
+                                    std::ptrdiff_t ldo, const Own &own) const {
+    if constexpr (on_host) {
+      for (int i = 0; i < rows; ++i) {
+        const Real factor = own(i);
+        for (int j = 0; j < F; ++j) out[i * ldo + j] = factor * x[i * ldx + j];
+      }
+    } else {
+      constexpr int side = 32, together = 4; // rows that a thread loads before it stores the first
+      const int apart = team.size / side;
+      for (int i0 = team.rank / side; i0 < rows; i0 += together * apart)
+        for (int j = team.rank % side; j < F; j += side) {
+          Real scaled[together];
+          RECOLLECT_UNROLL
+          for (int r = 0; r < together; ++r) {
+            const int i = i0 + r * apart;
+            scaled[r] = i < rows ? own(i) * x[i * ldx + j] : Real(0);
+          }
+          RECOLLECT_UNROLL
+          for (int r = 0; r < together; ++r)
+            if (const int i = i0 + r * apart; i < rows) out[i * ldo + j] = scaled[r];
+        }
+    }
+  }
+
+  /// The first row that is read within block b, or before any step.
+  KOKKOS_FUNCTION int first_row(const Reads &reads, int b) const { return b ? reads.after(b * sub) : 0; }
+
+  /// f(block, channel) for all.
+  template <class Body> KOKKOS_FUNCTION void each_column(const Team &team, const Body &body) const {
+    const int all = width;
+    each(team, blocks() * all, [=](int unit) { body(unit / all, unit % all); });
+  }
+
+  // The host's, of rows of F channels.
+  void start(const Real *from) const { // null: at 1
+    for (int j = 0; j < F; ++j) running[j] = from ? from[j] : Real(1);
+  }
+  void forget(Real *row, int t) const {
+    const Real *const factors = decay + size_t(t) * F;
+    for (int j = 0; j < F; ++j) row[j] *= factors[j];
+  }
+  void decayed(Real own, const Real *x, Real *out) const {
+    for (int j = 0; j < F; ++j) out[j] = own * x[j] * running[j];
+  }
+
+  /// W(m,i) where step i and row m belong to one block: key i meets the rows on its way down.
+  RECOLLECT_IN_LINE void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
+                                             const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
+    const Decays d = *this;
+    if constexpr (on_host) {
+      for (int i = 0; i < n; ++i) {
+        const int begin = reads.after(i), end = reads.after(end_of(i / sub));
+        Real sums[sub][lanes] = {};                  // of the rows that meet key i, channel by channel
+        const auto meet = [&](int j0, auto counts) { // counts(c): whether there is such a channel
+          Real key[lanes];
+          for (int c = 0; c < lanes; ++c) key[c] = counts(c) ? p[i * ldp + j0 + c] : Real(0);
+          for (int m = begin, t = i + 1; m < end; ++m) {
+            for (; t < reads.tau(m); ++t)
+              for (int c = 0; c < lanes; ++c) key[c] *= counts(c) ? decay[size_t(t) * F + j0 + c] : Real(0);
+            for (int c = 0; c < lanes; ++c) sums[m - begin][c] += key[c] * (counts(c) ? x[m * ldx + j0 + c] : Real(0));
+          }
+        };
+        int j0 = 0;
+        for (; j0 + lanes <= F; j0 += lanes) meet(j0, [](int) { return true; });
+        if (j0 < F) meet(j0, [left = F - j0](int c) { return c < left; });
+        for (int m = begin; m < end; ++m) {
+          Real *sum = sums[m - begin];
+          for (int half = lanes / 2; half > 0; half /= 2)
+            for (int c = 0; c < half; ++c) sum[c] += sum[c + half];
+          W[m * ldw + i] = sum[0];
+        }
+      }
+    } else {
+      each_row(team, blocks(),
+               [=](int b, int lane, int) { pairs_of_block(d, reads, b, lane, x, ldx, p, ldp, W, ldw); });
+    }
+  }
+  /// The same of one block, by a row of threads: keys decay in their registers, a thread some channels, while the rows pass,
+  /// and the pairs' sums over channels are taken `side` at a time.
+  RECOLLECT_IN_LINE static void pairs_of_block(const Decays &d, const Reads &reads, int b, int lane, const Real *x,
+                                               std::ptrdiff_t ldx, const Real *p, std::ptrdiff_t ldp, Real *W,
+                                               std::ptrdiff_t ldw) {
+    constexpr int side = 32, pairs = sub * (sub + 1) / 2, own = sizeof(Real) == 4 ? 2 : 1; // channels of a thread
+    const int begin = b * sub, end = d.end_of(b), row = reads.after(begin), rows = reads.after(end) - row;
+    for (int j0 = lane; j0 - lane < d.F; j0 += own * side) {
+      Real keys[sub][own], sums[side];
+      const auto keep = [&](int group) { // of its `side` pairs a thread keeps one: row r meets key i
+        const Real sum = sums_across_row(sums);
+        const int at = group * side + lane, r = int(sqrtf(2 * at + .25f) - .5f), i = at - r * (r + 1) / 2;
+        if (at >= pairs || r >= rows) return;
+        Real &weight = W[(row + r) * ldw + begin + i];
+        weight = j0 == lane ? sum : weight + sum;
+      };
+      RECOLLECT_UNROLL
+      for (int r = 0; r < sub; ++r) { // where channels decay a row is read after every step
+        Real x_r[own], decay_r[own];
+        RECOLLECT_UNROLL
+        for (int c = 0; c < own; ++c) {
+          const int j = j0 + c * side, t = begin + r;
+          const bool is = j < d.F, takes = is && t < end;
+          x_r[c] = is && r < rows ? x[(row + r) * ldx + j] : Real(0);
+          decay_r[c] = takes ? d.decay[size_t(t) * d.F + j] : Real(1);
+          keys[r][c] = takes ? p[t * ldp + j] : Real(0);
+        }
+        RECOLLECT_UNROLL
+        for (int i = 0; i <= r; ++i) {
+          Real sum = 0;
+          RECOLLECT_UNROLL
+          for (int c = 0; c < own; ++c) {
+            if (i < r) keys[i][c] *= decay_r[c];
+            sum += keys[i][c] * x_r[c];
+          }
+          const int at = r * (r + 1) / 2 + i;
+          sums[at % side] = sum;
+          if (at % side == side - 1) keep(at / side);
+        }
+      }
+      RECOLLECT_UNROLL
+      for (int s = pairs % side; s < side; ++s) sums[s] = 0;
+      keep(pairs / side);
+    }
+  }
+
+  /// W(m,i) where step i lies in an earlier block than row m.
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void pairs_of_two_blocks(const AnyTeam &team, const Reads &reads, const Real *within,
+                                             std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,
+                                             std::ptrdiff_t ldw) const {
+    const Decays d = *this;
+    for (int b = 1; b < blocks(); ++b) {
+      const int begin = b * sub, lo = reads.after(begin), hi = reads.after(end_of(b)), before = begin - sub;
+      each_cell(team, before, F, [=](int i, int j) { d.rows[i * d.ld + j] *= d.product[size_t(b - 1) * d.F + j]; });
+      if constexpr (on_host) {
+        start(nullptr);
+        for (int i = begin - 1; i >= before; --i) {
+          decayed(Real(1), p + i * ldp, rows + i * ld);
+          forget(running, i);
+        }
+      } else {
+        each(team, F, [=](int j) {
+          Real decays[sub], rows[sub], running = 1;
+          RECOLLECT_UNROLL
+          for (int r = 0; r < sub; ++r)
+            decays[r] = d.decay[size_t(before + r) * d.F + j], rows[r] = p[(before + r) * ldp + j];
+          RECOLLECT_UNROLL
+          for (int r = sub - 1; r >= 0; --r) {
+            d.rows[(before + r) * d.ld + j] = rows[r] * running;
+            running *= decays[r];
+          }
+        });
+      }
+      team.barrier();
+      tile::gemm(team, hi - lo, begin, F, Real(1), tile::rows(within + lo * ldin, ldin),
+                 tile::transposed<Real>(rows, ld), Real(0), W + lo * ldw, ldw);
+      team.barrier();
+    }
+  }
+};
+
+} // namespace recollect::variants

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "variants/kernels/chunked/backward.hpp"
+#include "variants/kernels/chunked/delta_rule_backward_algebra.hpp"
+#include "variants/kernels/chunked/delta_rule_backward_steps.hpp"
+
+namespace recollect::variants {
+
+template <class Real>
+Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
+  const WyAlgebra<Real> forward = wy_algebra(call, in);
+  const Starts<Real> starts(call, forward);
+  run_chunks(label, call, WyStates<Real>{forward, starts});
+  return starts;
+}
+
+template <class Real>
+void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
+                    const DeltaRuleGradient<Real> &d) {
+  const bool channels = in.lambda.extent(0);
+  if (in.steps != 1 || (in.keys.extent(0) && !channels))
+    throw std::logic_error(label +
+                           ": the delta rule's backward pass has no sub-steps, and no keys of their own without "
+                           "decays by channel (lambda)");
+  if (channels) return delta_rule_vjp_by_steps(label, back, in, d);
+  if constexpr (std::is_same<Real, float>::value)
+    if (run_static(label, back, in, d)) return;
+  const Call<Real> &call = back.call;
+  const Shape &s = call.shape;
+  const size_t stride = call.state_shape.size();
+  const WyAlgebra<Real> forward = wy_algebra(call, in);
+  const KeptRule<Real> kept{Starts<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
+  run_chunks(label + "::starts", call, WyStarts<WyAlgebra<Real>>{forward, kept});
+  const WyAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv, call.q,
+                                call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
+  run_chunks(label, call, adjoint, true);
+}
+
+template Starts<float> delta_rule_starts(const std::string &, const Call<float> &, const DeltaRule<float> &);
+template Starts<double> delta_rule_starts(const std::string &, const Call<double> &, const DeltaRule<double> &);
+template void delta_rule_vjp(const std::string &, const Pullback<float> &, const DeltaRule<float> &,
+                             const DeltaRuleGradient<float> &);
+template void delta_rule_vjp(const std::string &, const Pullback<double> &, const DeltaRule<double> &,
+                             const DeltaRuleGradient<double> &);
+
+} // namespace recollect::variants

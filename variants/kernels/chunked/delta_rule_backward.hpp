@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of wy.hpp's rule, one sub-step a token, a decay at most for all channels, values written along p_t. For a
+// chunk from S_0 to S_C ([F,V] here), with e_t its errors, A_ti = q_t . D(t,i) p_i and L_ti = erase_t r_t . D(t-1,i) p_i as
+// there, and dO and dS_C given:
+//
+//   dE = A^T dO + (D(C,i) p_i) dS_C,   (I + L)^T dY = dE
+//   dS_0 = sum_t (D(t,0) q_t) do_t^T - sum_t (erase_t D(t-1,0) r_t) dy_t^T + D(C,0) dS_C
+//   dv_t = write_t dy_t,   d write_t = v_t . dy_t
+//   dq_t = D(t,0) S_0 do_t + sum_{i<=t} [D(t,i) do_t . e_i] p_i
+//   x_t  = - D(t-1,0) S_0 dy_t - sum_{i<t} [D(t-1,i) dy_t . e_i] p_i,   d erase_t = r_t . x_t,   dr_t = erase_t x_t
+//   dp_i = D(C,i) dS_C e_i + sum_{t>=i} [D(t,i) do_t . e_i] q_t - sum_{t>i} [D(t-1,i) dy_t . e_i] erase_t r_t
+//
+// and the decays' gradients as in gate_gradient.hpp, q_t being read after step t and r_t before it.
+#pragma once
+#include "harness/device/chunk_states.hpp"
+#include "variants/kernels/chunked/delta_rule.hpp"
+
+namespace recollect::variants {
+
+/// Where the gradients go; empty: not wanted. q and p always are; that of r is added to p's where it has no place of its
+/// own, for one key that is both.
+template <class Real> struct DeltaRuleGradient {
+  Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {}, lambda = {}, keys = {};
+};
+
+/// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d. Where channels decay, step by
+/// step (wy_vjp_steps.hpp). Logic error where the rule has sub-steps, or keys of its own without a lambda.
+template <class Real>
+void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
+                    const DeltaRuleGradient<Real> &d);
+
+/// The states at the starts of delta_rule(call)'s chunks, for any rule, in the layer's layout [Dv,Dk].
+template <class Real>
+Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in);
+
+} // namespace recollect::variants

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's algebras of wy_vjp.hpp. The forward run keeps the chunks' starts, the errors and, where it solved for them,
+// W = (I + L)^{-1} (erase_t D(t-1,0) r_t): the carry is then dS_0 = ... - W^T dE, and the solve for dY waits for no other
+// chunk. Where one key is read and written, r = p = k, its gradient is the sum of both.
+#pragma once
+#include "harness/device/tile/transposed.hpp"
+#include "variants/kernels/chunked/delta_rule_algebra.hpp"
+#include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/gate_gradient.hpp"
+
+namespace recollect::variants {
+
+/// What a forward run leaves.
+template <class Real> struct KeptRule {
+  Starts<Real> starts;
+  Array<Real> X; // [B,H,T,F+V] W, or where the carry solved erase_t D(t-1,0) r_t, and the errors
+};
+
+/// `Base` is the forward run's algebra.
+template <class Base> struct WyStarts : Base {
+  using Number = typename Base::Real;
+  using typename Base::Summary;
+  struct Reading {};
+  static constexpr int kinds = 2; // channels have no gradient here
+  KeptRule<Number> kept;
+
+  KOKKOS_FUNCTION Summary summary(Stack<Number> &s) const { return Base::rest(s); }
+  KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out,
+                                   const typename Base::Summarising &x) const {
+    Base::summarise(team, c, with_rows(c, out), x);
+  }
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const typename Base::Carrying &x) const {
+    Base::fetch(team, c, with_rows(c, chunk), part, x);
+  }
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Number *before, Number *after, const typename Base::Carrying &x) const {
+    Base::carry(team, c, with_rows(c, chunk), part, before, after, x);
+  }
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Number *before,
+                              const Reading &) const {
+    kept.starts.keep(team, c, before);
+  }
+  static constexpr bool keeps_start = true;
+  const Starts<Number> &left() const { return kept.starts; }
+  bool reads_nothing() const { return true; }
+
+private:
+  /// A summary's rows are what is kept of the chunk.
+  KOKKOS_FUNCTION Summary with_rows(const Chunk &c, Summary chunk) const {
+    chunk.X = kept.X.data() + (c.head * this->T + c.first) * this->ldx();
+    return chunk;
+  }
+};
+
+/// The states alone.
+template <class Number> struct WyStates : WyAlgebra<Number> {
+  using typename WyAlgebra<Number>::Summary;
+  struct Reading {};
+  Starts<Number> starts;
+
+  KOKKOS_FUNCTION void set_sizes() const {} // chunks are short: no kernels for usual sizes
+  KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Number *before,
+                              const Reading &) const {
+    tile::transpose(team, this->F, this->V, before, this->V, starts.of(c), this->F);
+  }
+  static constexpr bool keeps_start = true;
+};
+
+template <class Number> struct WyAdjoint {
+  using Real = Number;
+  static constexpr bool carries_by_reading = false;
+  static constexpr bool elementwise = false;
+  static constexpr bool fetches = true;
+  DeltaRule<Real> in;
+  DeltaRuleGradient<Real> d;
+  int T, C, F, V;
+  Array<Real> q, v, d_o, d_v, d_state;
+  size_t state_stride;
+  KeptRule<Real> kept;
+  bool ahead; // the forward run solved in summarise: then dY is solved for in read, else in the carry
+  int decays = in.alpha.extent(0) ? 1 : 0; // by one number a step, not
+
+  struct Summary {
+    Real *dE;      // [C,V] A^T dO, with dS_C's part after the carry; dY where that solves
+    Real *added;   // [F,V] sum of (D(t,0) q_t) do_t^T
+    Real *flipped; // [C,C] L (tile::flip)
+    Real *ends;    // [C,F] D(C,i) p_i, where anything decays
+    Real *carried; // [0 or 1] D(C,0)
+  };
+  struct Summarising {
+    Decays<Real> decays;
+    Real *W;             // [C,C]
+    Real *queries;       // [C,F] D(t,0) q_t
+    Real *q, *r, *p, *o; // rooms
+  };
+  using Carrying = typename WyCarry<Real>::Rooms;
+  struct Reading {
+    Decays<Real> decays;
+    Real *dA, *dL;                    // [C,C]
+    Real *A, *L, *G;                  // [C,C], [C,C], [C+1,C+1]: for the decays' gradients; A and L where o and E were
+    Real *dY;                         // [C,V] where solved for here
+    Real *x;                          // [C,F]
+    Real *q, *r, *p, *o, *E, *S, *dS; // rooms
+  };
+
+  KOKKOS_FUNCTION int decay_width() const { return decays; }
+  KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); }
+  KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
+  KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
+  KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
+  KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && C == size && V == size && ahead; }
+  static constexpr int kinds = 2;
+  static constexpr bool every_precision = false;
+  static constexpr bool reads_alone(int) { return true; }
+  KOKKOS_FUNCTION int kind() const { return decays; }
+  KOKKOS_FUNCTION void set_sizes(int size, int kind) { F = C = V = size, ahead = true, decays = kind; }
+  KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead, true}; }
+  KOKKOS_FUNCTION int parts() const { return across().parts(); }
+  KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
+
+  KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
+    return {s.take(size_t(C) * V), s.take(state_size()), s.take(size_t(C) * C),
+            decay_width() ? s.take(size_t(C) * F) : nullptr, s.take(decay_width())};
+  }
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &s) const {
+    Summarising x;
+    x.decays.place(s, C, F, decay_width());
+    x.W = s.take(C * tile::pitch<Real>(C));
+    x.queries = decay_width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
+    x.q = tile::room(s, C, F), x.r = tile::room(s, C, F), x.o = tile::room(s, C, V);
+    x.p = one_key() ? nullptr : tile::room(s, C, F);
+    return x;
+  }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return across().place(s); }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    Reading x;
+    const std::ptrdiff_t square = C * tile::pitch<Real>(C);
+    const bool gates = d.alpha.extent(0);
+    x.decays.place(s, C, F, decay_width());
+    x.dA = s.take(square), x.dL = s.take(square);
+    x.G = gates ? s.take(size_t(C + 1) * ldg()) : nullptr;
+    x.dY = ahead ? s.take(C * tile::pitch<Real>(V)) : nullptr;
+    x.x = s.take(C * tile::pitch<Real>(F));
+    x.q = tile::room(s, C, F), x.r = tile::room(s, C, F);
+    x.p = one_key() ? nullptr : tile::room(s, C, F);
+    const int wider = gates && C > V ? C : V;
+    x.o = tile::room(s, C, wider), x.E = tile::room(s, C, wider);
+    x.S = tile::room(s, F, V), x.dS = tile::room(s, F, V);
+    x.A = gates && on_host ? s.take(square) : x.o, x.L = gates && on_host ? s.take(square) : x.E;
+    return x;
+  }
+
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *dS) const {
+    tile::transpose(team, V, F, d_state.data() + head * state_stride, F, dS, V);
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *dS) const {
+    tile::transpose(team, F, V, dS, V, d_state.data() + head * state_stride, F);
+  }
+
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
+    const int n = c.n;
+    const size_t step = c.head * T + c.first;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(C);
+    const Reads after{n, 1, 1}, before{n, 0, 1};
+    x.decays.prepare(team, n, at(in.alpha, step));
+    const auto q = tile::stage(team, n, F, this->q.data() + step * F, F, x.q),
+               r = tile::stage(team, n, F, in.r.data() + step * F, F, x.r), p = written(team, n, step, r, x.p),
+               given = tile::stage(team, n, V, d_o.data() + step * V, V, x.o);
+    team.barrier();
+    x.decays.weights(team, before, r.data, r.row, nullptr, 0, p.data, p.row, at(in.erase, step), nullptr, x.W, ldw);
+    tile::flip(team, n, x.W, ldw, out.flipped, C);
+    team.barrier();
+    x.decays.weights(team, after, q.data, q.row, nullptr, 0, p.data, p.row, nullptr, nullptr, x.W, ldw);
+    if (decay_width()) {
+      x.decays.from_start(team, after, q.data, q.row, x.queries, ld);
+      x.decays.to_end(team, p.data, p.row, nullptr, out.ends, F);
+      once(team, [&] { out.carried[0] = x.decays.total(0); });
+    }
+    team.barrier();
+    tile::gemm_lower_transposed(team, n, V, Real(1), x.W, ldw, given, Real(0), out.dE, V);
+    const auto queries = decay_width() ? tile::rows<Real>(x.queries, ld) : q;
+    tile::gemm(team, F, V, n, Real(1), tile::transposed(queries.data, queries.row), given, Real(0), out.added, V);
+  }
+
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Carrying &x) const {
+    across().fetch(team, factors(c, chunk), part, x);
+  }
+  template <class AnyTeam>
+  RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
+                               const Real *before, Real *after, const Carrying &x) const {
+    const int n = c.n;
+    across()(team, factors(c, chunk), Real(1), {chunk.carried, decay_width()}, part, before, after, x,
+             [&](Real *dE, std::ptrdiff_t lde, int columns) {
+               if (!ahead) tile::solve_flipped(team, n, columns, chunk.flipped, C, dE, lde);
+             });
+  }
+
+  /// `after` is dS_C: what comes after the chunk has left it.
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
+                              Reading x) const {
+    const int n = c.n, F = this->F, V = this->V;
+    const size_t step = c.head * T + c.first;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldy = ahead ? tile::pitch<Real>(V) : V;
+    const Reads late{n, 1, 1}, early{n, 0, 1};
+    const Real *erase = at(in.erase, step), *write = at(in.write, step);
+    Real *const dq = d.q.data() + step * F, *const dp = d.p.data() + step * F, *const dY = ahead ? x.dY : chunk.dE;
+    x.decays.prepare(team, n, at(in.alpha, step));
+    const auto q = tile::stage(team, n, F, this->q.data() + step * F, F, x.q),
+               r = tile::stage(team, n, F, in.r.data() + step * F, F, x.r), p = written(team, n, step, r, x.p),
+               given = tile::stage(team, n, V, d_o.data() + step * V, V, x.o),
+               E = tile::stage<Real>(team, n, V, kept.X.data() + step * ldx() + F, ldx(), x.E),
+               S = tile::stage<Real>(team, F, V, kept.starts.of(c), V, x.S),
+               dS = tile::stage(team, F, V, after, V, x.dS);
+    if (ahead) {
+      tile::copy<Real>(team, n, V, chunk.dE, V, dY, ldy);
+      const auto flipped = tile::stage<Real>(team, n, n, chunk.flipped, C, x.dL);
+      team.barrier();
+      tile::solve_flipped(team, n, V, flipped.data, flipped.row, dY, ldy);
+    }
+    team.barrier();
+    const auto solved = tile::rows<Real>(dY, ldy);
+    lower(team, n, V, Real(1), given, E, x.dA, lda);
+    lower(team, n, V, Real(-1), solved, E, x.dL, lda);
+    tile::gemm(team, n, F, V, Real(1), given, tile::transposed(S.data, S.row), Real(0), dq, F);
+    tile::gemm(team, n, F, V, Real(-1), solved, tile::transposed(S.data, S.row), Real(0), x.x, ld);
+    tile::gemm(team, n, F, V, Real(1), E, tile::transposed(dS.data, dS.row), Real(0), dp, F);
+    if (x.G) {
+      team.barrier();
+      lower(team, n, F, Real(1), q, p, x.A, lda);
+      lower(team, n, F, Real(1), r, p, x.L, lda);
+      team.barrier();
+      fill(team, n, x, q, dq, r, p, dp, erase);
+      const auto row = [&](int j) { return dot(S.data + j * S.row, dS.data + j * dS.row, V); };
+      const Real across = reduce(team, F, Real(0), row, [](Real a, Real b) { return a + b; });
+      once(team, [&] { x.G[n * ldg()] = across; });
+      team.barrier();
+      gate_gradient(team, n, in.alpha.data() + step, x.G, ldg(), d.alpha.data() + step);
+    }
+    team.barrier();
+    x.decays.weigh(team, late, nullptr, nullptr, x.dA, lda);
+    x.decays.weigh(team, early, nullptr, nullptr, x.dL, lda);
+    if (decay_width()) {
+      x.decays.from_start(team, late, dq, F, dq, F);
+      x.decays.from_start(team, early, x.x, ld, x.x, ld);
+      x.decays.to_end(team, dp, F, nullptr, dp, F);
+    }
+    team.barrier();
+    add_lower(team, n, late, x.dA, lda, p, dq, F);
+    add_lower(team, n, early, x.dL, lda, p, x.x, ld);
+    tile::gemm_lower_transposed(team, n, F, Real(1), x.dA, lda, q, Real(1), dp, F);
+    team.barrier();
+    const Real *values = v.data() + step * V;
+    Real *const dv = d_v.data() + step * V, *const d_erase = at(d.erase, step), *const d_write = at(d.write, step);
+    each_row(team, n, [=](int t, int first, int side) {
+      const Real e = erase ? erase[t] : Real(1), w = write ? write[t] : Real(1), *dy = dY + t * ldy;
+      Real *const own = x.x + t * ld;
+      const Real erased = d_erase ? row_dot(r.data + t * r.row, own, F, first, side) : Real(0),
+                 written = d_write ? row_dot(values + size_t(t) * V, dy, V, first, side) : Real(0);
+      for (int j = first; j < F; j += side) own[j] *= e;
+      for (int i = first; i < V; i += side) dv[size_t(t) * V + i] = w * dy[i];
+      if (erase)
+        for (int i = first; i < t; i += side) x.dL[t * lda + i] *= e;
+      if (d_erase && first == 0) d_erase[t] = erased;
+      if (d_write && first == 0) d_write[t] = written;
+    });
+    team.barrier();
+    tile::gemm_lower_transposed(team, n, F, Real(1), x.dL, lda, r, Real(1), dp, F);
+    team.barrier();
+    Real *const dr = at(d.r, step * F);
+    each_cell(team, n, F, [=](int t, int j) {
+      if (dr)
+        dr[size_t(t) * F + j] = x.x[t * ld + j];
+      else
+        dp[size_t(t) * F + j] += x.x[t * ld + j];
+    });
+  }
+
+protected:
+  /// dE of the chunk's steps, given the gradient of the state: plus D(C,i) p_i of it; and W.
+  KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
+    const size_t step = c.head * T + c.first;
+    const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
+    return {c.n, ends, F, kept.X.data() + step * ldx(), ldx(), chunk.dE, V, chunk.added};
+  }
+  /// p_t of the n steps, given r_t.
+  RECOLLECT_IN_LINE tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
+                                               Real *room) const {
+    return one_key() ? r : tile::stage(team, n, F, in.p.data() + step * F, F, room);
+  }
+  KOKKOS_FUNCTION static Real *at(const Array<Real> &array, size_t step) {
+    return array.extent(0) ? array.data() + step : nullptr;
+  }
+  /// The lower triangle of factor x y^T.
+  RECOLLECT_IN_LINE static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
+                                      const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
+    tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
+    product.wanted = tile::Staircase{1, 1};
+    tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
+  }
+  /// out += W p, W zero but for what `reads` read.
+  RECOLLECT_IN_LINE void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
+                                   const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
+    tile::Product<Real> product{tile::rows(W, ldw), p, n};
+    product.given = reads.staircase();
+    tile::gemm(team, n, F, Real(1), product, {}, Real(1), out, ldo);
+  }
+  /// All of G but what passes from before the chunk to after it: dq, x and dp hold what comes from S_0 and dS_C alone.
+  RECOLLECT_IN_LINE void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
+                              const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
+                              const Real *erase) const {
+    const int F = this->F;
+    const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldg = this->ldg();
+    each_row(team, n, [=](int t, int first, int side) {
+      const bool erases = t + 1 < n; // what r_{t+1} reads after step t
+      const Real e = erases && erase ? erase[t + 1] : Real(1);
+      for (int i = first; i < t; i += side) {
+        const std::ptrdiff_t own = t * lda + i, next = own + lda;
+        x.G[t * ldg + i + 1] = x.A[own] * x.dA[own] + (erases ? e * (x.L[next] * x.dL[next]) : Real(0));
+      }
+      Real started = row_dot(q.data + t * q.row, dq + size_t(t) * F, F, first, side);
+      if (erases) started += e * row_dot(r.data + (t + 1) * r.row, x.x + (t + 1) * ld, F, first, side);
+      const Real left = row_dot(p.data + t * p.row, dp + size_t(t) * F, F, first, side);
+      if (first == 0) x.G[t * ldg] = started, x.G[n * ldg + t + 1] = left;
+    });
+  }
+};
+
+} // namespace recollect::variants

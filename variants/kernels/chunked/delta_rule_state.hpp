@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a state S [F,V] passes a chunk of N writes in the delta family (wy.hpp) and, backwards, its gradient (wy_vjp.hpp):
+//
+//   E <- solve(E + sign A S),   S <- D S + added - sign B^T E
+//
+// A, B [N,F]; E [N,V]; D diagonal. Teams take columns of V apart. On a GPU the state stays in a team's scratch from chunk to
+// chunk, and what the next chunk takes is on its way there meanwhile.
+#pragma once
+#include "harness/device/chunk.hpp"
+#include "harness/device/tile/tile.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct WyCarry {
+  int N, F, V; // the most writes of a chunk
+  bool apart;  // columns are: the solve does not wait for the carry
+  bool adds;   // there is something added
+
+  static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns of a part: a host's cache line
+  struct Rooms {
+    Real *S, *E, *A, *B, *added; // one of S, rooms() of the others
+  };
+  struct Factors {
+    int n; // writes
+    const Real *A;
+    std::ptrdiff_t lda;
+    const Real *B;
+    std::ptrdiff_t ldb;
+    Real *E;
+    std::ptrdiff_t lde;
+    const Real *added; // [F,V]
+  };
+  struct Decay {
+    const Real *diagonal; // [width] of D
+    int width;            // 0: D = 1
+  };
+
+  KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
+  /// Two chunks fit on a GPU's chip, unless they are large; in float64 they would leave no room for a second team.
+  KOKKOS_FUNCTION int rooms() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
+
+  KOKKOS_FUNCTION Rooms place(Stack<Real> &s) const {
+    const int columns = apart && !on_host && V > grain ? grain : V; // of one part, where there is more than one
+    Rooms x;
+    x.S = tile::room(s, F, columns);
+    x.E = tile::room(s, rooms() * N, columns);
+    x.A = tile::room(s, rooms() * N, F);
+    x.B = tile::room(s, rooms() * N, F);
+    x.added = adds ? tile::room(s, rooms() * F, columns) : nullptr;
+    return x;
+  }
+
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Factors &f, const Part &part, const Rooms &x) const {
+    if (on_host) return;
+    const Columns of = columns(part);
+    tile::stage<Real>(team, f.n, of.count, f.E + of.begin, f.lde, room(x.E, of.count, part));
+    tile::stage(team, f.n, F, f.A, f.lda, room(x.A, F, part));
+    tile::stage(team, f.n, F, f.B, f.ldb, room(x.B, F, part));
+    if (adds) tile::stage(team, F, of.count, f.added + of.begin, V, room(x.added, of.count, part, F));
+  }
+
+  /// solve(E, lde, columns) for a part of them.
+  template <class AnyTeam, class Solve>
+  RECOLLECT_IN_LINE void operator()(const AnyTeam &team, const Factors &f, Real sign, const Decay &decay,
+                                    const Part &part, const Real *before, Real *after, const Rooms &x,
+                                    const Solve &solve) const {
+    const Columns of = columns(part);
+    const int n = f.n, V = this->V, begin = of.begin;
+    const std::ptrdiff_t pitch = tile::pitch<Real>(of.count), ld = tile::pitch<Real>(F), lde = on_host ? f.lde : pitch,
+                         lds = on_host ? V : pitch;
+    Real *const own = f.E + begin, *const E = on_host ? own : room(x.E, of.count, part),
+                *const S = on_host ? after + begin : x.S;
+    const auto A = on_host ? tile::rows(f.A, f.lda) : tile::rows<Real>(room(x.A, F, part), ld),
+               B = on_host ? tile::rows(f.B, f.ldb) : tile::rows<Real>(room(x.B, F, part), ld),
+               old = on_host ? tile::rows(before + begin, V) : tile::rows<Real>(S, lds);
+    tile::Matrix<Real> added{};
+    if (adds)
+      added = on_host ? tile::rows(f.added + begin, V) : tile::rows<Real>(room(x.added, of.count, part, F), pitch);
+    if (!on_host && part.turn == 0) {
+      tile::stage(team, F, of.count, before + begin, V, x.S);
+      team.barrier();
+    }
+    tile::gemm(team, n, of.count, F, sign, A, old, Real(1), E, lde);
+    team.meet();
+    solve(E, lde, of.count);
+    const bool scales = !on_host && decay.width <= 1 && !adds; // then the product does the rest
+    if (!scales) {
+      const Decay d = decay;
+      each_cell(team, F, of.count, [=](int j, int i) {
+        const Real kept = d.width == 0 ? Real(1) : d.diagonal[d.width > 1 ? j : 0];
+        S[j * lds + i] = kept * old(j, i) + (added.data ? added(j, i) : Real(0));
+      });
+      team.meet();
+    }
+    tile::gemm(team, F, of.count, n, -sign, tile::transposed(B.data, B.row), tile::rows<Real>(E, lde),
+               scales && decay.width ? decay.diagonal[0] : Real(1), S, lds);
+    if (on_host) return;
+    tile::copy<Real>(team, n, of.count, E, lde, own, f.lde);
+    team.meet();
+    tile::copy<Real>(team, F, of.count, S, lds, after + begin, V);
+  }
+
+private:
+  struct Columns {
+    int begin, count;
+  };
+  KOKKOS_FUNCTION Columns columns(const Part &part) const {
+    const int begin = part.begin(V, grain);
+    return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
+  }
+  /// Of rooms with rows of this width, the part's turn's.
+  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const { return room(first, width, part, N); }
+  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part, int rows) const {
+    return rooms() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;
+  }
+};
+
+} // namespace recollect::variants

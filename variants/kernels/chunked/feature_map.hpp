@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernelised attention by a finite feature map phi (Katharopoulos et al. 2020, arXiv:2006.16236, causal form; 003 Eq
+// 3):
+//
+//   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
+//
+// State: Dv + 1 rows of F columns, S over z. A variant supplies phi alone; both of its forms are here. phi is taken for
+// all steps first, 2 T F numbers a head.
+#pragma once
+#include "harness/device/tile/tile.hpp"
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/normalised.hpp"
+#include <type_traits>
+
+namespace recollect::variants {
+
+template <class Real> struct Features {
+  int width;        // F
+  Array<Real> q, k; // [B,H,T,F]
+};
+
+/// Rows that a map takes: y [rows,width] from x [rows,D] and, of some maps, given [rows,G].
+template <class Real> struct Mapped { Array<Real> x, given, y; };
+
+/// y = map(x), or map(x, given), of one array or two alike: row by row, or number by number, as the map takes them; a bundle
+/// of rows a unit. On a GPU rows pass through the team's memory, so that neighbouring threads, a row each, meet neighbouring
+/// numbers outside: there, rows lie an odd number apart, in different banks. Rows too wide for that go straight.
+template <class Real, class Map> struct RowMap {
+  static constexpr bool alone = std::is_invocable_v<const Map &, Real>,
+                        by_number = alone || std::is_invocable_v<const Map &, Real, Real>;
+  static constexpr int bundle = by_number && !on_host ? 32 : 128;
+  static constexpr size_t on_chip = (size_t(160) << 10) / sizeof(Real);
+  Mapped<Real> first, second;
+  size_t rows, units; // of one
+  int D, G, width;
+  Map map;
+
+  KOKKOS_FUNCTION static int odd(int n) { return n > 0 ? n | 1 : 0; }
+  KOKKOS_FUNCTION size_t needed() const { return size_t(bundle) * (odd(D) + odd(G) + odd(width)); }
+  KOKKOS_FUNCTION size_t scratch() const { return on_host || by_number || needed() > on_chip ? 0 : needed(); }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
+    const Mapped<Real> &of = unit < units ? first : second;
+    const size_t begin = unit % units * bundle;
+    const int n = rows - begin < bundle ? int(rows - begin) : bundle, D = this->D, G = this->G, width = this->width;
+    const Real *from = of.x.data() + begin * D, *beside = of.given.data() + begin * G;
+    Real *const to = of.y.data() + begin * width;
+    const Map map = this->map;
+    if constexpr (by_number) {
+      each(team, n * D, [=](int i) {
+        if constexpr (alone)
+          to[i] = map(from[i]);
+        else
+          to[i] = map(from[i], beside[i]);
+      });
+    } else {
+      if (!scratch()) {
+        each(team, n,
+             [=](int i) { apply(map, from + size_t(i) * D, D, beside + size_t(i) * G, to + size_t(i) * width); });
+        return;
+      }
+      const int ld = odd(D), ldg = odd(G), ldy = odd(width);
+      Real *const in = memory, *const extra = in + bundle * ld, *const out = extra + bundle * ldg;
+      tile::copy<Real>(team, n, D, from, D, in, ld);
+      if (G > 0) tile::copy<Real>(team, n, G, beside, G, extra, ldg);
+      team.barrier();
+      each(team, n, [=](int i) { apply(map, in + i * ld, D, extra + i * ldg, out + i * ldy); });
+      team.barrier();
+      each_cell(team, n, width, [=](int i, int j) { to[size_t(i) * width + j] = out[i * ldy + j]; });
+    }
+  }
+
+private:
+  KOKKOS_FUNCTION static void apply(const Map &map, const Real *row, int D, const Real *beside, Real *out) {
+    if constexpr (std::is_invocable_v<const Map &, const Real *, int, Real *>)
+      map(row, D, out);
+    else
+      map(row, D, beside, out);
+  }
+};
+
+/// Maps the rows of one array, or of two alike in one kernel.
+template <class Real, class Map>
+void map_rows(const std::string &label, const Call<Real> &call, int D, int G, int width, const Map &map,
+              const Mapped<Real> &first, const Mapped<Real> &second = {}) {
+  const size_t rows = first.x.extent(0) / D;
+  using Kernel = RowMap<Real, Map>;
+  const size_t units = (rows - 1) / Kernel::bundle + 1;
+  const Kernel kernel{first, second, rows, units, D, G, width, map};
+  run<Real>({label, second.x.extent(0) ? 2 * units : units}, *call.arena, kernel.scratch(), kernel);
+}
+/// phi of every row of x [rows,D]; phi(row, D, out) writes `width` features.
+template <class Real, class Map>
+Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Array<Real> &x, int D, int width,
+                     const Map &phi) {
+  const Array<Real> y = allocate(call, x.extent(0) / D * width);
+  map_rows(label, call, D, 0, width, phi, Mapped<Real>{x, {}, y});
+  return y;
+}
+
+/// phi of the rows of q and k, or where the features are as many as the channels phi(x) of every number.
+template <class Real, class Map> Features<Real> map_features(const Call<Real> &call, int width, const Map &phi) {
+  const int D = call.shape.Dk;
+  const size_t n = call.q.extent(0) / D * width;
+  const Features<Real> features{width, allocate(call, n), allocate(call, n)};
+  map_rows("phi(q), phi(k)", call, D, 0, width, phi, Mapped<Real>{call.q, {}, features.q}, {call.k, {}, features.k});
+  return features;
+}
+
+template <class Real>
+void feature_recurrent(const std::string &label, const Call<Real> &call, const Features<Real> &phi) {
+  const int F = phi.width;
+  const Array<Real> phi_q = phi.q, phi_k = phi.k;
+  normalised_rows(
+      label, call, KOKKOS_LAMBDA(const Head<Real> &h, int t, Real v, Real *s)->Real {
+        const size_t at = (h.index * h.T + t) * F;
+        for (int j = 0; j < F; ++j) s[j] += v * phi_k(at + j);
+        return dot(s, phi_q.data() + at, F);
+      });
+}
+
+template <class Real>
+void feature_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &phi) {
+  decayed_sum(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
+}
+
+/// Gradients of feature_chunked(): those of the features, and back.d.v and back.d.state.
+template <class Real>
+Features<Real> feature_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi) {
+  const Features<Real> d{phi.width, allocate(back.call, phi.q.extent(0)), allocate(back.call, phi.k.extent(0))};
+  decayed_sum_vjp(label, back, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
+  return d;
+}
+
+/// From the gradients of features to those of q and k: pull(row, D, d phi(row), d row), or of every number pull(x, d phi(x)).
+template <class Real, class Pull>
+void pull_features(const std::string &label, const Pullback<Real> &back, const Features<Real> &d, const Pull &pull) {
+  const int D = back.call.shape.Dk;
+  map_rows(label + "::pull", back.call, D, d.width, D, pull, Mapped<Real>{back.call.q, d.q, back.d.q},
+           {back.call.k, d.k, back.d.k});
+}
+/// Gradients of feature_chunked(features phi): pull is phi's own.
+template <class Real, class Pull>
+void feature_backward(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi,
+                      const Pull &pull) {
+  pull_features(label, back, feature_gradients(label, back, phi), pull);
+}
+
+/// The descriptor that all of them share; `width` is F for a shape and parameters.
+inline Variant feature_variant(std::function<int(const Shape &, const Params &)> width) {
+  Variant v;
+  v.family = "additive";
+  v.objective = "-<S phi(k), v>";
+  v.layout = "S [Dv,F], z [1,F], F features";
+  v.state_shape = [width](const Shape &s, const Params &p) { return StateShape{s.Dv + 1, width(s, p)}; };
+  v.traits.order_invariant = true;
+  return v;
+}
+
+} // namespace recollect::variants

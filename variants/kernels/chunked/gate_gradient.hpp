@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of a chunk's decays, one number a step. What is read after step t, of what was written at step i, weighs
+// D(t,i), and so contributes to the decay of every step s with i < s <= t what it weighs without that factor:
+//
+//   d decay_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i),   G(t,i) = d weight * weight, decays left out of both
+//
+// Writes before the chunk count as one, and so do reads after it. No gate is divided by, so that gates of 0 have
+// gradients too; it costs about 2 C multiplications and additions a step.
+#pragma once
+#include "harness/device/tile/tile.hpp"
+
+namespace recollect::variants {
+
+/// G[n+1,n+1], rows `ldg` apart: row t is read after step t and row n after the chunk; column 0 was written before the
+/// chunk and column i+1 at step i. Only G(t,i) with i < t, and row n, are read; all of it is scratch. Barriers inside,
+/// none at the start.
+template <class Real>
+KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, Real *G, std::ptrdiff_t ldg, Real *d) {
+  constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries side by side
+  each(team, (n - 1) / lanes + 1, [=](int bundle) {      // G(s,i) becomes sum_{t>=s} D(t,s) G(t,i)
+    const int begin = bundle * lanes, count = n - begin < lanes ? n - begin : lanes;
+    Real sum[lanes];
+    for (int c = 0; c < count; ++c) sum[c] = G[n * ldg + begin + c];
+    for (int s = n - 1; s >= begin; --s) {
+      const int wanted = s + 1 - begin < count ? s + 1 - begin : count; // the others are not read, now or later
+      Real *const row = G + s * ldg + begin;
+      for (int c = 0; c < wanted; ++c) {
+        sum[c] += row[c];
+        row[c] = sum[c];
+        sum[c] *= decay[s];
+      }
+    }
+  });
+  team.barrier();
+  each(team, n, [=](int s) {
+    Real sum = 0, product = 1; // D(s-1,i)
+    for (int column = s; column >= 0; --column) {
+      sum += product * G[s * ldg + column];
+      if (column > 0) product *= decay[column - 1];
+    }
+    d[s] = sum;
+  });
+  team.barrier();
+}
+
+} // namespace recollect::variants

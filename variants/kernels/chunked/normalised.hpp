@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear states read as a weighted mean: beside S [V,F] a running normaliser z [F], one more row of the state that is
+// written with the value 1. Outputs are o_t = S_t q_t / (z_t . q_t).
+#pragma once
+#include "variants/kernels/chunked/decayed_sum.hpp"
+#include "variants/kernels/common/arrays.hpp"
+
+namespace recollect::variants {
+
+template <class Real, class Step> struct NormalisedRows {
+  int columns; // of the state
+  Step step;
+  KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
+    Real *read = h.work; // [Dv+1]
+    const Step update = step;
+    const int F = columns;
+    for (int t = 0; t < h.T; ++t) {
+      each(team, h.Dv + 1,
+           [=](int i) { read[i] = update(h, t, i < h.Dv ? h.v(t)[i] : Real(1), h.state + size_t(i) * F); });
+      team.barrier();
+      each(team, h.Dv, [=](int i) { h.o(t)[i] = weighted_mean(read[i], read[h.Dv]); });
+      team.barrier();
+    }
+  }
+};
+
+/// Recurrent form. The variant supplies step(head, t, v, s): update the state's row s with the value v and return its
+/// read.
+template <class Real, class Step>
+void normalised_rows(const std::string &label, const Call<Real> &call, const Step &step) {
+  each_head(label, call, call.shape.Dv + 1, NormalisedRows<Real, Step>{call.state_shape.columns, step});
+}
+
+} // namespace recollect::variants

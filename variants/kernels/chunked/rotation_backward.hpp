@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of layers whose state turns (rotation.hpp). Features turned back by Theta_t = theta_1 + ... + theta_t pass
+// theirs on turned forth, d q = Re(e^{i Theta} d q'), and ask of their angle dTheta_t = -Im parts of the same. An angle theta_t
+// turns everything after it against everything before it, so that
+//
+//   dtheta_1 = sum of Im(conj(S_0) dS_0),   dtheta_{t+1} = dtheta_t - dTheta_t
+//
+// for to turn the first step is to turn the state before it.
+#pragma once
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/rotation.hpp"
+
+namespace recollect::variants {
+
+/// Of rows of the state: the gradient of the final one, brought back to the angles of the sum.
+template <class Real> struct TurnGradientBack {
+  Array<Real> state, end; // [B,H,rows,2F], [B,H,F,2]
+  int F, rows;
+  KOKKOS_FUNCTION void operator()(size_t row) const {
+    const Real *turn = end.data() + row / rows * 2 * F;
+    for (int j = 0; j < F; ++j)
+      rotate_and_write(state.data() + row * 2 * F, j, F, Complex<Real>{turn[2 * j], -turn[2 * j + 1]}, Real(0));
+  }
+};
+
+/// One channel of a head, first step to last.
+template <class Real, class Phase> struct TurnForth {
+  Features<Real> in, d_turned, d_in;
+  Array<Real> state, d_state, d_phase; // of the start; [B,H,T,F], empty: not wanted
+  int T, rows;
+  Phase phase;
+  KOKKOS_FUNCTION void operator()(size_t unit) const {
+    const int F = in.width;
+    const size_t head = unit / F, j = unit % F;
+    Complex<Real> turn{1, 0};
+    Real slope = 0;
+    for (int row = 0; row < rows; ++row) {
+      const size_t re = (head * rows + row) * 2 * F + j, im = re + F;
+      slope += state(re) * d_state(im) - state(im) * d_state(re);
+    }
+    for (size_t step = head * T; step < (head + 1) * T; ++step) {
+      turn = following(turn, Real(phase(step, int(j))));
+      const size_t own = step * F + j, turned = step * 2 * F + j;
+      const Complex<Real> q = turn * Complex<Real>{d_turned.q(turned), d_turned.q(turned + F)},
+                          k = turn * Complex<Real>{d_turned.k(turned), d_turned.k(turned + F)};
+      d_in.q(own) = q.re, d_in.k(own) = k.re;
+      if (d_phase.extent(0)) d_phase(own) = slope;
+      slope += in.q(own) * q.im + in.k(own) * k.im;
+    }
+  }
+};
+
+/// Gradients of turn_state() of the decayed sum `sum` over turn_back(in): writes d_in, back.d.v, back.d.state, what d_sum
+/// holds beside q and k, and d_phase.
+template <class Real, class Phase>
+void turned_vjp(const std::string &label, const Pullback<Real> &back, const Features<Real> &in, const Phase &phase,
+                DecayedSum<Real> sum, DecayedSumGradient<Real> d_sum, const Features<Real> &d_in,
+                const Array<Real> &d_phase = {}) {
+  const Call<Real> &call = back.call;
+  const int F = in.width, rows = call.state_shape.rows, T = call.shape.T;
+  const size_t heads = call.shape.heads();
+  const Turned<Real> turned = turn_back(call, in, phase);
+  Kokkos::parallel_for(label + "::state", over(heads * rows),
+                       TurnGradientBack<Real>{back.d.state, turned.end, F, rows});
+  sum.width = 2 * F, sum.q = turned.features.q, sum.k = turned.features.k;
+  d_sum.q = allocate(call, sum.q.extent(0)), d_sum.k = allocate(call, sum.k.extent(0));
+  decayed_sum_vjp(label, back, sum, d_sum);
+  Kokkos::parallel_for(
+      label + "::turn", over(heads * F),
+      TurnForth<Real, Phase>{in, {2 * F, d_sum.q, d_sum.k}, d_in, call.state, back.d.state, d_phase, T, rows, phase});
+}
+
+} // namespace recollect::variants

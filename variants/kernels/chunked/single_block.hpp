@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// decayed_sum.hpp's sum of a short sequence of its own (Call::stateless) where nothing decays: a team holds all pairs of a
+// head, meets them once and needs no state, where the engine carries one through chunks and, on the way back, twice.
+//
+//   A_ti = scale q_t . k_i for i <= t,   w_t = sum_i A_ti normalised, else 1,   p_ti = A_ti / w_t,   o_t = sum_i p_ti v_i
+//   dp_ti = do_t . v_i,   dA_ti = (dp_ti - sum_j p_tj dp_tj) / w_t normalised, else dp_ti
+//   dq_t = scale sum_i dA_ti k_i,   dk_i = scale sum_t dA_ti q_t,   dv_i = sum_t p_ti do_t
+#pragma once
+#include "harness/device/tile/transposed.hpp"
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+
+namespace recollect::variants {
+
+/// What both ways have.
+template <class Number> struct WholePairs {
+  using Real = Number;
+  DecayedSum<Real> in;
+  int T, V; // steps, width of v and o
+  Array<Real> v;
+
+  KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(T); }
+  KOKKOS_FUNCTION Real *pairs(Stack<Real> &s) const { return s.take(T * ld()); }
+
+  struct Room {
+    Real *q, *k, *v;
+  };
+  KOKKOS_FUNCTION Room room(Stack<Real> &s) const {
+    return {tile::room(s, T, in.width), tile::room(s, T, in.width), tile::room(s, T, V)};
+  }
+  struct Operands {
+    tile::Matrix<Real> q, k, v;
+  };
+  RECOLLECT_IN_LINE Operands stage(const Team &team, size_t head, const Room &x) const {
+    const int F = in.width;
+    const size_t step = head * T;
+    return {tile::stage(team, T, F, in.q.data() + step * F, F, x.q),
+            tile::stage(team, T, F, in.k.data() + step * F, F, x.k),
+            tile::stage(team, T, V, v.data() + step * V, V, x.v)};
+  }
+};
+
+/// One head a unit: o.
+template <class Number> struct WholeSum : WholePairs<Number> {
+  using Real = Number;
+  using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
+  Array<Real> o;
+
+  size_t scratch() const {
+    Stack<Real> s;
+    this->pairs(s), this->room(s);
+    return s.used;
+  }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
+    Stack<Real> stack{memory};
+    Real *const p = this->pairs(stack);
+    const auto x = this->stage(team, head, this->room(stack));
+    const std::ptrdiff_t ld = this->ld();
+    team.barrier();
+    tile::gemm_to_lower(team, T, in.width, in.scale, x.q, x.k, p, ld);
+    team.barrier();
+    const bool normalised = in.normalised;
+    const int n = T;
+    each_row(team, n, [=](int t, int first, int side) {
+      Real *const row = p + t * ld;
+      for (int i = t + 1 + first; i < n; i += side) row[i] = 0;
+      if (!normalised) return;
+      Real weight = 0;
+      for (int i = first; i <= t; i += side) weight += row[i];
+      weight = across_row(weight, [](Real a, Real b) { return a + b; });
+      for (int i = first; i <= t; i += side) row[i] = weighted_mean(row[i], weight);
+    });
+    team.barrier();
+    tile::Product<Real> read{tile::rows<Real>(p, ld), x.v, T};
+    read.given = tile::Staircase{1, 1};
+    tile::gemm(team, T, V, Real(1), read, {}, Real(0), o.data() + head * T * V, V);
+  }
+};
+
+/// One head a unit: dq, dk and dv.
+template <class Number> struct WholeSumGradient : WholePairs<Number> {
+  using Real = Number;
+  using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
+  Array<Real> d_o, dq, dk, dv;
+
+  size_t scratch() const {
+    Stack<Real> s;
+    this->pairs(s), this->pairs(s), this->room(s), tile::room(s, T, V);
+    return s.used;
+  }
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
+    const int F = in.width;
+    const size_t keys = head * T * F, values = head * T * V;
+    Stack<Real> stack{memory};
+    Real *const p = this->pairs(stack), *const dA = this->pairs(stack);
+    const auto x = this->stage(team, head, this->room(stack));
+    const auto asked = tile::stage(team, T, V, d_o.data() + values, V, tile::room(stack, T, V));
+    const std::ptrdiff_t ld = this->ld();
+    team.barrier();
+    tile::gemm_to_lower(team, T, F, in.scale, x.q, x.k, p, ld);
+    tile::gemm_to_lower(team, T, V, Real(1), asked, x.v, dA, ld);
+    team.barrier();
+    weigh(team, p, dA, ld);
+    team.barrier();
+    tile::Product<Real> for_queries{tile::rows<Real>(dA, ld), x.k, T};
+    for_queries.given = tile::Staircase{1, 1};
+    tile::gemm(team, T, F, in.scale, for_queries, {}, Real(0), dq.data() + keys, F);
+    tile::gemm_lower_transposed(team, T, F, in.scale, dA, ld, x.q, Real(0), dk.data() + keys, F);
+    tile::gemm_lower_transposed(team, T, V, Real(1), p, ld, asked, Real(0), dv.data() + values, V);
+  }
+
+private:
+  /// A and dp to p and dA, and 0 for pairs that are none.
+  RECOLLECT_IN_LINE void weigh(const Team &team, Real *all_p, Real *all_dA, std::ptrdiff_t ld) const {
+    const bool normalised = in.normalised;
+    const int n = T;
+    each_row(team, n, [=](int t, int first, int side) {
+      Real *const p = all_p + t * ld, *const dA = all_dA + t * ld;
+      for (int i = t + 1 + first; i < n; i += side) p[i] = dA[i] = 0;
+      if (!normalised) return;
+      const auto plus = [](Real a, Real b) { return a + b; };
+      Real weight = 0, along = 0;
+      for (int i = first; i <= t; i += side) weight += p[i], along += p[i] * dA[i];
+      weight = across_row(weight, plus), along = weighted_mean(across_row(along, plus), weight);
+      for (int i = first; i <= t; i += side)
+        p[i] = weighted_mean(p[i], weight), dA[i] = weighted_mean(dA[i] - along, weight);
+    });
+  }
+};
+
+/// Runs it, unless decays, strengths or lengths are in its way: then false.
+template <class Whole, class Real>
+bool run_whole(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in, const Whole &whole) {
+  if (!call.stateless || in.alpha.extent(0) || in.lambda.extent(0) || in.strength.extent(0) || in.floor.extent(0))
+    return false;
+  const size_t scratch = whole.scratch();
+#ifdef KOKKOS_ENABLE_CUDA
+  const bool fits = on_cuda ? launching::fit_together<Real>(2, scratch) : whole.T <= 128;
+#else
+  const bool fits = whole.T <= 128; // beyond, pairs cost more than a state
+#endif
+  if (fits) run<Real>({label + "::whole", call.shape.heads(), 256, call.math}, *call.arena, scratch, whole);
+  return fits;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients by the recurrence itself, for layers whose chunks have no adjoint algebra: S_t = f(S_{t-1}, x_t) and o_t =
+// g(S_t, x_t), one step after the other, forth and back. States are kept where stretches of about sqrt(T) steps start,
+// and within the stretch that is being gone back through, which is run anew: 2 sqrt(T) states a head, two forward runs.
+// Where a stretch's part of dS can be known before the rest (stretches_vjp.hpp), stretches go side by side.
+//
+// A layer supplies a step, a functor that has
+//   scratch()                                        reals that it works with
+//   advance(team, head, t, before, after, scratch)   the state across step t
+//   back(team, head, t, before, after, dS, d, scratch)
+// where `dS` comes as the gradient of S_t, but for o_t's part, and goes as that of S_{t-1}, and every gradient of x_t in `d`
+// is written. Both have barriers between their own parts; there is one before and after each.
+#pragma once
+#include "variants/kernels/common/arrays.hpp"
+#include <cmath>
+
+namespace recollect::variants {
+
+/// Gradients of step t: o's is given.
+template <class Real> struct StepGradient {
+  const Real *o;
+  Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: not taken
+};
+
+/// Steps of a head gone back through, with what they take and give.
+template <class Number, class Step> struct StepsBack {
+  using Real = Number;
+  HeadArrays<Real> arrays;
+  Array<Real> d_o, d_q, d_k, d_v, d_beta, d_alpha, d_lambda, d_w, d_state;
+  Step step;
+
+  StepsBack(const Pullback<Real> &back, const Step &step)
+      : arrays(back.call), d_o(back.d.o), d_q(back.d.q), d_k(back.d.k), d_v(back.d.v), d_beta(back.d.beta),
+        d_alpha(back.d.alpha), d_lambda(back.d.lambda), d_w(back.d.w), d_state(back.d.state), step(step) {}
+
+  /// Reals of `states` and of `room` for so many steps.
+  KOKKOS_FUNCTION size_t states_size(int steps) const { return size_t(steps + 1) * arrays.state_size; }
+  KOKKOS_FUNCTION size_t room_size() const { return step.scratch(); }
+
+  /// `states` before step `begin`, where it is `start`, and after each up to `end`.
+  KOKKOS_FUNCTION void replay(const Team &team, const Head<Real> &h, int begin, int end, const Real *start,
+                              Real *states, Real *room) const {
+    const size_t n = arrays.state_size;
+    team.barrier();
+    copy(team, n, start, states);
+    team.barrier();
+    for (int t = begin; t < end; ++t, states += n) {
+      step.advance(team, h, t, states, states + n, room);
+      team.barrier();
+    }
+  }
+  /// The gradients of what the steps take; dS from that after them to that before.
+  KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int begin, int end, const Real *states, Real *dS,
+                            Real *room) const {
+    for (int t = end - 1; t >= begin; --t) {
+      const Real *before = states + (t - begin) * arrays.state_size;
+      step.back(team, h, t, before, before + arrays.state_size, dS, at(h.index, t), room);
+      team.barrier();
+    }
+  }
+  KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
+    for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];
+  }
+
+private:
+  KOKKOS_FUNCTION StepGradient<Real> at(size_t head, int t) const {
+    const size_t own = head * arrays.T + t, key = own * arrays.Dk, value = own * arrays.Dv;
+    const auto given = [](const Array<Real> &input, const Array<Real> &d, size_t first) {
+      return input.extent(0) ? d.data() + first : nullptr;
+    };
+    return {d_o.data() + value,
+            d_q.data() + key,
+            d_k.data() + key,
+            d_v.data() + value,
+            given(arrays.beta, d_beta, own),
+            given(arrays.alpha, d_alpha, own),
+            given(arrays.lambda, d_lambda, key),
+            given(arrays.w, d_w, key)};
+  }
+};
+
+template <class Number, class Step> struct RecurrentAdjoint {
+  using Real = Number;
+  StepsBack<Real, Step> steps;
+  int stretch; // steps between the states that the first run keeps
+
+  KOKKOS_FUNCTION int stretches() const { return (steps.arrays.T - 1) / stretch + 1; }
+  size_t scratch() const {
+    return stretches() * steps.arrays.state_size + steps.states_size(stretch) + steps.room_size();
+  }
+
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *work) const {
+    const Head<Real> h = steps.arrays.head(head);
+    const size_t n = steps.arrays.state_size;
+    const int count = stretches();
+    Real *starts = work, *states = starts + count * n, *room = states + steps.states_size(stretch),
+         *dS = steps.d_state.data() + head * n;
+    steps.copy(team, n, h.state, starts);
+    for (int c = 0; c < count; ++c) {
+      steps.replay(team, h, c * stretch, end(c), starts + c * n, states, room);
+      if (c + 1 < count) steps.copy(team, n, states + stretch * n, starts + (c + 1) * n);
+    }
+    for (int c = count - 1; c >= 0; --c) {
+      if (c + 1 < count) // the last one's states are still there
+        steps.replay(team, h, c * stretch, end(c), starts + c * n, states, room);
+      steps.back(team, h, c * stretch, end(c), states, dS, room);
+    }
+  }
+
+private:
+  KOKKOS_FUNCTION int end(int c) const {
+    return (c + 1) * stretch < steps.arrays.T ? (c + 1) * stretch : steps.arrays.T;
+  }
+};
+
+/// Gradients of everything that the layer takes, from those of its outputs and its final state.
+template <class Real, class Step>
+void recurrent_vjp(const std::string &label, const Pullback<Real> &back, const Step &step) {
+  const Call<Real> &call = back.call;
+  const RecurrentAdjoint<Real, Step> kernel{{back, step}, int(std::ceil(std::sqrt(double(call.shape.T))))};
+  run<Real>({label, call.shape.heads(), 128, call.math}, *call.arena, kernel.scratch(), kernel);
+}
+
+} // namespace recollect::variants

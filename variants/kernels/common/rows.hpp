@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recurrent form of every layer whose state rows do not mix: each row of S [Dv,Dk] runs its own recurrence over t,
+// with no barrier. A variant supplies step(head, t, i, s): update row s of S from v_t[i] and return o_t[i].
+//
+// On a GPU a team takes 32 rows, a thread each, and keeps them in its scratch for the whole sequence: neighbouring
+// threads read neighbouring numbers of the layer's state once, and not rows apart at every step.
+#pragma once
+#include "harness/device/tile/tile.hpp"
+
+namespace recollect::variants {
+
+template <class Real, class Step> struct RowRecurrence {
+  HeadArrays<Real> arrays;
+  int columns, together, teams; // of the state; rows of a team; teams a head
+  bool in_place;
+  Step step;
+
+  KOKKOS_FUNCTION static std::ptrdiff_t pitch(int columns) { return columns | 1; } // 32 rows lie in 32 banks
+  KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *scratch) const {
+    const Head<Real> head = arrays.head(unit / teams);
+    const int first = int(unit % teams) * together, n = head.Dv - first < together ? head.Dv - first : together;
+    Real *const rows = head.state + size_t(first) * columns, *const S = in_place ? rows : scratch;
+    const std::ptrdiff_t ld = in_place ? columns : pitch(columns);
+    if (!in_place) tile::copy<Real>(team, n, columns, rows, columns, S, ld);
+    team.barrier();
+    each(team, n, [&](int i) {
+      for (int t = 0; t < head.T; ++t) head.o(t)[first + i] = step(head, t, first + i, S + i * ld);
+    });
+    team.barrier();
+    if (!in_place) tile::copy<Real>(team, n, columns, S, ld, rows, columns);
+  }
+};
+
+template <class Real, class Step>
+void recurrent_rows(const std::string &label, const Call<Real> &call, const Step &step) {
+  const int columns = call.state_shape.columns, Dv = call.shape.Dv, together = on_host ? Dv : 32,
+            teams = (Dv - 1) / together + 1;
+  const bool in_place = on_host || call.state_shape.rows != Dv; // a step may look for more than S beyond its row
+  using Rows = RowRecurrence<Real, Step>;
+  run<Real>({label, call.shape.heads() * teams, together, call.math}, *call.arena,
+            in_place ? 0 : together * Rows::pitch(columns),
+            Rows{HeadArrays<Real>(call), columns, together, teams, in_place, step});
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of layers whose gradient of the state, dS, goes back across steps linearly and meets no state on its way: what
+// comes after a stretch of steps reaches its start by a map that the inputs alone make. All stretches of a head know
+// theirs at once; then each is gone back through step by step (recurrent_vjp.hpp) from its end's dS, its states run anew
+// from those at its start, which a forward run has kept. A host, whose schedule is not to show in the bits, carries dS by
+// those steps, too, some rows to a thread.
+#pragma once
+#include "harness/device/engine.hpp"
+#include "variants/kernels/common/recurrent_backward.hpp"
+
+namespace recollect::variants {
+
+/// An adjoint algebra (engine.hpp), whose chunks are the stretches. State supplies summaries and carry, pass(team, head,
+/// chunk, do of the head, summary) the summary of a stretch, pass.carry(head, chunk, do of the head, i, row i of dS) takes
+/// the row across it with Step's operations, and Step is recurrent_vjp.hpp's.
+template <class State, class Pass, class Step> struct StretchAdjoint : State {
+  using Real = typename State::Real;
+  static constexpr bool carries_by_reading = true;
+  static constexpr bool fetches = false;
+  Pass pass;
+  StepsBack<Real, Step> steps;
+  Starts<Real> starts;
+
+  struct Summarising {};
+  struct Carrying {};
+  struct Reading {
+    Real *states, *room, *dS;
+  };
+  KOKKOS_FUNCTION typename State::Summary summary(Stack<Real> &s) const {
+    if constexpr (on_host) return {};
+    return State::summary(s);
+  }
+  KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    return {s.take(steps.states_size(starts.C)), s.take(steps.room_size()), s.take(starts.size)};
+  }
+  KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *dS) const {
+    steps.copy(team, starts.size, steps.d_state.data() + head * starts.size, dS);
+  }
+  KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *dS) const {
+    steps.copy(team, starts.size, dS, steps.d_state.data() + head * starts.size);
+  }
+
+  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const typename State::Summary &out,
+                                   const Summarising &) const {
+    if constexpr (on_host) return;
+    const Head<Real> h = steps.arrays.head(c.head);
+    pass(team, h, c, given(h), out);
+  }
+  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const typename State::Summary &chunk, const Part &part,
+                               const Real *before, Real *after, const Carrying &x) const {
+    if constexpr (on_host) {
+      const Head<Real> h = steps.arrays.head(c.head);
+      const size_t width = starts.size / h.Dv;
+      for (int i = part.begin(h.Dv); i < part.end(h.Dv); ++i) {
+        steps.copy(team, width, before + i * width, after + i * width);
+        pass.carry(h, c, given(h), i, after + i * width);
+      }
+    } else {
+      State::carry(team, c, chunk, part, before, after, x);
+    }
+  }
+
+  /// `end` is dS after the stretch, `left` before it.
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename State::Summary &, const Real *end,
+                              Real *left, const Reading &x) const {
+    const Head<Real> h = steps.arrays.head(c.head);
+    Real *const dS = left ? left : x.dS;
+    steps.copy(team, starts.size, end, dS);
+    steps.replay(team, h, c.first, c.first + c.n, starts.of(c), x.states, x.room);
+    steps.back(team, h, c.first, c.first + c.n, x.states, dS, x.room);
+  }
+
+private:
+  /// do of a head.
+  KOKKOS_FUNCTION const Real *given(const Head<Real> &h) const {
+    return steps.d_o.data() + h.index * size_t(h.T) * h.Dv;
+  }
+};
+
+/// Stretches are call.chunk steps long, those that `starts` are of.
+template <class State, class Pass, class Step, class Real>
+void stretches_vjp(const std::string &label, const Call<Real> &call, const Pullback<Real> &back, const State &state,
+                   const Pass &pass, const Step &step, const Starts<Real> &starts) {
+  run_chunks(label, call, StretchAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
+}
+
+/// Steps of a stretch, whose states a team holds.
+constexpr int most_stretch = 16;
+
+} // namespace recollect::variants

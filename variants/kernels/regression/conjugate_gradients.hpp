@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// All prefixes of a chunk solved together by conjugate gradients (von Oswald et al. 2025, arXiv:2506.05233): where each
+// step has its own matrix H_t, one product (H_t + ridge I) d_t for every t is the read of a decayed sum of k_i k_i^T at
+// d_t, three matrix products a chunk.
+#pragma once
+#include "variants/kernels/regression/prefix_regression.hpp"
+#include <limits>
+
+namespace recollect::variants {
+
+/// A step stops when its residual is at rounding level, or after 4 F + 16 iterations (exact arithmetic needs F).
+template <class Real> struct ConjugateGradients {
+  Real *r;       // [C,F] residuals
+  Real *d;       // [C,F] search directions
+  Real *started; // [C,F] the same decayed from the chunk's start; null: nothing decays
+  Real *y;       // [C,F] H_t d_t
+  Real *square;  // [C] |r_t|^2, 0 once the step is done
+  Real *H;       // room
+
+  KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int decay_width) {
+    const size_t rows = C * tile::pitch<Real>(F);
+    r = s.take(rows), d = s.take(rows), started = decay_width ? s.take(rows) : nullptr, y = s.take(rows);
+    square = s.take(C);
+    H = tile::room(s, F, F);
+  }
+
+  /// X [n,F] and d, r, y have rows ld apart, W [n,n] is scratch. Barriers around.
+  RECOLLECT_IN_LINE void solve(const Team &team, const Prefixes<Real> &p, Real *X, std::ptrdiff_t ld, Real *W,
+                               std::ptrdiff_t ldw) const {
+    const ConjugateGradients s = *this;
+    const int F = p.F;
+    const Real ridge = p.ridge, epsilon = std::numeric_limits<Real>::epsilon();
+    const auto q = p.q, H = tile::stage(team, F, F, p.H.data, p.H.row, s.H);
+    each_row(team, p.n, [=](int t, int first, int side) {
+      for (int j = first; j < F; j += side) X[t * ld + j] = 0, s.r[t * ld + j] = s.d[t * ld + j] = q(t, j);
+      const Real square = row_dot(q.data + t * q.row, q.data + t * q.row, F, first, side);
+      if (first == 0) s.square[t] = square;
+    });
+    team.barrier();
+    for (int iteration = 0; iteration < 4 * F + 16; ++iteration) {
+      bool done = true;
+      for (int t = 0; t < p.n; ++t) done = done && square[t] == 0;
+      if (done) return;
+      multiply(team, p, H, ld, W, ldw);
+      each_row(team, p.n, [=](int t, int first, int side) {
+        const Real before = s.square[t];
+        if (before == 0) return;
+        Real *const x = X + t * ld, *const r = s.r + t * ld, *const d = s.d + t * ld;
+        const Real *const y = s.y + t * ld, *const query = q.data + t * q.row;
+        const Real step = before / (row_dot(d, y, F, first, side) + ridge * row_dot(d, d, F, first, side));
+        for (int j = first; j < F; j += side) {
+          x[j] += step * d[j];
+          r[j] -= step * (y[j] + ridge * d[j]);
+        }
+        const Real left = row_dot(r, r, F, first, side), turn = left / before;
+        for (int j = first; j < F; j += side) d[j] = r[j] + turn * d[j];
+        const Real enough = epsilon * epsilon * row_dot(query, query, F, first, side);
+        if (first == 0) s.square[t] = left > enough ? left : Real(0);
+      });
+      team.barrier();
+    }
+  }
+
+private:
+  /// y_t = H_t d_t
+  RECOLLECT_IN_LINE void multiply(const Team &team, const Prefixes<Real> &p, const tile::Matrix<Real> &H,
+                                  std::ptrdiff_t ld, Real *W, std::ptrdiff_t ldw) const {
+    const Reads reads{p.n, 1, 1};
+    p.decays.weights(team, reads, d, ld, nullptr, 0, p.k.data, p.k.row, nullptr, nullptr, W, ldw);
+    if (started) {
+      p.decays.from_start(team, reads, d, ld, started, ld);
+      team.barrier();
+    }
+    tile::Product<Real> own{tile::rows<Real>(W, ldw), p.k, p.n};
+    own.given = reads.staircase();
+    const tile::Product<Real> before{tile::rows<Real>(started ? started : d, ld), H, p.F};
+    tile::gemm(team, p.n, p.F, Real(1), before, own, Real(0), y, ld);
+    team.barrier();
+  }
+};
+
+} // namespace recollect::variants

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of least_squares.hpp's steps (Woodbury): with D_t the product of a block's alphas, D_t P_t follows the same recursion with noise D_t
+// and no division, RankOneBlock; its factor L also turns V - K S_0^T into the residuals e_t = v_t - S_{t-1} k_t, and
+//
+//   o_t = S_0 q_t + sum_{i<=t} (q_t . z_i / d_i) e_i
+//
+// A block ends early once D_t is below 1/16: dividing by it at the end costs at most that factor and one alpha in
+// rounding.
+#pragma once
+#include "variants/kernels/regression/least_squares.hpp"
+#include "variants/kernels/regression/regression.hpp"
+
+namespace recollect::variants {
+
+/// The outputs of a block of steps from S_0 and P_0, and S after them.
+template <class Real> struct LeastSquaresBlock {
+  RankOneBlock<Real> updates;
+  std::ptrdiff_t lda, lde;
+  Real *A; // [C,C] q_t . z_i / d_i for i <= t
+  Real *E; // [C,Dv] e_t
+
+  KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int Dv) {
+    updates.place(s, C, F);
+    lda = tile::pitch<Real>(C), lde = tile::pitch<Real>(Dv);
+    A = s.take(C * lda), E = s.take(C * lde);
+  }
+
+  /// Steps t0 ... t0 + n - 1, n at most `steps`: writes their o, turns ST [F,Dv] (S_0 transposed) into S_n, returns n.
+  KOKKOS_FUNCTION int run(const Team &team, const Head<Real> &h, int t0, int steps, const Real *noise, const Real *P,
+                          std::ptrdiff_t ldp, Real *ST, std::ptrdiff_t lds) {
+    const int F = h.Dk, Dv = h.Dv;
+    const auto k = tile::rows(h.k(t0), F), q = tile::rows(h.q(t0), F);
+    updates.noise = noise;
+    updates.compute(team, steps, k, P, ldp);
+    const int n = updates.n;
+    const std::ptrdiff_t lda = this->lda, lde = this->lde;
+    Real *o = h.o(t0), *A = this->A, *E = this->E;
+    const tile::Matrix<Real> S = tile::rows<Real>(ST, lds), gain = tile::rows<Real>(updates.gain, updates.ld);
+    tile::copy(team, n, Dv, h.v(t0), Dv, E, lde);
+    team.barrier();
+    tile::gemm(team, n, Dv, F, Real(-1), k, S, Real(1), E, lde);
+    tile::gemm(team, n, Dv, F, Real(1), q, S, Real(0), o, Dv);
+    tile::gemm(team, n, n, F, Real(1), q, tile::transposed(gain.data, gain.row), Real(0), A, lda);
+    team.barrier();
+    tile::solve_unit_lower(team, n, Dv, updates.M, updates.ldm, E, lde);
+    keep_lower(team, n, A, lda);
+    team.barrier();
+    const tile::Product<Real> own{tile::rows<Real>(A, lda), tile::rows<Real>(E, lde), n, {1, 1}};
+    tile::gemm(team, n, Dv, Real(1), own, {}, Real(1), o, Dv);
+    tile::gemm(team, F, Dv, n, Real(1), tile::transposed(gain.data, gain.row), tile::rows<Real>(E, lde), Real(1), ST,
+               lds);
+    team.barrier();
+    return n;
+  }
+};
+
+/// D[t] of the steps at hand, at most `most`, and how many they are; the block may end before the last of them. No
+/// alpha means 1. Barriers around.
+template <class Real> KOKKOS_FUNCTION int block_products(const Team &team, const Real *alpha, int most, Real *D) {
+  int steps = 0;
+  for (Real product = 1; steps < most && product >= Real(1) / 16; ++steps)
+    if (alpha) product *= alpha[steps];
+  team.barrier();
+  once(team, [=] {
+    for (int t = 0; t < steps; ++t) D[t] = (t ? D[t - 1] : Real(1)) * (alpha ? alpha[t] : Real(1));
+  });
+  team.barrier();
+  return steps;
+}
+
+} // namespace recollect::variants

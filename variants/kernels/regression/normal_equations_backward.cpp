@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "variants/kernels/regression/normal_equations_backward.hpp"
+#include "variants/kernels/chunked/decayed_sum_algebra.hpp"
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/common/arrays.hpp"
+
+namespace recollect::variants {
+
+/// x_t and y_t of all steps, from H.
+template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
+  using Real = Number;
+  using Base = DecayedSumAlgebra<Real>;
+  using typename Base::Summary;
+  Real ridge;
+  Array<Real> q, r, x, y;
+  struct Reading {
+    Real *H, *work;
+  };
+  KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
+    const int F = this->in.width;
+    return {s.take(size_t(F) * F), s.take(tile::prefix_work<Real>(F))};
+  }
+  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before,
+                              const Reading &room) const {
+    const size_t first = (c.head * this->T + c.first) * this->in.width;
+    solve_all(team, c, before, q.data() + first, x.data() + first, room);
+    solve_all(team, c, before, r.data() + first, y.data() + first, room);
+  }
+  static constexpr bool keeps_start = true;
+
+private:
+  KOKKOS_FUNCTION void solve_all(const Team &team, const Chunk &c, const Real *before, const Real *from, Real *to,
+                                 const Reading &room) const {
+    const int F = this->in.width;
+    const size_t step = c.head * this->T + c.first;
+    team.barrier();
+    tile::copy(team, F, F, before, F, room.H, F);
+    team.barrier();
+    tile::solve_prefixes(team, c.n, F, ridge, this->in.alpha.extent(0) ? this->in.alpha.data() + step : nullptr,
+                         this->in.k.data() + step * F, F, from, F, room.H, to, F, room.work);
+  }
+};
+
+/// out = [a, factor b], row by row.
+template <class Real> struct SideBySide {
+  int A, B;
+  Array<Real> a, b, out;
+  Real factor;
+  KOKKOS_FUNCTION void operator()(size_t row) const {
+    for (int j = 0; j < A; ++j) out(row * (A + B) + j) = a(row * A + j);
+    for (int j = 0; j < B; ++j) out(row * (A + B) + A + j) = factor * b(row * B + j);
+  }
+};
+/// a = the first A of both, b = or += the others.
+template <class Real> struct Apart {
+  int A, B;
+  Array<Real> both, a, b;
+  KOKKOS_FUNCTION void operator()(size_t row) const {
+    for (int j = 0; j < A; ++j) a(row * A + j) = both(row * (A + B) + j);
+    for (int j = 0; j < B; ++j) b(row * B + j) += both(row * (A + B) + A + j);
+  }
+};
+/// B^T of every head, from B above H.
+template <class Real> struct TransposedTop {
+  int V, F;
+  Array<Real> state, out;
+  KOKKOS_FUNCTION void operator()(size_t at) const {
+    const size_t head = at / (size_t(V) * F), j = at / V % F, i = at % V;
+    out(at) = state((head * (V + F) + i) * F + j);
+  }
+};
+template <class Real>
+void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, bool decays, const Array<Real> &weight,
+                          const Array<Real> &d_weight, const Array<Real> &weighed_keys) {
+  const Call<Real> &call = back.call;
+  const int F = call.shape.Dk, V = call.shape.Dv;
+  const size_t steps = call.steps(), heads = call.shape.heads(), stride = call.state_shape.size();
+  const Array<Real> alpha = decays ? call.alpha : Array<Real>(), keys = weight.extent(0) ? weighed_keys : call.k;
+  const auto all_steps = over(steps);
+
+  Call<Real> turned = call; // sum of k_i v_i^T, read at do_t
+  turned.shape.Dk = V, turned.shape.Dv = F, turned.state_shape = {F, V};
+  turned.v = call.k, turned.o = allocate(call, steps * F), turned.state = allocate(call, heads * F * V);
+  Kokkos::parallel_for(label + "::turned", over(heads * F * V), TransposedTop<Real>{V, F, call.state, turned.state});
+  DecayedSum<Real> reads{V, back.d.o, call.v, alpha, {}};
+  reads.strength = weight;
+  decayed_sum(label + "::reads", turned, reads);
+
+  const Array<Real> x = allocate(call, steps * F), y = back.d.q,
+                    H(call.state.data() + size_t(V) * F, call.state.extent(0) - size_t(V) * F);
+  const DecayedSumAlgebra<Real> sum{{{F, keys, keys, alpha, {}}, call.shape.T, call.chunk, F, H, stride}, keys, {}, {}};
+  run_chunks(label + "::solutions", call,
+             PrefixSolutions<Real>{sum, Real(call.params.real("ridge")), call.q, turned.o, x, y});
+
+  Pullback<Real> both = back;
+  both.call.shape.Dv = both.d.shape.Dv = V + F;
+  both.call.v = allocate(call, steps * (V + F)), both.d.o = allocate(call, steps * (V + F)),
+  both.d.v = allocate(call, steps * (V + F));
+  Kokkos::parallel_for(label + "::values", all_steps, SideBySide<Real>{V, F, call.v, call.k, both.call.v, Real(1)});
+  Kokkos::parallel_for(label + "::asked", all_steps, SideBySide<Real>{V, F, back.d.o, y, both.d.o, Real(-1)});
+  DecayedSum<Real> in{F, x, call.k, alpha, {}};
+  in.strength = weight;
+  DecayedSumGradient<Real> d{allocate(call, steps * F), back.d.k};
+  if (decays) d.alpha = back.d.alpha;
+  d.strength = d_weight;
+  decayed_sum_vjp(label, both, in, d);
+  Kokkos::parallel_for(label + "::k", all_steps, Apart<Real>{V, F, both.d.v, back.d.v, back.d.k});
+}
+
+template void normal_equations_vjp(const std::string &, const Pullback<float> &, bool, const Array<float> &,
+                                   const Array<float> &, const Array<float> &);
+template void normal_equations_vjp(const std::string &, const Pullback<double> &, bool, const Array<double> &,
+                                   const Array<double> &, const Array<double> &);
+
+} // namespace recollect::variants

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small dense factorisations inside one team, and the block form of a run of rank-one updates of an inverse: shared by
+// the layers that solve their regression exactly. Row-major; each function ends with its own barrier.
+#pragma once
+#include "harness/device/tile/tile.hpp"
+
+namespace recollect::variants {
+
+/// M = L U of a symmetric positive definite M[n,n], in place: L unit lower, U = diag(U) L^T. Only M's upper triangle is
+/// read. Blocks of rows one after the other: the block on the diagonal, U right of it by substitution, L below it from U
+/// by symmetry, and what is left of M by a product.
+template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Real *M, std::ptrdiff_t ld) {
+  constexpr int most = 16;
+  for (int j0 = 0; j0 < n; j0 += most) {
+    const int width = n - j0 < most ? n - j0 : most, rest = n - j0 - width;
+    Real *const D = M + j0 * ld + j0, *const U = D + width, *const L = D + width * ld;
+    for (int j = 0; j < width; ++j) {
+      team.barrier();
+      const Real *pivot_row = D + j * ld;
+      each_row(team, width - 1 - j, [=](int below, int first, int side) {
+        const int i = j + 1 + below;
+        Real *row = D + i * ld;
+        const Real factor = pivot_row[i] / pivot_row[j];
+        for (int k = i + first; k < width; k += side) row[k] -= factor * pivot_row[k];
+        if (first == 0) row[j] = factor;
+      });
+    }
+    team.barrier();
+    if (rest == 0) return;
+    tile::solve_unit_lower(team, width, rest, D, ld, U, ld);
+    team.barrier();
+    each_cell(team, rest, width, [=](int i, int j) { L[i * ld + j] = U[j * ld + i] / D[j * ld + j]; });
+    team.barrier();
+    tile::gemm(team, rest, rest, width, Real(-1), tile::rows<Real>(L, ld), tile::rows<Real>(U, ld), Real(1), L + width,
+               ld);
+  }
+  team.barrier();
+}
+
+/// X[n,columns] = M^{-1} X from M's factors.
+template <class Real>
+KOKKOS_FUNCTION void solve(const Team &team, int n, int columns, const Real *M, int ld, Real *X, int ldx) {
+  tile::solve_unit_lower(team, n, columns, M, ld, X, ldx);
+  team.barrier();
+  each(team, columns, [=](int c) {
+    for (int i = n - 1; i >= 0; --i) {
+      Real sum = X[size_t(i) * ldx + c];
+      for (int k = i + 1; k < n; ++k) sum -= M[size_t(i) * ld + k] * X[size_t(k) * ldx + c];
+      X[size_t(i) * ldx + c] = sum / M[size_t(i) * ld + i];
+    }
+  });
+  team.barrier();
+}
+
+/// P[n,n] = M^{-1} from M's factors.
+template <class Real> KOKKOS_FUNCTION void invert(const Team &team, int n, const Real *M, int ld, Real *P) {
+  each(team, n, [=](int i) {
+    for (int j = 0; j < n; ++j) P[size_t(i) * n + j] = i == j ? 1 : 0;
+  });
+  team.barrier();
+  solve(team, n, n, M, ld, P, n);
+}
+
+/// P = scale (P + P^T) / 2. No barrier.
+template <class Real> KOKKOS_FUNCTION void symmetrise(const Team &team, int n, Real scale, Real *P, std::ptrdiff_t ld) {
+  each_cell(team, n, n, [=](int i, int j) {
+    if (j > i) return; // an element and its mirror image belong to one thread
+    Real &low = P[i * ld + j], &high = P[j * ld + i];
+    low = high = scale * (low + high) / 2;
+  });
+}
+
+/// 0 above the diagonal of W[n,n]. No barrier.
+template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, Real *W, std::ptrdiff_t ld) {
+  each_cell(team, n, n, [=](int t, int i) {
+    if (i > t) W[t * ld + i] = 0;
+  });
+}
+
+/// n successive Sherman-Morrison updates of a symmetric inverse P[F,F] as one block (Woodbury):
+///
+///   P_t = P_{t-1} - z_t z_t^T / d_t,   z_t = P_{t-1} u_t,   d_t = noise_t + u_t . z_t
+///
+/// The pivots of U P U^T + diag(noise) = L diag(d) L^T are the d_t, and L^{-1} U P has the rows z_t. A pivot much
+/// smaller than its diagonal element has lost its leading digits to cancellation, which the one-by-one recursion does
+/// not suffer: the block ends before the first one that fell below 1/4, and the next block starts from the P that this
+/// one leaves.
+template <class Real> struct RankOneBlock {
+  int n, F;                    // updates of this block, width
+  std::ptrdiff_t ldm, ld;      // from row to row of M, and of z and gain
+  const Real *noise = nullptr; // [n], null: 1
+  Real *M;                     // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
+  Real *diagonal;              // [n] of M before it was factorised
+  Real *z;                     // [n,F]
+  Real *gain;                  // [n,F] z_t / d_t
+
+  /// Takes M, z and gain for up to C updates.
+  KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int width) {
+    F = width, ldm = tile::pitch<Real>(C), ld = tile::pitch<Real>(F);
+    M = s.take(C * ldm), diagonal = s.take(C), z = s.take(C * ld), gain = s.take(C * ld);
+  }
+
+  /// Up to `steps` updates of P, rows ldp apart, by the rows of `updates`: sets n, M, z and gain, and leaves P as it is.
+  KOKKOS_FUNCTION void compute(const Team &team, int steps, const tile::Matrix<Real> &updates, const Real *P,
+                               std::ptrdiff_t ldp) {
+    n = steps;
+    const RankOneBlock b = *this;
+    tile::gemm(team, n, F, F, Real(1), updates, tile::rows(P, ldp), Real(0), z, ld);
+    team.barrier();
+    tile::gemm(team, n, n, F, Real(1), tile::rows<Real>(z, ld), tile::transposed(updates.data, updates.row), Real(0), M,
+               ldm);
+    team.barrier();
+    each(team, n, [=](int t) {
+      Real &pivot = b.M[t * b.ldm + t];
+      pivot += b.noise ? b.noise[t] : Real(1);
+      b.diagonal[t] = pivot;
+    });
+    factorise(team, n, M, ldm);
+    constexpr int side = on_host ? 1 : 32;
+    for (int t = steps - 1 - team.rank % side; t > 0; t -= side) // the first pivot that fell, which ends the block
+      if (!(M[t * ldm + t] * 4 >= diagonal[t])) n = t;
+    n = across_row(n, [](int a, int b) { return a < b ? a : b; });
+    tile::solve_unit_lower(team, n, F, M, ldm, z, ld);
+    team.barrier();
+    each_cell(team, n, F, [=](int t, int j) { b.gain[t * b.ld + j] = b.z[t * b.ld + j] / b.M[t * b.ldm + t]; });
+    team.barrier();
+  }
+
+  /// P = scale (P - sum_t z_t z_t^T / d_t), made symmetric.
+  KOKKOS_FUNCTION void apply(const Team &team, Real scale, Real *P, std::ptrdiff_t ldp) const {
+    tile::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(gain, ld), tile::rows<Real>(z, ld), Real(1), P, ldp);
+    team.barrier();
+    symmetrise(team, F, scale, P, ldp);
+    team.barrier();
+  }
+};
+
+} // namespace recollect::variants
