@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One form held against the definition: how far apart, and how far rounding allows.
+// One form compared with the definition: the difference, and what rounding allows.
 #pragma once
 #include "harness/call/conditioning.hpp"
 

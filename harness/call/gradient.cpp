@@ -102,7 +102,7 @@ public:
 
   Sequence run() {
     const int length = s_.state.empty() ? s_.shape.T : std::clamp(int(4e6 / (operations() + 1)), 1, s_.shape.T);
-    std::vector<Numbers> states{s_.state}; // at the start of every stretch
+    std::vector<Numbers> states{s_.state}; // at the start of every segment
     for (int begin = length; begin < s_.shape.T; begin += length)
       states.push_back(
           forward(variant_, stretch(begin - length, begin, states.back()), {"recurrent", Real::f64, 1, params_}).state);

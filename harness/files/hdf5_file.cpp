@@ -53,7 +53,7 @@ struct Dataset {
 constexpr std::uint64_t largest_compression = 1100;
 
 /// Opens a dataset that lies wholly in this file. `cell` is what one element takes in memory: nothing is allocated
-/// before that, times the declared size, is held against the bytes that the file stores and against --memory.
+/// before that, times the declared size, is compared with the bytes that the file stores and with --memory.
 Dataset open_dataset(const Hdf5File &owner, hid_t file, std::uint64_t file_size, const std::string &name,
                      const std::string &needs, const std::function<std::uint64_t(hid_t)> &cell) {
   const std::string where = owner.path() + ": dataset " + name, wanted = needs.empty() ? "" : ", needs " + needs;

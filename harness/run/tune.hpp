@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fair chance for every layer: what is free in it (temperature, ridge, gates as constants) is chosen on seeds of its
-// own, among a small grid that the descriptors carry, and what is reported comes from other seeds.
+// Tuning: free parameters of a layer (temperature, ridge, gates as constants) are chosen from the small grids that the
+// descriptors carry, on separate seeds. Reported results come from other seeds.
 #pragma once
 #include "harness/run/plan.hpp"
 

@@ -96,7 +96,7 @@ class HeldSpeed(HeldTables):
         if not expected:
             return
         with open(path, encoding="utf-8") as f:
-            told = re.findall(r"(\w+) (\w+)[^:<>]*: T\^\(([\d.]+) ± ([\d.]+)\)", f.read())
+            told = re.findall(r"(\w+) (\w+)[^:<>]*: T\^\((-?[\d.]+) ± ([\d.]+)\)", f.read())
         self.assertEqual(len(told), len(expected))
         for layer, form, power, error in told:
             self.assertTrue(
