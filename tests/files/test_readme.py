@@ -69,9 +69,9 @@ IN_PART |= {f"recollect {words} NAME": [f"recollect {words} {name}"] for words, 
 # What builds or fuzzes: the script of continuous integration that runs it, and the words there.
 BY_CI = {
     ".ci/run": (".ci/run", []),  # runs this test
-    "ci/test.sh": (".ci/run", ["stage ci/test.sh"]),
-    "ci/verify.sh": (".ci/run", ["stage ci/verify.sh"]),
-    "ci/fuzz.sh --seconds 3600": (".ci/run", ["stage ci/fuzz.sh --seconds 120"]),
+    "ci/test.sh": (".ci/run", ["stage 23 ci/test.sh"]),
+    "ci/verify.sh": (".ci/run", ["stage 4 ci/verify.sh"]),
+    "ci/fuzz.sh --seconds 3600": (".ci/run", ["stage 3 ci/fuzz.sh --seconds 120"]),
     "python3 tests/python_tests.py build/recollect": ("CMakeLists.txt", ["tests/python_tests.py"]),  # runs this test
     "export Kokkos_ROOT=$(ci/setup.sh)": ("ci/build.sh", ["Kokkos_ROOT=$(ci/setup.sh)"]),
     "cmake --preset openmp": ("ci/build.sh", ["cmake --preset openmp"]),
@@ -118,7 +118,7 @@ class Documents(unittest.TestCase):
         self.folder = folder.name
         for name, place in ("ci", ROOT / "ci"), ("examples", ROOT / "examples"), ("build", os.path.dirname(PROGRAM)):
             os.symlink(place, self.path(name))
-        for name in "reports", "tests":
+        for name in "reports", "suites", "tests":
             os.symlink(ROOT / name, self.path(name))
         shutil.copytree(ROOT / "docs", self.path("docs"), ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -165,7 +165,7 @@ class Documents(unittest.TestCase):
         (published,) = re.findall(r'build/recollect report (.*) -o', gate)
         self.assertIn('run --suite suites/gate.toml -o "$out/results.h5"', gate)  # tuned: what the page shows
         self.assertTrue("$out/results.h5" in published and "coverage" not in published, published)
-        self.assertIn("tune = true", (ROOT / "ci" / "suites" / "gate.toml").read_text())
+        self.assertIn("tune = true", (ROOT / "suites" / "gate.toml").read_text())
 
     def test_the_readme_is_a_first_page(self):
         text = (ROOT / "README.md").read_text()
