@@ -28,18 +28,18 @@ using Execution = Kokkos::DefaultExecutionSpace;
 #endif
 template <class Real> using Array = Kokkos::View<Real *, Execution>;
 
-namespace lanes {
-/// One that is in force (lane.hpp); number 0 is the process's own, which is always there.
+namespace streams {
+/// One that is in force (stream.hpp); number 0 is the process's own, which is always there.
 struct Queue {
   Execution execution;
   size_t number;
 };
 inline const Queue *in_force = nullptr;
 inline size_t number() { return in_force ? in_force->number : 0; }
-} // namespace lanes
+} // namespace streams
 
 /// Where kernels and copies are put, which run in that order.
-inline Execution queue() { return lanes::in_force ? lanes::in_force->execution : Execution(); }
+inline Execution queue() { return streams::in_force ? streams::in_force->execution : Execution(); }
 
 /// Indices 0 ... n - 1 for Kokkos's loops. Light, so that a GPU gets the loop's objects as an argument of the kernel: larger ones
 /// (512 bytes) Kokkos keeps in one place, and waits until the kernel before is through with it.

@@ -24,8 +24,8 @@ Execution another() {
 
 } // namespace
 
-Lane::Lane() : queue_{another(), free_number()} { taken[queue_.number] = 1; }
-Lane::~Lane() {
+DeviceStream::DeviceStream() : queue_{another(), free_number()} { taken[queue_.number] = 1; }
+DeviceStream::~DeviceStream() {
   queue_.execution.fence();
   taken[queue_.number] = 0;
 }

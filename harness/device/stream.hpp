@@ -6,27 +6,27 @@
 namespace recollect {
 
 /// On a GPU what is put into different lanes runs side by side, what is put into one in order; elsewhere all of it in order.
-class Lane {
+class DeviceStream {
 public:
-  Lane();
-  ~Lane(); // once all in it is over
-  Lane(const Lane &) = delete;
-  Lane &operator=(const Lane &) = delete;
+  DeviceStream();
+  ~DeviceStream(); // once all in it is over
+  DeviceStream(const DeviceStream &) = delete;
+  DeviceStream &operator=(const DeviceStream &) = delete;
 
   /// While it lives, this lane is in force: queue(), and so everything that is started, is its own.
   class Within {
   public:
-    explicit Within(const Lane &lane) : before_(lanes::in_force) { lanes::in_force = &lane.queue_; }
-    ~Within() { lanes::in_force = before_; }
+    explicit Within(const DeviceStream &stream) : before_(streams::in_force) { streams::in_force = &stream.queue_; }
+    ~Within() { streams::in_force = before_; }
     Within(const Within &) = delete;
     Within &operator=(const Within &) = delete;
 
   private:
-    const lanes::Queue *before_;
+    const streams::Queue *before_;
   };
 
 private:
-  lanes::Queue queue_;
+  streams::Queue queue_;
 };
 
 } // namespace recollect

@@ -49,7 +49,7 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
   if (on_host || recycling::paused || n == 0 || n * sizeof(Real) > recycling::largest) return anew(n);
   recycling::Kept<Real> &kept = recycling::kept<Real>();
   const size_t room = recycling::room_for(n);
-  std::vector<Array<Real>> &equals = kept.of_size[{lanes::number(), room}];
+  std::vector<Array<Real>> &equals = kept.of_size[{streams::number(), room}];
   for (const Array<Real> &array : equals)
     if (array.use_count() == 1) return ++recycling::again, Kokkos::subview(array, std::make_pair(size_t(0), n));
   const Array<Real> array = anew(room);

@@ -19,11 +19,11 @@ struct Model::Body {
   virtual Numbers gradient() const = 0;
   virtual void step(const Texts &texts, const Update &update) = 0;
   virtual std::vector<Judged> judged() = 0;
-  std::unique_ptr<Lane> lane; // synchronises everything, because models run at the same time
+  std::unique_ptr<DeviceStream> stream; // synchronises everything, because models run at the same time
 };
 struct Model::Here {
   Body &body;
-  Lane::Within lane;
+  DeviceStream::Within stream;
   Body *operator->() { return &body; }
 };
 
@@ -107,16 +107,16 @@ template <class Real> struct Model::Typed : Body {
 };
 
 Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {
-  auto lane = std::make_unique<Lane>();
-  const Lane::Within here(*lane);
+  auto stream = std::make_unique<DeviceStream>();
+  const DeviceStream::Within here(*stream);
   if (setup_.settings.text("dtype") == "f32")
     body_ = std::make_unique<Typed<float>>(setup_, weights_);
   else
     body_ = std::make_unique<Typed<double>>(setup_, weights_);
-  body_->lane = std::move(lane);
+  body_->stream = std::move(stream);
 }
 Model::~Model() = default;
-Model::Here Model::here() const { return {*body_, Lane::Within(*body_->lane)}; }
+Model::Here Model::here() const { return {*body_, DeviceStream::Within(*body_->stream)}; }
 
 void Model::set(const Learned &learned) { here()->set(learned); }
 Learned Model::get() const { return here()->get(); }

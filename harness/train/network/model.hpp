@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model being trained, with its numbers in device memory, in the type that the setting `dtype` names. On a GPU
-// several models run at the same time, each in its own stream (device/lane.hpp). Host types only.
+// several models run at the same time, each in its own stream (device/stream.hpp). Host types only.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"

@@ -6,7 +6,7 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(lanes)
+BOOST_AUTO_TEST_SUITE(streams)
 
 constexpr size_t n = 1000;
 
@@ -26,59 +26,59 @@ bool all_are(const Array<double> &x, double expected) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_put_into_one_runs_in_order_beside_the_others) {
-  std::vector<std::unique_ptr<Lane>> all;
+  std::vector<std::unique_ptr<DeviceStream>> all;
   std::vector<Array<double>> arrays;
   for (int i = 0; i < 3; ++i) {
-    all.push_back(std::make_unique<Lane>());
-    const Lane::Within here(*all.back());
+    all.push_back(std::make_unique<DeviceStream>());
+    const DeviceStream::Within here(*all.back());
     arrays.push_back(ones());
   }
   for (int round = 0; round < 10; ++round)
     for (size_t i = 0; i < all.size(); ++i) {
-      const Lane::Within here(*all[i]);
+      const DeviceStream::Within here(*all[i]);
       grow(arrays[i], double(i), 3);
     }
   for (size_t i = 0; i < all.size(); ++i) {
-    const Lane::Within here(*all[i]);
+    const DeviceStream::Within here(*all[i]);
     BOOST_TEST(all_are(arrays[i], 0x1p30 + double(i) * (0x1p30 - 1)));
   }
 }
 
-BOOST_AUTO_TEST_CASE(arrays_are_handed_out_again_in_their_own_lane_alone) {
+BOOST_AUTO_TEST_CASE(arrays_are_handed_out_again_in_their_own_stream_alone) {
   if (on_host) return; // where arrays are not kept
-  const Lane one, other;
+  const DeviceStream one, other;
   const void *first = nullptr;
   {
-    const Lane::Within here(one);
+    const DeviceStream::Within here(one);
     first = ones().data();
   }
   {
-    const Lane::Within here(other);
+    const DeviceStream::Within here(other);
     BOOST_TEST(ones().data() != first);
   }
-  const Lane::Within here(one);
+  const DeviceStream::Within here(one);
   const Array<double> again = ones();
   BOOST_TEST(again.data() == first);
 }
 
 BOOST_AUTO_TEST_CASE(they_nest_and_their_numbers_are_given_again) {
-  BOOST_TEST(recollect::lanes::number() == 0u);
+  BOOST_TEST(recollect::streams::number() == 0u);
   size_t of_first = 0;
   {
-    const Lane first;
-    const Lane::Within here(first);
-    of_first = recollect::lanes::number();
-    const Lane second;
+    const DeviceStream first;
+    const DeviceStream::Within here(first);
+    of_first = recollect::streams::number();
+    const DeviceStream second;
     {
-      const Lane::Within there(second);
-      BOOST_TEST(recollect::lanes::number() != of_first);
+      const DeviceStream::Within there(second);
+      BOOST_TEST(recollect::streams::number() != of_first);
     }
-    BOOST_TEST(recollect::lanes::number() == of_first);
+    BOOST_TEST(recollect::streams::number() == of_first);
   }
-  BOOST_TEST(recollect::lanes::number() == 0u);
-  const Lane next;
-  const Lane::Within here(next);
-  BOOST_TEST(recollect::lanes::number() == of_first);
+  BOOST_TEST(recollect::streams::number() == 0u);
+  const DeviceStream next;
+  const DeviceStream::Within here(next);
+  BOOST_TEST(recollect::streams::number() == of_first);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
