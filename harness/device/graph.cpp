@@ -35,7 +35,7 @@ struct Watching {
 
 } // namespace
 
-struct Replay::Graph {
+struct DeviceGraph::Graph {
   /// Null where something in the work cannot be recorded.
   static std::shared_ptr<Graph> of(const std::function<void()> &work) {
     const cudaStream_t stream = queue().cuda_stream();
@@ -65,7 +65,7 @@ struct Replay::Graph {
   cudaGraphExec_t started = nullptr;
 };
 
-void Replay::operator()(const Key &key, const std::function<void()> &work) {
+void DeviceGraph::operator()(const Key &key, const std::function<void()> &work) {
   replayed_ = false;
   if (!on_cuda || Kokkos::Tools::profileLibraryLoaded()) return work();
   if (key != key_) key_ = key, stage_ = Stage::watched, graph_.reset();
@@ -78,8 +78,8 @@ void Replay::operator()(const Key &key, const std::function<void()> &work) {
   if (!watching.host_was_needed()) stage_ = Stage::ready;
 }
 #else
-struct Replay::Graph {};
-void Replay::operator()(const Key &, const std::function<void()> &work) { work(); }
+struct DeviceGraph::Graph {};
+void DeviceGraph::operator()(const Key &, const std::function<void()> &work) { work(); }
 #endif
 
 } // namespace recollect

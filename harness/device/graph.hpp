@@ -11,7 +11,7 @@ namespace recollect {
 
 /// On CUDA, work is recorded as a graph and started as one from then on; elsewhere it is run every time. It runs
 /// where its kernels would, in the lane in force.
-class Replay {
+class DeviceGraph {
 public:
   /// All that kernels of the work depend on: sizes, and where their memory begins. What is done with equal keys is the same.
   using Key = std::vector<std::uintptr_t>;

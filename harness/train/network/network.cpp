@@ -72,7 +72,7 @@ public:
         ffn_(s_.integer("ffn")) {}
 
   /// Everything on which kernels of start() depend, if the layers are the same.
-  Replay::Key key() const {
+  DeviceGraph::Key key() const {
     return {
         std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), arena_.begin(), scratch_->begin(), size_t(B_), size_t(T_),
         size_t(left_.answers)};
@@ -322,7 +322,7 @@ int Network<Real>::start(const Array<Real> &parameters, const Texts &texts, cons
   arena_.reset();
   Pass<Real> pass(setup_, weights_, parameters, texts, gradient, start_, arena_, scratch_);
   if (gradient.extent(0))
-    replay_(pass.key(), [&pass] { pass.start(); });
+    graph_(pass.key(), [&pass] { pass.start(); });
   else
     pass.start();
   recollect::run<double>({"train::sum_up", 1, 256}, arena_, 0, SumUp{pass.left(), sums});

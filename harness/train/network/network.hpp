@@ -23,7 +23,7 @@ private:
   const Weights &weights_;
   Array<Real> start_; // of a head's mixer
   Arena arena_;
-  Replay replay_; // of a batch, forward and backward
+  DeviceGraph graph_; // of a batch, forward and backward
   std::shared_ptr<Arena> scratch_ = std::make_shared<Arena>();
 };
 

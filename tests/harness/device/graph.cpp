@@ -5,7 +5,7 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
-BOOST_AUTO_TEST_SUITE(replays)
+BOOST_AUTO_TEST_SUITE(graphs)
 
 /// x <- 2 x + 1 in three numbers, two kernels.
 void double_and_add(const Array<float> &x) {
@@ -17,12 +17,12 @@ void double_and_add(const Array<float> &x) {
 
 BOOST_AUTO_TEST_CASE(what_is_replayed_does_what_was_run) {
   const Array<float> x = uploaded<float>("x", 3, [](size_t i) { return double(i); });
-  Replay replay;
+  DeviceGraph graph;
   std::vector<double> expected{0, 1, 2};
   int asked = 0, replayed = 0;
   for (int run = 0; run < 6; ++run) {
-    replay({1}, [&] { double_and_add(x), ++asked; });
-    replayed += replay.replayed();
+    graph({1}, [&] { double_and_add(x), ++asked; });
+    replayed += graph.replayed();
     for (double &e : expected) e = 2 * e + 1;
     BOOST_TEST(download(x) == expected, boost::test_tools::per_element());
   }
@@ -33,15 +33,15 @@ BOOST_AUTO_TEST_CASE(what_is_replayed_does_what_was_run) {
 BOOST_AUTO_TEST_CASE(another_key_is_other_work) {
   const Array<float> x = uploaded<float>("x", 3, [](size_t i) { return double(i); }),
                      y = uploaded<float>("y", 3, [](size_t i) { return double(i); });
-  Replay replay;
-  for (const std::uintptr_t key : {1, 1, 1, 2, 1}) replay({key}, [&] { double_and_add(key == 1 ? x : y); });
+  DeviceGraph graph;
+  for (const std::uintptr_t key : {1, 1, 1, 2, 1}) graph({key}, [&] { double_and_add(key == 1 ? x : y); });
   BOOST_TEST(download(x) == (std::vector<double>{15, 31, 47}), boost::test_tools::per_element());
   BOOST_TEST(download(y) == (std::vector<double>{1, 3, 5}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(work_that_needs_the_host_is_never_recorded) {
   const Array<float> x = uploaded<float>("x", 1, [](size_t) { return 0.0; });
-  Replay waiting, sending, allocating, taking;
+  DeviceGraph waiting, sending, allocating, taking;
   Array<float>(allocated<float>("there from now on", 7));
   for (int run = 1; run < 5; ++run) {
     waiting({1}, [&] {
