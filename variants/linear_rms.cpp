@@ -52,7 +52,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const Real epsilon = call.params.real("epsilon");
   const int Dv = call.shape.Dv;
   const Array<Real> y = call.o, given = back.d.o, d_y = allocate(call, y.extent(0));
-  const Starts<Real> starts = decayed_sum_starts("linear_rms::backward", call, as_sum(call), true);
+  const ChunkStates<Real> starts = decayed_sum_chunk_states("linear_rms::backward", call, as_sum(call), true);
   Kokkos::parallel_for(
       "linear_rms::d_norm", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
         const Real *own = y.data() + t * Dv, *to = given.data() + t * Dv;

@@ -7,16 +7,16 @@
 namespace recollect {
 
 /// States at the starts of all chunks, as an algebra keeps them.
-template <class Real> struct Starts {
+template <class Real> struct ChunkStates {
   int chunks, C;
   size_t size; // of a state
   Array<Real> states;
   template <class Algebra>
-  Starts(const Call<Real> &call, const Algebra &algebra)
+  ChunkStates(const Call<Real> &call, const Algebra &algebra)
       : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),
         states(call.arena->template take<Real>(call.shape.heads() * chunks * size)) {}
   KOKKOS_FUNCTION Real *of(const Chunk &c) const { return states.data() + (c.head * chunks + c.first / C) * size; }
-  /// Unless it is there already (engine.hpp, left()).
+  /// Unless it is there already (engine.hpp, saved_states()).
   KOKKOS_FUNCTION void keep(const Team &team, const Chunk &c, const Real *state) const {
     Real *const to = of(c);
     if (to == state) return;

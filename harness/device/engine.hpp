@@ -33,13 +33,13 @@
 //   places                                      place(head, at) is where element `at` lies in the layer's layout: there it
 //                                               is loaded and stored on the way
 //   keeps_start                                 the layer's state stays as it was given: nothing is stored
-//   left()                                      where its reads keep the states at the chunks' starts (starts.hpp): phases carry
+//   saved_states()                                      where its reads keep the states at the chunks' starts (chunk_states.hpp): phases carry
 //                                               these there at once, and do not read where reads_nothing() but them
 //   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
 //   kind(), kinds, every_precision, usual_steps, reads_alone, threads, reading_threads, reading_teams, usual_alone
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
 // and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
-// run with reads that keep them has left (Starts).
+// run with reads that keep them has left (ChunkStates).
 //
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once
@@ -72,9 +72,9 @@ template <class Algebra, class = void> constexpr bool keeps_start = false;
 template <class Algebra> constexpr bool keeps_start<Algebra, std::enable_if_t<Algebra::keeps_start>> = true;
 
 /// Whether reads keep the states at the chunks' starts.
-template <class Algebra, class = void> constexpr bool leaves_starts = false;
+template <class Algebra, class = void> constexpr bool saves_states = false;
 template <class Algebra>
-constexpr bool leaves_starts<Algebra, std::void_t<decltype(std::declval<const Algebra &>().left())>> = true;
+constexpr bool saves_states<Algebra, std::void_t<decltype(std::declval<const Algebra &>().saved_states())>> = true;
 
 template <class Algebra> struct Streaming {
   using Real = typename Algebra::Real;
@@ -355,8 +355,9 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   const int most = window_chunks(chunks, heads, (summary_size + state_size) * sizeof(Real));
   Array<Real> states;
   bool reads = true;
-  if constexpr (leaves_starts<Algebra>)
-    if (algebra.left().size == state_size) states = algebra.left().states, reads = !algebra.reads_nothing();
+  if constexpr (saves_states<Algebra>)
+    if (algebra.saved_states().size == state_size)
+      states = algebra.saved_states().states, reads = !algebra.reads_nothing();
   const int kept = states.extent(0) ? chunks : most;
   if (!states.extent(0)) states = call.arena->template take<Real>(heads * most * state_size);
   Window<Real> w{0,

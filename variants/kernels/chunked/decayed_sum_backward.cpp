@@ -29,11 +29,11 @@ template <class State> struct InShortChunks : State {
 };
 
 /// The forward run, kept; its reads on request.
-template <class Number> struct DecayedSumStarts : InShortChunks<DecayedSumAlgebra<Number>> {
+template <class Number> struct DecayedSumSaving : InShortChunks<DecayedSumAlgebra<Number>> {
   using Base = DecayedSumAlgebra<Number>;
   using typename Base::Reading;
   using typename Base::Summary;
-  Starts<Number> starts;
+  ChunkStates<Number> starts;
   bool reads;
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &s) const { return reads ? Base::reading(s) : Reading{}; }
@@ -44,7 +44,7 @@ template <class Number> struct DecayedSumStarts : InShortChunks<DecayedSumAlgebr
     if (reads) Base::read(team, c, chunk, before, x);
   }
   static constexpr bool keeps_start = true;
-  const Starts<Number> &left() const { return starts; }
+  const ChunkStates<Number> &saved_states() const { return starts; }
   bool reads_nothing() const { return !reads; }
 };
 
@@ -57,7 +57,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
   using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, and of dz
   DecayedSumGradient<Real> d;
   Array<Real> v, d_o, d_v;
-  Starts<Real> starts;
+  ChunkStates<Real> starts;
   Array<Real> d_weight; // [B,H,T] of scale z_t . q_t, normalised
 
   struct Summarising {
@@ -273,19 +273,19 @@ private:
 };
 
 template <class Real>
-Starts<Real> decayed_sum_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
-                                bool reads, const Array<Real> &weights) {
+ChunkStates<Real> decayed_sum_chunk_states(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
+                                           bool reads, const Array<Real> &weights) {
   const Shape &s = call.shape;
   const DecayedSumAlgebra<Real> forward{
       {in, s.T, call.chunk, s.Dv, call.state, call.state_shape.size()}, call.v, call.o, weights};
-  const Starts<Real> starts(call, forward);
-  run_chunks(label + "::starts", call, DecayedSumStarts<Real>{forward, starts, reads});
+  const ChunkStates<Real> starts(call, forward);
+  run_chunks(label + "::chunk_states", call, DecayedSumSaving<Real>{forward, starts, reads});
   return starts;
 }
 
 template <class Real>
 void decayed_sum_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
-                      const DecayedSumGradient<Real> &d, const Starts<Real> &starts, const Array<Real> &d_o,
+                      const DecayedSumGradient<Real> &d, const ChunkStates<Real> &starts, const Array<Real> &d_o,
                       const Array<Real> &d_weight) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
@@ -356,22 +356,23 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
   const Call<Real> &call = back.call;
   if constexpr (std::is_same<Real, float>::value)
     if (run_static(label, back, in, d)) return;
-  if (!in.normalised) return decayed_sum_back(label, back, in, d, decayed_sum_starts(label, call, in, false), back.d.o);
+  if (!in.normalised)
+    return decayed_sum_back(label, back, in, d, decayed_sum_chunk_states(label, call, in, false), back.d.o);
   const Array<Real> weights = allocate(call, call.steps()), d_sum = allocate(call, call.o.extent(0));
-  const Starts<Real> starts = decayed_sum_starts(label, call, in, true, weights);
+  const ChunkStates<Real> starts = decayed_sum_chunk_states(label, call, in, true, weights);
   divided(back, in.floor, d.floor, weights, d_sum);
   decayed_sum_back(label, back, in, d, starts, d_sum, weights);
 }
 
-template Starts<float> decayed_sum_starts(const std::string &, const Call<float> &, const DecayedSum<float> &, bool,
-                                          const Array<float> &);
-template Starts<double> decayed_sum_starts(const std::string &, const Call<double> &, const DecayedSum<double> &, bool,
-                                           const Array<double> &);
+template ChunkStates<float> decayed_sum_chunk_states(const std::string &, const Call<float> &,
+                                                     const DecayedSum<float> &, bool, const Array<float> &);
+template ChunkStates<double> decayed_sum_chunk_states(const std::string &, const Call<double> &,
+                                                      const DecayedSum<double> &, bool, const Array<double> &);
 template void decayed_sum_back(const std::string &, const Pullback<float> &, const DecayedSum<float> &,
-                               const DecayedSumGradient<float> &, const Starts<float> &, const Array<float> &,
+                               const DecayedSumGradient<float> &, const ChunkStates<float> &, const Array<float> &,
                                const Array<float> &);
 template void decayed_sum_back(const std::string &, const Pullback<double> &, const DecayedSum<double> &,
-                               const DecayedSumGradient<double> &, const Starts<double> &, const Array<double> &,
+                               const DecayedSumGradient<double> &, const ChunkStates<double> &, const Array<double> &,
                                const Array<double> &);
 template void decayed_sum_vjp(const std::string &, const Pullback<float> &, DecayedSum<float>,
                               const DecayedSumGradient<float> &);

@@ -29,12 +29,12 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
 
 /// The chunks' starts; on request the outputs besides, to call.o, and with `weights` scale z_t . q_t.
 template <class Real>
-Starts<Real> decayed_sum_starts(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
-                                bool reads, const Array<Real> &weights = {});
+ChunkStates<Real> decayed_sum_chunk_states(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
+                                           bool reads, const Array<Real> &weights = {});
 /// From d_o, that of the sum, and d_weight, and back.d.state to back.d.v, back.d.state and the arrays of d.
 template <class Real>
 void decayed_sum_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
-                      const DecayedSumGradient<Real> &d, const Starts<Real> &starts, const Array<Real> &d_o,
+                      const DecayedSumGradient<Real> &d, const ChunkStates<Real> &starts, const Array<Real> &d_o,
                       const Array<Real> &d_weight = {});
 
 } // namespace recollect::variants

@@ -6,9 +6,9 @@
 namespace recollect::variants {
 
 template <class Real>
-Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
+ChunkStates<Real> delta_rule_chunk_states(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
   const WyAlgebra<Real> forward = wy_algebra(call, in);
-  const Starts<Real> starts(call, forward);
+  const ChunkStates<Real> starts(call, forward);
   run_chunks(label, call, WyStates<Real>{forward, starts});
   return starts;
 }
@@ -28,15 +28,16 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();
   const WyAlgebra<Real> forward = wy_algebra(call, in);
-  const KeptRule<Real> kept{Starts<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
-  run_chunks(label + "::starts", call, WyStarts<WyAlgebra<Real>>{forward, kept});
+  const KeptRule<Real> kept{ChunkStates<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
+  run_chunks(label + "::chunk_states", call, DeltaRuleSaving<WyAlgebra<Real>>{forward, kept});
   const WyAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv, call.q,
                                 call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
   run_chunks(label, call, adjoint, true);
 }
 
-template Starts<float> delta_rule_starts(const std::string &, const Call<float> &, const DeltaRule<float> &);
-template Starts<double> delta_rule_starts(const std::string &, const Call<double> &, const DeltaRule<double> &);
+template ChunkStates<float> delta_rule_chunk_states(const std::string &, const Call<float> &, const DeltaRule<float> &);
+template ChunkStates<double> delta_rule_chunk_states(const std::string &, const Call<double> &,
+                                                     const DeltaRule<double> &);
 template void delta_rule_vjp(const std::string &, const Pullback<float> &, const DeltaRule<float> &,
                              const DeltaRuleGradient<float> &);
 template void delta_rule_vjp(const std::string &, const Pullback<double> &, const DeltaRule<double> &,

@@ -31,6 +31,6 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
 
 /// The states at the starts of delta_rule(call)'s chunks, for any rule, in the layer's layout [Dv,Dk].
 template <class Real>
-Starts<Real> delta_rule_starts(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in);
+ChunkStates<Real> delta_rule_chunk_states(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in);
 
 } // namespace recollect::variants

@@ -12,12 +12,12 @@ namespace recollect::variants {
 
 /// What a forward run leaves.
 template <class Real> struct KeptRule {
-  Starts<Real> starts;
+  ChunkStates<Real> starts;
   Array<Real> X; // [B,H,T,F+V] W, or where the carry solved erase_t D(t-1,0) r_t, and the errors
 };
 
 /// `Base` is the forward run's algebra.
-template <class Base> struct WyStarts : Base {
+template <class Base> struct DeltaRuleSaving : Base {
   using Number = typename Base::Real;
   using typename Base::Summary;
   struct Reading {};
@@ -45,7 +45,7 @@ template <class Base> struct WyStarts : Base {
     kept.starts.keep(team, c, before);
   }
   static constexpr bool keeps_start = true;
-  const Starts<Number> &left() const { return kept.starts; }
+  const ChunkStates<Number> &saved_states() const { return kept.starts; }
   bool reads_nothing() const { return true; }
 
 private:
@@ -60,7 +60,7 @@ private:
 template <class Number> struct WyStates : WyAlgebra<Number> {
   using typename WyAlgebra<Number>::Summary;
   struct Reading {};
-  Starts<Number> starts;
+  ChunkStates<Number> starts;
 
   KOKKOS_FUNCTION void set_sizes() const {} // chunks are short: no kernels for usual sizes
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }

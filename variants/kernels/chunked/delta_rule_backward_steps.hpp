@@ -151,7 +151,7 @@ void delta_rule_vjp_by_steps(const std::string &label, const Pullback<Real> &bac
   call.chunk = std::min(call.chunk, most_stretch);
   const int F = call.shape.Dk, V = call.shape.Dv;
   stretches_vjp(label, call, back, RowsState<Real>{F, V}, RulePass<Real>{in}, RuleStepBack<Real>{in, d, V},
-                delta_rule_starts(label + "::starts", call, in));
+                delta_rule_chunk_states(label + "::chunk_states", call, in));
 }
 
 } // namespace recollect::variants

@@ -23,11 +23,11 @@ namespace recollect::variants {
 
 /// What a forward run leaves.
 template <class Real> struct KeptMomentum {
-  Starts<Real> starts;
+  ChunkStates<Real> starts;
   Array<Real> errors; // [B,H,T,V] e_t
 };
 
-template <class Number> struct MomentumStarts : MomentumAlgebra<Number> {
+template <class Number> struct MomentumSaving : MomentumAlgebra<Number> {
   using Base = MomentumAlgebra<Number>;
   using typename Base::Summary;
   struct Reading {};
@@ -42,7 +42,7 @@ template <class Number> struct MomentumStarts : MomentumAlgebra<Number> {
                        kept.errors.data() + this->step(c, 0) * V, V);
   }
   static constexpr bool keeps_start = true;
-  const Starts<Number> &left() const { return kept.starts; }
+  const ChunkStates<Number> &saved_states() const { return kept.starts; }
   bool reads_nothing() const { return false; }
 };
 
@@ -281,8 +281,8 @@ private:
 template <class Real> void momentum_vjp(const std::string &label, const Pullback<Real> &back) {
   const Call<Real> &call = back.call, &d = back.d;
   const MomentumAlgebra<Real> forward{HeadArrays<Real>(call), momentum(call)};
-  const KeptMomentum<Real> kept{Starts<Real>(call, forward), allocate(call, call.steps() * call.shape.Dv)};
-  run_chunks(label + "::starts", call, MomentumStarts<Real>{forward, kept});
+  const KeptMomentum<Real> kept{ChunkStates<Real>(call, forward), allocate(call, call.steps() * call.shape.Dv)};
+  run_chunks(label + "::chunk_states", call, MomentumSaving<Real>{forward, kept});
   run_chunks(label, call,
              MomentumAdjoint<Real>{forward, kept, d.o, d.q, d.k, d.v, d.alpha, d.state, Real(call.params.real("eta"))},
              true);

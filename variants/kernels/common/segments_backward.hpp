@@ -19,7 +19,7 @@ template <class State, class Pass, class Step> struct StretchAdjoint : State {
   static constexpr bool fetches = false;
   Pass pass;
   StepsBack<Real, Step> steps;
-  Starts<Real> starts;
+  ChunkStates<Real> starts;
 
   struct Summarising {};
   struct Carrying {};
@@ -82,7 +82,7 @@ private:
 /// Stretches are call.chunk steps long, those that `starts` are of.
 template <class State, class Pass, class Step, class Real>
 void stretches_vjp(const std::string &label, const Call<Real> &call, const Pullback<Real> &back, const State &state,
-                   const Pass &pass, const Step &step, const Starts<Real> &starts) {
+                   const Pass &pass, const Step &step, const ChunkStates<Real> &starts) {
   run_chunks(label, call, StretchAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
 }
 

@@ -9,16 +9,16 @@
 namespace recollect::variants {
 
 /// The forward run, kept.
-template <class Number, class Rule> struct ScanStarts : ScanAlgebra<Number, Rule> {
+template <class Number, class Rule> struct ScanSaving : ScanAlgebra<Number, Rule> {
   using Base = ScanAlgebra<Number, Rule>;
-  Starts<Number> starts;
+  ChunkStates<Number> starts;
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename Base::Summary &chunk,
                               const Number *before, Number *after, const typename Base::Reading &x) const {
     Base::copy(team, this->state_size(), before, this->own(starts.of(c)));
     if (after) Base::read(team, c, chunk, before, after, x); // nothing else carries the state
   }
   static constexpr bool keeps_start = true;
-  const Starts<Number> &left() const { return starts; }
+  const ChunkStates<Number> &saved_states() const { return starts; }
   bool reads_nothing() const { return true; }
 };
 
@@ -57,8 +57,8 @@ void scan_vjp(const std::string &label, const Pullback<Real> &back, const Rule &
   Call<Real> call = back.call;
   call.chunk = std::min(call.chunk, most_stretch);
   const ScanState<Real> state{HeadArrays<Real>(call), call.state_shape.columns};
-  const Starts<Real> starts(call, state);
-  run_chunks(label + "::starts", call, ScanStarts<Real, Rule>{{state, rule}, starts});
+  const ChunkStates<Real> starts(call, state);
+  run_chunks(label + "::chunk_states", call, ScanSaving<Real, Rule>{{state, rule}, starts});
   stretches_vjp(label, call, back, state, ScanPass<Rule>{rule, state.columns}, step, starts);
 }
 
