@@ -6,7 +6,7 @@
 //   S_t  = S'_t + beta_t (v_t - S'_t k_t) k_t^T
 //   o_t  = S_t q_t
 //
-// With the same lambda_t in every channel it is gated_delta_net. In the terms of wy.hpp, the key that is read is
+// With the same lambda_t in every channel it is gated_delta_net. In the terms of delta_rule.hpp, the key that is read is
 // lambda_t . k_t and the direction that is written is k_t. State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked
 // 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"

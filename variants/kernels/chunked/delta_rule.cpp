@@ -8,7 +8,7 @@ namespace recollect::variants {
 template <class Real> void delta_rule(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
   if constexpr (std::is_same<Real, float>::value)
     if (run_static(label, call, in)) return;
-  run_chunks(label, call, wy_algebra(call, in));
+  run_chunks(label, call, delta_rule_algebra(call, in));
 }
 
 template void delta_rule(const std::string &, const Call<float> &, const DeltaRule<float> &);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebra of wy.hpp.
+// The engine's algebra of delta_rule.hpp.
 //
 // What a chunk comes to is (I + L)^{-1} applied to both parts of the right hand side, U - W S_0, so that the carry is two
 // products. Where the chunks of a head come one after the other anyway, the solve is left to the carry, for U - W S_0 as
@@ -18,7 +18,7 @@ template <class Real> bool solves_ahead(const Call<Real> &call) {
   return !on_host && schedule_of(call) == Schedule::three_phase;
 }
 
-template <class Number> struct WyAlgebra {
+template <class Number> struct DeltaRuleAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = false;
@@ -45,7 +45,7 @@ template <class Number> struct WyAlgebra {
     Real *ends;              // [N,F] D(C,i) k_i
     Real *X, *r, *p, *k, *v; // rooms
   };
-  using Carrying = typename WyCarry<Real>::Rooms;
+  using Carrying = typename DeltaRuleState<Real>::Rooms;
   struct Reading {
     Decays<Real> decays;
     Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
@@ -66,7 +66,7 @@ template <class Number> struct WyAlgebra {
   KOKKOS_FUNCTION int width() const { return decays == 2 ? F : decays; }
   KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); } // that is read and written
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
-  KOKKOS_FUNCTION WyCarry<Real> across() const { return {most(), F, V, ahead, own_keys}; }
+  KOKKOS_FUNCTION DeltaRuleState<Real> across() const { return {most(), F, V, ahead, own_keys}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
   KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
@@ -227,7 +227,7 @@ template <class Number> struct WyAlgebra {
 
 protected:
   /// e_t of the chunk's writes, given the state: U - W S; and D(C,i) p_i.
-  KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
+  KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
     return {c.n * in.steps, chunk.X, ldx(), ends, F, chunk.X + F, ldx(), chunk.added};
   }
@@ -243,7 +243,7 @@ protected:
   }
 };
 
-template <class Real> WyAlgebra<Real> wy_algebra(const Call<Real> &call, const DeltaRule<Real> &in) {
+template <class Real> DeltaRuleAlgebra<Real> delta_rule_algebra(const Call<Real> &call, const DeltaRule<Real> &in) {
   const Shape &s = call.shape;
   return {
       in, s.T, call.chunk, s.Dk, s.Dv, call.q, call.v, call.o, call.state, call.state_shape.size(), solves_ahead(call)};

@@ -7,9 +7,9 @@ namespace recollect::variants {
 
 template <class Real>
 ChunkStates<Real> delta_rule_chunk_states(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
-  const WyAlgebra<Real> forward = wy_algebra(call, in);
+  const DeltaRuleAlgebra<Real> forward = delta_rule_algebra(call, in);
   const ChunkStates<Real> starts(call, forward);
-  run_chunks(label, call, WyStates<Real>{forward, starts});
+  run_chunks(label, call, DeltaRuleStates<Real>{forward, starts});
   return starts;
 }
 
@@ -27,11 +27,11 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();
-  const WyAlgebra<Real> forward = wy_algebra(call, in);
+  const DeltaRuleAlgebra<Real> forward = delta_rule_algebra(call, in);
   const KeptRule<Real> kept{ChunkStates<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
-  run_chunks(label + "::chunk_states", call, DeltaRuleSaving<WyAlgebra<Real>>{forward, kept});
-  const WyAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv, call.q,
-                                call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
+  run_chunks(label + "::chunk_states", call, DeltaRuleSaving<DeltaRuleAlgebra<Real>>{forward, kept});
+  const DeltaRuleAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv, call.q,
+                                       call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
   run_chunks(label, call, adjoint, true);
 }
 

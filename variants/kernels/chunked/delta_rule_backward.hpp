@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of wy.hpp's rule, one sub-step a token, a decay at most for all channels, values written along p_t. For a
+// Gradients of delta_rule.hpp's rule, one sub-step a token, a decay at most for all channels, values written along p_t. For a
 // chunk from S_0 to S_C ([F,V] here), with e_t its errors, A_ti = q_t . D(t,i) p_i and L_ti = erase_t r_t . D(t-1,i) p_i as
 // there, and dO and dS_C given:
 //
@@ -24,7 +24,7 @@ template <class Real> struct DeltaRuleGradient {
 };
 
 /// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d. Where channels decay, step by
-/// step (wy_vjp_steps.hpp). Logic error where the rule has sub-steps, or keys of its own without a lambda.
+/// step (delta_rule_backward_steps.hpp). Logic error where the rule has sub-steps, or keys of its own without a lambda.
 template <class Real>
 void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d);

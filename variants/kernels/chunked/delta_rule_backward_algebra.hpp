@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras of wy_vjp.hpp. The forward run keeps the chunks' starts, the errors and, where it solved for them,
+// The engine's algebras of delta_rule_backward.hpp. The forward run keeps the chunks' starts, the errors and, where it solved for them,
 // W = (I + L)^{-1} (erase_t D(t-1,0) r_t): the carry is then dS_0 = ... - W^T dE, and the solve for dY waits for no other
 // chunk. Where one key is read and written, r = p = k, its gradient is the sum of both.
 #pragma once
@@ -57,8 +57,8 @@ private:
 };
 
 /// The states alone.
-template <class Number> struct WyStates : WyAlgebra<Number> {
-  using typename WyAlgebra<Number>::Summary;
+template <class Number> struct DeltaRuleStates : DeltaRuleAlgebra<Number> {
+  using typename DeltaRuleAlgebra<Number>::Summary;
   struct Reading {};
   ChunkStates<Number> starts;
 
@@ -71,7 +71,7 @@ template <class Number> struct WyStates : WyAlgebra<Number> {
   static constexpr bool keeps_start = true;
 };
 
-template <class Number> struct WyAdjoint {
+template <class Number> struct DeltaRuleAdjoint {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = false;
@@ -98,7 +98,7 @@ template <class Number> struct WyAdjoint {
     Real *queries;       // [C,F] D(t,0) q_t
     Real *q, *r, *p, *o; // rooms
   };
-  using Carrying = typename WyCarry<Real>::Rooms;
+  using Carrying = typename DeltaRuleState<Real>::Rooms;
   struct Reading {
     Decays<Real> decays;
     Real *dA, *dL;                    // [C,C]
@@ -119,7 +119,7 @@ template <class Number> struct WyAdjoint {
   static constexpr bool reads_alone(int) { return true; }
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) { F = C = V = size, ahead = true, decays = kind; }
-  KOKKOS_FUNCTION WyCarry<Real> across() const { return {C, F, V, ahead, true}; }
+  KOKKOS_FUNCTION DeltaRuleState<Real> across() const { return {C, F, V, ahead, true}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
   KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
 
@@ -284,7 +284,7 @@ template <class Number> struct WyAdjoint {
 
 protected:
   /// dE of the chunk's steps, given the gradient of the state: plus D(C,i) p_i of it; and W.
-  KOKKOS_FUNCTION typename WyCarry<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
+  KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
     return {c.n, ends, F, kept.X.data() + step * ldx(), ldx(), chunk.dE, V, chunk.added};

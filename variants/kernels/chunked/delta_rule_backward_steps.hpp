@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of wy.hpp's rule where channels decay, one sub-step a token, step by step through stretches of a head that
+// Gradients of delta_rule.hpp's rule where channels decay, one sub-step a token, step by step through stretches of a head that
 // go side by side (stretches_vjp.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t, after
 // dS_t += do_t q_t^T:
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a state S [F,V] passes a chunk of N writes in the delta family (wy.hpp) and, backwards, its gradient (wy_vjp.hpp):
+// How a state S [F,V] passes a chunk of N writes in the delta family (delta_rule.hpp) and, backwards, its gradient (delta_rule_backward.hpp):
 //
 //   E <- solve(E + sign A S),   S <- D S + added - sign B^T E
 //
@@ -11,7 +11,7 @@
 
 namespace recollect::variants {
 
-template <class Real> struct WyCarry {
+template <class Real> struct DeltaRuleState {
   int N, F, V; // the most writes of a chunk
   bool apart;  // columns are: the solve does not wait for the carry
   bool adds;   // there is something added

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of variational.hpp's rule. What S does is a delta rule with erase key x_t and write direction a_t, whose
-// gradients wy_vjp.hpp has; around it, with b_t = A_t x_t, n_t = max(p_t . c_t, 1e-4) and o_t = S_t p_t / n_t:
+// gradients delta_rule_backward.hpp has; around it, with b_t = A_t x_t, n_t = max(p_t . c_t, 1e-4) and o_t = S_t p_t / n_t:
 //
 //   db = (da - (a . da) a) / |b|,   dn = - (dp . p) / n,   dp += dn c,   dc_i = sum_{t>=i} dn_t p_t
 //   df = (dx - (x . dx) x) / |f| + dc,   dw as df's through u = u_norm w / |w|

@@ -3,7 +3,7 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
-BOOST_AUTO_TEST_SUITE(wy_forms)
+BOOST_AUTO_TEST_SUITE(delta_rule_forms)
 
 BOOST_AUTO_TEST_CASE(errors_solve_one_triangular_system) {
   // 000 Eq 96-98 for the whole sequence: E = (I + diag(beta) strictly_lower(K K^T))^{-1} diag(beta) V, O = lower(Q K^T) E.

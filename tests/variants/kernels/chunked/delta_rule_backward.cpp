@@ -4,7 +4,7 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
-BOOST_AUTO_TEST_SUITE(wy_gradients)
+BOOST_AUTO_TEST_SUITE(delta_rule_gradients)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   // S_1 = b_1 v_1 k_1, e_2 = v_2 - a_2 S_1 k_2, S_2 = a_2 S_1 + b_2 e_2 k_2, o_2 = q_2 S_2 alone in the loss. What reaches
