@@ -52,7 +52,7 @@ template <class Real> Blocks<Real> experts(const Call<Real> &call) {
 
 template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("ffn_moe::recurrent", call, Routed<Real>{call.params.integer("topk"), experts(call), call.q},
-                    Sees::everything);
+                    CausalMask::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
   Kokkos::parallel_for("ffn_moe::parallel", over(call.steps()),

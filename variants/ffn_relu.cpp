@@ -11,14 +11,14 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  attend_one_by_one("ffn_relu::recurrent", call, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything);
+  attend_one_by_one("ffn_relu::recurrent", call, FixedKernel<Real, Kind::relu>{1, 1}, CausalMask::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  attend("ffn_relu::parallel", call, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything);
+  attend("ffn_relu::parallel", call, FixedKernel<Real, Kind::relu>{1, 1}, CausalMask::everything);
 }
 
 template <class Real> void backward(const Pullback<Real> &back) {
-  attend_vjp("ffn_relu::backward", back, FixedKernel<Real, Kind::relu>{1, 1}, Sees::everything);
+  attend_vjp("ffn_relu::backward", back, FixedKernel<Real, Kind::relu>{1, 1}, CausalMask::everything);
 }
 
 } // namespace

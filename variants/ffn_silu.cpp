@@ -16,14 +16,14 @@ template <class Real> struct Silu {
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real z, Real) const { return silu_slope(z); }
 };
 template <class Real> void recurrent(const Call<Real> &call) {
-  attend_one_by_one("ffn_silu::recurrent", call, Silu<Real>{}, Sees::everything);
+  attend_one_by_one("ffn_silu::recurrent", call, Silu<Real>{}, CausalMask::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  attend("ffn_silu::parallel", call, Silu<Real>{}, Sees::everything);
+  attend("ffn_silu::parallel", call, Silu<Real>{}, CausalMask::everything);
 }
 
 template <class Real> void backward(const Pullback<Real> &back) {
-  attend_vjp("ffn_silu::backward", back, Silu<Real>{}, Sees::everything);
+  attend_vjp("ffn_silu::backward", back, Silu<Real>{}, CausalMask::everything);
 }
 
 } // namespace

@@ -38,19 +38,20 @@ template <class Real> Swiglu<Real> kernel(const Call<Real> &call) {
   return {call.shape.T, call.shape.Dk, call.q, call.w};
 }
 template <class Real> void recurrent(const Call<Real> &call) {
-  attend_one_by_one("ffn_swiglu::recurrent", call, kernel(call), Sees::everything);
+  attend_one_by_one("ffn_swiglu::recurrent", call, kernel(call), CausalMask::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  attend("ffn_swiglu::parallel", call, kernel(call), Sees::everything);
+  attend("ffn_swiglu::parallel", call, kernel(call), CausalMask::everything);
 }
 
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
-  attend_vjp("ffn_swiglu::backward", back, kernel(call), Sees::everything);
+  attend_vjp("ffn_swiglu::backward", back, kernel(call), CausalMask::everything);
   Pullback<Real> gate = back;
   gate.call.k = call.w, gate.d.k = back.d.w;
   gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0)); // v has its own
-  attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}}, Sees::everything);
+  attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}},
+             CausalMask::everything);
   const Array<Real> d_q = back.d.q, added = gate.d.q;
   Kokkos::parallel_for(
       "ffn_swiglu::q", over(d_q.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_q(i) += added(i); });

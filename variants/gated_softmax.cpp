@@ -152,7 +152,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
   const Real scale = variants::scale(call);
   const ForgettingBySums<Real> logit = by_sums(call, scale);
   const CrossingSums<Real> crossing = crossing_sums(call);
-  const QueryFacts<Real> facts = attend_vjp("gated_softmax::backward", back, logit, Sees::through_self, crossing);
+  const QueryFacts<Real> facts = attend_vjp("gated_softmax::backward", back, logit, CausalMask::through_self, crossing);
   const Array<Real> d_q = back.d.q, d_k = back.d.k;
   Kokkos::parallel_for(
       "gated_softmax::scale", over(d_q.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_q(i) *= scale, d_k(i) *= scale; });

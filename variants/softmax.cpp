@@ -38,7 +38,7 @@ template <class Stored> void parallel_stored(const Call<float, Stored> &call) {
     return attention::DeviceRows<const Number>{reinterpret_cast<const Number *>(array.data()), s.T, width};
   };
   const attention::Operands<Op> in{rows(call.q, s.Dk), rows(call.k, s.Dk), rows(call.v, s.Dv)};
-  attention::forward("softmax::parallel", call, kernel(call), Sees::through_self, in,
+  attention::forward("softmax::parallel", call, kernel(call), CausalMask::through_self, in,
                      attention::WriteOutput<Number>{{reinterpret_cast<Number *>(call.o.data()), s.T, s.Dv}});
 }
 #endif

@@ -23,7 +23,7 @@ template <class Number, class Kernel, class Finish> struct Attend {
     const int T = loop.queries.count, begin = (blocks() - 1 - int(unit % blocks())) * loop.most_rows; // longest first
     const Range rows{begin, begin + loop.most_rows < T ? begin + loop.most_rows : T};
     loop.begin(team, rows.size(), room, sum, ld);
-    loop.gather(team, head, rows, {0, loop.sees == Sees::everything ? loop.keys.count : rows.end}, room, sum, ld);
+    loop.gather(team, head, rows, {0, loop.mask == CausalMask::everything ? loop.keys.count : rows.end}, room, sum, ld);
     finish(team, head, rows, sum, ld, room.peak, room.mass, stack);
   }
   size_t scratch() const {
@@ -60,7 +60,7 @@ auto attend_on_fragments(const std::string &label, const Call<float> &call, cons
   if constexpr (!attention::is_costly<Kernel>)
     attention::with_products(call, [&](auto op) {
       const size_t mark = call.arena->mark();
-      attention::forward(label, call, attention::compiled(loop.kernel), loop.sees,
+      attention::forward(label, call, attention::compiled(loop.kernel), loop.mask,
                          attention::operands<decltype(op)>(label, call, loop), finish.on_fragments());
       call.arena->release(mark);
     });
@@ -83,23 +83,24 @@ void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real
 }
 
 template <class Real, class Kernel>
-void attend(const std::string &label, const Call<Real> &call, const Kernel &kernel, Sees sees = Sees::through_self) {
+void attend(const std::string &label, const Call<Real> &call, const Kernel &kernel,
+            CausalMask mask = CausalMask::through_self) {
   const Shape &s = call.shape;
   attend(
       label, call,
-      key_loop(kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk),
+      key_loop(kernel, mask, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk),
       Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 
 /// The same as a plain loop over the queries: the definition.
 template <class Real, class Kernel> struct OneQueryAtATime {
   Kernel kernel;
-  Sees sees;
+  CausalMask mask;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const Kernel kappa = kernel;
     Real *p = h.work;
     for (int t = 0; t < h.T; ++t) {
-      const int seen = sees == Sees::everything ? h.T : sees == Sees::earlier ? t : t + 1;
+      const int seen = mask == CausalMask::everything ? h.T : mask == CausalMask::earlier ? t : t + 1;
       each(team, seen, [=](int i) { p[i] = kappa(h.index, t, i, dot(h.k(i), h.q(t), h.Dk)); });
       team.barrier();
       if (kernel.normalised()) soften(team, seen, p);
@@ -116,8 +117,8 @@ template <class Real, class Kernel> struct OneQueryAtATime {
 
 template <class Real, class Kernel>
 void attend_one_by_one(const std::string &label, const Call<Real> &call, const Kernel &kernel,
-                       Sees sees = Sees::through_self) {
-  each_head(label, call, call.shape.T, OneQueryAtATime<Real, Kernel>{kernel, sees});
+                       CausalMask mask = CausalMask::through_self) {
+  each_head(label, call, call.shape.T, OneQueryAtATime<Real, Kernel>{kernel, mask});
 }
 
 /// What the descriptors of all such layers share.

@@ -140,19 +140,19 @@ template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
 
 /// Every query through its keys, and then `finish`.
 template <class Op, class Kernel, class Finish>
-void forward(const std::string &label, const CallSettings &call, const Kernel &kernel, Sees sees,
+void forward(const std::string &label, const CallSettings &call, const Kernel &kernel, CausalMask mask,
              const Operands<Op> &in, const Finish &finish) {
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
     start(label, call,
-          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{in.q, in.k, in.v, int(call.shape.heads()), 1, sees, kernel,
+          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{in.q, in.k, in.v, int(call.shape.heads()), 1, mask, kernel,
                                                         finish});
   });
 }
 
 /// dq, dk and dv from what the queries left.
 template <class Op, class Kernel>
-void backward(const std::string &label, const Call<float> &call, const Kernel &kernel, Sees sees,
+void backward(const std::string &label, const Call<float> &call, const Kernel &kernel, CausalMask mask,
               const Operands<Op> &in, const Operand<Op> &d_o, const QueryFacts<float> &facts, const Rows<float> &dq,
               const Rows<float> &dk, const Rows<float> &dv) {
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
@@ -161,7 +161,7 @@ void backward(const std::string &label, const Call<float> &call, const Kernel &k
       start(label + name, call,
             Backward<Op, Fit::Dk, Fit::Dv, Kernel, float, decltype(of)::value>{
                 in.q, in.k, in.v, d_o, facts.normaliser.data(), facts.read.data(), device_rows(d_logits),
-                device_rows(d_values), int(call.shape.heads()), 1, sees, kernel});
+                device_rows(d_values), int(call.shape.heads()), 1, mask, kernel});
     };
     start_of("::queries", std::integral_constant<Of, Of::queries>(), dq, dv);
     if constexpr (keys_with_values<Fit::Dk, Fit::Dv>) {
@@ -181,8 +181,8 @@ template <class Visit> void with_products(const Call<float> &call, const Visit &
 /// Compiled in attention_forward_*.cpp, attention_backward_*.cpp and attention_chosen.cpp.
 #define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
   prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
-                                                              const Kernel &, Sees, const Operands<fragments::Op> &,   \
-                                                              const Finish &);
+                                                              const Kernel &, CausalMask,                              \
+                                                              const Operands<fragments::Op> &, const Finish &);
 #define RECOLLECT_ATTENTION_BACK(prefix, Op, Kernel)                                                                   \
   prefix template void backward<fragments::Op, Kernel>(const std::string &, const Call<float> &, const Kernel &, Sees, \
                                                        const Operands<fragments::Op> &,                                \

@@ -88,7 +88,7 @@ template <class Number, class Kernel, bool of_queries, class Gates = NoGates> st
 
 private:
   KOKKOS_FUNCTION Range others_of(Range own) const {
-    const bool all = block.loop.sees == Sees::everything;
+    const bool all = block.loop.mask == CausalMask::everything;
     if (of_queries) return {0, all ? block.loop.keys.count : own.end};
     return {all ? 0 : own.begin, block.loop.queries.count};
   }
@@ -125,9 +125,9 @@ bool gradients_on_fragments(const std::string &label, const Call<float> &call,
       const auto kernel = attention::compiled(loop.kernel);
       const attention::Operands<Op> in = attention::operands<Op>(label, call, loop);
       if (facts_are_missing && kernel.normalised())
-        attention::forward(label + "::masses", call, kernel, loop.sees, in,
+        attention::forward(label + "::masses", call, kernel, loop.mask, in,
                            LeaveFacts<float>{block.facts, block.d_o}.on_fragments());
-      attention::backward(label, call, kernel, loop.sees, in, attention::operand<Op>(label, call, block.d_o),
+      attention::backward(label, call, kernel, loop.mask, in, attention::operand<Op>(label, call, block.d_o),
                           block.facts, dq, dk, dv);
       call.arena->release(mark);
     });
@@ -150,11 +150,11 @@ void gradients_by_blocks(const std::string &label, const Call<Real> &call, const
 /// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
 template <class Real, class Kernel, class Gates = NoGates>
 QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back, const Kernel &kernel,
-                            Sees sees = Sees::through_self, const Gates &gates = {}) {
+                            CausalMask mask = CausalMask::through_self, const Gates &gates = {}) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const auto loop =
-      key_loop(kernel, sees, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk);
+      key_loop(kernel, mask, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk);
   const size_t kept = kernel.normalised() ? call.steps() : 0;
   const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
   const BlockGradient<Real, Kernel> block{loop, rows_of(back.d.o, s, s.Dv), facts};

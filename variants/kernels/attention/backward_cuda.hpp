@@ -52,7 +52,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Out, Of of> struct Backw
   const float *normaliser, *read;     // [heads of queries, queries], where weights are normalised
   DeviceRows<Out> d_logits, d_values; // dq or dk, and dv
   int heads, group;                   // of queries, and how many of them share a head of keys and values
-  Sees sees;
+  CausalMask mask;
   Kernel kernel;
 
   __host__ __device__ int own_count() const { return of_queries ? q.count : k.count; }
@@ -137,11 +137,12 @@ private:
     int begin, end;
   };
 
-  __device__ __forceinline__ int seen(int t) const { return keys_seen(sees, t, q.count, k.count); }
+  __device__ __forceinline__ int seen(int t) const { return keys_seen(mask, t, q.count, k.count); }
   /// Of which some pair with a row of the block counts.
   __device__ Range others_of(int first) const {
     if (of_queries) return {0, seen(min(first + rows, q.count) - 1)};
-    return {sees == Sees::everything ? 0 : min(q.count, sees == Sees::earlier ? first + 1 : first), q.count};
+    return {mask == CausalMask::everything ? 0 : min(q.count, mask == CausalMask::earlier ? first + 1 : first),
+            q.count};
   }
   __device__ size_t other_head(size_t head, int nth) const { return of_queries ? head / group : head * group + nth; }
 

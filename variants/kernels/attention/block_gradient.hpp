@@ -78,8 +78,8 @@ template <class Number, class Kernel> struct BlockGradient {
 
   /// Of these rows, the keys among these that they see.
   KOKKOS_FUNCTION tile::Staircase seen(Range rows, Range keys) const {
-    if (loop.sees == Sees::everything) return {};
-    return {rows.begin - keys.begin + (loop.sees == Sees::earlier ? 0 : 1), 1};
+    if (loop.mask == CausalMask::everything) return {};
+    return {rows.begin - keys.begin + (loop.mask == CausalMask::earlier ? 0 : 1), 1};
   }
 
   /// Between barriers: p and dz of a block.

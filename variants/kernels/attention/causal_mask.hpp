@@ -5,6 +5,6 @@
 namespace recollect::variants {
 
 /// The keys that query t sees: i < t, i <= t, or all of them.
-enum class Sees { earlier, through_self, everything };
+enum class CausalMask { earlier, through_self, everything };
 
 } // namespace recollect::variants

@@ -137,7 +137,7 @@ template <class Real, class Kernel>
 void write_by_chunks(const std::string &label, const Call<Real> &call, const Kernel &kernel, Inverse inverse,
                      const Array<Real> &u) {
   const Shape &s = call.shape;
-  KeyLoop<Real, Kernel> loop = key_loop(kernel, Sees::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk),
+  KeyLoop<Real, Kernel> loop = key_loop(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk),
                                         rows_of(u, s, s.Dv), call.chunk);
   loop.most_rows = call.chunk, loop.most_keys = std::max(loop.most_keys, call.chunk); // a chunk is never cut
   const WriteByChunks<Real, Kernel> write{loop, inverse, HeadArrays<Real>(call)};
@@ -151,8 +151,8 @@ template <class Real, class Kernel>
 void read_back(const std::string &label, const Call<Real> &call, const Kernel &kernel, const Array<Real> &u) {
   const Shape &s = call.shape;
   attend(label, call,
-         key_loop(kernel, Sees::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv),
-                  call.chunk),
+         key_loop(kernel, CausalMask::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk),
+                  rows_of(u, s, s.Dv), call.chunk),
          Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 

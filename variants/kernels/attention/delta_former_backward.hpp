@@ -114,7 +114,7 @@ Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Ke
                       const Array<Real> &normaliser, const Array<Real> &e) {
   const Shape &s = call.shape;
   const Rows<Real> asked = rows_of(empty_u(call), s, s.Dv);
-  const SolveBack<Real, Kernel> solve{key_loop(kernel, Sees::earlier, rows_of(call.w, s, s.Dk),
+  const SolveBack<Real, Kernel> solve{key_loop(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk),
                                                rows_of(call.k, s, s.Dk), rows_of(e, s, s.Dv), call.chunk),
                                       normaliser, call.beta, asked};
   Stack<Real> size;
@@ -167,7 +167,7 @@ void write_vjp(const std::string &label, const Pullback<Real> &back, const Kerne
                    overlap = rows_of(empty_u(call), s, s.Dv);
   const size_t kept = kernel.normalised() ? call.steps() : 0;
   const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
-  const auto loop = key_loop(kernel, Sees::earlier, w, k, written, call.chunk);
+  const auto loop = key_loop(kernel, CausalMask::earlier, w, k, written, call.chunk);
   attend(label + "::overlap", call, loop, Overlaps<Real>{overlap, facts.normaliser});
   const Rows<Real> asked = solve_back(label, call, kernel, facts.normaliser, e);
   write_gradients(label, back, e);

@@ -40,7 +40,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Finish> struct Forward {
 
   DeviceRows<const Element> q, k, v;
   int heads, group;
-  Sees sees;
+  CausalMask mask;
   Kernel kernel;
   Finish finish;
 
@@ -98,7 +98,7 @@ private:
     }
   };
 
-  __device__ __forceinline__ int seen(int t) const { return keys_seen(sees, t, q.count, k.count); }
+  __device__ __forceinline__ int seen(int t) const { return keys_seen(mask, t, q.count, k.count); }
 
   __device__ __forceinline__ void load_keys(size_t head, int key, Element *k_tile, Element *v_tile) const {
     copy_rows<Element, keys, Dk, pitch_k, threads>(k, head, key, k_tile);

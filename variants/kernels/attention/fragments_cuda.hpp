@@ -133,9 +133,9 @@ template <class T> __device__ __forceinline__ void put_two(T *to, int column, in
 }
 
 /// How many keys the query sees: the first ones.
-__device__ __forceinline__ int keys_seen(Sees sees, int t, int queries, int keys) {
+__device__ __forceinline__ int keys_seen(CausalMask mask, int t, int queries, int keys) {
   if (t >= queries) return 0;
-  return sees == Sees::everything ? keys : min(keys, sees == Sees::earlier ? t : t + 1);
+  return mask == CausalMask::everything ? keys : min(keys, mask == CausalMask::earlier ? t : t + 1);
 }
 
 } // namespace recollect::variants::attention

@@ -37,7 +37,7 @@ template <class Number, class Kernel, class Gates> struct JointGradient {
     for (size_t i = 0; i < size_t(dv.count) * V; ++i) dv.at(own, 0)[i] = 0;
     for (int at = int(share) * loop.most_rows; at < T; at += shares * loop.most_rows) {
       const Range rows{at, at + loop.most_rows < T ? at + loop.most_rows : T};
-      const int seen = loop.sees == Sees::everything ? dk.count : rows.end;
+      const int seen = loop.mask == CausalMask::everything ? dk.count : rows.end;
       const tile::Matrix<Real> q = tile::rows<Real>(loop.queries.at(head, at), D),
                                d_o = tile::rows<Real>(block.d_o.at(head, at), V);
       each_block(seen, [&](Range keys) {

@@ -119,7 +119,7 @@ template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real
 template <class Number, class Kernel> struct KeyLoop {
   using Real = Number;
   Kernel kernel;
-  Sees sees;
+  CausalMask mask;
   Rows<Real> queries, keys, values;
   int most_rows, most_keys;      // of a block
   Columns<Real> by_columns = {}; // the keys, where that pays
@@ -156,7 +156,8 @@ template <class Number, class Kernel> struct KeyLoop {
     const int n = block.size(), first = rows.begin - block.begin, width = values.width;
     const std::ptrdiff_t ld = tile::pitch<Real>(most_keys);
     tile::Product<Real> scores{q, k, queries.width};
-    if (sees != Sees::everything) scores.wanted = tile::Staircase{sees == Sees::earlier ? first : first + 1, 1};
+    if (mask != CausalMask::everything)
+      scores.wanted = tile::Staircase{mask == CausalMask::earlier ? first : first + 1, 1};
     tile::gemm(team, rows.size(), n, Real(1), scores, tile::Product<Real>{}, Real(0), x.p, ld);
     team.barrier();
     const Kernel kappa = kernel;
@@ -200,7 +201,7 @@ template <class Number, class Kernel> struct KeyLoop {
       team.barrier();
       weigh(team, head, rows, block, q, k, x, sum, lds);
       tile::Product<Real> read{tile::rows<Real>(x.p, tile::pitch<Real>(most_keys)), v, block.size()};
-      if (sees != Sees::everything) read.given = tile::Staircase{rows.begin - begin + 1, 1};
+      if (mask != CausalMask::everything) read.given = tile::Staircase{rows.begin - begin + 1, 1};
       tile::gemm(team, rows.size(), values.width, Real(1), read, tile::Product<Real>{}, Real(1), sum, lds);
       team.barrier();
     }
@@ -210,10 +211,10 @@ template <class Number, class Kernel> struct KeyLoop {
 /// A loop with blocks for this chunk length: a chunk is a block of queries, and long enough blocks of keys that the
 /// weights of a block come out of the first-level cache, or half of a GPU's shared memory.
 template <class Real, class Kernel>
-KeyLoop<Real, Kernel> key_loop(const Kernel &kernel, Sees sees, Rows<Real> queries, Rows<Real> keys, Rows<Real> values,
-                               int chunk) {
+KeyLoop<Real, Kernel> key_loop(const Kernel &kernel, CausalMask mask, Rows<Real> queries, Rows<Real> keys,
+                               Rows<Real> values, int chunk) {
   const int rows = std::min(queries.count, on_host ? chunk : std::min(chunk, int(256 / sizeof(Real))));
-  return {kernel, sees, queries, keys, values, rows, std::min(keys.count, on_host ? 2 * chunk : rows)};
+  return {kernel, mask, queries, keys, values, rows, std::min(keys.count, on_host ? 2 * chunk : rows)};
 }
 
 } // namespace recollect::variants
