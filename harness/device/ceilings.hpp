@@ -18,7 +18,7 @@ struct Ceilings {
   /// The best of what there is of it; a rate of 0 where nothing was measured.
   Ceiling best(const std::string &of) const;
   double bytes_per_second() const { return best("bytes").per_second; }
-  /// Of matrix products in this arithmetic. Exact float32 may also go through TF32 three times (tile_cuda.hpp), if that
+  /// Of matrix products in this arithmetic. Exact float32 may also go through TF32 three times (tile/cuda.hpp), if that
   /// is faster. Of arrays in bf16 and f16: of products in bf16, which tensor cores make at one rate, else of float32.
   double flops_per_second(Real real, Math math) const;
   /// Keeps the better rate of each kernel and size.

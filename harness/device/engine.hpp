@@ -33,13 +33,14 @@
 //   places                                      place(head, at) is where element `at` lies in the layer's layout: there it
 //                                               is loaded and stored on the way
 //   keeps_start                                 the layer's state stays as it was given: nothing is stored
-//   saved_states()                                      where its reads keep the states at the chunks' starts (chunk_states.hpp): phases carry
-//                                               these there at once, and do not read where reads_nothing() but them
+//   saved_states()                              where its reads save the states at the chunks' starts (chunk_states.hpp):
+//                                               the state passing of `three_phase` writes them there itself, and the read
+//                                               phase is left out where it computes nothing else (reads_nothing())
 //   has_sizes(size), set_sizes(size, kind),     if it is to be compiled for usual sizes, too (usual.hpp)
 //   kind(), kinds, every_precision, usual_steps, reads_alone, threads, reading_threads, reading_teams, usual_alone
 // An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
-// and its reads are the gradients of what the chunk takes. It is given the states at the chunks' starts, which a forward
-// run with reads that keep them has left (ChunkStates).
+// and its reads are the gradients of the chunk's inputs. It takes the states at the chunks' starts (ChunkStates), which
+// an earlier forward pass has saved.
 //
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once

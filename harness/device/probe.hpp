@@ -5,7 +5,7 @@
 
 namespace recollect {
 
-/// tile.hpp's choice for the device, or its plain loops (tile_portable.hpp), which no host and few GPUs choose.
+/// tile.hpp's choice for the device, or its plain loops (tile/portable.hpp), which no host and few GPUs choose.
 enum class Loops { best, plain };
 
 /// A [m,k] B [k,n] by tile::gemm, row-major. B may be given transposed, as [n,k].

@@ -98,7 +98,7 @@ def cuts(words, folder, journal, said):
     disk, states = Disk(), {}
 
     def cut(length):
-        for left in disk.saved_states():
+        for left in disk.left():
             state = tuple(sorted((os.path.basename(path), data) for path, data in left.items()))
             states[state] = max(length, states.get(state, 0))
 

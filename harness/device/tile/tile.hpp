@@ -3,7 +3,7 @@
 // around: the caller places team.barrier() between dependent steps.
 //
 // One signature, three implementations: register blocks of vectors on the host (tile_host.cpp), matrix instructions of
-// a warp on CUDA (tile_cuda.hpp), plain loops elsewhere.
+// a warp on CUDA (tile/cuda.hpp), plain loops elsewhere.
 #pragma once
 #include "harness/device/device.hpp"
 #include "harness/device/prefix_solve.hpp"
@@ -18,7 +18,7 @@ namespace recollect::tile {
 template <class Real> constexpr bool in_registers = on_host &&std::is_floating_point_v<Real>;
 
 /// Distance between the rows of a scratch array of this width: on a GPU an odd multiple of a quarter of its banks of
-/// shared memory, so that the elements which a warp takes to a product (tile_cuda.hpp) lie in different ones.
+/// shared memory, so that the elements which a warp takes to a product (tile/cuda.hpp) lie in different ones.
 template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
   constexpr int quarter = 32 / sizeof(Real);
   return on_host ? width : ((width + quarter - 1) / quarter | 1) * quarter;

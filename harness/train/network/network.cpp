@@ -88,7 +88,7 @@ public:
     unembed(dx);
     each_row("train::squares", int(left_.squares.extent(0)), Squares<Real>::block, Squares<Real>{g_, left_.squares});
   }
-  const Left &saved_states() const { return left_; }
+  const Left &left() const { return left_; }
 
 private:
   bool wanted() const { return g_.extent(0) > 0; }
@@ -325,8 +325,8 @@ int Network<Real>::start(const Array<Real> &parameters, const Texts &texts, cons
     graph_(pass.key(), [&pass] { pass.start(); });
   else
     pass.start();
-  recollect::run<double>({"train::sum_up", 1, 256}, arena_, 0, SumUp{pass.saved_states(), sums});
-  return pass.saved_states().answers;
+  recollect::run<double>({"train::sum_up", 1, 256}, arena_, 0, SumUp{pass.left(), sums});
+  return pass.left().answers;
 }
 
 template <class Real>

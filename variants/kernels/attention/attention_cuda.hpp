@@ -184,8 +184,8 @@ template <class Visit> void with_products(const Call<float> &call, const Visit &
                                                               const Kernel &, CausalMask,                              \
                                                               const Operands<fragments::Op> &, const Finish &);
 #define RECOLLECT_ATTENTION_BACK(prefix, Op, Kernel)                                                                   \
-  prefix template void backward<fragments::Op, Kernel>(const std::string &, const Call<float> &, const Kernel &, Sees, \
-                                                       const Operands<fragments::Op> &,                                \
+  prefix template void backward<fragments::Op, Kernel>(const std::string &, const Call<float> &, const Kernel &,       \
+                                                       CausalMask, const Operands<fragments::Op> &,                    \
                                                        const Operand<fragments::Op> &, const QueryFacts<float> &,      \
                                                        const Rows<float> &, const Rows<float> &, const Rows<float> &);
 RECOLLECT_ATTENTION(extern, Exact, Softmax, WriteOutput<float>)

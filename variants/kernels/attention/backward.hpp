@@ -5,7 +5,7 @@
 //
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// Of a short sequence a GPU's team holds all pairs (whole_gradient.hpp). Else its many teams meet every pair twice and
+// Of a short sequence a GPU's team holds all pairs (single_block_gradient.hpp). Else its many teams meet every pair twice and
 // add nothing that another adds to: where there are normalisers, queries gather them first; a block of queries then
 // gathers dq; a block of keys goes through the queries that see it for dk and dv, on tensor cores where those serve
 // (attention_cuda.hpp). A host's few meet it once (joint_gradient.hpp).

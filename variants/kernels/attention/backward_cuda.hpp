@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of attention_forward_cuda.hpp's attention (after Dao et al. 2022, arXiv:2205.14135, Appendix B), from what
+// Gradients of forward_cuda.hpp's attention (after Dao et al. 2022, arXiv:2205.14135, Appendix B), from what
 // a forward pass left of each query: the logarithm of its mass of exponentials m_t, and read_t = do_t . o_t.
 //
 //   z_ti = q_t . k_i,   dp_ti = do_t . v_i

@@ -5,7 +5,7 @@
 //                         dz_ti = slope_ti dp_ti                         not:        p_ti = l_ti
 //
 // with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. A kernel has besides
-// (key_loop.hpp), l being what it returned:
+// (online_softmax.hpp), l being what it returned:
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
 //   static constexpr bool steady = true;   where that is the same for all pairs
 // Where logits depend on more than z, `gates` sees dz of every block, as CrossingSums does (crossing_sums.hpp), and is copied for

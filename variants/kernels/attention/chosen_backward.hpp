@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of attention to the blocks chosen (blocks.hpp), the choice held fixed: p and dz of attention_vjp.hpp, of the
+// Gradients of attention to the blocks chosen (blocks.hpp), the choice held fixed: p and dz of backward.hpp, of the
 // pairs that were read alone. A query finds its blocks, gathers its normaliser, where there is one, and then dq; a block of
 // keys goes through the queries that chose it for dk and dv.
 #pragma once

@@ -3,7 +3,7 @@
 // them up):
 //
 //   z(t,i) = q_t . k_i,   p(t,i) = kernel(head, t, i, z), 0 where query t does not see key i
-//   sum_t = sum_i p(t,i) v_i; a normalised kernel returns a logit, and p is its softmax (key_loop.hpp)
+//   sum_t = sum_i p(t,i) v_i; a normalised kernel returns a logit, and p is its softmax (online_softmax.hpp)
 //
 // A warp takes 16 `tiles` queries through the keys, `keys` at a time, while the next are copied to shared memory.
 // Scores, weights and sums stay in its registers: results of q k^T lie as the first operand of p v takes them. The

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forward and the backward kernels of attention share (attention_forward_cuda.hpp,
-// attention_backward_cuda.hpp): rows in device memory, a warp's rows of results, exponentials, and rows computed one by
+// What the forward and the backward kernels of attention share (forward_cuda.hpp,
+// backward_cuda.hpp): rows in device memory, a warp's rows of results, exponentials, and rows computed one by
 // one.
 #pragma once
 #ifdef __CUDACC__

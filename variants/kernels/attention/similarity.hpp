@@ -44,7 +44,7 @@ template <class Real> struct AnyKernel {
 /// One chosen while it is compiled, for inner loops: no choice and no division there.
 template <class Real, Kind kind> struct FixedKernel {
   static constexpr bool steady = kind == Kind::linear || kind == Kind::softmax; // (block_gradient.hpp)
-  static constexpr bool proportional = steady;                                  // (attention_fragments_cuda.hpp)
+  static constexpr bool proportional = steady;                                  // (fragments_cuda.hpp)
   Real factor;
   FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }

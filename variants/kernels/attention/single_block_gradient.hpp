@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention_vjp.hpp's gradients where a team holds all pairs of a head: it meets them once, and needs no normalisers from
+// backward.hpp's gradients where a team holds all pairs of a head: it meets them once, and needs no normalisers from
 // elsewhere.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"

@@ -20,7 +20,7 @@ RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const til
 }
 
 /// S and z of the engine's algebras, and how a chunk carries them: those of the sum, and of its gradient
-/// (decayed_sum_vjp.hpp), which decays alike on its way back.
+/// (decayed_sum_backward.hpp), which decays alike on its way back.
 template <class Number> struct DecayedState {
   using Real = Number;
   static constexpr bool carries_by_reading = false;

@@ -267,7 +267,7 @@ private:
     }
   };
 #if __CUDA_ARCH__ >= 800
-  /// The same as a product's results (tile_cuda.hpp).
+  /// The same as a product's results (tile/cuda.hpp).
   struct Weighed {
     const Decays &d;
     const Reads &reads;

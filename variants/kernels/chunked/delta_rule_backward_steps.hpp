@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of delta_rule.hpp's rule where channels decay, one sub-step a token, step by step through stretches of a head that
-// go side by side (stretches_vjp.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t, after
+// go side by side (segments_backward.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t, after
 // dS_t += do_t q_t^T:
 //
 //   dq_t = S_t^T do_t,   d lambda_t = diag(S_{t-1}^T dS_t),   dp_t = dS_t^T e_t,   dr_t = - erase_t S_{t-1}^T g_t

@@ -2,7 +2,7 @@
 // Gradients by the recurrence itself, for layers whose chunks have no adjoint algebra: S_t = f(S_{t-1}, x_t) and o_t =
 // g(S_t, x_t), one step after the other, forth and back. States are kept where stretches of about sqrt(T) steps start,
 // and within the stretch that is being gone back through, which is run anew: 2 sqrt(T) states a head, two forward runs.
-// Where a stretch's part of dS can be known before the rest (stretches_vjp.hpp), stretches go side by side.
+// Where a stretch's part of dS can be known before the rest (segments_backward.hpp), stretches go side by side.
 //
 // A layer supplies a step, a functor that has
 //   scratch()                                        reals that it works with

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of layers whose gradient of the state, dS, goes back across steps linearly and meets no state on its way: what
 // comes after a stretch of steps reaches its start by a map that the inputs alone make. All stretches of a head know
-// theirs at once; then each is gone back through step by step (recurrent_vjp.hpp) from its end's dS, its states run anew
+// theirs at once; then each is gone back through step by step (recurrent_backward.hpp) from its end's dS, its states run anew
 // from those at its start, which a forward run has kept. A host, whose schedule is not to show in the bits, carries dS by
 // those steps, too, some rows to a thread.
 #pragma once
@@ -12,7 +12,7 @@ namespace recollect::variants {
 
 /// An adjoint algebra (engine.hpp), whose chunks are the stretches. State supplies summaries and carry, pass(team, head,
 /// chunk, do of the head, summary) the summary of a stretch, pass.carry(head, chunk, do of the head, i, row i of dS) takes
-/// the row across it with Step's operations, and Step is recurrent_vjp.hpp's.
+/// the row across it with Step's operations, and Step is recurrent_backward.hpp's.
 template <class State, class Pass, class Step> struct StretchAdjoint : State {
   using Real = typename State::Real;
   static constexpr bool carries_by_reading = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of mlp_memory.hpp's definition, step by step (recurrent_vjp.hpp). With rows [b_j, a_j] of M_{t-1}, h = B k_t, a =
+// Gradients of mlp_memory.hpp's definition, step by step (recurrent_backward.hpp). With rows [b_j, a_j] of M_{t-1}, h = B k_t, a =
 // act(h), e the loss's gradient at A^T a, u = A e and s = act'(h), the step is G_j = [u_j s_j k_t, a_j e], and back from D, the
 // gradient of what is added, with its input part D_b and its output part D_a:
 //
