@@ -19,7 +19,7 @@
 // Shared lookups (000 Eq 111 with lookups of their own, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over
 // the heads, 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t), for all of them. A head's beta may be negative.
 //
-// State: none that is finite; every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
+// No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
 // D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it
 // loses digits where powers of A grow (repeated keys).
 //

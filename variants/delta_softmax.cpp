@@ -5,7 +5,7 @@
 //   o_t = sum_{i<=t} softmax_{i<=t}(scale k_i . q_t / tau) u_i
 //
 // DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on exactly the weight 1 of
-// old values is taken out, however dissimilar their keys. State: none that is finite; every k and u is kept. Cost of
+// old values is taken out, however dissimilar their keys. No finite state: every k and u is kept. Cost of
 // token t: 4 t (Dk + Dv) flops. Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
 #include "variants/kernels/attention/delta_former_backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"

@@ -3,7 +3,7 @@
 //
 //   o_t = sum_{i<=t} exp(scale q_t . k_i / tau) v_i,   scale = 1/sqrt(Dk)
 //
-// State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
+// No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"
 #include <cmath>

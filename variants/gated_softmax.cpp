@@ -4,7 +4,7 @@
 //
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale q_t . k_i) prod_{j=i+1..t} alpha_j,   scale = 1/sqrt(Dk)
 //
-// normalised over i <= t, so that alpha = 1 is softmax attention. State: none that is finite. Cost of token t: 2 t (Dk
+// normalised over i <= t, so that alpha = 1 is softmax attention. No finite state. Cost of token t: 2 t (Dk
 // + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with their
 // rounding carried along, because a short product late in a long sequence is a small difference of large sums.
 //

@@ -7,7 +7,7 @@
 //   o_t = M0 = vbar - M1 xbar,   M1 = cov(v, x) (cov(x, x) + ridge / sum s)^{-1},   bars and covariances weighted by s
 //
 // The ridge is on the slopes alone (003 has none): up to t = Dk the equations are singular without it, and a penalised
-// constant would bend Eq 54. State: none that is finite. Cost of token t: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops slopes
+// constant would bend Eq 54. No finite state. Cost of token t: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops slopes
 // a value (p = 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as
 // values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. Queries far
 // from the first key for their neighbours' spread look at all keys again.

@@ -7,7 +7,7 @@
 //
 // G_t holds the block of t itself, read causally and never scored (its mean would need later keys), and the topk - 1
 // best of the complete blocks before it, ties to the earlier block (blocks.hpp). The papers' Eq 25-27 leave the current
-// block open. The choice is discontinuous: where two scores nearly tie, rounding decides, and gradients go through what was chosen. State: none that is finite.
+// block open. The choice is discontinuous: where two scores nearly tie, rounding decides, and gradients go through what was chosen. No finite state.
 // Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
 #include "variants/kernels/attention/chosen_backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"

@@ -4,7 +4,7 @@
 //
 //   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
 //
-// State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates
+// No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates
 // the kernel through `features` rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
 // 2 Dv) flops a token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
 // exact.

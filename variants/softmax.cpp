@@ -4,7 +4,7 @@
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) = exp(scale q_t . k_i) / sum_{j<=t} exp(scale q_t . k_j)
 //   scale = 1/sqrt(Dk)
 //
-// State: none that is finite; every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
+// No finite state: every key and value is kept. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 // Parallel form: tiles of queries x keys with an online normaliser, never a T x T matrix.
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"

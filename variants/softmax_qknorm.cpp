@@ -4,7 +4,7 @@
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale x_t . y_i),   scale = 1/sqrt(Dk)
 //   x_t = q_t / |q_t|,   y_i = k_i / |k_i|
 //
-// A zero vector stays zero. State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
+// A zero vector stays zero. No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"
 #include "variants/kernels/common/unit_rows.hpp"

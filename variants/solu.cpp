@@ -4,7 +4,7 @@
 //   o_t = sum_{i<=t} kappa(k_i, q_t) v_i,   kappa = z exp(z / tau),   z = scale q_t . k_i
 //
 // The linear and the exponential kernel multiplied; like both a positive definite one, and not normalised.
-// State: none that is finite. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
+// No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 #include "variants/kernels/attention/backward.hpp"
 #include <cmath>
 

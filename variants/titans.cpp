@@ -63,7 +63,7 @@ Variant titans() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.forms[0].vjp = {backward<float>, backward<double>};
-  v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv], Z [width,Dk+Dv]";
+  v.layout = "one row per hidden unit: input weights (Dk), then output weights (Dv): M [width,Dk+Dv], Z [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{2 * hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = empty_memory;
   return v;

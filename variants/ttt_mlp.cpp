@@ -5,7 +5,7 @@
 //   f(x; M) = P x + norm(A^T gelu(B x))              norm and P as in online_memory.hpp; no biases
 //   M_t = M_{t-1} - lr beta_t d/dM 1/2 |f(k_t; M) - v_t|^2 at M_{t-1},   o_t = f(q_t; M_t)
 //
-// State: width x (Dk + Dv), one row a hidden unit, at the start N(0,1). Cost a token: width (8 Dk + 10 Dv) flops. The form
+// State: width x (Dk + Dv), one row per hidden unit, at the start N(0,1). Cost per token: width (8 Dk + 10 Dv) flops. The form
 // `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
@@ -44,7 +44,7 @@ Variant ttt_mlp() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.forms[0].vjp = {backward<float>, backward<double>};
-  v.layout = "a row a hidden unit, input weights (Dk) beside output weights (Dv): M [width,Dk+Dv]";
+  v.layout = "one row per hidden unit: input weights (Dk), then output weights (Dv): M [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = [](const Shape &s, const Params &p) {
     return Stream(p.integer("seed"), "ttt_mlp/state").normals(size_t(hidden_width(s, p)) * (s.Dk + s.Dv));

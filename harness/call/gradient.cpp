@@ -42,7 +42,7 @@ void weigh(const Array<Taped> &array, const Numbers &weights, Numbers &adjoint) 
     if (const auto index = array(i).index; index != Tape::constant) adjoint[size_t(index)] += weights[i];
 }
 
-/// The gradient of one stretch of heads; nothing where the tape is too short for it. s.state is where it starts.
+/// The gradient of one segment of heads; nothing where the tape is too short for it. s.state is the state at its start.
 bool go_back(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
              size_t capacity, Sequence &result) {
   Tape tape(capacity);
@@ -89,8 +89,8 @@ Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t st
 
 constexpr size_t bytes_a_step = 40; // of the tape and the adjoint
 
-/// The gradient of one head, or of one text whose heads are joined, in stretches of `length` steps; each is cut in two
-/// until its operations fit. Without a state there is one stretch.
+/// The gradient of one head, or of one text whose heads are joined, in segments of `length` steps; each is cut in two
+/// until its operations fit. Without a state there is one segment.
 class HeadGradient {
 public:
   HeadGradient(const Variant &variant, const Params &params, Sequence s, OutputWeights weights)
@@ -105,7 +105,7 @@ public:
     std::vector<Numbers> states{s_.state}; // at the start of every segment
     for (int begin = length; begin < s_.shape.T; begin += length)
       states.push_back(
-          forward(variant_, stretch(begin - length, begin, states.back()), {"recurrent", Real::f64, 1, params_}).state);
+          forward(variant_, segment(begin - length, begin, states.back()), {"recurrent", Real::f64, 1, params_}).state);
     for (int i = int(states.size()) - 1; i >= 0; --i)
       back(i * length, std::min(s_.shape.T, (i + 1) * length), states[size_t(i)]);
     result_.state = std::move(weights_.state);
@@ -117,7 +117,7 @@ private:
   double operations() const {
     return variant_.cost.flops.at(s_.shape, params_) + variant_.cost.functions.at(s_.shape, params_);
   }
-  Sequence stretch(int begin, int end, const Numbers &state) const {
+  Sequence segment(int begin, int end, const Numbers &state) const {
     Sequence some = slice_steps(s_, begin, end);
     some.state = state;
     return some;
@@ -126,7 +126,7 @@ private:
   /// From the weights of the state at `end` to those of the state at `begin`.
   void back(int begin, int end, const Numbers &state) {
     const size_t most = size_t(memory_limit() / 2 / bytes_a_step);
-    const Sequence some = stretch(begin, end, state);
+    const Sequence some = segment(begin, end, state);
     const OutputWeights weights{part(weights_.o, size_t(begin) * size_t(s_.shape.Dv),
                                      s_.shape.heads() * size_t(end - begin) * size_t(s_.shape.Dv)),
                                 weights_.state};

@@ -219,7 +219,7 @@ private:
     cases_.push_back({called, because, well, {variant_, params_, std::move(inputs), std::move(weights)}});
   }
 
-  /// One step that goes on from the state at the end of the last case.
+  /// One decode step from the final state of the last case.
   void add_decode() {
     const CheckCase &prefill = cases_.back().problem;
     Shape shape = prefill.given.shape;

@@ -4,7 +4,7 @@
 // Lengths (1 and 2; one chunk of 64 or a step less; a step or a few more; many chunks), gates, keys, widths and numbers
 // of heads are crossed so that every two of their values meet in some case; so is each of them with a given state, with
 // beta 0 and 2, and with w that is not unit (a covering array of strength two). Beside them stand a long text, and a
-// prefill with the decode step that goes on from its state.
+// prefill, followed by a decode step from its final state.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds one array of a candidate to the definition, in units of the noise that rounding makes.
+// Compares one array of a candidate with the definition, in units of rounding noise.
 #pragma once
 #include "harness/check/noise.hpp"
 

@@ -250,7 +250,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
       if (const Part *other = find_part(moved, definition[p].name))
         add_squares(noise[p].rows, *other, definition[p], noise_draws, true);
   }
-  if (rounds_every_step(precision)) // numbers of a gradient pass through the chunk twice, forth and back
+  if (rounds_every_step(precision)) // a gradient passes through the chunk twice: forward and backward
     for (PartNoise &part : noise)
       if (part.name[0] == 'd')
         for (double &square : part.rows) square *= 4;

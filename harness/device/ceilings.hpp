@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine can do at most, measured in the same run as what is held against it.
+// The machine's peak rates, measured in the same run as the times that are compared with them.
 #pragma once
 #include "harness/core/types.hpp"
 
@@ -28,7 +28,7 @@ struct Ceilings {
 /// Every kernel at every size, the best of several tries after a warm-up. Matrices hold random numbers.
 Ceilings measure_ceilings();
 
-/// Makes the caches forget what they held. The first call takes the memory that it needs.
+/// Evicts the contents of the caches. The first call allocates the memory for it.
 void flush_caches();
 
 } // namespace recollect

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forward run keeps for a backward one: the states at the starts of its chunks (engine.hpp).
+// What a forward run saves for the backward pass: the states at the starts of its chunks (engine.hpp).
 #pragma once
 #include "harness/device/chunk.hpp"
 #include "harness/device/device.hpp"
 
 namespace recollect {
 
-/// States at the starts of all chunks, as an algebra keeps them.
+/// States at the starts of all chunks, in the algebra's own layout.
 template <class Real> struct ChunkStates {
   int chunks, C;
   size_t size; // of a state
@@ -16,7 +16,7 @@ template <class Real> struct ChunkStates {
       : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),
         states(call.arena->template take<Real>(call.shape.heads() * chunks * size)) {}
   KOKKOS_FUNCTION Real *of(const Chunk &c) const { return states.data() + (c.head * chunks + c.first / C) * size; }
-  /// Unless it is there already (engine.hpp, saved_states()).
+  /// Copies a chunk's first state there, unless the engine has written it there itself (engine.hpp, saved_states()).
   KOKKOS_FUNCTION void keep(const Team &team, const Chunk &c, const Real *state) const {
     Real *const to = of(c);
     if (to == state) return;

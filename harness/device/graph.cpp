@@ -9,7 +9,7 @@ namespace {
 
 bool host_took_part = false; // Kokkos's callbacks carry no data of the caller's
 
-/// While it lives, notes whether anything is allocated, freed or waited for. An upload allocates its copy on the host.
+/// While it lives, notes whether anything is allocated, freed or waited for. An upload counts: it allocates a host copy.
 struct Watching {
   Watching() {
     namespace tools = Kokkos::Tools::Experimental;
@@ -41,17 +41,17 @@ struct DeviceGraph::Graph {
     const cudaStream_t stream = queue().cuda_stream();
     const auto made = std::make_shared<Graph>();
     cudaGraph_t graph = nullptr;
-    launching::cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "a recording");
+    launching::cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording a graph");
     bool whole = true;
     try {
       work();
-    } catch (const std::exception &) { // Kokkos's of a call that a recording forbids
+    } catch (const std::exception &) { // thrown by Kokkos for a call that may not be recorded
       whole = false;
     }
     whole = cudaStreamEndCapture(stream, &graph) == cudaSuccess && whole &&
             cudaGraphInstantiateWithFlags(&made->started, graph, 0) == cudaSuccess;
     if (graph) cudaGraphDestroy(graph);
-    cudaGetLastError(); // which would be the next kernel's
+    cudaGetLastError(); // clears the error, which the next kernel would report
     return whole ? made : nullptr;
   }
   Graph() = default;
@@ -60,7 +60,7 @@ struct DeviceGraph::Graph {
   }
   Graph(const Graph &) = delete;
   Graph &operator=(const Graph &) = delete;
-  void start() const { launching::cuda_check(cudaGraphLaunch(started, queue().cuda_stream()), "a recording"); }
+  void start() const { launching::cuda_check(cudaGraphLaunch(started, queue().cuda_stream()), "recording a graph"); }
 
   cudaGraphExec_t started = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that starts the same kernels on the same memory over and over: to start a hundred small ones takes a host longer than
-// a GPU takes to run them.
+// CUDA graphs, for work that launches the same kernels on the same memory again and again: launching a hundred small kernels
+// takes the host longer than running them takes the GPU.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace recollect {
 
-/// On CUDA, work is recorded as a graph and started as one from then on; elsewhere it is run every time. It runs
-/// where its kernels would, in the lane in force.
+/// On CUDA, records the work as a graph and launches that graph from then on; elsewhere runs the work every time. The graph
+/// runs in the current stream.
 class DeviceGraph {
 public:
-  /// All that kernels of the work depend on: sizes, and where their memory begins. What is done with equal keys is the same.
+  /// All that the kernels depend on: sizes and the addresses of their memory. Work with equal keys is the same work.
   using Key = std::vector<std::uintptr_t>;
 
-  /// Work that needs the host, since it allocates, frees or waits, is never recorded: it is run plainly until a run needed
-  /// no host, and always while one of Kokkos's tools looks on, which would see nothing of a graph.
+  /// Work that allocates, frees or waits needs the host and cannot be recorded. So the work is run directly until one run
+  /// needed no host; and always while a Kokkos tool is loaded, because tools see nothing inside a graph.
   void operator()(const Key &key, const std::function<void()> &work);
-  /// Whether the last work was started as a graph.
+  /// Whether the last call launched a graph.
   bool replayed() const { return replayed_; }
 
 private:

@@ -4,8 +4,8 @@
 #include <Kokkos_Core.hpp>
 #include <type_traits>
 
-/// For a function with a kernel's own objects behind references: called, it reads them from a GPU's local memory, far from
-/// the chip for as many threads as there are.
+/// For functions that take a kernel's objects by reference. If such a function is not inlined, a GPU reads these objects
+/// from local memory, which is slow.
 #ifdef __CUDACC__
 #define RECOLLECT_IN_LINE KOKKOS_FORCEINLINE_FUNCTION
 #else
@@ -29,7 +29,7 @@ using Execution = Kokkos::DefaultExecutionSpace;
 template <class Real> using Array = Kokkos::View<Real *, Execution>;
 
 namespace streams {
-/// One that is in force (stream.hpp); number 0 is the process's own, which is always there.
+/// The current stream (stream.hpp). Number 0 is the default stream, which always exists.
 struct Queue {
   Execution execution;
   size_t number;
@@ -38,11 +38,11 @@ inline const Queue *in_force = nullptr;
 inline size_t number() { return in_force ? in_force->number : 0; }
 } // namespace streams
 
-/// Where kernels and copies are put, which run in that order.
+/// The current stream: kernels and copies run in it in order.
 inline Execution queue() { return streams::in_force ? streams::in_force->execution : Execution(); }
 
-/// Indices 0 ... n - 1 for Kokkos's loops. Light, so that a GPU gets the loop's objects as an argument of the kernel: larger ones
-/// (512 bytes) Kokkos keeps in one place, and waits until the kernel before is through with it.
+/// Indices 0 ... n - 1 for Kokkos's loops. HintLightWeight passes the functor as a kernel argument; without it Kokkos copies
+/// functors over 512 bytes to one buffer, and waits for the previous kernel before it reuses that.
 inline auto over(size_t n) {
   return Kokkos::Experimental::require(Kokkos::RangePolicy<Execution>(queue(), 0, n),
                                        Kokkos::Experimental::WorkItemProperty::HintLightWeight);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of whole matrices in device memory: Kokkos Kernels' on a GPU; on the host block by block of rows, so that what
-// they come to does not depend on the number of threads.
+// Products of whole matrices in device memory: by Kokkos Kernels on a GPU; on the host in blocks of rows, so that the result
+// does not depend on the number of threads.
 #pragma once
 #include "harness/device/matrix.hpp"
 

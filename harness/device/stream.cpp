@@ -5,7 +5,7 @@
 namespace recollect {
 namespace {
 
-std::vector<char> taken{1}; // by number: the next lane of a number takes over what is kept for it (transfer.hpp)
+std::vector<char> taken{1}; // by number: the next stream with a number reuses the memory cached under it (transfer.hpp)
 
 size_t free_number() {
   size_t number = 0;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of kernels beside others.
+// A stream of a GPU (CUDA, HIP): a queue of kernels and copies.
 #pragma once
 #include "harness/device/launch_space.hpp"
 
 namespace recollect {
 
-/// On a GPU what is put into different lanes runs side by side, what is put into one in order; elsewhere all of it in order.
+/// On a GPU, work in different streams runs concurrently, work in one stream in order. On a host all work runs in order.
 class DeviceStream {
 public:
   DeviceStream();
-  ~DeviceStream(); // once all in it is over
+  ~DeviceStream(); // waits for the work in the stream
   DeviceStream(const DeviceStream &) = delete;
   DeviceStream &operator=(const DeviceStream &) = delete;
 
-  /// While it lives, this lane is in force: queue(), and so everything that is started, is its own.
+  /// While an object of this class lives, queue() is this stream, and so every kernel and copy is started in it.
   class Within {
   public:
     explicit Within(const DeviceStream &stream) : before_(streams::in_force) { streams::in_force = &stream.queue_; }

@@ -17,7 +17,7 @@ class PlainWords(unittest.TestCase):
         for name in "ci", "tasks", "docs":
             (self.folder / name).mkdir()
         shutil.copy(ROOT / "ci" / "words.py", self.folder / "ci")
-        (self.folder / "ci" / "words.txt").write_text("# why\n\\bare had\\b -> have\ntasks: 1\n")
+        (self.folder / "ci" / "words.txt").write_text("# why\n\\bare gotten\\b -> have\ntasks: 1\n")
         subprocess.run(["git", "init", "-q"], cwd=self.folder, check=True)
 
     def write(self, name, text):
@@ -29,14 +29,14 @@ class PlainWords(unittest.TestCase):
         return done.returncode, done.stdout, done.stderr
 
     def test_documents_have_none(self):
-        self.write("docs/a.md", "Errors are\nhad here.\n")
+        self.write("docs/a.md", "Errors are\ngotten here.\n")
         code, _, said = self.check()
-        self.assertEqual((code, said), (1, "docs/a.md: “are had”: have\n"))
+        self.assertEqual((code, said), (1, "docs/a.md: “are gotten”: have\n"))
         self.write("docs/a.md", "Errors occur here.\n")
         self.assertEqual(self.check()[0], 0)
 
     def test_a_folder_that_is_not_clean_may_only_become_cleaner(self):
-        self.write("tasks/a.cpp", "// Two are\n// had.\n")
+        self.write("tasks/a.cpp", "// Two are\n// gotten.\n")
         self.assertEqual(self.check()[0], 0)
         self.write("tasks/b.cpp", '"so are "\n    "had"')
         code, _, said = self.check()

@@ -77,7 +77,7 @@ class Rows(unittest.TestCase):
         )
 
     def test_every_kept_row_says_whether_its_models_have_the_paper_s_size(self):
-        """Held against the files by a reader that shares no code with the report."""
+        """Compared with the files by a reader that shares no code with the report."""
         at_size = {}
         for path in RESULTS:
             tables, settings = own.tables(path), {}

@@ -104,8 +104,8 @@ BOOST_AUTO_TEST_CASE(regressions_that_forget_at_once) {
   }
 }
 
-// With as many keys as channels a ridge of 1e-12 is nothing beside them, and reads come to what they come to at the usual
-// one's condition; what came before lets a recursion for the inverse (rls, weighted_rls) keep what it lost.
+// With as many keys as channels a ridge of 1e-12 is negligible, and reads have the same condition as with the default ridge.
+// A recursion for the inverse (rls, weighted_rls) does not recover what it lost at earlier steps.
 BOOST_AUTO_TEST_CASE(regressions_with_hardly_a_ridge) {
   const Shape n{1, 2, 200, 5, 3};
   Sequence s = random_sequence(n, 61);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer gives on a host, forth and back, is the same bit for bit in every schedule and on any number of threads, which
-// choose the schedule and cut windows.
+// On a host, outputs and gradients are the same bit for bit in every schedule and on any number of threads, although the
+// number of threads decides the schedule and the windows.
 #include "harness/call/backward.hpp"
 #include "tests/harness/call/gradient_case.hpp"
 #include "tests/program.hpp"

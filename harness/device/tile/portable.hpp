@@ -64,7 +64,7 @@ RECOLLECT_IN_LINE void substitute(const Team &team, int n, int columns, const Re
   });
 }
 
-constexpr int prefix_rows = 8; // threads that share a row (32) take a stretch of the steps each: 256 / 32 of them
+constexpr int prefix_rows = 8; // segments of steps, one per row of 32 threads of a team of 256
 
 KOKKOS_FUNCTION inline size_t prefix_work(int F) { return prefix_rows * (size_t(F) * (F + 1) + 3 * F); }
 
@@ -108,7 +108,7 @@ KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, 
                                     std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, const Real *H, Real *x,
                                     std::ptrdiff_t ldx, Real *work) {
   const size_t triangle = size_t(F) * (F + 1) / 2;
-  const int stretch = (n - 1) / prefix_rows + 1;
+  const int segment = (n - 1) / prefix_rows + 1;
   each_row(team, prefix_rows, [=](int row, int lane, int lanes) {
     Real *running = work + row * (2 * triangle + 3 * F), *M = running + triangle, *solution = M + triangle,
          *line = solution + F, *inverse = line + F;
@@ -122,7 +122,7 @@ KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, 
     };
     for (int i = lane; i < F; i += lanes)
       for (int j = 0; j <= i; ++j) running[size_t(i) * (i + 1) / 2 + j] = H[size_t(i) * F + j];
-    const int begin = row * stretch, end = begin + stretch < n ? begin + stretch : n;
+    const int begin = row * segment, end = begin + segment < n ? begin + segment : n;
     for (int t = 0; t < begin && begin < end; ++t) add(t);
     for (int t = begin; t < end; ++t) {
       add(t);

@@ -76,12 +76,12 @@ BOOST_AUTO_TEST_CASE(a_cut_changes_nothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(long_sequences_go_in_stretches) { // 600 steps of 6 * 32 * 32 operations and more: several
+BOOST_AUTO_TEST_CASE(long_sequences_go_in_segments) { // 600 steps of 6 * 32 * 32 operations and more: several
   const GradientCase c = case_of(find_variant("delta_net"), {1, 1, 1500, 32, 32}, 6);
   const Sequence g = gradient(c.variant, c.s, c.params, c.weights);
   Sequence moved = c.s;
   const double h = 1e-5;
-  moved.k[3] += h; // of the first step: its effect passes every stretch
+  moved.k[3] += h; // of the first step: its effect passes through every segment
   const double up = weighted(c.run(moved), c.weights);
   moved.k[3] -= 2 * h;
   const double difference = (up - weighted(c.run(moved), c.weights)) / (2 * h);

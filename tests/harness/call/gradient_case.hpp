@@ -28,7 +28,7 @@ inline GradientCase case_of(const Variant &variant, const Shape &shape, std::uin
   const Output out = c.run(c.s);
   c.weights.o = Stream(seed, "gradient/o").normals(out.o.size());
   c.weights.state = Stream(seed, "gradient/state").normals(out.state.size());
-  // Where an earlier stretch may have left it; of other keys, whose largest are not met again (a kink would be).
+  // A state that earlier keys may have left. Their largest elements do not recur: a tie would be a kink.
   Sequence before = random_sequence(shape, seed + 100);
   for (Tensor tensor : all_tensors)
     if (c.s[tensor].empty()) before[tensor].clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics that claims rest on: standard errors that cover what they should, and verdicts that neither cry wolf
-// nor sleep. Each rate is itself a sampled number: it is held to 6.47 of its own binomial standard errors.
+// The statistics that claims rest on: standard errors that cover what they should, and verdicts without false
+// alarms and without misses. Each rate is itself a sampled number: it is held to 6.47 of its own binomial standard errors.
 #include "harness/numerics/statistics.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/verdict.hpp"
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(true_points_hold_and_what_the_sensitivity_names_is_seen) {
     m.mean += 1;
     const Point truth = sampled_point(m, 1);
     held += truth.verdict == Verdict::holds;
-    seen += rival_law(truth, "off by what it would notice", 1 + sensitivity(truth)).verdict == Verdict::refuted;
+    seen += rival_law(truth, "off by what it detects", 1 + sensitivity(truth)).verdict == Verdict::refuted;
   }
   BOOST_TEST(held == 500);
   BOOST_TEST(std::fabs(seen / 500.0 - 0.95) < 5 * std::sqrt(0.05 * 0.95 / 500));

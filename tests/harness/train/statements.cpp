@@ -12,7 +12,7 @@ namespace recollect::train {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(train_statements)
 
-/// Models of one layer: a row a rate, in it a seed's accuracy each.
+/// Models of one layer: one row per rate, in it one accuracy per seed.
 struct Layer {
   std::string mixer;
   std::map<std::string, std::vector<double>> accuracies;

@@ -25,7 +25,7 @@ template <class Real>
 void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d);
 
-// In two steps, for a layer that goes on from the outputs:
+// In two steps, for a layer that computes further from the outputs:
 
 /// The chunks' starts; on request the outputs besides, to call.o, and with `weights` scale z_t . q_t.
 template <class Real>

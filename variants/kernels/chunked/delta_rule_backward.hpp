@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_rule.hpp's rule, one sub-step a token, a decay at most for all channels, values written along p_t. For a
-// chunk from S_0 to S_C ([F,V] here), with e_t its errors, A_ti = q_t . D(t,i) p_i and L_ti = erase_t r_t . D(t-1,i) p_i as
-// there, and dO and dS_C given:
+// Gradients of delta_rule.hpp's rule with one sub-step per token, at most one decay for all channels, and values written
+// along p_t. For a chunk from S_0 to S_C ([F,V] here), with errors e_t, A_ti = q_t . D(t,i) p_i and L_ti = erase_t r_t .
+// D(t-1,i) p_i as in delta_rule.hpp, and given dO and dS_C:
 //
 //   dE = A^T dO + (D(C,i) p_i) dS_C,   (I + L)^T dY = dE
 //   dS_0 = sum_t (D(t,0) q_t) do_t^T - sum_t (erase_t D(t-1,0) r_t) dy_t^T + D(C,0) dS_C
@@ -17,8 +17,8 @@
 
 namespace recollect::variants {
 
-/// Where the gradients go; empty: not wanted. q and p always are; that of r is added to p's where it has no place of its
-/// own, for one key that is both.
+/// Where to write the gradients; empty: not wanted. Those of q and p are required. Without an array for r, its gradient is
+/// added to that of p: one key is both.
 template <class Real> struct DeltaRuleGradient {
   Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {}, lambda = {}, keys = {};
 };

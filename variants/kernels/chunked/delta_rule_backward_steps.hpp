@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_rule.hpp's rule where channels decay, one sub-step a token, step by step through stretches of a head that
-// go side by side (segments_backward.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t, after
+// Gradients of delta_rule.hpp's rule with a decay per channel and one sub-step per token: step by step, the segments of a
+// head in parallel (segments_backward.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t, after
 // dS_t += do_t q_t^T:
 //
 //   dq_t = S_t^T do_t,   d lambda_t = diag(S_{t-1}^T dS_t),   dp_t = dS_t^T e_t,   dr_t = - erase_t S_{t-1}^T g_t
@@ -98,7 +98,7 @@ template <class Number> struct RowsState {
   int F, V;
 
   struct Summary {
-    Real *end, *across; // [V,F] what the stretch's do add, [F,F]
+    Real *end, *across; // [V,F] what the outputs' gradients add, [F,F] the map of dS
   };
   KOKKOS_FUNCTION size_t state_size() const { return size_t(V) * F; }
   int parts() const { return (V - 1) / 8 + 1; }
@@ -148,10 +148,10 @@ template <class Real>
 void delta_rule_vjp_by_steps(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
                              const DeltaRuleGradient<Real> &d) {
   Call<Real> call = back.call;
-  call.chunk = std::min(call.chunk, most_stretch);
+  call.chunk = std::min(call.chunk, longest_segment);
   const int F = call.shape.Dk, V = call.shape.Dv;
-  stretches_vjp(label, call, back, RowsState<Real>{F, V}, RulePass<Real>{in}, RuleStepBack<Real>{in, d, V},
-                delta_rule_chunk_states(label + "::chunk_states", call, in));
+  segments_vjp(label, call, back, RowsState<Real>{F, V}, RulePass<Real>{in}, RuleStepBack<Real>{in, d, V},
+               delta_rule_chunk_states(label + "::chunk_states", call, in));
 }
 
 } // namespace recollect::variants

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a state S [F,V] passes a chunk of N writes in the delta family (delta_rule.hpp) and, backwards, its gradient (delta_rule_backward.hpp):
+// State passing of the delta family: the state S [F,V] across a chunk of N writes (delta_rule.hpp), and backwards its
+// gradient (delta_rule_backward.hpp):
 //
 //   E <- solve(E + sign A S),   S <- D S + added - sign B^T E
 //
-// A, B [N,F]; E [N,V]; D diagonal. Teams take columns of V apart. On a GPU the state stays in a team's scratch from chunk to
-// chunk, and what the next chunk takes is on its way there meanwhile.
+// A, B [N,F]; E [N,V]; D diagonal. Columns of V are independent and may be divided among teams. On a GPU the state stays in
+// a team's scratch memory from chunk to chunk, while the next chunk's matrices are copied there (double buffering).
 #pragma once
 #include "harness/device/chunk.hpp"
 #include "harness/device/tile/tile.hpp"
@@ -13,12 +14,12 @@ namespace recollect::variants {
 
 template <class Real> struct DeltaRuleState {
   int N, F, V; // the most writes of a chunk
-  bool apart;  // columns are: the solve does not wait for the carry
-  bool adds;   // there is something added
+  bool apart;  // columns are independent: the chunk-local phase has solved for E
+  bool adds;   // `added` is given
 
-  static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns of a part: a host's cache line
+  static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns of a part: on a host a cache line
   struct Rooms {
-    Real *S, *E, *A, *B, *added; // one of S, rooms() of the others
+    Real *S, *E, *A, *B, *added; // one buffer of S, rooms() of each other matrix
   };
   struct Factors {
     int n; // writes
@@ -36,7 +37,7 @@ template <class Real> struct DeltaRuleState {
   };
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
-  /// Two chunks fit on a GPU's chip, unless they are large; in float64 they would leave no room for a second team.
+  /// Number of buffers: two where both fit into shared memory and leave space for a second team, which float64 does not.
   KOKKOS_FUNCTION int rooms() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
 
   KOKKOS_FUNCTION Rooms place(Stack<Real> &s) const {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients by the recurrence itself, for layers whose chunks have no adjoint algebra: S_t = f(S_{t-1}, x_t) and o_t =
-// g(S_t, x_t), one step after the other, forth and back. States are kept where stretches of about sqrt(T) steps start,
-// and within the stretch that is being gone back through, which is run anew: 2 sqrt(T) states a head, two forward runs.
-// Where a stretch's part of dS can be known before the rest (segments_backward.hpp), stretches go side by side.
+// g(S_t, x_t), step by step in both directions. The forward run saves the state at the start of each segment of about
+// sqrt(T) steps. The backward pass recomputes one segment's states at a time: 2 sqrt(T) states per head, two forward runs.
+// Layers whose segments can pass dS on independently of the states run them in parallel (segments_backward.hpp).
 //
 // A layer supplies a step, a functor that has
-//   scratch()                                        reals that it works with
-//   advance(team, head, t, before, after, scratch)   the state across step t
+//   scratch()                                        number of reals of scratch memory
+//   advance(team, head, t, before, after, scratch)   writes the state after step t
 //   back(team, head, t, before, after, dS, d, scratch)
-// where `dS` comes as the gradient of S_t, but for o_t's part, and goes as that of S_{t-1}, and every gradient of x_t in `d`
-// is written. Both have barriers between their own parts; there is one before and after each.
+// `dS` is the gradient of S_t without o_t's part when back() is called, and the gradient of S_{t-1} when it returns; back()
+// writes every gradient of x_t in `d`. Both functions have barriers between their own parts; the caller adds one after each.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <cmath>
 
 namespace recollect::variants {
 
-/// Gradients of step t: o's is given.
+/// Gradients at step t: that of o is the input, the others are outputs.
 template <class Real> struct StepGradient {
   const Real *o;
-  Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: not taken
+  Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: the layer has no such input
 };
 
-/// Steps of a head gone back through, with what they take and give.
+/// Forward and backward passes over some steps of a head, with the arrays that they read and write.
 template <class Number, class Step> struct StepsBack {
   using Real = Number;
   HeadArrays<Real> arrays;
@@ -33,11 +33,11 @@ template <class Number, class Step> struct StepsBack {
       : arrays(back.call), d_o(back.d.o), d_q(back.d.q), d_k(back.d.k), d_v(back.d.v), d_beta(back.d.beta),
         d_alpha(back.d.alpha), d_lambda(back.d.lambda), d_w(back.d.w), d_state(back.d.state), step(step) {}
 
-  /// Reals of `states` and of `room` for so many steps.
+  /// Sizes of `states` for that many steps and of `room`, in reals.
   KOKKOS_FUNCTION size_t states_size(int steps) const { return size_t(steps + 1) * arrays.state_size; }
   KOKKOS_FUNCTION size_t room_size() const { return step.scratch(); }
 
-  /// `states` before step `begin`, where it is `start`, and after each up to `end`.
+  /// Writes to `states` the state before step `begin`, which is `start`, and the state after each step up to `end`.
   KOKKOS_FUNCTION void replay(const Team &team, const Head<Real> &h, int begin, int end, const Real *start,
                               Real *states, Real *room) const {
     const size_t n = arrays.state_size;
@@ -49,7 +49,7 @@ template <class Number, class Step> struct StepsBack {
       team.barrier();
     }
   }
-  /// The gradients of what the steps take; dS from that after them to that before.
+  /// Gradients of the inputs of steps begin ... end - 1; `dS` is that of the state after them, then of the state before.
   KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int begin, int end, const Real *states, Real *dS,
                             Real *room) const {
     for (int t = end - 1; t >= begin; --t) {
@@ -82,38 +82,38 @@ private:
 template <class Number, class Step> struct RecurrentAdjoint {
   using Real = Number;
   StepsBack<Real, Step> steps;
-  int stretch; // steps between the states that the first run keeps
+  int segment; // steps between the states that the forward run saves
 
-  KOKKOS_FUNCTION int stretches() const { return (steps.arrays.T - 1) / stretch + 1; }
+  KOKKOS_FUNCTION int segments() const { return (steps.arrays.T - 1) / segment + 1; }
   size_t scratch() const {
-    return stretches() * steps.arrays.state_size + steps.states_size(stretch) + steps.room_size();
+    return segments() * steps.arrays.state_size + steps.states_size(segment) + steps.room_size();
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *work) const {
     const Head<Real> h = steps.arrays.head(head);
     const size_t n = steps.arrays.state_size;
-    const int count = stretches();
-    Real *starts = work, *states = starts + count * n, *room = states + steps.states_size(stretch),
+    const int count = segments();
+    Real *starts = work, *states = starts + count * n, *room = states + steps.states_size(segment),
          *dS = steps.d_state.data() + head * n;
     steps.copy(team, n, h.state, starts);
     for (int c = 0; c < count; ++c) {
-      steps.replay(team, h, c * stretch, end(c), starts + c * n, states, room);
-      if (c + 1 < count) steps.copy(team, n, states + stretch * n, starts + (c + 1) * n);
+      steps.replay(team, h, c * segment, end(c), starts + c * n, states, room);
+      if (c + 1 < count) steps.copy(team, n, states + segment * n, starts + (c + 1) * n);
     }
     for (int c = count - 1; c >= 0; --c) {
-      if (c + 1 < count) // the last one's states are still there
-        steps.replay(team, h, c * stretch, end(c), starts + c * n, states, room);
-      steps.back(team, h, c * stretch, end(c), states, dS, room);
+      if (c + 1 < count) // the states of the last segment are still there
+        steps.replay(team, h, c * segment, end(c), starts + c * n, states, room);
+      steps.back(team, h, c * segment, end(c), states, dS, room);
     }
   }
 
 private:
   KOKKOS_FUNCTION int end(int c) const {
-    return (c + 1) * stretch < steps.arrays.T ? (c + 1) * stretch : steps.arrays.T;
+    return (c + 1) * segment < steps.arrays.T ? (c + 1) * segment : steps.arrays.T;
   }
 };
 
-/// Gradients of everything that the layer takes, from those of its outputs and its final state.
+/// Gradients of all inputs of the layer, from those of its outputs and its final state.
 template <class Real, class Step>
 void recurrent_vjp(const std::string &label, const Pullback<Real> &back, const Step &step) {
   const Call<Real> &call = back.call;

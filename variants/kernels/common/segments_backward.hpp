@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers whose gradient of the state, dS, goes back across steps linearly and meets no state on its way: what
-// comes after a stretch of steps reaches its start by a map that the inputs alone make. All stretches of a head know
-// theirs at once; then each is gone back through step by step (recurrent_backward.hpp) from its end's dS, its states run anew
-// from those at its start, which a forward run has kept. A host, whose schedule is not to show in the bits, carries dS by
-// those steps, too, some rows to a thread.
+// Gradients of layers whose state gradient dS passes backward by a linear map that depends on the inputs, not on the states.
+// The maps of all segments of a head are computed in parallel, and then dS is passed from segment to segment. Last, all
+// segments run their backward steps in parallel (recurrent_backward.hpp): each from the dS at its end, with states
+// recomputed from the one saved at its start. On a host the same steps also pass dS on, some rows per thread, so that
+// results have the same bits in every schedule.
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
 
 namespace recollect::variants {
 
-/// An adjoint algebra (engine.hpp), whose chunks are the stretches. State supplies summaries and carry, pass(team, head,
-/// chunk, do of the head, summary) the summary of a stretch, pass.carry(head, chunk, do of the head, i, row i of dS) takes
-/// the row across it with Step's operations, and Step is recurrent_backward.hpp's.
-template <class State, class Pass, class Step> struct StretchAdjoint : State {
+/// An adjoint algebra (engine.hpp) whose chunks are the segments. State supplies the type of a summary and carry();
+/// pass(team, head, chunk, do of the head, summary) writes the summary of a segment; pass.carry(head, chunk, do of the head,
+/// i, row i of dS) passes one row through a segment with Step's operations; Step is described in recurrent_backward.hpp.
+template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   using Real = typename State::Real;
   static constexpr bool carries_by_reading = true;
   static constexpr bool fetches = false;
@@ -62,7 +62,7 @@ template <class State, class Pass, class Step> struct StretchAdjoint : State {
     }
   }
 
-  /// `end` is dS after the stretch, `left` before it.
+  /// `end` is dS after the segment, `left` the place for dS before it.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename State::Summary &, const Real *end,
                               Real *left, const Reading &x) const {
     const Head<Real> h = steps.arrays.head(c.head);
@@ -73,20 +73,20 @@ template <class State, class Pass, class Step> struct StretchAdjoint : State {
   }
 
 private:
-  /// do of a head.
+  /// The gradient do of a head's outputs.
   KOKKOS_FUNCTION const Real *given(const Head<Real> &h) const {
     return steps.d_o.data() + h.index * size_t(h.T) * h.Dv;
   }
 };
 
-/// Stretches are call.chunk steps long, those that `starts` are of.
+/// Segments have call.chunk steps, as those whose states are in `starts`.
 template <class State, class Pass, class Step, class Real>
-void stretches_vjp(const std::string &label, const Call<Real> &call, const Pullback<Real> &back, const State &state,
-                   const Pass &pass, const Step &step, const ChunkStates<Real> &starts) {
-  run_chunks(label, call, StretchAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
+void segments_vjp(const std::string &label, const Call<Real> &call, const Pullback<Real> &back, const State &state,
+                  const Pass &pass, const Step &step, const ChunkStates<Real> &starts) {
+  run_chunks(label, call, SegmentAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
 }
 
-/// Steps of a stretch, whose states a team holds.
-constexpr int most_stretch = 16;
+/// Steps of a segment: a team holds the states of all of them.
+constexpr int longest_segment = 16;
 
 } // namespace recollect::variants

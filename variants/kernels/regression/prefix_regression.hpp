@@ -12,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// What the solutions of a chunk's steps are had from.
+/// What the solutions at a chunk's steps are computed from.
 template <class Real> struct Prefixes {
   int n, F;
   Real ridge;

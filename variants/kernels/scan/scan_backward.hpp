@@ -55,11 +55,11 @@ template <class Rule> struct ScanPass {
 template <class Real, class Rule, class Step>
 void scan_vjp(const std::string &label, const Pullback<Real> &back, const Rule &rule, const Step &step) {
   Call<Real> call = back.call;
-  call.chunk = std::min(call.chunk, most_stretch);
+  call.chunk = std::min(call.chunk, longest_segment);
   const ScanState<Real> state{HeadArrays<Real>(call), call.state_shape.columns};
   const ChunkStates<Real> starts(call, state);
   run_chunks(label + "::chunk_states", call, ScanSaving<Real, Rule>{{state, rule}, starts});
-  stretches_vjp(label, call, back, state, ScanPass<Rule>{rule, state.columns}, step, starts);
+  segments_vjp(label, call, back, state, ScanPass<Rule>{rule, state.columns}, step, starts);
 }
 
 } // namespace recollect::variants
