@@ -18,7 +18,7 @@ inline std::vector<ParamSpec> copying_params() {
   return {integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
           integer_param("length", 32, 1, 1e7, "tokens to copy"),
           integer_param("d", 64, 1, 65536, "width of keys and values"),
-          integer_param("vocabulary", 16, 1, 1e6, "words a token may be"),
+          integer_param("vocabulary", 16, 1, 1e6, "number of different words"),
           keys_param("orthonormal"),
           real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")};
 }

@@ -123,12 +123,12 @@ Task fuzzy_recall() {
   t.summary = "recall a value of several tokens from a cue at a given angle from its key";
   t.source = "000 §2.1, Eq 4-6";
   t.params =
-      with_gates({integer_param("memories", 4, 1, 1e6, "independent memories an angle"),
+      with_gates({integer_param("memories", 4, 1, 1e6, "independent memories per angle"),
                   integer_param("angles", 10, 1, 1000, "angles of the cue, from 0 up"),
                   real_param("widest", 90, 0, 180, "largest angle, in degrees"), integer_param("n", 8, 1, 1e6, "items"),
                   integer_param("key_tokens", 3, 1, 1e6, "tokens of a key"),
                   integer_param("value_tokens", 3, 1, 1e6, "tokens of a value"),
-                  integer_param("words", 16, 1, 1e6, "words a token may be"),
+                  integer_param("words", 16, 1, 1e6, "number of different words"),
                   integer_param("d", 32, 2, 65536, "width of keys and values")});
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1 / p.real("words"), 1}; };

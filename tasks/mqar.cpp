@@ -83,7 +83,7 @@ Task mqar() {
   t.params =
       with_gates({integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
                   integer_param("P", 16, 1, 1e6, "cue-response pairs"),
-                  integer_param("T", 128, 2, 1e7, "steps; a text has T + 1 tokens"),
+                  integer_param("T", 128, 2, 1e7, "steps; a text has $T + 1$ tokens"),
                   integer_param("d", 64, 1, 65536, "width of the embeddings"),
                   choice_param("embedding", {"orthonormal", "unit"}, "token embeddings"),
                   choice_param("responses", {"own", "shifted"}, "responses: tokens of their own, or the next cue"),

@@ -131,15 +131,15 @@ Task online_regression() {
   t.source = "003 §5, Eq 55, Fig 2";
   t.params =
       with_gates({integer_param("sequences", 4, 1, 1e6, "independent sequences (batch)"),
-                  integer_param("T", 256, 4, 1e7, "steps; the process switches at T/4"),
+                  integer_param("T", 256, 4, 1e7, "steps; the process switches at $T/4$"),
                   integer_param("d", 64, 1, 65536, "width of keys and values"),
-                  choice_param("keys", {"unit", "raw"}, "keys and queries normalised, or x_t itself"),
-                  choice_param("noise", {"equicorrelated", "chain", "factors"}, "Sigma: c, c^|i-j|, or rank 8"),
-                  real_param("correlation", 0.5, 0, 1, "c of Sigma"),
-                  choice_param("start", {"stationary", "zero"}, "x_1: the early process's law, or one noise draw"),
+                  choice_param("keys", {"unit", "raw"}, "keys and queries normalised, or $x_t$ itself"),
+                  choice_param("noise", {"equicorrelated", "chain", "factors"}, "$Sigma$: $c$, $c^|i-j|$, or rank 8"),
+                  real_param("correlation", 0.5, 0, 1, "$c$ in $Sigma$"),
+                  choice_param("start", {"stationary", "zero"}, "$x_1$: the early process's law, or one noise draw"),
                   choice_param("output", {"raw", "unit", "rms"}, "normalisation of the read before scoring"),
-                  real_param("early", 0.9, 0, 0.999999, "factor on x_t before T/4"),
-                  real_param("late", 0.999, 0, 1, "factor on x_t from T/4 on"),
+                  real_param("early", 0.9, 0, 0.999999, "factor on $x_t$ before $T/4$"),
+                  real_param("late", 0.999, 0, 1, "factor on $x_t$ from $T/4$ on"),
                   real_param("sigma", 0.02, 0, no_limit, "scale of the noise")});
   t.metrics = {{"loss_late", Metric::smaller},
                {"loss_before_switch", Metric::smaller},

@@ -92,10 +92,10 @@ Task overwrite() {
   t.summary = "write keys again with new values at falling angles between keys: is the last value read, and only that?";
   t.source = "002 §4";
   t.params = with_gates(
-      {integer_param("memories", 4, 1, 1e6, "independent memories an angle"),
+      {integer_param("memories", 4, 1, 1e6, "independent memories per angle"),
        integer_param("angles", 8, 1, 1000, "angles between keys, from 90 degrees down"),
        real_param("closest", 10, 0, 90, "smallest angle, in degrees"),
-       integer_param("n", 4, 1, 65536, "keys, at most d"), integer_param("rounds", 4, 1, 1e6, "writes a key"),
+       integer_param("n", 4, 1, 65536, "keys, at most $d$"), integer_param("rounds", 4, 1, 1e6, "writes per key"),
        integer_param("d", 16, 1, 65536, "key width"), integer_param("dv", 16, 1, 65536, "value width")});
   t.metrics = {accuracy, mse, cosine, {"stale", Metric::smaller}};
   t.ends = [](const Params &p) { return Ends{1 / (p.real("n") * p.real("rounds")), 1}; };

@@ -77,7 +77,7 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 
 Task recall() {
   Task t;
-  t.summary = "store n key-value pairs, then read one through a noisy copy of its key";
+  t.summary = "store $n$ key-value pairs, then read one through a noisy copy of its key";
   t.source = "000 §2.1, Eq 4-7";
   t.params = with_gates(
       {integer_param("memories", 64, 1, 1e6, "independent memories (batch), each with a twin"),

@@ -100,13 +100,14 @@ Task stationarity() {
   Task t;
   t.summary = "stationary data from fixed maps: does the memory settle at the least-squares solution?";
   t.source = "000 §2.2.2, Eq 44-48";
-  t.params = with_gates(
-      {integer_param("models", 2, 1, 1e6, "independent models (batch)"),
-       integer_param("heads", 1, 1, 65536, "heads of a model, each of width d / heads"),
-       integer_param("T", 512, 4, 1e8, "steps"), integer_param("d", 16, 1, 65536, "width of x"),
-       choice_param("sigma", {"identity", "correlated"}, "covariance of x: I, or all correlations 0.5"),
-       choice_param("key_maps", {"orthonormal", "gaussian"}, "rows of W_k (a Gaussian square W_k is ill-conditioned)")},
-      0.5);
+  t.params =
+      with_gates({integer_param("models", 2, 1, 1e6, "independent models (batch)"),
+                  integer_param("heads", 1, 1, 65536, "heads of a model, each of width d / heads"),
+                  integer_param("T", 512, 4, 1e8, "steps"), integer_param("d", 16, 1, 65536, "width of $x$"),
+                  choice_param("sigma", {"identity", "correlated"}, "covariance of $x$: $I$, or all correlations 0.5"),
+                  choice_param("key_maps", {"orthonormal", "gaussian"},
+                               "rows of $W_k$ (a Gaussian square $W_k$ is ill-conditioned)")},
+                 0.5);
   t.metrics = {{"distance", Metric::smaller},
                {"first_distance", Metric::smaller},
                {"update", Metric::smaller},

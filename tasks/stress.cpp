@@ -84,11 +84,11 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 
 Task stress() {
   Task t;
-  t.summary = "state exchange with d, 2d, 4d, ... keys at one width";
+  t.summary = "state exchange with $d, 2 d, 4 d, ...$ keys at one width";
   t.source = "000 §3.2, Fig 5";
   t.params =
-      with_gates({integer_param("memories", 1, 1, 1e6, "independent memories a level"),
-                  integer_param("levels", 2, 1, 16, "numbers of keys: d, 2d, ..., d 2^(levels-1)"),
+      with_gates({integer_param("memories", 1, 1, 1e6, "independent memories per level"),
+                  integer_param("levels", 2, 1, 16, "numbers of keys: $d, 2 d, ..., d 2^(levels-1)$"),
                   integer_param("d", 128, 2, 65536, "key width, a power of two for structured keys"),
                   integer_param("dv", 32, 1, 65536, "value width"),
                   integer_param("swaps", 128, 1, 1e8, "scored swaps, those that follow the writes of the largest n"),

@@ -88,10 +88,10 @@ Task swap() {
   t.source = "000 Theorem 1, Lemma 1, §3.2";
   t.params = with_gates(
       {integer_param("memories", 2, 1, 1e6, "independent memories (batch)"), integer_param("n", 16, 2, 65536, "keys"),
-       integer_param("swaps", 48, 1, 1e8, "swaps after the n writes"), integer_param("d", 16, 1, 65536, "key width"),
+       integer_param("swaps", 48, 1, 1e8, "swaps after the $n$ writes"), integer_param("d", 16, 1, 65536, "key width"),
        integer_param("dv", 16, 1, 65536, "value width"), keys_param("equicorrelated"),
        real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
-       choice_param("order", {"theorem", "any"}, "k_i - k_j with j < i only, or either sign"),
+       choice_param("order", {"theorem", "any"}, "$k_i - k_j$ with $j < i$ only, or either sign"),
        choice_param("read", {"state", "one"}, "every key through a head of its own, or one random key")});
   t.metrics = {{"state_accuracy", Metric::larger}, accuracy, mse, cosine, {"horizon", Metric::larger},
                {"largest_error", Metric::smaller}};

@@ -41,10 +41,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant based() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return width(s.Dk); });
-  v.update = "A_t = I, b_t = v_t, phi(x) = (1, x, x x^T / sqrt 2), divided by z_t . phi(q_t)";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi(x) = (1, x, x x^T / sqrt 2)$, divided by $z_t . phi(q_t)$";
   v.source = "Arora et al. 2024 (arXiv:2402.18668), Taylor feature map";
   v.cost = 2 * cost::Dv * cost::Dk * cost::Dk + 6 * cost::Dv * cost::Dk + 4 * cost::Dk * cost::Dk;
-  v.params = {tuned(real_param("scale", 1, 0, no_limit, "factor on q . k; the paper's is 1/sqrt(Dk)"), {2, 4})};
+  v.params = {tuned(real_param("scale", 1, 0, no_limit, "factor on $q . k$; the paper's is $1/sqrt(Dk)$"), {2, 4})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(6.5 * cost::Dv * cost::Dk + 50 * cost::Dk * cost::Dk);

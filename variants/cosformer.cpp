@@ -62,7 +62,8 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant cosformer() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return 2 * s.Dk; });
-  v.update = "A_t = e^{i theta}, b_t = v_t, phi = relu, theta = pi / (2 length), divided by Re(z_t . phi(q_t))";
+  v.update =
+      "$A_t = e^{i theta}$, $b_t = v_t$, $phi = relu$, $theta = pi / (2 length)$, divided by $Re(z_t . phi(q_t))$";
   v.source = "Qin et al. 2022 (arXiv:2202.08791), cos-based re-weighting";
   v.cost = 10 * (cost::Dv + 1) * cost::Dk;
   v.params = {real_param("length", 4096, 1, no_limit,

@@ -99,20 +99,21 @@ Variant delta_former() {
   Variant v = attention_variant();
   v.aliases = {"deltaformer"};
   v.family = "delta + kernel";
-  v.update = "u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i, o_t = sum_{i<=t} kappa2(k_i, q_t) u_i";
-  v.objective = "1/2 |S phi(k) - v|^2 with kappa1 = kappa2 = phi.phi, w = k, alpha = beta = 1";
+  v.update = "$u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i$, $o_t = sum_{i<=t} kappa2(k_i, q_t) u_i$";
+  v.objective = "$1/2 |S phi(k) - v|^2$ with $kappa1 = kappa2 = phi.phi$, $w = k$, $alpha = beta = 1$";
   v.source = "000 Eq 41-42, 94-100, 111";
   v.cost = 4 * cost::t * (cost::Dk + cost::Dv);
-  v.params = {choice_param("kappa1", kind_names,
-                           "similarity of the erase, k_i with w_t; gradients go straight through round (slope 1)"),
-              choice_param("kappa2", kind_names, "similarity of the read, k_i with q_t; likewise"),
-              real_param("scale", 1, -no_limit, no_limit, "z = scale x.y in both"),
-              real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
-              integer_param("groups", 1, 1, most_groups, "lookups G of the erase, at w, 2 w, ... G w"),
-              choice_param("lookups", {"own", "shared"}, "shared: all heads erase by the mean of beta kappa1 of each")};
+  v.params = {
+      choice_param("kappa1", kind_names,
+                   "similarity of the erase, $k_i$ with $w_t$; gradients go straight through round (slope 1)"),
+      choice_param("kappa2", kind_names, "similarity of the read, $k_i$ with $q_t$; likewise"),
+      real_param("scale", 1, -no_limit, no_limit, "$z = scale x . y$ in both"),
+      real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
+      integer_param("groups", 1, 1, most_groups, "lookups $G$ of the erase, at $w, 2 w, ... G w$"),
+      choice_param("lookups", {"own", "shared"}, "shared: all heads erase by the mean of $beta kappa1$ of each")};
   for (int j = 0; j < most_groups; ++j)
     v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit,
-                                       "weight of lookup " + std::to_string(j + 1) + " where G > 1"));
+                                       "weight of lookup " + std::to_string(j + 1) + " where $G > 1$"));
   v.inputs = {{"beta", false, "strength of the erase"},
               {"alpha", false, "strength of the write"},
               {"w", false, "key to erase at"}};

@@ -38,12 +38,13 @@ template <class Real> void backward(const Pullback<Real> &back) { momentum_vjp("
 Variant delta_momentum() {
   Variant v;
   v.family = "delta rule";
-  v.update = "A_t = I - k_t k_t^T, b_t k_t^T -> C_t = eta_t C_{t-1} + v_t k_t^T, eta_t = eta alpha_t, phi = identity";
-  v.objective = "|S k_t|^2 / 2 - sum_i eta_{i+1} ... eta_t <S k_i, v_i>, one gradient step of size 1";
+  v.update =
+      "$A_t = I - k_t k_t^T$, $b_t k_t^T -> C_t = eta_t C_{t-1} + v_t k_t^T$, $eta_t = eta alpha_t$, $phi = identity$";
+  v.objective = "$|S k_t|^2 / 2 - sum_i eta_{i+1} ... eta_t <S k_i, v_i>$, one gradient step of size 1";
   v.source = "000 Table 2, Eq 75-76";
   v.cost = 10 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("eta", 0.9, 0, 1, "momentum: how much of the last write is written again"), {0, 0.5})};
-  v.inputs = {{"alpha", false, "factor on eta at every step"}};
+  v.inputs = {{"alpha", false, "factor on $eta$ at every step"}};
   v.layout = "S [Dv,Dk], C [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{2 * s.Dv, s.Dk}; };
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};

@@ -58,11 +58,11 @@ Variant delta_net() {
   Variant v;
   v.aliases = {"deltanet", "delta_rule"};
   v.family = "delta rule";
-  v.update = "A_t = I - beta_t k_t k_t^T, b_t = beta_t v_t, phi = identity";
-  v.objective = "|S k - v|^2 / 2, one gradient step of size beta_t";
+  v.update = "$A_t = I - beta_t k_t k_t^T$, $b_t = beta_t v_t$, $phi = identity$";
+  v.objective = "$|S k - v|^2 / 2$, one gradient step of size $beta_t$";
   v.source = "002 §4; 003 Eq 6, 29; 000 Table 2; Yang et al. 2024 (arXiv:2406.06484)";
   v.cost = 6 * cost::Dv * cost::Dk;
-  v.inputs = {{"beta", true, "step size of the write; stable where beta |k|^2 < 2"}};
+  v.inputs = {{"beta", true, "step size of the write; stable where $beta |k|^2 < 2$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
 #ifdef KOKKOS_ENABLE_CUDA

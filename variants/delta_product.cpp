@@ -137,12 +137,12 @@ Variant delta_product() {
   Variant v;
   v.aliases = {"deltaproduct"};
   v.family = "delta rule";
-  v.update =
-      "A_t = prod_j (I - beta_t x_j x_j^T), b_t k_t^T -> sum of n_h rank-one writes, x = ... k, w, k; phi = identity";
-  v.objective = "|S k - v|^2 / 2 and |S w - v|^2 / 2, gradient steps of size beta_t in turn";
+  v.update = "$A_t = prod_j (I - beta_t x_j x_j^T)$, $b_t k_t^T$ -> sum of $n_h$ rank-one writes, $x = ... k, w, k$; "
+             "$phi = identity$";
+  v.objective = "$|S k - v|^2 / 2$ and $|S w - v|^2 / 2$, gradient steps of size $beta_t$ in turn";
   v.source = "003 Eq 26-28; Siems et al. 2025 (arXiv:2502.10297)";
   v.cost = (5 * cost::parameter("householder") + 2) * cost::Dv * cost::Dk;
-  v.params = {integer_param("householder", 2, 1, 16, "Householder steps a token, n_h")};
+  v.params = {integer_param("householder", 2, 1, 16, "Householder steps per token, $n_h$")};
   v.inputs = {{"beta", true, "step size of every Householder step"},
               {"w", false, "key of every second step before the last"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};

@@ -55,7 +55,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant delta_softmax() {
   Variant v = attention_variant();
   v.family = "delta + kernel";
-  v.update = "u_t = v_t - sum_{i<t} softmax(k_i . k_t) u_i, o_t = sum_{i<=t} softmax(k_i . q_t) u_i";
+  v.update = "$u_t = v_t - sum_{i<t} softmax(k_i . k_t) u_i$, $o_t = sum_{i<=t} softmax(k_i . q_t) u_i$";
   v.source = "000 Eq 94-100, Listing 1";
   v.cost = {4 * cost::t * (cost::Dk + cost::Dv), 2 * cost::t};
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the inner products"), {4, 16, 64}),

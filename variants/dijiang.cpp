@@ -59,12 +59,12 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant dijiang() {
   Variant v = exponential_variant([](const Shape &s, const Params &) { return s.Dk; });
-  v.update = "A_t = I, b_t = v_t, phi(x) = exp(diag(tau) DCT(x)), divided by z_t . phi(q_t)";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi(x) = exp(diag(tau) DCT(x))$, divided by $z_t . phi(q_t)$";
   v.source = "Chen et al. 2024 (arXiv:2403.19928), untrained weights";
-  v.differs = "the published code takes a softmax over the features, RetNet's decay in place of the division by z_t . "
-              "phi(q_t), and the transpose of the cosine transform";
+  v.differs = "the published code takes a softmax over the features, RetNet's decay in place of the division by $z_t . "
+              "phi(q_t)$, and the transpose of the cosine transform";
   v.cost = {5 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
-  v.params = {integer_param("seed", 1, 0, 1e9, "of tau")};
+  v.params = {integer_param("seed", 1, 0, 1e9, "of $tau$")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(1.9 * cost::Dv * cost::Dk + 4.8 * cost::Dk * cost::Dk + 8 * cost::Dv + 1100);

@@ -49,12 +49,12 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant dpfp() {
   Variant v = feature_variant([](const Shape &s, const Params &p) { return 2 * s.Dk * p.integer("nu"); });
-  v.update = "A_t = I, b_t = v_t, phi = products of neighbours in relu((x, -x)), divided by z_t . phi(q_t)";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi$ = products of neighbours in $relu((x, -x))$, divided by $z_t . phi(q_t)$";
   v.source = "Schlag et al. 2021 (arXiv:2102.11174), DPFP";
   v.differs = "products of two channels of keys below 1e-19 underflow in float32 (1e-154 in float64), and such "
               "keys weigh nothing";
   v.cost = 8 * (cost::Dv + 1) * cost::Dk * cost::parameter("nu");
-  v.params = {integer_param("nu", 1, 1, 1024, "shifts; at most 2 Dk - 1 of them differ")};
+  v.params = {integer_param("nu", 1, 1, 1024, "shifts; at most $2 Dk - 1$ of them differ")};
   v.unsuitable = [](const Shape &s, const Params &p) {
     return p.integer("nu") < 2 * s.Dk ? "" : "nu must be below 2 Dk, where the shifts begin to repeat";
   };

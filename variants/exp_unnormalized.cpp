@@ -28,10 +28,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant exp_unnormalized() {
   Variant v = attention_variant();
-  v.update = "A_t = I, b_t = v_t, phi(x).phi(y) = exp(scale x.y / tau)";
-  v.objective = "-<S phi(k), v>";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi(x) . phi(y) = exp(scale x . y / tau)$";
+  v.objective = "$-<S phi(k), v>$";
   v.source = "000 Eq 3, Table 2; 003 Eq 44-47";
-  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64}),
+  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64}),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

@@ -69,13 +69,13 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant ffn_moe() {
   Variant v = persistent_variant();
-  v.update = "o_t = sum over rows i of the topk best experts of max(0, k_i . q_t) v_i";
+  v.update = "$o_t$ = sum over rows $i$ of the topk best experts of $max(0, k_i . q_t) v_i$";
   v.source = "000 Eq 24, 26";
   v.differs = "gradients go through the experts chosen; the router, constant almost everywhere, has none";
   v.cost = cost::at_least(2 * cost::Dk * cost::T / cost::parameter("block") +
                           2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv));
-  v.params = {integer_param("block", 4, 1, 1 << 20, "rows an expert"),
-              integer_param("topk", 1, 1, 1 << 20, "experts a query; gradients go through those alone")};
+  v.params = {integer_param("block", 4, 1, 1 << 20, "rows per expert"),
+              integer_param("topk", 1, 1, 1 << 20, "experts per query; only these have gradients")};
   v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};

@@ -61,10 +61,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant ffn_swiglu() {
   Variant v = persistent_variant();
-  v.update = "o_t = sum_i (w_i . q_t) silu(k_i . q_t) v_i over all rows";
+  v.update = "$o_t = sum_i (w_i . q_t) silu(k_i . q_t) v_i$ over all rows";
   v.source = "000 Eq 28-29; Shazeer 2020 (arXiv:2002.05202)";
   v.cost = {2 * cost::T * (2 * cost::Dk + cost::Dv), cost::T};
-  v.inputs = {{"w", true, "rows of the gate W_G"}};
+  v.inputs = {{"w", true, "rows of the gate $W_G$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};
   return v;

@@ -71,8 +71,8 @@ Variant gated_delta_net() {
   Variant v;
   v.aliases = {"gdn", "gated_deltanet", "gated_delta_rule"};
   v.family = "delta rule";
-  v.update = "A_t = alpha_t (I - beta_t k_t k_t^T), b_t = beta_t v_t, phi = identity";
-  v.objective = "|S k - v|^2 / 2 + weight decay on S: leaky LMS by the map of 003 Eq 38-41";
+  v.update = "$A_t = alpha_t (I - beta_t k_t k_t^T)$, $b_t = beta_t v_t$, $phi = identity$";
+  v.objective = "$|S k - v|^2 / 2$ + weight decay on $S$: leaky LMS by the map of 003 Eq 38-41";
   v.source = "002 §5; 003 Eq 38-41; Yang, Kautz, Hatamizadeh 2024 (arXiv:2412.06464)";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};

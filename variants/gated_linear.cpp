@@ -54,13 +54,13 @@ Variant gated_linear() {
   Variant v;
   v.aliases = {"gla", "gated_linear_attention", "simple_gla"};
   v.family = "gated";
-  v.update = "A_t = alpha_t diag(lambda_t), b_t = v_t, phi = identity";
-  v.objective = "-<S k, v> + 1/2 ||S diag(1 - alpha lambda)^(1/2)||_F^2";
+  v.update = "$A_t = alpha_t diag(lambda_t)$, $b_t = v_t$, $phi = identity$";
+  v.objective = "$-<S k, v> + 1/2 ||S diag(1 - alpha lambda)^(1/2)||_F^2$";
   v.source = "003 Eq 4, 16; 002 §5; GLA, arXiv:2312.06635";
   v.cost = 6 * cost::Dv * cost::Dk;
-  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$"), {0.2, 0.05})};
   v.inputs = {{"alpha", false, "decay of the whole state"},
-              {"lambda", false, "decay of each key channel; multiplies alpha"}};
+              {"lambda", false, "decay of each key channel; multiplies $alpha$"}};
   v.needs_one_of = {"alpha", "lambda"};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

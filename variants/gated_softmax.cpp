@@ -169,9 +169,9 @@ Variant gated_softmax() {
   Variant v = attention_variant();
   v.aliases = {"fox", "forgetting_attention", "forgetting_attn"};
   v.cost = cost::at_least(v.cost);
-  v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i + sum_{j=i+1..t} log alpha_j) v_i";
+  v.update = "$o_t = sum_{i<=t} softmax_i(scale q_t . k_i + sum_{j=i+1..t} log alpha_j) v_i$";
   v.source = "000 Eq 30-31, Table 2; Lin et al. 2025 (arXiv:2503.02130)";
-  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
+  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64})};
   v.inputs = {{"alpha", true, "what each step keeps of every earlier weight"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

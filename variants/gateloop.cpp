@@ -87,10 +87,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant gateloop() {
   Variant v;
   v.family = "gated";
-  v.update = "A_t = diag(lambda_t e^{i theta_t}), b_t = v_t, phi = identity, real part";
+  v.update = "$A_t = diag(lambda_t e^{i theta_t})$, $b_t = v_t$, $phi = identity$, real part";
   v.source = "Katsch 2023 (arXiv:2311.01927); 003 Eq 16";
   v.cost = {10 * cost::Dv * cost::Dk, 2 * cost::Dk};
-  v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
+  v.inputs = {{"alpha", false, "one decay for all channels; multiplies $lambda$"},
               {"lambda", false, "modulus of each key channel's decay"},
               {"w", false, "phase of each key channel's decay in radians", "0"}};
   v.needs_one_of = {"alpha", "lambda"};

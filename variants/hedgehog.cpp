@@ -39,7 +39,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant hedgehog() {
   Variant v = exponential_variant([](const Shape &s, const Params &) { return 2 * s.Dk; });
-  v.update = "A_t = I, b_t = v_t, phi(x) = (exp(x), exp(-x)), divided by z_t . phi(q_t)";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi(x) = (exp(x), exp(-x))$, divided by $z_t . phi(q_t)$";
   v.source = "Zhang et al. 2024 (arXiv:2402.04347), untrained";
   v.differs = "the learned projection is the identity";
   v.cost = {10 * (cost::Dv + 1) * cost::Dk, 6 * cost::Dk};

@@ -92,7 +92,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant hgrn() {
   Variant v;
   v.family = "gated";
-  v.update = "h_t = f_t * h_{t-1} + (1 - f_t) * v_t, o_t = q_t * h_t, element-wise";
+  v.update = "$h_t = f_t * h_{t-1} + (1 - f_t) * v_t$, $o_t = q_t * h_t$, element-wise";
   v.source = "Qin et al. 2023 (arXiv:2311.04823), without phases; 003 Eq 16";
   v.cost = {4 * cost::Dv + 16 * cost::Dk, 3 * cost::Dk};
   v.params = forget_gate_params();

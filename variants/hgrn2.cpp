@@ -42,7 +42,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant hgrn2() {
   Variant v;
   v.family = "gated";
-  v.update = "A_t = diag(f_t), b_t = v_t with key 1 - f_t, phi = identity";
+  v.update = "$A_t = diag(f_t)$, $b_t = v_t$ with key $1 - f_t$, $phi = identity$";
   v.source = "Qin et al. 2024 (arXiv:2404.07904); 003 Eq 16";
   v.cost = {5 * cost::Dv * cost::Dk + 16 * cost::Dk, 3 * cost::Dk};
   v.params = forget_gate_params();

@@ -27,11 +27,11 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant intention() {
   Variant v;
   v.family = "exact regression";
-  v.update = "A_t = I, b_t = v_t (and H_t = H_{t-1} + k_t k_t^T), read at (H_t + ridge I)^{-1} q_t";
-  v.objective = "sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, minimised exactly";
+  v.update = "$A_t = I$, $b_t = v_t$ (and $H_t = H_{t-1} + k_t k_t^T$), read at $(H_t + ridge I)^{-1} q_t$";
+  v.objective = "$sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2$, minimised exactly";
   v.source = "003 Eq 10-11, Vignette 1; Garnelo and Czarnecki 2023 (arXiv:2305.10203)";
   v.cost = cost::at_least(4 * cost::Dv * cost::Dk + 3 * cost::Dk * cost::Dk + cost::Dk * cost::Dk * cost::Dk / 3);
-  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2"), {1e-4, 0.1, 1})};
+  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of $|S|^2$"), {1e-4, 0.1, 1})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = true;

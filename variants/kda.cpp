@@ -58,8 +58,8 @@ Variant kda() {
   Variant v;
   v.aliases = {"kimi_delta_attention"};
   v.family = "delta rule";
-  v.update = "A_t = diag(lambda_t) (I - beta_t k_t k_t^T), b_t = beta_t v_t, phi = identity";
-  v.objective = "|S' k - v|^2 / 2, one gradient step of size beta_t from the decayed state S' = S diag(lambda_t)";
+  v.update = "$A_t = diag(lambda_t) (I - beta_t k_t k_t^T)$, $b_t = beta_t v_t$, $phi = identity$";
+  v.objective = "$|S' k - v|^2 / 2$, one gradient step of size $beta_t$ from the decayed state $S' = S diag(lambda_t)$";
   v.source = "Kimi Team 2025 (arXiv:2510.26692)";
   v.differs = "no convolutions, no normalisation of q and k, no gate on the output";
   v.cost = 7 * cost::Dv * cost::Dk;

@@ -234,13 +234,13 @@ double condition(const Sequence &s, const Params &p) {
 Variant kernel_regression() {
   Variant v;
   v.family = "exact regression";
-  v.update = "every pair is kept; o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t)";
-  v.objective = "sum_i |S phi(k_i) - v_i|^2 / 2 + ridge |S|^2 / 2, minimised exactly, phi . phi = kappa";
+  v.update = "every pair is kept; $o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t)$";
+  v.objective = "$sum_i |S phi(k_i) - v_i|^2 / 2 + ridge |S|^2 / 2$, minimised exactly, $phi . phi = kappa$";
   v.source = "003 Eq 42-43";
   v.cost = cost::at_least({2 * cost::t * cost::t + cost::t * (4 * cost::Dk + 4 * cost::Dv), 2 * cost::t});
-  v.params = {tuned(real_param("ridge", 0.1, 1e-12, 1e12, "weight of |S|^2"), {1e-3, 0.01, 1}),
-              choice_param("kernel", {"exp", "linear"}, "kappa: exp(scale x.y) or scale x.y"),
-              tuned(automatic_param("scale", "1/sqrt(Dk)", 0, 1e6, "factor on x.y"), {1, 4, 16})};
+  v.params = {tuned(real_param("ridge", 0.1, 1e-12, 1e12, "weight of $|S|^2$"), {1e-3, 0.01, 1}),
+              choice_param("kernel", {"exp", "linear"}, "$kappa$: $exp(scale x . y)$ or $scale x . y$"),
+              tuned(automatic_param("scale", "1/sqrt(Dk)", 0, 1e6, "factor on $x . y$"), {1, 4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = true;

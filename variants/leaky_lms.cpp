@@ -38,11 +38,12 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant leaky_lms() {
   Variant v;
   v.family = "delta rule";
-  v.update = "A_t = alpha_t I - beta_t k_t k_t^T, b_t = beta_t v_t, phi = identity";
-  v.objective = "|S k - v|^2 / 2 + lambda |S|_F^2 / 2, one gradient step of size beta_t; alpha_t = 1 - beta_t lambda_t";
+  v.update = "$A_t = alpha_t I - beta_t k_t k_t^T$, $b_t = beta_t v_t$, $phi = identity$";
+  v.objective =
+      "$|S k - v|^2 / 2 + lambda |S|_F^2 / 2$, one gradient step of size $beta_t$; $alpha_t = 1 - beta_t lambda_t$";
   v.source = "003 Eq 34-37";
   v.cost = 7 * cost::Dv * cost::Dk;
-  v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay 1 - beta lambda of the whole state"}};
+  v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay $1 - beta lambda$ of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(1.8 * cost::Dv * cost::Dk + 105 * cost::Dk);

@@ -50,11 +50,11 @@ Variant linear() {
   Variant v;
   v.aliases = {"linear_attn", "linear_attention"};
   v.family = "additive";
-  v.update = "A_t = I, b_t = v_t, phi = identity";
-  v.objective = "-<S k, v>";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi = identity$";
+  v.objective = "$-<S k, v>$";
   v.source = "000 Eq 1, 32; 002 §2; 003 Eq 2-3";
   v.cost = 4 * cost::Dv * cost::Dk;
-  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
 #ifdef KOKKOS_ENABLE_CUDA

@@ -32,7 +32,7 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant linear_elu() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return s.Dk; });
-  v.update = "A_t = I, b_t = v_t, phi = elu + 1, divided by z_t . phi(q_t)";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi = elu + 1$, divided by $z_t . phi(q_t)$";
   v.source = "Katharopoulos et al. 2020 (arXiv:2006.16236) Eq 7; 002 §2; 003 Eq 3";
   v.cost = {4 * (cost::Dv + 1) * cost::Dk, cost::Dk};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};

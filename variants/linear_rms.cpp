@@ -69,8 +69,8 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant linear_rms() {
   Variant v;
   v.family = "additive";
-  v.update = "A_t = I, b_t = v_t, phi = identity; the output scaled to mean square 1";
-  v.objective = "-<S k, v>";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi = identity$; the output scaled to mean square 1";
+  v.objective = "$-<S k, v>$";
   v.source = "Qin et al. 2022 (arXiv:2210.10340), NormAttention; RMSNorm, arXiv:1910.07467";
   v.cost = 4 * cost::Dv * cost::Dk + 3 * cost::Dv;
   v.params = {real_param("epsilon", 1e-6, 1e-30, no_limit, "added to the mean square")};

@@ -239,9 +239,9 @@ double condition(const Sequence &s, const Params &p) {
 
 Variant local_linear() {
   Variant v = attention_variant();
-  v.update = "o_t = M0 of the weighted least-squares fit of v_i by M0 + M1 (k_i - q_t), weights exp(-|k_i - q_t|^2 / "
-             "bandwidth)";
-  v.objective = "sum_{i<=t} s(k_i, q_t) |M0 + M1 (k_i - q_t) - v_i|^2 + ridge |M1|^2, solved at each query";
+  v.update = "$o_t = M0$ of the weighted least-squares fit of $v_i$ by $M0 + M1 (k_i - q_t)$, weights $exp(-|k_i - "
+             "q_t|^2 / bandwidth)$";
+  v.objective = "$sum_{i<=t} s(k_i, q_t) |M0 + M1 (k_i - q_t) - v_i|^2 + ridge |M1|^2$, solved at each query";
   v.source = "003 Eq 48-54";
   v.cost =
       cost::at_least({cost::t * cost::Dk * (cost::Dk + 2 * cost::Dv) + cost::Dk * cost::Dk * cost::Dk / 3, cost::t});
@@ -249,7 +249,7 @@ Variant local_linear() {
               tuned(real_param("ridge", 0.1, std::numeric_limits<float>::min(), no_limit,
                                "penalty on the slopes, in units of one full-weight pair"),
                     {1e-3, 0.01}),
-              integer_param("order", 1, 1, 2, "degree p of the local polynomial")};
+              integer_param("order", 1, 1, 2, "degree $p$ of the local polynomial")};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};
   v.unsuitable = [](const Shape &s, const Params &p) -> std::string {

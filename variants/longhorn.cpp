@@ -101,14 +101,14 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant longhorn() {
   Variant v;
   v.family = "delta rule";
-  v.update =
-      "A_t = I - g_t k_t k_t^T, b_t = g_t v_t, g_t = d_t / (1 + d_t |k_t|^2), d_t = delta beta_t, phi = identity";
-  v.objective = "|S - S_{t-1}|_F^2 / 2 + d_t |S k - v|^2 / 2, minimised exactly";
+  v.update = "$A_t = I - g_t k_t k_t^T$, $b_t = g_t v_t$, $g_t = d_t / (1 + d_t |k_t|^2)$, $d_t = delta beta_t$, $phi "
+             "= identity$";
+  v.objective = "$|S - S_{t-1}|_F^2 / 2 + d_t |S k - v|^2 / 2$, minimised exactly";
   v.source = "003 Eq 30-31";
-  v.differs = "the published layer (arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's";
+  v.differs = "the published layer (arXiv:2407.14207) replaces $k k^T$ by its diagonal; this is 003's";
   v.cost = 6 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory"), {0.1, 10, 100})};
-  v.inputs = {{"beta", false, "factor on delta at every step", "", Input::not_negative}};
+  v.inputs = {{"beta", false, "factor on $delta$ at every step", "", Input::not_negative}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(2.35 * cost::Dv * cost::Dk + 72 * cost::Dk);

@@ -96,7 +96,8 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant lru() {
   Variant v;
   v.family = "gated";
-  v.update = "A_t = diag(nu e^{i theta}), b_t = v_t with keys scaled by sqrt(1 - nu^2), phi = identity, real part";
+  v.update =
+      "$A_t = diag(nu e^{i theta})$, $b_t = v_t$ with keys scaled by $sqrt(1 - nu^2)$, $phi = identity$, real part";
   v.source = "Orvieto et al. 2023 (arXiv:2303.06349); 003 Eq 16";
   v.cost = 11 * cost::Dv * cost::Dk;
   v.params = {real_param("r_min", 0.9, 0, 1, "smallest modulus of the ring"),

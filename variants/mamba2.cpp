@@ -50,12 +50,12 @@ Variant mamba2() {
   Variant v;
   v.aliases = {"ssd", "mamba_2"};
   v.family = "gated";
-  v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity";
-  v.objective = "-beta <S k, v> + (1 - alpha) / 2 |S|^2";
+  v.update = "$A_t = alpha_t I$, $b_t = beta_t v_t$, $phi = identity$";
+  v.objective = "$-beta <S k, v> + (1 - alpha) / 2 |S|^2$";
   v.source = "Dao and Gu 2024 (arXiv:2405.21060), scalar A; 002 §5; 003 Eq 4, 16";
   v.cost = 5 * cost::Dv * cost::Dk;
-  v.inputs = {{"beta", false, "step size Delta, the write's strength"},
-              {"alpha", true, "decay of the whole state, exp(Delta A)"}};
+  v.inputs = {{"beta", false, "step size $Delta$, the write's strength"},
+              {"alpha", true, "decay of the whole state, $exp(Delta A)$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
 #ifdef KOKKOS_ENABLE_CUDA

@@ -52,12 +52,13 @@ Variant mesa() {
   Variant v;
   v.aliases = {"mesanet", "mesa_net"};
   v.family = "exact regression";
-  v.update = "A_t = alpha_t I, b_t = beta_t v_t (and H_t = alpha_t H_{t-1} + beta_t k_t k_t^T), read at (H_t + ridge "
-             "I)^{-1} q_t";
-  v.objective = "sum_i gamma_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, gamma_i = beta_i times the alphas after i";
+  v.update = "$A_t = alpha_t I$, $b_t = beta_t v_t$ (and $H_t = alpha_t H_{t-1} + beta_t k_t k_t^T$), read at $(H_t + "
+             "ridge I)^{-1} q_t$";
+  v.objective =
+      "$sum_i gamma_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2$, $gamma_i = beta_i$ times the alphas after $i$";
   v.source = "003 Vignettes 1-2; von Oswald et al. 2023 (arXiv:2309.05858), 2025 (arXiv:2506.05233)";
   v.cost = cost::at_least(4 * cost::Dv * cost::Dk + 3 * cost::Dk * cost::Dk + cost::Dk * cost::Dk * cost::Dk / 3);
-  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2, which does not decay"), {1e-4, 0.1, 1})};
+  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of $|S|^2$, which does not decay"), {1e-4, 0.1, 1})};
   v.inputs = {{"beta", false, "weight of the pair", "", Input::not_negative},
               {"alpha", false, "decay of every earlier pair's weight"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),

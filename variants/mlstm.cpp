@@ -125,12 +125,12 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant mlstm() {
   Variant v;
   v.family = "gated";
-  v.update = "A_t = alpha_t I, b_t = beta_t v_t, phi = identity, divided by max(|n_t . q_t|, 1)";
+  v.update = "$A_t = alpha_t I$, $b_t = beta_t v_t$, $phi = identity$, divided by $max(|n_t . q_t|, 1)$";
   v.source = "Beck et al. 2024 (arXiv:2405.04517) Eq 19-27; 003 Eq 16";
   v.cost = 5 * (cost::Dv + 1) * cost::Dk;
-  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T; the paper's is 1/sqrt(Dk)")};
-  v.inputs = {{"beta", false, "exponential input gate i = exp(i~) as the factor, any positive number"},
-              {"alpha", false, "forget gate f"}};
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$; the paper's is $1/sqrt(Dk)$")};
+  v.inputs = {{"beta", false, "exponential input gate as the factor $exp(i)$ of its logit $i$: any positive number"},
+              {"alpha", false, "forget gate $f$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(1.2 * cost::Dv * cost::Dk + 80 * cost::Dk + 10 * cost::Dv);

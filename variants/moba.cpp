@@ -82,16 +82,15 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant moba() {
   Variant v = attention_variant();
-  v.update = "o_t = sum over i <= t in the chosen blocks of softmax(scale q_t . k_i) v_i";
+  v.update = "$o_t$ = sum over $i <= t$ in the chosen blocks of $softmax(scale q_t . k_i) v_i$";
   v.source = "000 Eq 25-27; Lu et al. 2025 (arXiv:2502.13189)";
   v.differs = "gradients go through the blocks chosen; the choice, constant almost everywhere, has none";
   v.cost = cost::at_least({2 * cost::Dk * cost::t / cost::parameter("block") +
                                2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv),
                            cost::parameter("topk") * cost::parameter("block")});
-  v.params = {
-      integer_param("block", 4, 1, 1 << 20, "keys a block"),
-      integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included; gradients go through those alone"),
-      tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
+  v.params = {integer_param("block", 4, 1, 1 << 20, "keys per block"),
+              integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included; only these have gradients"),
+              tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms[1].vjp = {backward<float>, backward<double>};
   v.traits.order_invariant = false;

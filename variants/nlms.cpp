@@ -54,8 +54,8 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant nlms() {
   Variant v;
   v.family = "delta rule";
-  v.update = "A_t = I - k_t k_t^T / |k_t|^2, b_t = v_t / |k_t|^2, phi = identity";
-  v.objective = "|S - S_{t-1}|_F^2 / 2 subject to S k = v";
+  v.update = "$A_t = I - k_t k_t^T / |k_t|^2$, $b_t = v_t / |k_t|^2$, $phi = identity$";
+  v.objective = "$|S - S_{t-1}|_F^2 / 2$ subject to $S k = v$";
   v.source = "003 Eq 32-33";
   v.cost = 6 * cost::Dv * cost::Dk;
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};

@@ -65,12 +65,13 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant random_feature() {
   Variant v = feature_variant([](const Shape &, const Params &p) { return 2 * p.integer("features"); });
-  v.update = "A_t = I, b_t = v_t, phi = random sines and cosines of exp(scale q . k), divided by z_t . phi(q_t)";
+  v.update =
+      "$A_t = I$, $b_t = v_t$, $phi$ = random sines and cosines of $exp(scale q . k)$, divided by $z_t . phi(q_t)$";
   v.source = "Peng et al. 2021 (arXiv:2103.02143), RFA";
   v.cost = {(4 * cost::Dk + 8 * cost::Dv) * cost::parameter("features"), 4 * cost::parameter("features")};
   v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),
               integer_param("seed", 1, 0, 1e9, "of the frequencies"),
-              tuned(real_param("scale", 1, 0, no_limit, "of the kernel exp(scale q . k)"), {4, 16})};
+              tuned(real_param("scale", 1, 0, no_limit, "of the kernel $exp(scale q . k)$"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(cost::parameter("features") * (4.2 * cost::Dk + 7 * cost::Dv + 34));

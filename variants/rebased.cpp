@@ -89,11 +89,11 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant rebased() {
   Variant v = feature_variant([](const Shape &s, const Params &) { return quadratic_features(s.Dk); });
-  v.update = "A_t = I, b_t = v_t, phi(x) = x' x'^T of the layer-normed x', divided by z_t . phi(q_t)";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi(x) = x' x'^T$ of the layer-normed $x'$, divided by $z_t . phi(q_t)$";
   v.source = "Aksenov et al. 2024 (arXiv:2402.10644)";
   v.cost = 2 * cost::Dv * cost::Dk * cost::Dk + 2 * cost::Dv * cost::Dk + 4 * cost::Dk * cost::Dk;
-  v.params = {real_param("gain", 1, -no_limit, no_limit, "gamma, the factor after the layer norm"),
-              tuned(real_param("shift", 1.5, -no_limit, no_limit, "beta, added after the factor"), {0})};
+  v.params = {real_param("gain", 1, -no_limit, no_limit, "$gamma$, the factor after the layer norm"),
+              tuned(real_param("shift", 1.5, -no_limit, no_limit, "$beta$, added after the factor"), {0})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(7.1 * cost::Dv * cost::Dk + 43 * cost::Dk * cost::Dk);

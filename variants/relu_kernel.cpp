@@ -26,10 +26,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant relu_kernel() {
   Variant v = attention_variant();
-  v.update = "o_t = sum_{i<=t} max(0, scale q_t . k_i) v_i";
+  v.update = "$o_t = sum_{i<=t} max(0, scale q_t . k_i) v_i$";
   v.source = "000 Eq 14-15";
   v.cost = 2 * cost::t * (cost::Dk + cost::Dv);
-  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"), {0.2, 0.05})};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$"), {0.2, 0.05})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.traits.repeats = Repeats::sum;

@@ -23,12 +23,13 @@ template <class Real> void backward(const Pullback<Real> &back) { least_squares_
 Variant rls() {
   Variant v;
   v.family = "exact regression";
-  v.update =
-      "A_t = I - k_t (P_t k_t)^T, b_t k_t^T -> v_t (P_t k_t)^T, P_t = (sum k k^T + ridge I)^{-1}, phi = identity";
-  v.objective = "sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2, minimised exactly";
+  v.update = "$A_t = I - k_t (P_t k_t)^T$, $b_t k_t^T -> v_t (P_t k_t)^T$, $P_t = (sum k k^T + ridge I)^{-1}$, $phi = "
+             "identity$";
+  v.objective = "$sum_i |S k_i - v_i|^2 / 2 + ridge |S|_F^2 / 2$, minimised exactly";
   v.source = "003 Eq 10-11, Vignette 1";
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
-  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2; P starts at I / ridge"), {1e-4, 0.1, 1})};
+  v.params = {
+      tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of $|S|^2$; $P$ starts at $I / ridge$"), {1e-4, 0.1, 1})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(4 * cost::Dk * cost::Dk + 150 * cost::Dk + 20 * cost::Dv + 670);

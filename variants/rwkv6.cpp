@@ -54,11 +54,11 @@ Variant rwkv6() {
   Variant v;
   v.aliases = {"rwkv_6"};
   v.family = "gated";
-  v.update = "A_t = diag(lambda_t), b_t = v_t, phi = identity; o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t";
+  v.update = "$A_t = diag(lambda_t)$, $b_t = v_t$, $phi = identity$; $o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t$";
   v.source = "Peng et al. 2024 (arXiv:2404.05892), Finch; 003 Eq 16";
   v.cost = 8 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("u", 1, -no_limit, no_limit, "bonus of all channels where w is absent"), {0})};
-  v.inputs = {{"alpha", false, "one decay for all channels; multiplies lambda"},
+  v.inputs = {{"alpha", false, "one decay for all channels; multiplies $lambda$"},
               {"lambda", false, "decay of each key channel"},
               {"w", false, "bonus of each key channel", "the parameter u"}};
   v.needs_one_of = {"alpha", "lambda"};

@@ -50,7 +50,7 @@ Variant rwkv7() {
   Variant v;
   v.aliases = {"rwkv_7"};
   v.family = "delta rule";
-  v.update = "A_t = diag(lambda_t) - beta_t x_t x_t^T with x_t = w_t / |w_t|, b_t = v_t, phi = identity";
+  v.update = "$A_t = diag(lambda_t) - beta_t x_t x_t^T$ with $x_t = w_t / |w_t|$, $b_t = v_t$, $phi = identity$";
   v.source = "Peng et al. 2025 (arXiv:2503.14456); reductions by 003 Eq 38-41";
   v.cost = 9 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "in-context learning rate: how much is removed along w"},

@@ -36,8 +36,8 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant scalar_gated_delta() {
   Variant v;
   v.family = "delta rule";
-  v.update = "A_t = beta_t I - k_t k_t^T, b_t = v_t, phi = identity";
-  v.objective = "|S k - v|^2 / 2 + (1 - beta_t) |S|_F^2 / 2, one gradient step of size 1";
+  v.update = "$A_t = beta_t I - k_t k_t^T$, $b_t = v_t$, $phi = identity$";
+  v.objective = "$|S k - v|^2 / 2 + (1 - beta_t) |S|_F^2 / 2$, one gradient step of size 1";
   v.source = "004 Eq 4";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "decay of the whole state"}};

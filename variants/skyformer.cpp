@@ -38,8 +38,8 @@ template <class Real> void through_landmarks(const Call<Real> &call) {
 Variant skyformer() {
   Variant v = attention_variant();
   v.cost = {cost::t * (5 * cost::Dk + 2 * cost::Dv), cost::t};
-  v.update = "A_t = I, b_t = v_t, phi(x).phi(y) = exp(-|x - y|^2 / bandwidth)";
-  v.objective = "-<S phi(k), v>";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi(x) . phi(y) = exp(-|x - y|^2 / bandwidth)$";
+  v.objective = "$-<S phi(k), v>$";
   v.source = "003 Fig 1; Chen et al. 2021 (arXiv:2111.00035)";
   v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "landmarks of `nystrom`"),
               integer_param("seed", 1, 0, 1 << 30, "which rows are landmarks"),

@@ -36,8 +36,8 @@ template <class Real> void through_landmarks(const Call<Real> &call) {
 Variant soft() {
   Variant v = attention_variant();
   v.cost = {cost::t * (5 * cost::Dk + 2 * cost::Dv), cost::t};
-  v.update = "A_t = I, b_t = v_t, phi(x).phi(y) = exp(-|x - y|^2 / bandwidth)";
-  v.objective = "-<S phi(k), v>";
+  v.update = "$A_t = I$, $b_t = v_t$, $phi(x) . phi(y) = exp(-|x - y|^2 / bandwidth)$";
+  v.objective = "$-<S phi(k), v>$";
   v.source = "003 Fig 1; Lu et al. 2021 (arXiv:2110.11945)";
   v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "pooled keys of `nystrom`"),
               real_param("ridge", 1e-4, 0, no_limit, "added to the landmarks' kernel matrix")};

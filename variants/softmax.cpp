@@ -48,10 +48,10 @@ template <class Stored> void parallel_stored(const Call<float, Stored> &call) {
 Variant softmax() {
   Variant v = attention_variant();
   v.aliases = {"attention", "sdpa", "mha"};
-  v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i) v_i";
-  v.objective = "sum_{i<=t} exp(scale q_t . k_i) |M - v_i|^2 over a constant M, at each query";
+  v.update = "$o_t = sum_{i<=t} softmax_i(scale q_t . k_i) v_i$";
+  v.objective = "$sum_{i<=t} exp(scale q_t . k_i) |M - v_i|^2$ over a constant $M$, at each query";
   v.source = "000 Eq 2; 003 Eq 1";
-  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64})};
+  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
 #ifdef __CUDACC__

@@ -45,11 +45,11 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant softmax_qknorm() {
   Variant v = attention_variant();
   v.cost = {2 * cost::t * (cost::Dk + cost::Dv) + 6 * cost::Dk, cost::t};
-  v.update = "o_t = sum_{i<=t} softmax_i(scale q_t . k_i / |q_t| |k_i|) v_i";
-  v.objective = "sum_{i<=t} exp(-scale |k_i - q_t|^2 / 2) |M - v_i|^2 over a constant M, on the unit sphere";
+  v.update = "$o_t = sum_{i<=t} softmax_i(scale q_t . k_i / (|q_t| |k_i|)) v_i$";
+  v.objective = "$sum_{i<=t} exp(-scale |k_i - q_t|^2 / 2) |M - v_i|^2$ over a constant $M$, on the unit sphere";
   v.source = "003 Eq 50-51; Henry et al. 2020 (arXiv:2010.04245)";
   v.params = {tuned(
-      automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is 2/scale"),
+      automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is $2 / scale$"),
       {1, 4, 16, 64})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

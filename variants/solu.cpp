@@ -36,10 +36,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 
 Variant solu() {
   Variant v = attention_variant();
-  v.update = "o_t = sum_{i<=t} z exp(z / tau) v_i, z = scale q_t . k_i";
-  v.objective = "-<S phi(k), v> with phi(x).phi(y) = kappa(x, y)";
+  v.update = "$o_t = sum_{i<=t} z exp(z / tau) v_i$, $z = scale q_t . k_i$";
+  v.objective = "$-<S phi(k), v>$ with $phi(x) . phi(y) = kappa(x, y)$";
   v.source = "000 Eq 16-17";
-  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on q k^T"),
+  v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$"),
               tuned(automatic_param("tau", "sqrt(Dk)", std::numeric_limits<double>::min(), no_limit, "temperature"),
                     {1, 0.25, 0.0625})};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};

@@ -46,10 +46,9 @@ std::vector<double> empty_memory(const Shape &s, const Params &p) {
 
 Variant titans() {
   Variant v = mlp_variant();
-  v.update = "Z_t = eta_t Z_{t-1} - lr beta_t grad 1/2 |M(k_t) - v_t|^2, M_t = alpha_t M_{t-1} + Z_t, eta_t = eta "
-             "lambda_t[0], "
-             "o_t = M_t(q_t), M(x) = A^T silu(B x)";
-  v.objective = "1/2 |M(k) - v|^2 + (1 - alpha)/2 |M|^2, by momentum";
+  v.update = "$Z_t = eta_t Z_{t-1} - lr beta_t grad 1/2 |M(k_t) - v_t|^2$, $M_t = alpha_t M_{t-1} + Z_t$, $eta_t = eta "
+             "lambda_t[0]$, $o_t = M_t(q_t)$, $M(x) = A^T silu(B x)$";
+  v.objective = "$1/2 |M(k) - v|^2 + (1 - alpha)/2 |M|^2$, by momentum";
   v.source = "Behrouz et al. 2024 (arXiv:2501.00663); 003 Fig 1; 002 outlook";
   v.differs = "no projections, convolutions or persistent tokens";
   const Polynomial width = Polynomial::symbol("width", 4 * cost::Dk);
@@ -59,7 +58,7 @@ Variant titans() {
                    tuned(real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change"), {0, 0.5})});
   v.inputs = {{"beta", false, "factor on the step size"},
               {"alpha", false, "what each step keeps of the memory"},
-              {"lambda", false, "its first channel is a factor on eta at every step; the others are not read"}};
+              {"lambda", false, "its first channel is a factor on $eta$ at every step; the others are not read"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              {"minibatch", minibatch<float>, minibatch<double>, false}};
   v.forms[0].vjp = {backward<float>, backward<double>};

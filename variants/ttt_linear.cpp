@@ -165,10 +165,10 @@ template <class Real> void minibatch(const Call<Real> &call) {
 Variant ttt_linear() {
   Variant v;
   v.family = "online nonlinear";
-  v.update = "S_t = S_{t-1} - lr beta_t grad 1/2 |P k_t + norm(S k_t) - v_t|^2, o_t = P q_t + norm(S_t q_t)";
-  v.objective = "1/2 |P k + norm(S k) - v|^2";
+  v.update = "$S_t = S_{t-1} - lr beta_t grad 1/2 |P k_t + norm(S k_t) - v_t|^2$, $o_t = P q_t + norm(S_t q_t)$";
+  v.objective = "$1/2 |P k + norm(S k) - v|^2$";
   v.source = "Sun et al. 2024 (arXiv:2407.04620); 003 Vignette 3; 002 outlook";
-  v.differs = "the residual is the query itself, padded or cut, where fla adds W q; norm without learned scale and "
+  v.differs = "the residual is the query itself, padded or cut, where fla adds $W q$; norm without learned scale and "
               "shift, no bias";
   v.cost = 7 * cost::Dv * cost::Dk + 34 * cost::Dv;
   v.params = {real_param("lr", 0.5, 0, no_limit, "step size"),

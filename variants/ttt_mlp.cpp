@@ -31,9 +31,9 @@ template <class Real> void minibatch(const Call<Real> &call) {
 
 Variant ttt_mlp() {
   Variant v = mlp_variant();
-  v.update =
-      "M_t = M_{t-1} - lr beta_t grad 1/2 |P k_t + norm(A^T gelu(B k_t)) - v_t|^2, o_t = P q_t + norm(A^T gelu(B q_t))";
-  v.objective = "1/2 |P k + norm(A^T gelu(B k)) - v|^2";
+  v.update = "$M_t = M_{t-1} - lr beta_t grad 1/2 |P k_t + norm(A^T gelu(B k_t)) - v_t|^2$, $o_t = P q_t + norm(A^T "
+             "gelu(B q_t))$";
+  v.objective = "$1/2 |P k + norm(A^T gelu(B k)) - v|^2$";
   v.source = "Sun et al. 2024 (arXiv:2407.04620); 003 Vignette 3; 002 outlook";
   v.differs = "GELU by the error function, where the published code has the tanh form; norm without learned scale and "
               "shift, no biases";

@@ -23,18 +23,19 @@ template <class Real> void backward(const Pullback<Real> &back) { variational_ba
 Variant vla() {
   Variant v;
   v.family = "exact regression";
-  v.update =
-      "A_t = I - x_t a_t^T, b_t k_t^T -> v_t a_t^T, a_t ~ (lambda0 I + sum u u^T)^{-1} x_t of length 1, phi = elu + 1";
-  v.objective = "stated as |S k - v|^2 + tr(S M_t S^T), which its recursion does not minimise (004 Eq 7)";
+  v.update = "$A_t = I - x_t a_t^T$, $b_t k_t^T -> v_t a_t^T$, $a_t ~ (lambda0 I + sum u u^T)^{-1} x_t$ of length 1, "
+             "$phi = elu + 1$";
+  v.objective = "stated as $|S k - v|^2 + tr(S M_t S^T)$, which its recursion does not minimise (004 Eq 7)";
   v.source = "004 Eq 8-11, Algorithm 1";
   v.cost = {6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk, cost::Dk};
-  v.params = {
-      tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; A starts at I / lambda0"), {0.001, 0.01, 1}),
-      integer_param("refresh", 20, 0, 1e6, "steps between two additions of eta I to A, 0: never"),
-      real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to A's diagonal"),
-      choice_param("phi", {"elu", "identity"}, "feature map; identity also leaves the output undivided"),
-      automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6, "length of u (Algorithm 1: 1/sqrt(Dk), Eq 8: 1), 0: as w is")};
-  v.inputs = {{"w", false, "penalty direction u"}};
+  v.params = {tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; $A$ starts at $I / lambda0$"),
+                    {0.001, 0.01, 1}),
+              integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$, 0: never"),
+              real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to the diagonal of $A$"),
+              choice_param("phi", {"elu", "identity"}, "feature map; identity also leaves the output undivided"),
+              automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6,
+                              "length of $u$ (Algorithm 1: $1/sqrt(Dk)$, Eq 8: 1), 0: as w is")};
+  v.inputs = {{"w", false, "penalty direction $u$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work =

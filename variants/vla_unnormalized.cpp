@@ -29,17 +29,18 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant vla_unnormalized() {
   Variant v;
   v.family = "exact regression";
-  v.update = "A_t = I - x_t a_t^T, b_t k_t^T -> v_t a_t^T, a_t = (lambda0 I + sum u u^T)^{-1} x_t, phi = identity";
-  v.objective = "sum_i |S k_i - v_i|^2 / 2 + lambda0 |S|_F^2 / 2, minimised exactly, where u = k";
+  v.update =
+      "$A_t = I - x_t a_t^T$, $b_t k_t^T -> v_t a_t^T$, $a_t = (lambda0 I + sum u u^T)^{-1} x_t$, $phi = identity$";
+  v.objective = "$sum_i |S k_i - v_i|^2 / 2 + lambda0 |S|_F^2 / 2$, minimised exactly, where $u = k$";
   v.source = "004 Eq 6, §3.3, Table 2";
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
-  v.params = {
-      tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; A starts at I / lambda0"), {0.001, 0.01, 1}),
-      integer_param("refresh", 20, 0, 1e6, "steps between two additions of eta I to A, 0: never"),
-      real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to A's diagonal"),
-      choice_param("phi", {"identity", "elu"}, "feature map; elu also divides the output as vla does"),
-      real_param("u_norm", 0, 0, 1e6, "length of u, 0: as w is")};
-  v.inputs = {{"w", false, "penalty direction u"}};
+  v.params = {tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; $A$ starts at $I / lambda0$"),
+                    {0.001, 0.01, 1}),
+              integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$, 0: never"),
+              real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to the diagonal of $A$"),
+              choice_param("phi", {"identity", "elu"}, "feature map; elu also divides the output as vla does"),
+              real_param("u_norm", 0, 0, 1e6, "length of $u$, 0: as w is")};
+  v.inputs = {{"w", false, "penalty direction $u$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(5.2 * cost::Dk * cost::Dk + 61 * cost::Dk + 33 * cost::Dv + 1050);

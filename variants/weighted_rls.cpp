@@ -32,13 +32,13 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant weighted_rls() {
   Variant v;
   v.family = "exact regression";
-  v.update = "A_t = I - k_t (P_t k_t)^T, b_t k_t^T -> v_t (P_t k_t)^T, P_t^{-1} = alpha_t P_{t-1}^{-1} + k_t k_t^T, "
-             "phi = identity";
+  v.update = "$A_t = I - k_t (P_t k_t)^T$, $b_t k_t^T -> v_t (P_t k_t)^T$, $P_t^{-1} = alpha_t P_{t-1}^{-1} + k_t "
+             "k_t^T$, $phi = identity$";
   v.objective =
-      "sum_i gamma_i |S k_i - v_i|^2 / 2 + gamma_0 ridge |S|_F^2 / 2, gamma_i the product of the alphas after i";
+      "$sum_i gamma_i |S k_i - v_i|^2 / 2 + gamma_0 ridge |S|_F^2 / 2$, $gamma_i$ the product of the alphas after $i$";
   v.source = "003 Eq 14-16, Vignette 2";
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
-  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of |S|^2 at the start; P starts at I / ridge"),
+  v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of $|S|^2$ at the start; $P$ starts at $I / ridge$"),
                     {1e-4, 0.1, 1})};
   v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge", "", Input::positive}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};

@@ -75,7 +75,7 @@ void describe_params(std::ostream &out, const std::vector<ParamSpec> &params) {
     const std::string range =
         p.kind == ParamSpec::choice ? join(p.choices, " | ") : "[" + number(p.low) + ", " + number(p.high) + "]";
     rows.push_back({"  " + p.name, "default " + p.default_text(), range,
-                    p.meaning + (p.grid.empty() ? "" : " (--tune also tries " + grid_text(p) + ")")});
+                    unmarked(p.meaning) + (p.grid.empty() ? "" : " (--tune also tries " + grid_text(p) + ")")});
   }
   print_table(out, rows);
 }
@@ -88,13 +88,14 @@ void line(std::ostream &out, const std::string &name, const std::string &value) 
 
 void print_variants(std::ostream &out, const std::vector<const Variant *> &list) {
   Rows rows{{"variant", "family", "state at 64 x 64", "inputs", "update"}}; // everything else is under its name
-  for (const Variant *v : list) rows.push_back({both_names(*v), v->family, state_text(*v), inputs_text(*v), v->update});
+  for (const Variant *v : list)
+    rows.push_back({both_names(*v), v->family, state_text(*v), inputs_text(*v), unmarked(v->update)});
   print_table(out, rows);
 }
 
 void print_tasks(std::ostream &out, const std::vector<const Task *> &list) {
   Rows rows{{"task", "metrics", "source", "summary"}};
-  for (const Task *t : list) rows.push_back({t->name, metrics_text(*t), t->source, t->summary});
+  for (const Task *t : list) rows.push_back({t->name, metrics_text(*t), t->source, unmarked(t->summary)});
   print_table(out, rows);
 }
 
@@ -135,7 +136,7 @@ void describe(std::ostream &out, const Variant &v) {
                                : !i.absent.empty() ? "default " + i.absent
                                : i.name == "w"     ? "default k"
                                                    : "default 1";
-    rows.push_back({"  " + i.name, i.per_step() ? "[B,H,T]" : "[B,H,T,Dk]", absent, i.meaning});
+    rows.push_back({"  " + i.name, i.per_step() ? "[B,H,T]" : "[B,H,T,Dk]", absent, unmarked(i.meaning)});
   }
   print_table(out, rows);
   describe_params(out, v.params);

@@ -68,10 +68,10 @@ SearchResult search(const ClaimQuery &query) {
   found.claims = search_claims(all_claims(), query);
   if (cites) return found;
   found.variants = having(all_variants(), query.words, [](const Variant &v) {
-    return join({v.name, join(v.aliases, " "), v.family, v.source, v.differs}, " ");
+    return join({v.name, join(v.aliases, " "), v.family, v.source, unmarked(v.differs)}, " ");
   });
   found.tasks = having(all_tasks(), query.words, [](const Task &t) {
-    return join({t.name, t.summary, t.source}, " ");
+    return join({t.name, unmarked(t.summary), t.source}, " ");
   });
   found.mistakes = having(all_mistakes(), query.words, [](const Mistake &m) {
     return join({m.name, m.what, m.shows}, " ");
@@ -84,8 +84,8 @@ void print_search(std::ostream &out, const std::string &text, const ClaimQuery &
     return print_paper(out, find_paper(*query.papers.begin()), found.claims);
   print_some(out, "claim", found.claims, [&](const Claim &c) { print_claim(out, c); });
   print_some(out, "layer", found.variants,
-             [&](const Variant &v) { print_entry(out, v.name, v.family + ", " + v.update); });
-  print_some(out, "task", found.tasks, [&](const Task &t) { print_entry(out, t.name, t.summary); });
+             [&](const Variant &v) { print_entry(out, v.name, v.family + ", " + unmarked(v.update)); });
+  print_some(out, "task", found.tasks, [&](const Task &t) { print_entry(out, t.name, unmarked(t.summary)); });
   print_some(out, "kernel mistake", found.mistakes, [&](const Mistake &m) { print_entry(out, m.name, m.what); });
   out << folded("`recollect explain NAME` tells everything about one") << '\n';
   if (found.claims.size() > most_listed)

@@ -38,7 +38,7 @@ class PlainWords(unittest.TestCase):
     def test_a_folder_that_is_not_clean_may_only_become_cleaner(self):
         self.write("tasks/a.cpp", "// Two are\n// gotten.\n")
         self.assertEqual(self.check()[0], 0)
-        self.write("tasks/b.cpp", '"so are "\n    "had"')
+        self.write("tasks/b.cpp", '"so are "\n    "gotten"')
         code, _, said = self.check()
         self.assertEqual((code, said), (1, "tasks: 2 files have replaced words, 1 are allowed\n"))
         self.write("tasks/a.cpp", ""), self.write("tasks/b.cpp", "")

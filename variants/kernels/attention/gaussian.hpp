@@ -58,7 +58,7 @@ template <class Real> Real bandwidth_param(const Call<Real> &call) {
 }
 inline ParamSpec bandwidth_spec() {
   return tuned(automatic_param("bandwidth", "2 sqrt(Dk)", std::numeric_limits<double>::min(), no_limit,
-                               "B in exp(-|q - k|^2 / B)"),
+                               "$B$ in $exp(-|q - k|^2 / B)$"),
                {1, 0.25, 0.0625});
 }
 

@@ -70,7 +70,7 @@ void exponential_backward(const std::string &label, const Pullback<Real> &back, 
 /// feature_variant with the peaks below the state.
 inline Variant exponential_variant(std::function<int(const Shape &, const Params &)> width) {
   Variant v = feature_variant(width);
-  v.layout = "S [Dv,F], z [1,F], peak [1,F], F features: S and z in units of e^peak";
+  v.layout = "S [Dv,F], z [1,F], peak [1,F], F features: S and z in units of $e^peak$";
   v.state_shape = [width](const Shape &s, const Params &p) { return StateShape{s.Dv + 2, width(s, p)}; };
   v.initial_state = [width](const Shape &s, const Params &p) {
     std::vector<double> state(size_t(s.Dv + 1) * width(s, p), 0.0);

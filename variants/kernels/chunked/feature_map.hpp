@@ -150,7 +150,7 @@ void feature_backward(const std::string &label, const Pullback<Real> &back, cons
 inline Variant feature_variant(std::function<int(const Shape &, const Params &)> width) {
   Variant v;
   v.family = "additive";
-  v.objective = "-<S phi(k), v>";
+  v.objective = "$-<S phi(k), v>$";
   v.layout = "S [Dv,F], z [1,F], F features";
   v.state_shape = [width](const Shape &s, const Params &p) { return StateShape{s.Dv + 1, width(s, p)}; };
   v.traits.order_invariant = true;

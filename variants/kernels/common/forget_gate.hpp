@@ -38,7 +38,7 @@ inline std::vector<ParamSpec> forget_gate_params() {
   return {real_param("lower", 0, 0, 1, "lower bound of the forget gate")};
 }
 inline std::vector<Input> forget_gate_inputs() {
-  return {{"lambda", false, "decay of each channel, multiplies the forget gate sigmoid(-k)"}};
+  return {{"lambda", false, "decay of each channel, multiplies the forget gate $sigmoid(-k)$"}};
 }
 
 } // namespace recollect::variants
