@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Renders the tables of docs/*.md from data files.
+"""Renders the tables of docs/*.md from data files, and from what the program says about itself (catalogue.py).
 
     docs/render.py            # rewrites the documents
     docs/render.py --check    # exit 1 if a document differs from its data
@@ -17,9 +17,11 @@ import statistics
 import sys
 from collections.abc import Callable
 
+import catalogue
 import rendering
 import scaling
 import trained
+from catalogue import table
 from rendering import Row
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,10 +30,6 @@ ROOT = os.path.dirname(HERE)
 
 def read(name: str) -> tuple[list[str], list[Row]]:
     return rendering.read(os.path.join(HERE, "data", name))
-
-
-def table(columns: list[str], rows: list[list[str]]) -> list[str]:
-    return ["| " + " | ".join(row) + " |" for row in [columns, ["---"] * len(columns), *rows]]
 
 
 def number(x: float) -> str:
@@ -116,8 +114,7 @@ def as_it_is(name: str) -> list[str]:
 
 def ledger() -> list[str]:
     """How many checkable statements of the papers have which verdict: tests/theory/ledger.txt."""
-    with open(os.path.join(ROOT, "tests", "theory", "ledger.txt"), encoding="utf-8") as file:
-        verdicts = collections.Counter(line.split("\t")[1].strip() for line in file if not line.startswith("#"))
+    verdicts = collections.Counter(verdict for _, verdict in catalogue.rows_of_ledger())
     rows = [[verdict, str(count)] for verdict, count in sorted(verdicts.items(), key=lambda item: (-item[1], item[0]))]
     return table(["verdict", "statements of the four papers"], rows)
 
@@ -174,6 +171,10 @@ TABLES = {
     "ranks-longer": lambda: on_gpus(scaling.longer, origin=True),
     "ranks-predicted": lambda: on_gpus(scaling.predicted),
     "ledger": ledger,
+    "statements": catalogue.ledger,
+    "commands": catalogue.commands,
+    "layers": catalogue.layers,
+    "tasks": catalogue.tasks,
     "training": trained.suites,
     "training-statements": trained.statements,
     "limits": limits,
@@ -204,7 +205,7 @@ def main() -> int:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(new)
     if "--check" in sys.argv and stale:
-        print("differ from their data: " + ", ".join(map(os.path.basename, stale)) + "; run docs/render.py", file=sys.stderr)
+        print("not current: " + ", ".join(map(os.path.basename, stale)) + "; run python3 docs/render.py", file=sys.stderr)
         return 1
     return 0
 
