@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs that kernels trip over, as one set of cases.
+// The inputs on which kernels fail most often, as one set of cases.
 //
 // Lengths (1 and 2; one chunk of 64 or a step less; a step or a few more; many chunks), gates, keys, widths and numbers
 // of heads are crossed so that every two of their values meet in some case; so is each of them with a given state, with

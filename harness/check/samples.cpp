@@ -249,21 +249,21 @@ const std::vector<SampleKind> &sample_kinds() {
   };
   static const std::vector<SampleKind> kinds{
       {"random", "unit keys, values N(0,1), gates and beta in the whole of (0, 1)", {}},
-      {"odd-length", "the same, a step shorter where T is a multiple of 8: no chunk length fits", {}},
-      {"exact-gates", "half of the gates 1, some 0, at either side of step 64 too",
+      {"odd-length", "the same, one step shorter if T is a multiple of 8, so that no chunk length divides it", {}},
+      {"exact-gates", "half of the gates 1, some 0, also right before and after step 64",
        recipe([](Recipe &r) { r.gates = Recipe::exact; })},
       {"tiny-gates", "gates of 10^-u, u up to 6, at every fourth step",
        recipe([](Recipe &r) { r.gates = Recipe::tiny; })},
       {"strong-decay", "the logarithms of 64 gates sum to less than -88: exp of the sum underflows",
        recipe([](Recipe &r) { r.gates = Recipe::strong; })},
-      {"decay-rates", "-log alpha a step from 0 to 16, one rate a head",
+      {"decay-rates", "-log alpha per step from 0 to 16, one rate per head",
        recipe([](Recipe &r) { r.gates = Recipe::rates; })},
-      {"beta-0-2", "a quarter of the betas 0, a quarter 2; w of norms from 1/4 to 1.4",
+      {"beta-0-2", "a quarter of the betas 0, a quarter 2; norms of w from 1/4 to 1.4",
        recipe([](Recipe &r) { r.beta_ends = r.w_norms = true; })},
-      {"repeated-keys", "one key at every step, plus 1% noise: the ill-conditioned end",
+      {"repeated-keys", "the same key at every step, plus 1% noise: ill-conditioned",
        recipe([](Recipe &r) { r.keys = Recipe::repeated; })},
       {"key-norms", "some keys of norm 0, 1e-3 and 1e3", recipe([](Recipe &r) { r.keys = Recipe::norms; })},
-      {"large-norm", "queries and keys N(0,1) in every channel, as attention has them; beta is divided by |k|^2",
+      {"large-norm", "queries and keys N(0,1) in every channel, as in attention; beta is divided by |k|^2",
        recipe([](Recipe &r) { r.keys = Recipe::gaussian; })},
       {"long", "as random, sixteen times as many steps", {}}};
   return kinds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs that kernels trip over.
+// Inputs on which kernels fail: edge cases.
 #pragma once
 #include "harness/core/variant.hpp"
 

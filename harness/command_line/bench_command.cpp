@@ -126,24 +126,24 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
 Action add_bench(CLI::App &app) {
   const auto flags = std::make_shared<BenchFlags>();
   CLI::App &c = *app.add_subcommand(
-      "bench", "time forms on random tensors, beside the machine's ceilings and other implementations");
+      "bench", "time forms on random tensors, next to the machine's peak rates and other implementations");
   c.add_option("--variants", flags->variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
   c.add_option("--forms", flags->forms, "recurrent, fast, all, or names of forms, comma-separated")
       ->delimiter(',')
       ->capture_default_str();
   c.add_option("--shape", flags->shapes, "B,H,T,Dk,Dv (repeatable); default 2,8,4096,64,64")->expected(1)->take_all();
-  c.add_option("--shapes", flags->shapes_file, "file of shapes, one B,H,T,Dk,Dv a line; # begins a comment");
+  c.add_option("--shapes", flags->shapes_file, "file of shapes, one B,H,T,Dk,Dv per line; # begins a comment");
   c.add_option("--sweep", flags->sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
   flags->dtype.add(c);
   c.add_option("--chunk", flags->chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
   c.add_option("--without", flags->without, "optional inputs to leave out, comma-separated")->delimiter(',');
   c.add_option("--set", flags->settings, "name=value, or variant.name=value (repeatable)")->expected(1)->take_all();
-  c.add_option("--min-time", flags->rule.least_seconds, "seconds of measured time a case, at least")
+  c.add_option("--min-time", flags->rule.least_seconds, "least measured time per case in seconds")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   c.add_option("--max-time", flags->rule.most_seconds,
-               "seconds that the sampling of a case may take, with flushing caches: it ends sooner when the median is "
-               "known to 0.5%")
+               "longest sampling time per case in seconds, with cache flushes; sampling stops when the median is known "
+               "to 0.5%")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   flags->engine.add(c);
@@ -154,20 +154,20 @@ Action add_bench(CLI::App &app) {
       ->excludes(c.get_option("--ranks-along"));
   c.add_flag(
       "--peers", flags->peers,
-      "also time PyTorch's, fla's and other installed implementations on the same tensors, in turn with ours; their "
-      "backward passes by autograd");
+      "also time PyTorch's, fla's and other installed implementations on the same tensors, alternating with ours; "
+      "their backward passes by autograd");
   c.add_option("--peers-limit", flags->peers_limit,
-               "seconds that a peer's first call may take, with compiling and tuning; one that takes longer is skipped")
+               "longest first call of a peer in seconds, with compiling and tuning; slower peers are skipped")
       ->check(CLI::Range(0.001, 86400.0))
       ->capture_default_str()
       ->needs("--peers");
   c.add_option("--peers-tuning", flags->peers_tuning,
-               "milliseconds that Triton times each of a peer's configurations; 0: its own 100")
+               "milliseconds for which Triton times each of a peer's configurations; 0: Triton's default, 100")
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str()
       ->needs("--peers");
   c.add_option("-o,--output", flags->output, "results file (HDF5)");
-  c.add_option("--json", flags->json, "the samples as Google Benchmark writes them");
+  c.add_option("--json", flags->json, "write the samples in Google Benchmark's JSON format");
   add_memory_flag(c);
   example(c, "recollect bench --variants delta_net --sweep T=1024:16384:*2 -o bench.h5");
   return [flags](const Words &command_line) { return run_bench(*flags, command_line); };

@@ -281,24 +281,24 @@ int plant(const CheckFlags &flags) {
 
 Action add_check(CLI::App &app) {
   const auto flags = std::make_shared<CheckFlags>();
-  CLI::App &c = *app.add_subcommand("check", "is a kernel right? its outputs against the float64 definition");
+  CLI::App &c = *app.add_subcommand("check", "compare a kernel's outputs and gradients with the float64 reference");
   c.add_option("variant", flags->variant, "see `recollect list variants`");
-  CLI::Option *input =
-      c.add_option("-i,--input", flags->input, "what the kernel was given: HDF5, .npz or .safetensors");
-  c.add_option("-c,--candidate", flags->candidate,
-               "what it computed, any of o, state and gradients: HDF5, .npz, .safetensors or .npy; with --battery a "
-               "folder of .npz");
+  CLI::Option *input = c.add_option("-i,--input", flags->input, "the kernel's inputs: HDF5, .npz or .safetensors");
+  c.add_option(
+      "-c,--candidate", flags->candidate,
+      "the kernel's results, any of o, state and gradients: HDF5, .npz, .safetensors or .npy; with --battery a "
+      "folder of .npz");
   CLI::Option *battery =
       c.add_option("--battery", flags->battery,
-                   "the folder that `sample --battery` wrote; the candidate's has files of the same names")
+                   "the folder that `sample --battery` wrote; the folder of --candidate has files of the same names")
           ->excludes(input);
-  c.add_flag("--grad", flags->gradient,
-             "its gradients too: the input also holds do and, where wanted, dstate (of the final state), the candidate "
-             "what it has of dq, dk, dv, those of the gates and of w, and dstate (of the initial state)");
-  flags->dtype_given =
-      flags->types.add(c, "f32",
-                       "what it computed in: f64, f32, tf32, f16 or bf16; with --self what arrays are stored in, "
-                       "without it there f32 and f64");
+  c.add_flag(
+      "--grad", flags->gradient,
+      "check gradients too: the input also holds do and optionally dstate (of the final state), the candidate any "
+      "of dq, dk, dv, the gradients of the gates and of w, and dstate (of the initial state)");
+  flags->dtype_given = flags->types.add(c, "f32",
+                                        "the kernel's type: f64, f32, tf32, f16 or bf16; with --self the storage type, "
+                                        "by default f32 and f64");
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")
       ->expected(1)
       ->take_all();
@@ -307,26 +307,26 @@ Action add_check(CLI::App &app) {
       ->capture_default_str();
   flags->convention.add(c);
   CLI::Option *self = c.add_flag("--self", flags->self,
-                                 "every form of every layer (or of the one named) on its battery, with gradients")
+                                 "check every form of every layer (or of the one named) on its battery, with gradients")
                           ->excludes(input)
                           ->excludes(battery);
-  c.add_flag("--quick", flags->quick, "with --self: a few cases a layer")->needs(self);
+  c.add_flag("--quick", flags->quick, "with --self: a few cases per layer")->needs(self);
   c.add_option("--math", flags->maths,
-               "with --self: exact, tf32 or bf16, what float32 products round their operands to (repeatable)")
+               "with --self: exact, tf32 or bf16, to which float32 products round their operands (repeatable)")
       ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
       ->expected(1)
       ->take_all()
       ->needs(self);
   c.add_option("--record", flags->record, "with --self: write every judged number as CSV")->needs(self);
   c.add_flag("--list-mistakes", flags->list_mistakes,
-             "the mistakes that a diagnosis can name, or the one named in place of a variant")
+             "list the mistakes that a diagnosis can name, or describe the one named in place of a variant")
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);
   c.add_option(
        "--plant", flags->plant,
-       "plant every mistake in eleven layers (or the one named) and write as CSV who refuses it: `check` and the "
-       "criteria in use elsewhere")
+       "plant every mistake in eleven layers (or the one named) and write as CSV which criteria refuse it: that of "
+       "`check` and those in use elsewhere")
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);

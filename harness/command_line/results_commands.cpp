@@ -89,7 +89,7 @@ Action add_info(CLI::App &app) {
   };
   const auto flags = std::make_shared<Flags>();
   CLI::App &c =
-      *app.add_subcommand("info", "version, build and backend; with a file, what it holds and whether it is whole");
+      *app.add_subcommand("info", "version, build and backend; with a file, what it holds and whether it is complete");
   c.add_option("file", flags->path, "a results file");
   c.add_flag("--json", flags->json, "as JSON");
   example(c, "recollect info r.h5");

@@ -141,12 +141,13 @@ Action add_sample(CLI::App &app) {
   CLI::Option *kind = c.add_option("--kind", flags->kind, kinds_help())->capture_default_str();
   CLI::Option *output = c.add_option("-o,--output", flags->output, "HDF5, .npz or .safetensors");
   CLI::Option *no_state = c.add_flag("--no-state", flags->no_state, "no initial state, where the layer has one");
-  CLI::Option *texts = c.add_option(
-      "--texts", flags->texts, "lengths of packed texts, such as 30,0,69: B is 1, with cu_seqlens and a state a text");
+  CLI::Option *texts =
+      c.add_option("--texts", flags->texts,
+                   "lengths of packed texts, such as 30,0,69: B is 1, with cu_seqlens and one state per text");
   CLI::Option *qk = c.add_option("--qk-heads", flags->qk_heads, "heads of q and k, shared by those of v");
   CLI::Option *kv = c.add_option("--kv-heads", flags->kv_heads, "heads of k and v, shared by those of q")->excludes(qk);
   c.add_option("--battery", flags->battery,
-               "write about 24 cases that kernels trip over into this folder, a .npz each, for `check --battery`")
+               "write about 24 hard cases into this folder, one .npz per case, for `check --battery`")
       ->excludes(shape)
       ->excludes(kind)
       ->excludes(output)
