@@ -265,8 +265,8 @@ def tex_of(found):
         elif kind in ("low", "high"):
             inside, i = script(found, i)
             out.append(("_" if kind == "low" else "^") + inside)
-        elif part == "." and out and i < len(found) and found[i][0] == "words":
-            out.append(r"\cdot ")
+        elif part == "." and out and i < len(found) and (found[i][0] == "words" or found[i - 2][1] == found[i][1] == " "):
+            out.append(r"\cdot ")  # k.q and k . q
         elif kind in ("left", "right"):
             out.append(r"\langle " if kind == "left" else r"\rangle ")
         elif part == " ":

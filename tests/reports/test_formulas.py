@@ -58,6 +58,7 @@ class Texts(unittest.TestCase):
             ("sum_{i<=t} v_i, i = 1..t", r"\sum_{i\le t}\,v_{i},i=1\dots t"),
             ("e^|s| <q, k_i>", r"e^{|s|}\,\langle q,k_{i}\rangle"),
             ("a.k != 3e-4", r"a\cdot k\ne 3\cdot 10^{-4}"),
+            ("z_t . phi(q_t)", r"z_{t}\cdot \phi(q_{t})"),
         ):
             self.assertEqual(re.sub(r" (?=[^a-z.(]|$)", "", formulas.tex(plain)), re.sub(r" (?=[^a-z.(]|$)", "", tex), plain)
 
