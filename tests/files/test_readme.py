@@ -65,7 +65,8 @@ IN_PART = {
 }  # fmt: skip
 IN_PART |= {f"recollect {words} NAME": [f"recollect {words} {name}"] for words, name in
             (("list variants", "linear"), ("list tasks", "recall"), ("list claims", "snr_exp"), ("explain", "recall"),
-             ("check --list-mistakes", "beta_not_applied"))} | {"recollect explain CLAIM": ["recollect explain snr_exp"]}  # fmt: skip
+             ("check --list-mistakes", "beta_not_applied"))} | {"recollect explain CLAIM": ["recollect explain snr_exp"],
+               "recollect help COMMAND": ["recollect help run"]}  # fmt: skip
 # What builds or fuzzes: the script of continuous integration that runs it, and the words there.
 BY_CI = {
     ".ci/run": (".ci/run", []),  # runs this test
