@@ -8,7 +8,7 @@
 
 namespace recollect::tasks {
 
-/// Row `row` of `from` into row `target` of `to`, both of `width` numbers a row.
+/// Row `row` of `from` into row `target` of `to`, both of `width` numbers per row.
 inline void copy_row(const std::vector<double> &from, size_t row, std::vector<double> &to, size_t target,
                      size_t width) {
   std::copy_n(from.begin() + row * width, width, to.begin() + target * width);

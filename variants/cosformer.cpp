@@ -7,7 +7,7 @@
 //   o_t = Re(S_t relu(q_t)) / Re(z_t . relu(q_t))
 //
 // Beyond `length` steps the weights would turn negative. State: (Dv + 1) x 2 Dk, [real | imaginary] parts of S over z.
-// Cost a token: recurrent 10 (Dv + 1) Dk flops; chunked as linear with 2 Dk features.
+// Cost per token: recurrent 10 (Dv + 1) Dk flops; chunked as linear with 2 Dk features.
 #include "variants/kernels/chunked/rotation_backward.hpp"
 #include <cmath>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeltaNet: one gradient step of size beta on |S k - v|^2 / 2 a token (002 §4; 003 Eq 6, 29; 000 Table 2 with beta =
+// DeltaNet: one gradient step of size beta on |S k - v|^2 / 2 per token (002 §4; 003 Eq 6, 29; 000 Table 2 with beta =
 // 1).
 //
 //   S_t = S_{t-1} (I - beta_t k_t k_t^T) + beta_t v_t k_t^T
 //   o_t = S_t q_t
 //
-// State: Dv x Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeltaProduct: several Householder steps a token (003 Eq 26-28; Siems et al. 2025, arXiv:2502.10297).
+// DeltaProduct: several Householder steps per token (003 Eq 26-28; Siems et al. 2025, arXiv:2502.10297).
 //
 //   S_t^(j) = S_t^(j-1) (I - beta_t x_j x_j^T) + beta_t v_t x_j^T,   j = 1 ... n_h, from S_t^(0) = S_{t-1}
 //   o_t = S_t^(n_h) q_t
 //
 // The last step is taken at x = k_t and the ones before it in turn at w_t and k_t; without w all are at k_t, the
-// repeated gradient steps of 003. State: Dv x Dk. Cost a token: recurrent (4 householder + 2) Dv Dk; chunked as delta_net on
+// repeated gradient steps of 003. State: Dv x Dk. Cost per token: recurrent (4 householder + 2) Dv Dk; chunked as delta_net on
 // n_h T steps.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/delta_rule_backward.hpp"

@@ -6,7 +6,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_j = exp(tau_j (C x)_j),   C the orthonormal DCT-II, tau_j ~ N(0, 1)
 //
-// State: (Dv + 2) x Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost a token:
+// State: (Dv + 2) x Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost per token:
 // recurrent 5 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/chunked/exponential_features.hpp"

@@ -5,7 +5,7 @@
 //   o_t = Re(S_t q_t)
 //
 // The phases theta, in radians, are the input w; where it is absent they are 0 and the layer is gated_linear. State: Dv x 2 Dk,
-// [real | imaginary] parts. Cost a token: recurrent 10 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
+// [real | imaginary] parts. Cost per token: recurrent 10 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
 #include "variants/kernels/chunked/rotation_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // HGRN (Qin et al. 2023, arXiv:2311.04823), the gated element-wise recurrence, without its fixed phases: one
-// number of state a value channel. In its names: v is the input c, q the output gate g.
+// number of state per value channel. In its names: v is the input c, q the output gate g.
 //
 //   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = q_t * h_t
 //
 // All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). k
-// is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x 1. Cost a token: 4 Dv + 16 Dk flops.
+// is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x 1. Cost per token: 4 Dv + 16 Dk flops.
 #include "variants/kernels/common/forget_gate.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/scan/scan.hpp"

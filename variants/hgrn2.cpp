@@ -6,7 +6,7 @@
 //   o_t = S_t q_t
 //
 // k is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x Dk, each row a running mean of the
-// values. Cost a token: recurrent 5 Dv Dk flops; chunked as gated_linear.
+// values. Cost per token: recurrent 5 Dv Dk flops; chunked as gated_linear.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/common/forget_gate.hpp"
 #include "variants/kernels/common/rows.hpp"

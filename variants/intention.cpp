@@ -4,7 +4,7 @@
 //
 //   o_t = V_t^T K_t (K_t^T K_t + ridge I)^{-1} q_t,   K_t, V_t the keys and values up to t as rows
 //
-// State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost a token: recurrent (a Cholesky factorisation each)
+// State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost per token: recurrent (a Cholesky factorisation each)
 // 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/normal_equations_backward.hpp"

@@ -7,7 +7,7 @@
 //   o_t  = S_t q_t
 //
 // With the same lambda_t in every channel it is gated_delta_net. In the terms of delta_rule.hpp, the key that is read is
-// lambda_t . k_t and the direction that is written is k_t. State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked
+// lambda_t . k_t and the direction that is written is k_t. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
 // 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"

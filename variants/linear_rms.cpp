@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t k_t^T,   y_t = S_t q_t
 //   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
 //
-// State: Dv x Dk. Cost a token: as linear, and 3 Dv flops.
+// State: Dv x Dk. Cost per token: as linear, and 3 Dv flops.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/common/unit_rows.hpp"
 

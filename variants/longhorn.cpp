@@ -11,7 +11,7 @@
 // so that no length of k_t overflows, and one whose square underflows is small beside 1 / d. m has no effect on the
 // result; no root and no division by |k| is taken, because the layer is smooth at k = 0 and d = 0.
 // The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's. State: Dv x
-// Dk. Cost a token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"

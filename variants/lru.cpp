@@ -6,7 +6,7 @@
 //   S_t = S_{t-1} diag(a) + v_t (g k_t)^T,   g_j = sqrt(1 - nu_j^2)
 //   o_t = Re(S_t q_t)
 //
-// nu_j^2 ~ U(r_min^2, r_max^2), theta_j ~ U(0, phase). State: Dv x 2 Dk, [real | imaginary] parts. Cost a token:
+// nu_j^2 ~ U(r_min^2, r_max^2), theta_j ~ U(0, phase). State: Dv x 2 Dk, [real | imaginary] parts. Cost per token:
 // recurrent 11 Dv Dk flops; chunked as gateloop.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/chunked/rotation_backward.hpp"

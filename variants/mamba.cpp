@@ -9,7 +9,7 @@
 //
 // bias gives Delta from dt_min to dt_max, evenly in its logarithm over the channels, where w is absent (the paper draws
 // them); w is the data's part before the softplus, and beta_t = 0 skips step t altogether. The skip connection D x is
-// left to the caller. State: Dv x Dk. Cost a token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that on a GPU,
+// left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that on a GPU,
 // parallel over chunks.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/common/arrays.hpp"

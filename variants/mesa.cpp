@@ -6,9 +6,9 @@
 //   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
 // The ridge does not decay, so the solution stays bounded where weighted_rls winds up. State: (Dv + Dk) x Dk, B above
-// H. Cost a token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at most C steps, a
-// decaying step starts one) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) and 7/3 Dk^3 a block; conjugate gradients 2 Dk^2 + 4 C
-// Dk an iteration.
+// H. Cost per token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at most C steps, a
+// decaying step starts one) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) and 7/3 Dk^3 per block; conjugate gradients 2 Dk^2 + 4 C
+// Dk per iteration.
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/normal_equations_backward.hpp"

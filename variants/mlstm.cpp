@@ -9,7 +9,7 @@
 // / M_t, so that both its gates f_t M_{t-1} / M_t and i_t / M_t are <= 1 and the 1 of the divisor becomes 1 / M_t. M is
 // kept as the factor and not as its logarithm, whose differences lose digits. While M = 0, before anything was written,
 // the unit is 1, so that C has its derivative in the gates. State: (Dv + 2) x Dk: C over n over (M, 0, ...); M = 0 is the
-// empty memory. Cost a token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+// empty memory. Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/normalised.hpp"
 

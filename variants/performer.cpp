@@ -6,7 +6,7 @@
 //   phi(x)_i = exp(omega_i . y - |y|^2 / 2) / sqrt(F),   y = sqrt(scale) x
 //
 // omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 2) x F, S over z over the peaks in whose
-// units they are kept (exponential_features.hpp), F = features. Cost a token: recurrent 5 (Dv + 1) F + 4 Dk F flops and 3
+// units they are kept (exponential_features.hpp), F = features. Cost per token: recurrent 5 (Dv + 1) F + 4 Dk F flops and 3
 // F exponentials.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

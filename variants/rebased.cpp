@@ -8,7 +8,7 @@
 // gain and shift are the paper's gamma and beta, here one number for all channels. The paper starts from shift = 0,
 // where a query at right angles to all keys so far has the weight 0, as a sum of F terms of both signs, and its read is
 // lost in their rounding; with shift > gain, as by default, every weight is positive. State: (Dv + 1) x F, S over z, F
-// = Dk (Dk + 1) / 2. Cost a token: recurrent 4 (Dv + 1) F flops.
+// = Dk (Dk + 1) / 2. Cost per token: recurrent 4 (Dv + 1) F flops.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/common/quadratic.hpp"
 #include "variants/kernels/common/unit_rows.hpp"

@@ -6,7 +6,7 @@
 //   o_t = S_t (scale q_t)
 //
 // The paper gives head h the decay 1 - 2^{-5-h}; here all heads share gamma, by default that of the first one, 31/32.
-// State: Dv x Dk. Cost a token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+// State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -6,7 +6,7 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) (P_t k_t)^T,   S_0 = 0
 //   o_t = S_t q_t
 //
-// State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
+// State: (Dv + Dk) x Dk, S above P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
 // 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation ends blocks early.
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/least_squares_backward.hpp"

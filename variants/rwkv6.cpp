@@ -6,7 +6,7 @@
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //
 // The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
-// channels otherwise. State: Dv x Dk. Cost a token: recurrent 8 Dv Dk flops; chunked as gated_linear.
+// channels otherwise. State: Dv x Dk. Cost per token: recurrent 8 Dv Dk flops; chunked as gated_linear.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"

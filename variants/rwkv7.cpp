@@ -6,7 +6,7 @@
 //
 // beta is the in-context learning rate a_t, one for all channels; the replacement key is k as given; the bonus term and
 // the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a plain write along
-// k_t. State: Dv x Dk. Cost a token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
+// k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"

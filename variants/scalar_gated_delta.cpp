@@ -5,7 +5,7 @@
 //   o_t = S_t q_t
 //
 // It is DeltaNet with step 1 where beta = 1; beta gates the memory here, not the write.
-// State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
 

@@ -6,7 +6,7 @@
 //
 // No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates
 // the kernel through `features` rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
-// 2 Dv) flops a token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
+// 2 Dv) flops per token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
 // exact.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/attention/gaussian_backward.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TTT-Linear: a linear map behind a layer norm and a residual, trained by one gradient step a token (Sun et al. 2024,
+// TTT-Linear: a linear map behind a layer norm and a residual, trained by one gradient step per token (Sun et al. 2024,
 // arXiv:2407.04620, §2; 003 Vignette 3).
 //
 //   f(x; S) = P x + norm(S x)                        norm and P as in online_memory.hpp

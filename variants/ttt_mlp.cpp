@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TTT-MLP: a two-layer network behind a layer norm and a residual, trained by one gradient step a token (Sun et al.
+// TTT-MLP: a two-layer network behind a layer norm and a residual, trained by one gradient step per token (Sun et al.
 // 2024, arXiv:2407.04620, §2; 003 Vignette 3).
 //
 //   f(x; M) = P x + norm(A^T gelu(B x))              norm and P as in online_memory.hpp; no biases

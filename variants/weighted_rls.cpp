@@ -8,7 +8,7 @@
 //
 // The ridge is forgotten like the data, so P grows without bound along directions that no recent key has (wind-up), and
 // the rounding in P with it: keys that nearly repeat, or gates of 1e-8, lose every digit. mesa keeps its ridge.
-// State: (Dv + Dk) x Dk, S above P. Cost a token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
+// State: (Dv + Dk) x Dk, S above P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury)
 // 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation or decay ends
 // blocks early.
 #include "variants/kernels/regression/gram.hpp"

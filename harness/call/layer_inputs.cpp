@@ -33,7 +33,7 @@ void check_dims(const UsersArrays &user, const std::string &name, const Dims &ne
 
 Dims dims_of(std::initializer_list<int> sizes) { return Dims(sizes.begin(), sizes.end()); }
 
-/// [B,h,T,width]; [B,h,T] where the tensor has one number a step.
+/// [B,h,T,width]; [B,h,T] where the tensor has one number per step.
 Dims over_steps(Tensor tensor, int heads, const Shape &n) {
   Dims dims = dims_of({n.B, heads, n.T});
   if (facts_of(tensor).width != TensorFacts::step) dims.push_back(std::uint64_t(width_of(tensor, n)));

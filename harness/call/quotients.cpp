@@ -41,7 +41,7 @@ struct Quotients::Prepared {
   Call<Quad> call;
   Quad here = 0; // the weighed sum without a step
 
-  /// The weighed sum a step along the direction.
+  /// The weighed sum per step along the direction.
   Quad at(Quad step, const Sequence &direction) {
     for (Tensor tensor : all_tensors) move(call[tensor], s[tensor], step, direction[tensor]);
     move(call.state, s.state, step, direction.state);

@@ -42,7 +42,7 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
   call.o = allocated<Real>("o", steps * width);
 }
 
-/// o[:, :n] += o[:, n:] S^T, rows of n + m numbers, a block of steps a unit.
+/// o[:, :n] += o[:, n:] S^T, rows of n + m numbers, a block of steps per unit.
 template <class Real> struct Respond {
   Array<Real> o, states;
   int T, n, m, block, blocks;

@@ -83,7 +83,7 @@ double work(const Variant &variant, const Params &params, const Shape &s) {
   const double token = variant.cost.flops.at(s, params) + 20 * variant.cost.functions.at(s, params);
   return token * double(s.heads()) * s.T * (variant.cost.least ? std::max(1.0, s.T / 16.0) : 1);
 }
-constexpr double most_work = 6e8, most_state = 40000; // state: numbers a head
+constexpr double most_work = 6e8, most_state = 40000; // state: numbers per head
 
 /// Halves the widths until a token is cheap and the layer takes them, then shortens T. Returns what it changed.
 std::string fit(const Variant &variant, const Params &params, Shape &s) {

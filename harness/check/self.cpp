@@ -35,7 +35,7 @@ std::string beyond_range(const PartList &reference, const PartList &found, Real 
   return "";
 }
 
-/// The battery's, or of those a short one and one a step beyond a chunk.
+/// The battery's, or of those a short one and one per step beyond a chunk.
 std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bool gradient,
                                 const SelfOptions &options) {
   const Real first = options.reals.at(0);

@@ -28,7 +28,7 @@ void explain(std::ostream &out, const Claim &claim, const Finding *finding, cons
 /// The claims that run a variant.
 void explain_claims(std::ostream &out, const Variant &variant);
 
-/// One line a case: what ran, its metrics, its time.
+/// One line per case: what ran, its metrics, its time.
 void print_record(std::ostream &out, const Case &c, const Record &record);
 /// A table per task: every layer at every value swept, with mean and standard error in each metric (names, or "all"; none:
 /// the headline), next to chance and ceiling; a table of untuned layers says so.
@@ -43,13 +43,13 @@ void print_ranking(std::ostream &out, const std::vector<Ensemble> &all, double b
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
 
-/// One line a case: median with its interval, noise and discarded samples, tokens a second, and the share of its limit
+/// One line per case: median with its interval, noise and discarded samples, tokens per second, and the share of its limit
 /// that is reached; of a peer also its time over `ours`, the median seconds of the form that took turns with it.
 void print_bench(std::ostream &out, const BenchResult &result, double ours);
 void print_ceilings(std::ostream &out, const Ceilings &ceilings);
 void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 
-/// id, measured, predicted, standard error, verdict, expected; one row a claim (its decisive point), or one a point;
+/// id, measured, predicted, standard error, verdict, expected; one row per claim (its decisive point), or one per point;
 /// failing points always, the worst in the claim's own row; last line "N passed, M failed".
 /// `quiet`: nothing but what failed, and that line.
 void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet = false);

@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-/// One line a mistake, of kernels and of conventions: its name and what is wrong.
+/// One line per mistake, of kernels and of conventions: its name and what is wrong.
 void print_mistakes(std::ostream &out);
 /// One mistake: what is wrong, where it shows, where it was reported.
 void describe(std::ostream &out, const Mistake &mistake);

@@ -14,7 +14,7 @@ using Rows = std::vector<std::vector<std::string>>;
 void print_table(std::ostream &out, const Rows &rows);
 
 /// Columns of the terminal that a descriptor is (standard output), or that COLUMNS says; without end elsewhere, so that a
-/// pipe has one line a row.
+/// pipe has one line per row.
 size_t terminal_width(int descriptor = 1);
 /// "name        text ...": lines of at most the terminal's width, the later ones indented by `indent`.
 std::string wrapped(const std::string &text, const std::string &name, size_t indent);

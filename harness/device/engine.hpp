@@ -7,7 +7,7 @@
 //
 // and the engine does it in a *schedule*:
 //
-//   streaming     one team a head goes through its chunks; the state never leaves it. For many heads.
+//   streaming     one team per head goes through its chunks; the state never leaves it. For many heads.
 //   three_phase   all chunks are summarised at once, then the states are carried from chunk to chunk, then all chunks are
 //                 read at once. For few heads and long sequences, and on GPUs. Takes (summary + state) x chunks reals; a
 //                 long sequence goes through in windows that bound them.

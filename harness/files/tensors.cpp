@@ -103,7 +103,7 @@ UsersArray in_file_order(const std::string &name, const UsersArray &array, const
   return out;
 }
 
-/// fla calls every decay g: with one number a step it is alpha, with more lambda.
+/// fla calls every decay g: with one number per step it is alpha, with more lambda.
 void drop_other_decay(UsersArrays &found, const Convention &c) {
   const auto alpha = found.find("alpha"), lambda = found.find("lambda");
   if (alpha == found.end() || lambda == found.end() || alpha->second.name != lambda->second.name) return;

@@ -188,7 +188,7 @@ class Conventions(InFolder):
             found = self.mamba(x)
             found["out"][1, 7, 2] *= 1.1
             self.assertIn("step 7", self.wrong("", found, *also, layer="mamba2")["where"])
-        x = {**x, "D": np.linspace(0.5, 2, 24).reshape(4, 6).astype(np.float32)}  # a number a channel
+        x = {**x, "D": np.linspace(0.5, 2, 24).reshape(4, 6).astype(np.float32)}  # a number per channel
         np.savez(self.path("in.npz"), **x)
         self.right(self.mamba(x), *flags, layer="mamba2")
         self.wrong("", self.mamba({**x, "D": x["D"][::-1]}), *flags, layer="mamba2")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people read: it fits 80 columns, says how far it is, and has colour on a terminal alone. A pipe has one line a row, and
+"""What people read: it fits 80 columns, says how far it is, and has colour on a terminal alone. A pipe has one line per row, and
 what programs read is as it was."""
 import fcntl
 import json

@@ -24,7 +24,7 @@ inline double bound(const Variant &variant, const Params &params, const Sequence
   return accumulated_terms(s.shape, 8) * epsilon_of(real) * input_condition(variant, s, params, 2);
 }
 
-/// Relative to the largest; where the type underflows, an operation a step and term may round by its least number.
+/// Relative to the largest; where the type underflows, an operation per step and term may round by its least number.
 inline bool within(const std::vector<double> &measured, const std::vector<double> &reference, double allowed,
                    double terms, Real real) {
   const double least = real == Real::f32 ? std::numeric_limits<float>::denorm_min() : 5e-324;

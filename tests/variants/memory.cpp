@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(of_layers_without_a_finite_state_grows_as_declared) {
   }
 }
 
-/// States are kept at the starts of chunks, T / C of them: one a step would be the whole state for every step.
+/// States are kept at the starts of chunks, T / C of them: one per step would be the whole state for every step.
 BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk) {
   if (!counts_work()) return; // a GPU works on up to 16 stretches a multiprocessor at once, each with states of its own
   const int D = 64;

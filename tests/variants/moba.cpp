@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_query_costs_the_blocks_before_it_and_those_it_reads) {
-  // 63 steps of Dk = 4 and Dv = 3, 8 keys a block: 32 keys before one on average, so 4 means of 2 Dk; then 2 blocks of 8
+  // 63 steps of Dk = 4 and Dv = 3, 8 keys per block: 32 keys before one on average, so 4 means of 2 Dk; then 2 blocks of 8
   // keys, 2 Dk, 2 Dv and an exponential each
   const Variant &layer = find_variant("moba");
   BOOST_TEST(layer.cost.flops.at({1, 1, 63, 4, 3}, blocks("8", "2")) == 4 * 8 + 2 * 8 * (8 + 6));

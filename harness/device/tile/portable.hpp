@@ -41,7 +41,7 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, Real alpha, const Prod
 
 constexpr int solve_block = 16;
 
-/// X[n,columns] = (I + L)^{-1} X for n <= solve_block, one thread a column.
+/// X[n,columns] = (I + L)^{-1} X for n <= solve_block, one thread per column.
 template <class Real>
 RECOLLECT_IN_LINE void substitute(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl, Real *X,
                                   std::ptrdiff_t ldx) {

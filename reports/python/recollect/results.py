@@ -3,9 +3,9 @@
 
     import recollect
     r = recollect.load("r.h5")
-    r.runs      # one row a case and metric: parameters as columns, "task.n", "softmax.scale"
-    r.claims    # one row a claim
-    r.points    # one row a point or rival, its parameters as columns
+    r.runs      # one row per case and metric: parameters as columns, "task.n", "softmax.scale"
+    r.claims    # one row per claim
+    r.points    # one row per point or rival, its parameters as columns
     r.bench     # one row a timed case
     r.trained   # one row a trained model: settings as columns, "train.steps", "vla.lambda0"
     r.curves    # one row a point of a training's curve

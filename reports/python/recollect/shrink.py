@@ -108,7 +108,7 @@ def _steps_of_text(case: Case, text: int, begin: int, end: int) -> Case:
             arrays[name] = np.array([0, end - begin], array.dtype)
         elif "T" in axes:
             arrays[name] = _take(array, axes, "T", slice(begin, end))
-        else:  # a state a text
+        else:  # a state per text
             arrays[name] = _take(array, axes, "B", slice(text, text + 1))
     return case.with_arrays(arrays)
 

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_time_below_its_limit_is_an_error) {
   BOOST_TEST((again.status == "ok" && again.bound == "bytes" && again.limit > 0), again.reason);
   BOOST_TEST(measured.bytes_per_second() > 1e6);
   BenchCase c = plan[0];
-  Variant heavy = *c.variant; // whose definition is said to take 10^18 operations a step
+  Variant heavy = *c.variant; // whose definition is said to take 10^18 operations per step
   heavy.cost = Cost(1e18), c.variant = &heavy, c.form = heavy.find_form("chunked");
   const BenchResult wrong = timed(c, &measured);
   BOOST_TEST((wrong.status == "wrong" && wrong.bound == "flops"));

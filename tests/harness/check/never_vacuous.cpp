@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_SUITE(never_vacuous)
 
 using Numbers = std::vector<double>;
 
-/// Of a short case and of one a step or two away from a chunk of 64; of all, where they are asked for.
+/// Of a short case and of one per step or two away from a chunk of 64; of all, where they are asked for.
 std::vector<BatteryCase> chosen(const Variant &v) {
   const Params params = variant_params(v);
   std::vector<BatteryCase> all = battery(v, params, Precision::bf16, true), some;

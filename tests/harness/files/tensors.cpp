@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(arrays_are_written_and_read_under_the_conventions_names) {
       BOOST_TEST((std::find(names.begin(), names.end(), name) != names.end()), name);
     const UsersArrays back =
         in_layer_order(read_users(folder / file, {"q", "alpha", "lambda", "state", "beta"}, fla), fla);
-    BOOST_TEST_REQUIRE(back.size() == 3u); // g has one number a step: it is alpha, not lambda
+    BOOST_TEST_REQUIRE(back.size() == 3u); // g has one number per step: it is alpha, not lambda
     BOOST_TEST((back.at("alpha").name == "g" && back.at("state").name == "initial_state"));
     for (const auto &[name, array] : inputs) BOOST_TEST((back.at(name).data == array.data), name);
   }

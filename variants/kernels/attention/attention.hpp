@@ -7,7 +7,7 @@
 
 namespace recollect::variants {
 
-/// One block of queries a unit: read, then finish(team, head, rows, sum, ld, peak, mass, stack).
+/// One block of queries per unit: read, then finish(team, head, rows, sum, ld, peak, mass, stack).
 template <class Number, class Kernel, class Finish> struct Attend {
   using Real = Number;
   KeyLoop<Real, Kernel> loop;

@@ -41,7 +41,7 @@ template <class Real> struct LeaveFacts {
   }
 };
 
-/// One block of queries a unit, which goes through the keys: dq. Or one of keys through the queries: dk and dv.
+/// One block of queries per unit, which goes through the keys: dq. Or one of keys through the queries: dk and dv.
 template <class Number, class Kernel, bool of_queries, class Gates = NoGates> struct SideGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;

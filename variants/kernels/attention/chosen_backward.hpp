@@ -58,7 +58,7 @@ template <class Real, class Kernel> struct ChoosingQuery {
   }
 };
 
-/// One block of keys a unit, a key by the threads that share a row: dk and dv.
+/// One block of keys per unit, a key by the threads that share a row: dk and dv.
 template <class Number, class Kernel> struct ChosenKeys {
   using Real = Number;
   ChosenPairs<Real, Kernel> pairs;

@@ -11,7 +11,7 @@
 //   s in the later half adds up, of all t >= s, the row's sum over the earlier half,
 //   s in the earlier half, of all i < s, the column's sum over the later half,
 //
-// so that it takes a number a step and level, log2 T of them, which belongs to a query or to a key.
+// so that it takes a number per step and level, log2 T of them, which belongs to a query or to a key.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -14,7 +14,7 @@ namespace recollect::variants {
 /// Of these, a host's threads are all at work to the end or nearly.
 constexpr size_t enough_units = 16;
 
-/// One share of a head's blocks of queries a unit. Where weights are normalised the kernel's slope is the same for all
+/// One share of a head's blocks of queries per unit. Where weights are normalised the kernel's slope is the same for all
 /// pairs (steady).
 template <class Number, class Kernel, class Gates> struct JointGradient {
   using Real = Number;

@@ -46,7 +46,7 @@ template <class Real> struct Columns {
   }
 };
 
-/// Lays one block of rows by columns a unit.
+/// Lays one block of rows by columns per unit.
 template <class Number> struct LayColumns {
   using Real = Number;
   Rows<Real> from;

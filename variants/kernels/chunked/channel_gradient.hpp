@@ -8,7 +8,7 @@
 //   dk_s = dS_s . v_s = sum_{t>=s} D(t,s) q_t (do_t . v_s) + D(n,s) (dS_n . v_s)
 //
 // with the sums by Horner's scheme: nothing is divided by a decay, so that decays of 0 have gradients too. With a bonus u
-// steps read before they write (decayed_sum.hpp): q_t meets S_{t-1} + u_t k_t v_t^T. About 4 n operations a step and
+// steps read before they write (decayed_sum.hpp): q_t meets S_{t-1} + u_t k_t v_t^T. About 4 n operations per step and
 // channel: for blocks of steps, not for chunks of any length.
 #pragma once
 #include "harness/device/tile/tile.hpp"

@@ -39,7 +39,7 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
   __device__ __forceinline__ static void load(const E *from, int ld, int valid_rows, int valid_columns, E *to) {
     load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns, true, to); // of a kept array
   }
-  /// Of an array, `width` numbers a step, of which `columns` from `first` on.
+  /// Of an array, `width` numbers per step, of which `columns` from `first` on.
   template <int rows, int columns>
   __device__ __forceinline__ static void load_steps(const Stored *from, int width, int first, int valid_rows, E *to) {
     load_panel<Op, rows, columns, threads>(from + first, width, valid_rows, width - first, rows_aligned(from, width),
@@ -324,7 +324,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
                         key_pitch, P>(at, at.row, values, states, dk);
             if (gates)
 #pragma unroll
-              for (int b = 0; b < P / 16 * Dk / 16; b += 4 * parts) { // 16 values, 16 keys a warp
+              for (int b = 0; b < P / 16 * Dk / 16; b += 4 * parts) { // 16 values, 16 keys per warp
                 const int nth = b + thread / 32, value = nth % (P / 16) * 16, key = nth / (P / 16) * 16;
                 if (key < Dk)
                   fragments::multiply_add<Op>(

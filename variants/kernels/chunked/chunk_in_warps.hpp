@@ -2,7 +2,7 @@
 // A chunk of 64 steps in heads of 64 on CUDA, for kernels in which four warps take 16 of its steps each: pairs' weights
 // never leave a warp's registers, for its results of one product lie as it takes the first operand of the next.
 //
-// Decays, one number a step, are products of the factors within blocks of eight steps, and of whole blocks between
+// Decays, one number per step, are products of the factors within blocks of eight steps, and of whole blocks between
 // (decays.hpp says why).
 #pragma once
 #include "harness/device/engine.hpp"

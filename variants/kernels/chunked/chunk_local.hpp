@@ -244,7 +244,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
       sign = fmaf(X[(n * threads / chunk + threadIdx.x / chunk) * pitch + threadIdx.x % chunk], 0.0f, sign);
     return !__syncthreads_or(sign != sign);
   }
-  /// X by substitution, a column a thread: a row that is not finite reaches only the rows behind it.
+  /// X by substitution, a column per thread: a row that is not finite reaches only the rows behind it.
   __device__ __noinline__ static void substitute(const float *L, float *X) {
     const int column = threadIdx.x;
     if (column < chunk)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays within a chunk, one number a step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is a product of
+// Decays within a chunk, one number per step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is a product of
 // factors within blocks of eight steps and of whole blocks between them, never a quotient or a difference of logarithms:
 // alpha may be 0, and products over a chunk may be subnormal.
 #pragma once

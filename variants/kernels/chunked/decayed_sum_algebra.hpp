@@ -30,7 +30,7 @@ template <class Number> struct DecayedState {
   int T, C, V; // steps, of a chunk, width of v and o
   Array<Real> state;
   size_t state_stride; // reals of a head's state in the layer's layout: rows of S [V,F], then z
-  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number a step, not
+  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number per step, not
 
   struct Summary {
     Real *added;   // [F,V] what the chunk adds to S, transposed, so that products run along V; then to z [F]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// decayed_sum.hpp's phases on CUDA where heads are 64 wide, chunks 64 steps long, and one number a step decays, or
+// decayed_sum.hpp's phases on CUDA where heads are 64 wide, chunks 64 steps long, and one number per step decays, or
 // nothing. A team waits but for what it reads to arrive.
 #pragma once
 #include "variants/kernels/chunked/chunk_in_warps.hpp"
@@ -10,7 +10,7 @@ namespace recollect::variants {
 
 struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
   static constexpr bool usual_alone = true;
-  static constexpr int kinds = 2; // decays: none, or one number a step
+  static constexpr int kinds = 2; // decays: none, or one number per step
   Array<float> v, o;
 
   static bool suits(const Call<float> &call, const DecayedSum<float> &in) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays of the n steps of a chunk: none, one number a step, or one a step and channel. D(t,i) is the product of the
+// Decays of the n steps of a chunk: none, one number per step, or one per step and channel. D(t,i) is the product of the
 // decays of steps i+1 ... t, and everything here is built from such products of factors, never from quotients or from
 // exponentials of differences of summed logarithms: nothing overflows, and a pair whose decay is 1 keeps full precision
 // after any earlier decay, however small.
 //
-// Products are kept block by block of `sub` steps. With one number a step, D(t,i) over blocks is D(t, block of t) times
+// Products are kept block by block of `sub` steps. With one number per step, D(t,i) over blocks is D(t, block of t) times
 // D(block of t, i). With channels, pairs of one block are weighted directly, all others by a matrix product through the
 // start of the later one's block (GLA, Yang et al. 2023, secondary chunking).
 #pragma once
@@ -28,17 +28,17 @@ template <class Real> struct Decays {
   static constexpr int sub = on_host ? 8 : 16;
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
 
-  int n = 0, F = 0, width = 0; // steps, channels; 0 no decay, 1 a number a step, F a channel
+  int n = 0, F = 0, width = 0; // steps, channels; 0 no decay, 1 one number per step, F one per channel
   std::ptrdiff_t ld = 0;       // of rows
   const Real *decay = nullptr; // [n,width]
   Real *product = nullptr;     // [blocks,width] of a block's steps
   Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); of all steps at last
   Real *last = nullptr;        // [blocks,width] D(end of the chunk, end of a block)
-  Real *inside = nullptr;      // [n] one number a step: D(t, start of its block)
-  Real *since = nullptr;       // [n] one number a step: D(t, start of the chunk)
-  Real *ahead = nullptr;       // [n] one number a step: D(end of the chunk, t)
-  Real *same = nullptr;        // [n,sub] one number a step: D(t, i) for i in the same block
-  Real *until = nullptr;       // [blocks,n] one number a step: D(start of a block, i) for i before it
+  Real *inside = nullptr;      // [n] one number per step: D(t, start of its block)
+  Real *since = nullptr;       // [n] one number per step: D(t, start of the chunk)
+  Real *ahead = nullptr;       // [n] one number per step: D(end of the chunk, t)
+  Real *same = nullptr;        // [n,sub] one number per step: D(t, i) for i in the same block
+  Real *until = nullptr;       // [blocks,n] one number per step: D(start of a block, i) for i before it
   Real *rows = nullptr;        // [n,F] channels: p_i D(start of a block, i)
   Real *running = nullptr;     // [F] channels, on the host, which goes by rows as memory does: their decays so far
 
@@ -226,7 +226,7 @@ template <class Real> struct Decays {
     team.barrier();
   }
 
-  /// W(m,i) *= row_m factor_i for i < tau(m), with one number a step also D(tau(m) - 1, i), and 0 elsewhere. No barrier.
+  /// W(m,i) *= row_m factor_i for i < tau(m), with one number per step also D(tau(m) - 1, i), and 0 elsewhere. No barrier.
   RECOLLECT_IN_LINE void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
                                Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;

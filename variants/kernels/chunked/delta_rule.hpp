@@ -22,7 +22,7 @@
 namespace recollect::variants {
 
 template <class Real> struct DeltaRule {
-  int steps = 1;             // sub-steps a token; more than 1 without decays only
+  int steps = 1;             // sub-steps per token; more than 1 without decays only
   Array<Real> r, p;          // [B,H,T * steps,Dk]
   Array<Real> erase, write;  // [B,H,T * steps], empty: 1
   Array<Real> alpha, lambda; // [B,H,T] or [B,H,T,Dk]: D_t; both empty: 1

@@ -28,7 +28,7 @@ template <class Number> struct DeltaRuleAlgebra {
   Array<Real> q, v, o, state;
   size_t state_stride; // reals of a head's state in the layer's layout: S [V,F] first
   bool ahead;          // solve in summarise, not in carry
-  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number a step, not
+  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number per step, not
   bool own_keys = in.keys.extent(0) > 0;
 
   struct Summary {

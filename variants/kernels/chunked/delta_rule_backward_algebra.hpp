@@ -83,7 +83,7 @@ template <class Number> struct DeltaRuleAdjoint {
   size_t state_stride;
   KeptRule<Real> kept;
   bool ahead; // the forward run solved in summarise: then dY is solved for in read, else in the carry
-  int decays = in.alpha.extent(0) ? 1 : 0; // by one number a step, not
+  int decays = in.alpha.extent(0) ? 1 : 0; // by one number per step, not
 
   struct Summary {
     Real *dE;      // [C,V] A^T dO, with dS_C's part after the carry; dY where that solves

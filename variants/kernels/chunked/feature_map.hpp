@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
 // State: Dv + 1 rows of F columns, S over z. A variant supplies phi alone; both of its forms are here. phi is taken for
-// all steps first, 2 T F numbers a head.
+// all steps first, 2 T F numbers per head.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
@@ -23,7 +23,7 @@ template <class Real> struct Features {
 template <class Real> struct Mapped { Array<Real> x, given, y; };
 
 /// y = map(x), or map(x, given), of one array or two alike: row by row, or number by number, as the map takes them; a bundle
-/// of rows a unit. On a GPU rows pass through the team's memory, so that neighbouring threads, a row each, meet neighbouring
+/// of rows per unit. On a GPU rows pass through the team's memory, so that neighbouring threads, a row each, meet neighbouring
 /// numbers outside: there, rows lie an odd number apart, in different banks. Rows too wide for that go straight.
 template <class Real, class Map> struct RowMap {
   static constexpr bool alone = std::is_invocable_v<const Map &, Real>,

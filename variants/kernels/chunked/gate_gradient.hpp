@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a chunk's decays, one number a step. What is read after step t, of what was written at step i, weighs
+// Gradients of a chunk's decays, one number per step. What is read after step t, of what was written at step i, weighs
 // D(t,i), and so contributes to the decay of every step s with i < s <= t what it weighs without that factor:
 //
 //   d decay_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i),   G(t,i) = d weight * weight, decays left out of both

@@ -73,7 +73,7 @@ template <int columns_, int parts_> struct RowsOfSums {
 /// How an operand's tile lies: [row or column of the result][term], or [term][row or column].
 enum class Lies { along, across };
 
-/// sum += A B over the terms from ... to - 1 of tiles of `pitch` elements a row. `row` is A's first row in its tile.
+/// sum += A B over the terms from ... to - 1 of tiles of `pitch` elements per row. `row` is A's first row in its tile.
 /// Groups of columns from `end` on are left out.
 template <class Op, Lies a_lies, int a_pitch, Lies b_lies, int b_pitch, int terms, int columns, int parts>
 __device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row, const Element<Op> *A,

@@ -52,7 +52,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
     for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
     return sum;
   }
-  /// f(step, column) by a warp a step, columns over its lanes; all lanes call it, `column` past `width` at times.
+  /// f(step, column) by a warp per step, columns over its lanes; all lanes call it, `column` past `width` at times.
   template <class F> __device__ void each(int width, const F &f) const {
     for (int step = threadIdx.x / 32; step < c.steps; step += blockDim.x / 32)
       for (int first = 0; first < width; first += 32) f(step, first + int(threadIdx.x) % 32);

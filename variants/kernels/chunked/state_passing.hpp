@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(32 * (row_warps * key_warps + 2)) state_passin
   body(reinterpret_cast<Element<Op> *>(shared));
 }
 
-/// From the segments' ends, of passes from 0, to their starts, in place, and the final states. A thread an element.
+/// From the segments' ends, of passes from 0, to their starts, in place, and the final states. A thread per element.
 struct ScanSegments {
   Segments segments;
   const float *start;

@@ -11,7 +11,7 @@ namespace recollect::variants {
 
 template <class Real, class Step> struct RowRecurrence {
   HeadArrays<Real> arrays;
-  int columns, together, teams; // of the state; rows of a team; teams a head
+  int columns, together, teams; // of the state; rows of a team; teams per head
   bool in_place;
   Step step;
 

@@ -13,7 +13,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
   using In = ChunkInWarps;
   static constexpr int size = In::size, block = In::block, blocks = In::blocks, fours = size / 16;
   static constexpr bool usual_alone = true;
-  static constexpr int reading_threads = In::threads, reading_teams = 3; // with 168 registers a thread
+  static constexpr int reading_threads = In::threads, reading_teams = 3; // with 168 registers per thread
   // What a warp reads together begins in different banks, but for rows of d and of keys: with room for that, too, a
   // third team would have none.
   static constexpr int pitch = size + 4, column_pitch = size + 4;

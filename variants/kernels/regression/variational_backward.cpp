@@ -63,7 +63,7 @@ template <class Real> struct VariationalInputs {
   }
 };
 
-/// The gradients of x, u, the sums of features and A, a team a head, blocks last to first.
+/// The gradients of x, u, the sums of features and A, a team per head, blocks last to first.
 template <class Real> struct InverseAdjoint {
   VariationalInverse<Real> of;
   Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
