@@ -141,7 +141,7 @@ build_kokkos() {
 }
 
 # Debian's binaries carry Trilinos's target names and a wrong include path; a prefix of a few lines sets both right.
-# It is written anew by each run: the next run with a network builds the real thing.
+# Each run rewrites it: the next run with a network builds the real thing.
 use_serial_kokkos() {
   local system shim=$cache/kokkos-serial package
   system=/usr/lib/$(gcc -print-multiarch)/cmake

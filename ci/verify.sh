@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The gate: builds, runs every variant on every task, the tuned matrix that it publishes, and the quick suite of claims; renders
 # the report, prints its path.
-# Exit 0 only when every claim came out as expected, and as in ci/baseline.h5 (made anew by
+# Exit 0 only when every claim came out as expected, and as in ci/baseline.h5 (remade by
 # `ci/baseline.py build/gate/verdicts.h5 ci/baseline.h5` where a change is meant).
 set -euo pipefail
 cd "$(dirname "$0")/.."

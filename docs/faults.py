@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands of docs/data/faults.csv anew; writes the last line that each prints, and the commit, into that file.
+"""Runs commands of docs/data/faults.csv again; writes the last line that each prints, and the commit, into that file.
 
     docs/faults.py              # all of them: many hours; some need root
     docs/faults.py kills ext4   # those whose command has one of these words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The delta rule in NumPy, to be held to its definition:
+"""The delta rule in NumPy, to be compared with its definition:
 
     recollect sample delta_net --shape 1,2,64,16,16 --dtype f32 -o in.h5
     python3 kernel_numpy.py in.h5 out.h5

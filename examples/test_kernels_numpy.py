@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear attention in chunks, in NumPy, held to its definition on the whole battery:
+"""Linear attention in chunks, in NumPy, compared with its definition on the whole battery:
 
     pytest test_kernels_numpy.py"""
 import numpy as np

@@ -13,7 +13,7 @@
 // needs coherence below 1/8.)
 //
 // Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w, and a_1 ... a_G fit z on {-1, 0, 1,
-// 2} as in 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp meet all four
+// 2} as in 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp satisfy all four
 // points.
 //
 // Shared lookups (000 Eq 111 with lookups of their own, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over

@@ -15,7 +15,7 @@ struct BenchResult {
   std::string storage;              // what q, k, v and o are stored in: "f32", "f64", "bf16", "f16"
   // "ok" | "skipped" (cannot take the shape, or for a peer the type or the time) | "wrong" (not its definition, or faster
   // than the machine can be) | "failed"
-  // Of a row that is ok, `reason` is a remark: what a peer does otherwise, how its tuning was cut, that arrays were
+  // If the row is ok, `reason` is a remark: what a peer does otherwise, how its tuning was cut, that arrays were
   // converted.
   std::string status = "ok", reason;
   std::string method; // how it was timed: Stopwatch::method
@@ -31,7 +31,7 @@ struct BenchResult {
   std::string bound; // which: "bytes" or "flops"
   std::int64_t peak_bytes = 0;
   double error =
-      0; // deviation from the definition, over the largest value; 0: is the definition, or was not held to it
+      0; // deviation from the definition, over the largest value; 0: is the definition, or was not compared with it
 };
 
 /// Time as a power of T, over the cases that differ in T alone.
@@ -46,7 +46,7 @@ class Peers;
 struct BenchSettings {
   SamplingRule rule;
   Ceilings *ceilings =
-      nullptr;            // a time below its limit is an error: measured anew before that is said. Null: no limits
+      nullptr;            // a time below its limit is an error: measured again before that is said. Null: no limits
   Peers *peers = nullptr; // take turns with the form
   std::function<void(const std::string &)> told = [](const std::string &) {}; // before what may take long
 };

@@ -106,7 +106,7 @@ struct Peers::Process {
   std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/bench/peers.py";
   std::unique_ptr<Dialogue> dialogue; // one for many cases: PyTorch takes seconds to start
 
-  /// "failed" where the process has ended; it is started anew by the next question.
+  /// "failed" where the process has ended; the next question restarts it.
   json ask(const json &question) {
     if (!dialogue) dialogue = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
     std::string said;
@@ -131,7 +131,7 @@ struct Peers::Process {
     return rows;
   }
 
-  /// False where the peer failed, after which the process is started anew: what failed on a GPU may have left nothing
+  /// False where the peer failed, after which the process is restarted: what failed on a GPU may have left nothing
   /// usable behind it.
   bool keep(const json &answer, BenchResult &row) {
     row.status = answer.at("status"), row.reason = answer.at("reason");

@@ -2,7 +2,7 @@
 // The inputs on which kernels fail most often, as one set of cases.
 //
 // Lengths (1 and 2; one chunk of 64 or a step less; a step or a few more; many chunks), gates, keys, widths and numbers
-// of heads are crossed so that every two of their values meet in some case; so is each of them with a given state, with
+// of heads are crossed so that any two of their values occur together in some case; so is each of them with a given state, with
 // beta 0 and 2, and with w that is not unit (a covering array of strength two). Beside them stand a long text, and a
 // prefill, followed by a decode step from its final state.
 #pragma once
@@ -15,7 +15,7 @@ namespace recollect {
 struct BatteryCase {
   std::string name;      // T130-gates01-S0: also the stem of its file
   std::string why;       // what it is there for, and what the layer cannot take of it
-  bool well_conditioned; // unit keys and gates that are not extreme: forms that are not stable are held to these alone
+  bool well_conditioned; // unit keys and gates that are not extreme: forms that are not stable are judged on these only
   CheckCase problem;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a kernel right? What it computed is held to the float64 definition, and where it is wrong, the mistake is named.
+// Is a kernel right? Its results are compared with the float64 definition; where they are wrong, the mistake is named.
 #pragma once
 #include "harness/check/judge.hpp"
 #include <algorithm>

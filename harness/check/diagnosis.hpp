@@ -22,7 +22,7 @@ class Suspects {
 public:
   explicit Suspects(const Reference &reference);
   /// The nearest mistake that explains the candidate; two where the second is at most 1.5 times as far; none where none
-  /// does. Outputs and gradients that no one mistake explains together are explained apart, then as two mistakes that
+  /// does. Outputs and gradients that no one mistake explains together are explained separately, then as two mistakes that
   /// occur together. `judged` is what was found wrong.
   std::vector<Explanation> explain(const PartList &candidate, const std::vector<Judged> &judged,
                                    Precision precision) const;

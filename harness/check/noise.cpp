@@ -42,7 +42,7 @@ bool rounds_every_step(Precision precision) { return precision == Precision::f64
 
 double passages(Precision precision) { return rounds_every_step(precision) ? 4 : precision == Precision::tf32 ? 2 : 1; }
 
-/// Calls told(i) of every i below n, side by side where there are many.
+/// Calls told(i) for every i below n, in parallel where there are many.
 template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
   in_pieces(
       n,

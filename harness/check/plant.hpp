@@ -26,7 +26,7 @@ struct Planted {
 const std::vector<std::string> &planted_layers();
 
 /// Every mistake in at most `most_ways` of its ways, and 8 right kernels, in float32 the layer's fast form in two
-/// chunk lengths besides. A candidate is
+/// chunk lengths as well. A candidate is
 /// the mistake made on disturbed inputs, as rounding inside a kernel disturbs them, its results rounded to the type.
 void plant(const Variant &variant, Precision precision, size_t most_ways,
            const std::function<void(const Planted &)> &told);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files in mistakes/ share: arrays moved and laid out anew, the definition on other inputs or in chunks.
+// What the files in mistakes/ share: arrays moved and rearranged, the definition on other inputs or in chunks.
 #pragma once
 #include "harness/check/mistakes.hpp"
 #include "harness/check/precision.hpp"

@@ -45,7 +45,7 @@ Sequence by_tape(const CheckCase &problem) {
   return gradient(problem.variant, problem.given, problem.params, problem.weights);
 }
 
-/// The gradient of the backward pass, held to differences of the definition. Where they disagree, at a kink say, or where
+/// The gradient of the backward pass, compared with differences of the definition. Where they disagree, at a kink say, or where
 /// rounding drowns the differences, the tape's, whose subgradients are the declared ones (taped.hpp); where the tape takes
 /// too long, differences in 113 bits decide.
 Sequence held_gradient(const CheckCase &problem) {

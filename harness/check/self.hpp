@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every form of a layer held to its definition, over the battery.
+// Compares every form of a layer with its definition, over the battery.
 #pragma once
 #include "harness/check/battery.hpp"
 #include "harness/check/check.hpp"
@@ -28,7 +28,7 @@ struct SelfOptions {
 
 /// Exact forms in each type, outputs and, where a form has a backward pass, gradients, each case against one float64
 /// reference. The inputs are exact in the type, where there are several in float32. The definition in float64 is run
-/// again only where it has a backward pass of its own. Forms that are not stable are held to well-conditioned cases
+/// again only where it has a backward pass of its own. Forms that are not stable are judged on well-conditioned cases
 /// alone. `told` hears of each as it is done; of a case that has no reference, as of one that cannot be decided.
 void check_forms(const Variant &variant, const SelfOptions &options, const std::function<void(const SelfCase &)> &told);
 

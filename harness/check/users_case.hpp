@@ -29,7 +29,7 @@ UsersCase read_inputs(const std::string &path, const Variant &variant, const Par
 
 /// Arrays that mean the case: float64 for f64, else float32, which holds the numbers of every other type.
 void write_case(const std::string &path, const UsersCase &problem, Precision precision, const Facts &meta);
-/// Of a case of the layer, in the user's convention; every number as the type of its array holds it. In the layout thd a
+/// A case of the layer in the user's convention; every number as the type of its array holds it. In the layout thd a
 /// batch becomes packed texts.
 UsersCase users_case(const CheckCase &problem, const Convention &convention, const Sharing &sharing,
                      Precision precision, std::uint64_t seed, const StatedTypes &stated = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check: what a kernel computed, held to the float64 definition; one file, a battery, or every form of our own.
+// check: compares what a kernel computed with the float64 definition; one file, a battery, or every form of our own.
 #include "harness/check/plant.hpp"
 #include "harness/check/self.hpp"
 #include "harness/check/users_check.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers side by side over the seeds that they share: --compare and --state-bytes.
+// Comparison of layers over the seeds that they share: --compare and --state-bytes.
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"

@@ -15,7 +15,7 @@ void paragraph(std::ostream &out, const std::string &name, const std::string &te
   if (!text.empty()) out << wrapped(unmarked(text), name, 12) << '\n';
 }
 
-/// How far measured and predicted lie apart, in tolerances.
+/// Difference of measured and predicted, in tolerances.
 double distance(const Point &p) {
   const double gap = std::fabs(p.measured - p.predicted);
   return p.tolerance > 0 ? gap / p.tolerance : gap > 0 ? HUGE_VAL : 0;

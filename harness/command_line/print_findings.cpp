@@ -97,7 +97,7 @@ void add_rows(Rows &rows, const Finding &f, bool every_point) {
     rows.push_back({"  . " + f.claim->id, "", "", "", "", "", "no rival: nothing shows that it could fail"});
 }
 
-/// What can come of a claim, in the order in which a reader is told.
+/// The possible outcomes of a claim, in the order of printing.
 enum Outcome : size_t {
   holds,
   under_a_condition,

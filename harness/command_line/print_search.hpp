@@ -19,7 +19,7 @@ struct SearchResult {
 /// Everything that matches; a citation is of claims alone. Nothing where the query is empty.
 SearchResult search(const ClaimQuery &query);
 
-/// A short list: two lines per claim, one per other entry, at most ten of a kind. Of a whole paper, how its claims came
+/// A short list: two lines per claim, one per other entry, at most ten of a kind. For a whole paper: a summary of its
 /// out.
 void print_search(std::ostream &out, const std::string &text, const ClaimQuery &query, const SearchResult &found);
 

@@ -59,7 +59,7 @@ Assignments described(const TrainingRun &run) {
   return all;
 }
 
-/// What tells the runs apart, besides their seeds.
+/// The settings in which runs differ, besides their seeds.
 std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
   std::map<std::string, std::set<std::string>> values;
   for (const TrainingRun &run : plan)
@@ -195,7 +195,7 @@ std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const Tr
   return left;
 }
 
-/// Those of the plan that are left, `at_once` side by side where the device has room for them.
+/// Those of the plan that are left, `at_once` at a time where the device has memory for them.
 void train_all(const std::vector<size_t> &left, int at_once, const std::vector<TrainingRun> &plan,
                const std::vector<std::string> &labels, TrainingRecord &record, Progress &progress,
                const std::function<void(size_t, const Trained &)> &report) {

@@ -102,7 +102,7 @@ ClaimQuery parse(std::string &text) {
   return query;
 }
 
-/// Of a claim's source, which may name several papers: "002 §3; 000 §2.1".
+/// The parts of a claim's source, which may name several papers: "002 §3; 000 §2.1".
 ClaimQuery parse_source(const std::string &source) {
   ClaimQuery all;
   for (std::string part : split(source, ';')) {

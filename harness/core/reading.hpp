@@ -15,7 +15,7 @@ enum class Scope { none, paper, boundary, typo, untrained };
 ///   slip      notation, or a number or sentence that the paper has right elsewhere
 ///   trained   the text makes it of trained models; nothing was trained here
 enum class Wording { asserted, stricter, slip, trained };
-/// Whether the counter-example meets every condition that the text states.
+/// Whether the counter-example satisfies every condition that the text states.
 enum class CounterExample { within, outside };
 /// What follows the statement in the text (the next sentence, a footnote, a note): nothing, a limitation, or a
 /// withdrawal.
@@ -35,7 +35,7 @@ struct Reading {
 /// typo: a slip. untrained: said of trained models. none: nothing was recorded.
 Scope scope_of(const Reading &);
 
-/// The text asserts it, the counter-example meets its conditions and nothing that follows limits it.
+/// The text asserts it, the counter-example satisfies its conditions and nothing that follows limits it.
 Reading asserted(std::string paragraph, std::string conditions, std::string next, std::string answer);
 /// The text says less than what is refuted.
 Reading stricter(std::string paragraph, std::string conditions, std::string next);

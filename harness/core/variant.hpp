@@ -72,7 +72,7 @@ struct Input {
   bool required = false;
   std::string meaning;
   std::string absent = "";                                // what takes its place instead of the neutral value
-  enum Range { any, not_negative, positive } range = any; // of its values; decays lie in [0,1] besides
+  enum Range { any, not_negative, positive } range = any; // of its values; decays also lie in [0,1]
   Tensor tensor() const { return tensor_named(name); }
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };

@@ -407,7 +407,7 @@ template <class Real> Schedule schedule_of(const Call<Real> &call) {
   return call.schedule == Schedule::automatic ? engine::chosen(steps, call.shape.heads()) : call.schedule;
 }
 
-/// Runs `algebra` over all heads of the call in the schedule asked for.
+/// Runs `algebra` over all heads of the call in the requested schedule.
 template <class Real, class Algebra>
 void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra, bool backwards = false) {
   const engine::Steps steps{call.shape.T, call.chunk, backwards};

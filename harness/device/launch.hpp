@@ -47,7 +47,7 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
-/// Threads of a team, where the compiler knows them; the others' launches say, 256 at most. A multiprocessor has room for
+/// Threads of a team, where the compiler knows them; the others' launches say, 256 at most. A multiprocessor can run
 /// 512 with 128 registers each, in as many teams as that gives, so that one works while another waits; a body may want
 /// fewer teams and more registers.
 template <class Body, class = void> constexpr int known_threads = 0;
@@ -101,7 +101,7 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
   if (const int share = share_of(teams_together<Body>, bytes); fits && share > 50) // of less, more than these fit
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, std::min(100, share)),
-               launch.label); // the driver's own choice has room for fewer at times
+               launch.label); // the driver's own choice sometimes allows fewer
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
   const int threads = known_threads<Body> ? known_threads<Body> : launch.threads;
   Real *const memory = fits ? nullptr : arena.take<Real>(blocks * scratch).data();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As many steps as a vector has lanes are solved side by side, one a lane: the matrices of W consecutive prefixes lie
+// As many steps as a vector has lanes are solved together, one per lane: the matrices of W consecutive prefixes lie
 // element by element in vectors, and the factorisation L D L^T of all of them is that of one, in vector arithmetic.
 #include "harness/device/prefix_solve.hpp"
 #include "harness/device/vectors.hpp"

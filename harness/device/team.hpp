@@ -36,7 +36,7 @@ template <class F> KOKKOS_FUNCTION void each(const Team &team, int n, const F &f
   for (int i = team.rank; i < n; i += team.size) f(i);
 }
 
-/// f(i, j) for every cell of a rows x columns rectangle: consecutive j run side by side. No barrier.
+/// f(i, j) for every cell of a rows x columns rectangle: consecutive j run in parallel. No barrier.
 template <class F> KOKKOS_FUNCTION void each_cell(const Team &team, int rows, int columns, const F &f) {
   constexpr int side = on_host ? 1 : 32; // threads next to each other along a row
   for (int i = team.rank / side; i < rows; i += team.size / side)

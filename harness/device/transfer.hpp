@@ -23,7 +23,7 @@ inline bool paused = false;
 inline size_t again = 0;
 
 template <class Real> struct Kept {
-  std::map<std::pair<size_t, size_t>, std::vector<Array<Real>>> of_size; // by lane and room
+  std::map<std::pair<size_t, size_t>, std::vector<Array<Real>>> of_size; // by stream and size
   size_t bytes = 0;
 };
 template <class Real> Kept<Real> &kept() {

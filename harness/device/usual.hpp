@@ -7,7 +7,7 @@
 // again on the device, where the compiler sees it; kind() < kinds is what else is compiled for itself: how a state
 // decays; every_precision, whether float64 and the coarser products are, too, or exact float32 alone, which then serves
 // where coarser products are allowed; usual_steps(kind), if chunks are to be of other lengths; reads_alone(kind), whether
-// its reading's scratch leaves no room for a second team.
+// the scratch memory of its read phase excludes a second team.
 //
 // An algebra may say how many threads its phases take, `threads`, or its reading alone, reading_threads; how many teams
 // that read share a multiprocessor, reading_teams; and that it is for these sizes only, usual_alone.
@@ -97,7 +97,7 @@ private:
 template <class Algebra> struct IsUsual : std::false_type {};
 template <class Algebra, int Kind, Math Precision> struct IsUsual<Usual<Algebra, Kind, Precision>> : std::true_type {};
 
-/// Whether a reading leaves no room for a second team.
+/// Whether the read phase excludes a second team.
 template <class Algebra, class = void> struct ReadsAlone : std::false_type {};
 template <class Algebra, int Kind, Math Precision>
 struct ReadsAlone<Usual<Algebra, Kind, Precision>, std::enable_if_t<Algebra::reads_alone(Kind)>> : std::true_type {};

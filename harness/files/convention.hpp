@@ -56,7 +56,7 @@ struct Convention {
   bool log_gates() const { return gate != Gate::factor; } // gradients are those in g
 };
 
-/// Of the values of --convention, --layout, --state, --gate, --beta, --scale and --l2norm.
+/// The values of --convention, --layout, --state, --gate, --beta, --scale and --l2norm.
 const std::vector<std::string> &preset_names();
 Convention preset(const std::string &name);
 const std::vector<std::string> &layout_names(), &gate_names(), &strength_names();

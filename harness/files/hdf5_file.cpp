@@ -206,7 +206,7 @@ Facts Hdf5File::meta() const {
 
 namespace {
 
-/// Of every link in the root and, to a `depth` of 1, in its groups: visit(name, type of object, object).
+/// Calls, for every link in the root and, with a `depth` of 1, in its groups, visit(name, type of object, object).
 void visit_objects(hid_t file, const std::string &path, const std::string &folder, int depth,
                    const std::function<void(const std::string &, H5I_type_t, hid_t)> &visit) {
   const hid_t id = H5Gopen2(file, folder.empty() ? "/" : folder.c_str(), H5P_DEFAULT);

@@ -75,7 +75,7 @@ bool Recorder::due(double share) const {
   return passed > std::chrono::milliseconds(500) && share * passed > cost_;
 }
 
-/// `work` and the thread that keeps do not meet: neither adds, and the others wait for both.
+/// `work` and the saving thread exclude each other; other threads wait for both.
 void Recorder::during(const std::function<void()> &work) {
   if (waiting_.empty()) return work();
   std::promise<void> over;

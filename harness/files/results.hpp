@@ -60,7 +60,7 @@ public:
   Finding finding(size_t index, const Claim &claim) const;
 
   const std::vector<Table> &tables() const { return tables_; }
-  /// Input error where there is none of that name.
+  /// Input error if nothing has that name.
   const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
   std::string image() const;

@@ -38,7 +38,7 @@ UsersArrays in_file_order(const UsersArrays &in_layer, const Convention &convent
 /// Dimensions of an array in a file from those in the layer's order.
 Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
 
-/// Input error that names an array of the file that is none of `known`, the nearest of them, and all of them. `who`: whose
+/// Input error for an array of the file whose name is not in `known`; it names the nearest known name and all of them. `who`: whose
 /// they are, as in "an input of linear".
 void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who);
 /// All names in files of these arrays.

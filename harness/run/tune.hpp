@@ -15,7 +15,7 @@ struct Free {
 };
 
 /// Free in this cell: parameters of the variant with a grid, and of the task's constant gates those that the variant
-/// reads. Where it reads lambda, alpha stays 1: constants only ever meet as their product. None where the task's headline
+/// reads. Where it reads lambda, alpha stays 1: constants matter only by their product. None where the task's headline
 /// has no better end.
 std::vector<Free> free_parameters(const Variant &variant, const Task &task, const Assignments &of_variant,
                                   const Assignments &of_task);

@@ -15,7 +15,7 @@ void keep_freed_memory();
 /// Learning rate of `step` (from 0) relative to its peak: rises linearly over the warm-up, falls as a cosine to 0.
 double schedule(int step, int steps, double warmup);
 
-/// Whether a device that runs `models` models has room for two more like them, given its free bytes when the first
+/// Whether a device that runs `models` models has memory for two more like them, given its free bytes when the first
 /// began and now. Always true on a host, whose memory --memory limits.
 bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first, std::optional<std::uint64_t> free_now);
 

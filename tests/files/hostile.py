@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files from strangers: what may come of them, and how they are damaged.
+"""Files from strangers: possible outcomes, and ways to damage them.
 
     hostile.py RECOLLECT [--count N | --seconds N]      # so many damaged inputs of every command that reads files (default
                                                         # 500), or as many as fit into that time in all
@@ -113,7 +113,7 @@ def commands(folder):
 
 
 def given(program, name, file, suffix, data):
-    """What comes of a file with these bytes: (what went wrong or "", outcome)."""
+    """The outcome of a file with these bytes: (what went wrong or "", outcome)."""
     with tempfile.TemporaryDirectory() as folder:
         _, _, _, words, output = next(c for c in commands(folder) if c[0] == name)
         path = os.path.join(folder, file + (suffix if file == "x" else ""))

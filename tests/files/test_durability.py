@@ -96,7 +96,7 @@ class Durability(Survival):
             self.assertEqual(done.returncode, 0, closed)
 
     def test_a_folder_that_takes_no_file(self):
-        """Of a read-only folder root is not kept out, of /proc everybody is."""
+        """Root can write into a read-only folder; nobody can write into /proc."""
         source = self.path("in.h5")
         sample = ("sample", "linear", "--shape", "1,1,4,2,2")
         self.assertEqual(self.run_program(*sample, "-o", source).returncode, 0)

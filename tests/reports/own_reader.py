@@ -81,7 +81,7 @@ def cells(found):
 
 
 def gap(p):
-    """How far measured and predicted of a point lie apart, in tolerances."""
+    """Difference of measured and predicted at a point, in tolerances."""
     apart = abs(p["measured"] - p["predicted"])
     return apart / p["tolerance"] if p["tolerance"] > 0 else math.inf if apart else 0.0
 

@@ -287,7 +287,7 @@ def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear"
 
 
 def write_first_edition(path):
-    """A file of schema version 1: a refuted claim with tiers, and a control whose points are numbered anew."""
+    """A file of schema version 1: a refuted claim with tiers, and a control whose points are renumbered."""
     told = ("refuted", "refuted", "refuted", 1)
     rows = [
         ("old", 0, "paper", "d=2", 1.5, 1.0, 0.0, 1e-12, 0.1, "equal", "refuted", *told, 0),

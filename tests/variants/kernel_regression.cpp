@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(with_the_linear_kernel_it_is_intention) {
 }
 
 BOOST_AUTO_TEST_CASE(a_small_ridge_interpolates_every_stored_pair) {
-  // Keys that kappa tells apart; the read at a stored key misses its value by at most ridge |(kappa + ridge I)^{-1} V|.
+  // Keys that kappa distinguishes; the read at a stored key misses its value by at most ridge |(kappa + ridge I)^{-1} V|.
   const int T = 12;
   Sequence s = random_sequence({1, 1, T, 6, 3}, 92);
   for (int t = 0; t < T; ++t) // the last query asks for pair t in turn

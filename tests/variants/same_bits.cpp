@@ -12,7 +12,7 @@
 namespace recollect {
 namespace {
 
-/// Of a form's outputs and its gradients, one after the other.
+/// The outputs of a form, followed by its gradients.
 std::vector<double> results(const GradientCase &c, const Form &form, int chunk, Real real, Schedule schedule) {
   const Run run{form.name, real, chunk, c.params, schedule};
   const Output out = forward(c.variant, c.s, run);

@@ -59,7 +59,7 @@ const std::vector<Change> &changes() {
   return all;
 }
 
-/// What a gradient is held to: its one-sided limits where they agree, and how many there were.
+/// What a gradient is compared with: its one-sided limits where they agree, and how many there were.
 struct Judged {
   int derivatives = 0, kinks = 0;
 };

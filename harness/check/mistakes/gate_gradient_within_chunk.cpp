@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the sum over later steps that is a gate's gradient in its logarithm starts anew in every chunk
+// the sum over later steps that is a gate's gradient in its logarithm restarts in every chunk
 #include "harness/check/remake.hpp"
 #include <algorithm>
 

@@ -39,7 +39,7 @@ RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *
 template <class Real> KOKKOS_FUNCTION Real *room(Stack<Real> &stack, int rows, int width) {
   return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
 }
-/// An operand in that room, or where it was. The caller places a barrier before it is used.
+/// An operand in that buffer, or in place. The caller places a barrier before it is used.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
                                      Real *room) {

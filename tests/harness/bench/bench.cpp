@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_form_that_computes_something_else_when_it_is_timed_gets_n
 
 BOOST_AUTO_TEST_CASE(a_time_below_its_limit_is_an_error) {
   const auto plan = bench_plan(request_for("linear", {"chunked"}));
-  Ceilings measured{{{"bytes", "copy", "1 MiB", 1e3}}}; // of a machine that was busy: they are measured anew
+  Ceilings measured{{{"bytes", "copy", "1 MiB", 1e3}}}; // of a machine that was busy: they are measured again
   const BenchResult again = timed(plan[0], &measured);
   BOOST_TEST((again.status == "ok" && again.bound == "bytes" && again.limit > 0), again.reason);
   BOOST_TEST(measured.bytes_per_second() > 1e6);

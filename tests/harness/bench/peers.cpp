@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_refuses_fails_or_computes_something_else_is_a_r
   BOOST_TEST((rows[3].status == "failed" && rows[3].reason == "CUDA error" && rows[3].seconds.empty()));
   BOOST_TEST((rows[4].status == "wrong" && rows[4].seconds.empty()));
   BOOST_TEST(rows[4].reason.find("it computes something else") != std::string::npos);
-  // After the failure the process is started anew, and the others are made ready again.
+  // After the failure the process is restarted, and the others are made ready again.
   BOOST_TEST(read_file(where / "asked") == "case\nready 0\nready 1\nready 2\ncase\nready 0\nready 3\n");
 }
 

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(from_the_second_round_on_one_block_serves_the_same_requests
   Addresses second, third;
   BOOST_TEST(peak_bytes([&] { second = round_of(memory), memory.reset(), third = round_of(memory); }) == 0);
   BOOST_TEST((second == third));
-  BOOST_TEST(second[1] == second[2]); // what was given back is taken again
+  BOOST_TEST(second[1] == second[2]); // memory that was freed is reused
   const auto start = static_cast<const char *>(second[0]), next = static_cast<const char *>(second[2]);
   BOOST_TEST(next - start == 1024); // 800 bytes in pieces of 256
 }

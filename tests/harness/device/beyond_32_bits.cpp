@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More elements in q, k, v and o than 31 bits count: an index of 32 bits with a sign would meet another head. Heads repeat
+// More elements in q, k, v and o than 31 bits count: a signed 32-bit index would reach another head. Heads repeat
 // after a period, so that every period must come out as the first, bit for bit, and the first as the definition. The
 // period is odd, so that what lies a power of two away is another head. The large cases take 35 to 60 GB of a device's
 // memory, lru's more than a card of 80 has, and run only when they are named:

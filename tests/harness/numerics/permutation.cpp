@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(each_split_chooses_its_columns) {
   BOOST_TEST(permutation_test({{9, 0}}, {{0, 5}}, true).first_larger == 1);
 }
 
-/// Of groups that are alike at most a twentieth is told apart, the best of four columns though each has: 400 pairs of
+/// If groups are alike, at most a twentieth of the tests call them different, although each group uses its best column: 400 pairs of
 /// groups of three; the share's own standard error is sqrt(.05 * .95 / 400) = .011, 6.47 of them .07.
 BOOST_AUTO_TEST_CASE(choosing_among_columns_makes_nothing_of_nothing) {
   int told = 0;

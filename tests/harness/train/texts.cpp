@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(longer_texts_are_filled_before_the_separator) {
     BOOST_TEST((filler == "pad" ? seen.size() == 1 : seen.size() > 14));
   }
   Assignments odd = base;
-  odd["length"] = "15", odd["filler"] = "pairs"; // room for two pairs and a half
+  odd["length"] = "15", odd["filler"] = "pairs"; // long enough for two pairs and a half
   const Texts texts = make_texts(of(odd), 1, "train", 0);
   BOOST_TEST((texts.tokens[10] == 19 && texts.tokens[11] == 19 && texts.tokens[9] >= 10));
 }
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(text_asks_for_the_next_byte) {
       for (int t = 0; t < 7; ++t) BOOST_TEST((y[t] == (x[t] + 1) % 251 && (t == 6 || x[t + 1] == y[t])));
       if (use == std::string("evaluate")) starts.insert(x[0]);
     }
-    if (use == std::string("train")) // all places were met, and none of which the last byte asked for is held out
+    if (use == std::string("train")) // every place occurred, and none whose answer is the last byte is held out
       BOOST_TEST(*std::max_element(texts.labels.begin(), texts.labels.end()) == 250);
   }
   BOOST_TEST((starts.size() == 23u && *starts.begin() == 19 && *starts.rbegin() == 41)); // bytes 270 ... 292

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of queries and keys on attention's way back: its weights, computed anew, and the gradients of its products.
+// A block of queries and keys in attention's backward pass: recomputed weights, and the gradients of its products.
 //
 //   dp_ti = do_t . v_i,   dz_ti = slope_ti p_ti (dp_ti - do_t . o_t)     normalised: p_ti = exp(l_ti) / mass_t
 //                         dz_ti = slope_ti dp_ti                         not:        p_ti = l_ti
 //
-// with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. A kernel has besides
+// with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. A kernel also has
 // (online_softmax.hpp), l being what it returned:
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
 //   static constexpr bool steady = true;   where that is the same for all pairs
@@ -41,7 +41,7 @@ template <class Number, class Kernel> struct BlockGradient {
 
   struct Room {
     Real *p, *dz;          // [rows,keys]
-    Real *q, *k, *v, *d_o; // rooms
+    Real *q, *k, *v, *d_o; // buffers
   };
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(loop.most_keys); }
   size_t scratch() const {
@@ -76,7 +76,7 @@ template <class Number, class Kernel> struct BlockGradient {
     b.v_by_columns = tile::transposed(v.data, v.row);
   }
 
-  /// Of these rows, the keys among these that they see.
+  /// The keys among these that are visible to these rows.
   KOKKOS_FUNCTION tile::Staircase seen(Range rows, Range keys) const {
     if (loop.mask == CausalMask::everything) return {};
     return {rows.begin - keys.begin + (loop.mask == CausalMask::earlier ? 0 : 1), 1};

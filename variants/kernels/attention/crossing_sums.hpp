@@ -32,13 +32,13 @@ template <class Number> struct CrossingSums {
     return sum;
   }
   KOKKOS_FUNCTION static bool is_later(int step, int level) { return step >> level & 1; }
-  /// Of the steps `among`, those in the other half of the step's node.
+  /// Those of the steps `among` that are in the other half of the step's node.
   KOKKOS_FUNCTION static Range across(int step, int level, Range among) {
     const int begin = (step >> level ^ 1) << level, end = begin + (1 << level);
     return {begin > among.begin ? begin : among.begin, end < among.end ? end : among.end};
   }
 
-  /// `count` times such sums, of 0, for threads that add side by side, and one of them.
+  /// `count` times such sums, of 0, for threads that add concurrently, and one of them.
   CrossingSums copies(const Call<Real> &call, int count) const {
     return {filled(call, count * parts.extent(0), Real(0)), levels, T};
   }

@@ -86,7 +86,7 @@ template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum 
   return zero == 0;
 }
 
-/// A unit's head and which of the head's blocks it is: heads go side by side, so many that the cache holds their keys,
+/// A unit's head and which of the head's blocks it is: heads run concurrently, as many that the cache holds their keys,
 /// all of them through one block before the next.
 __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
   constexpr int together = 1024; // units: a few for every multiprocessor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's way back that meets every pair of a query and a key once: one thread takes a block of queries to all their
+// Attention's backward pass that computes every pair of a query and a key once: one thread takes a block of queries to all their
 // keys, keeps the weights of whole rows, so that a softmax needs no run before it, and adds to the keys' gradients on the
 // way. Several threads share a head where there are few heads: each has every so-many-th block of queries, which are about
 // as much work under a causal mask, and sums of its own; how many depends on the shape alone, so that results do not

@@ -35,7 +35,7 @@ struct Range {
 };
 
 /// Such rows by columns, block by block: [heads, blocks, width, block]. Products with a block's transpose take it as it
-/// lies, where the host's tiles would turn it anew for every block of queries.
+/// lies, where the host's tiles would transpose it again for every block of queries.
 template <class Real> struct Columns {
   Array<Real> data;
   int blocks = 0, width = 0, block = 0;
@@ -127,7 +127,7 @@ template <class Number, class Kernel> struct KeyLoop {
   struct Room {
     Real *p;           // [rows,keys] scores, then weights
     Real *peak, *mass; // [rows]
-    Real *q, *k, *v;   // rooms
+    Real *q, *k, *v;   // buffers
   };
   KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
     return {s.take(most_rows * tile::pitch<Real>(most_keys)),

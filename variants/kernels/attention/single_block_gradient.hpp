@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backward.hpp's gradients where a team holds all pairs of a head: it meets them once, and needs no normalisers from
+// backward.hpp's gradients where a team holds all pairs of a head: it computes them once, and needs no normalisers from
 // elsewhere.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
@@ -42,7 +42,7 @@ template <class Number, class Kernel, class Gates> struct WholeGradient {
   }
 
 private:
-  /// Of every query, from all its z and dp.
+  /// For every query, from all its z and dp.
   KOKKOS_FUNCTION void leave_facts(const Team &team, size_t head, Range rows, Range keys, const Real *all_z,
                                    const Real *all_dp, std::ptrdiff_t ld) const {
     const Kernel kappa = block.loop.kernel;
@@ -68,7 +68,7 @@ private:
 };
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Whether sequences are short enough that two such teams work side by side, and then all gradients.
+/// Whether sequences are short enough that two such teams run concurrently, and then all gradients.
 template <class Real, class Kernel, class Gates>
 bool whole_gradient(const std::string &label, const Call<Real> &call, BlockGradient<Real, Kernel> block,
                     const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates) {

@@ -17,7 +17,7 @@ namespace recollect::variants {
 
 template <class Real> struct ChannelGradient {
   static constexpr int most = on_host ? 32 : 16;                // steps
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries at once
   int n, F;
   const Real *decay, *q, *k, *bonus; // [n,F]; bonus null: writes before it reads
   Real scale;                        // of q

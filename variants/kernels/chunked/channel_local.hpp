@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk-local phase of decayed sums whose key channels decay apart: lambda_t [Dk], S_t = S_{t-1} diag(lambda_t) + write_t
+// Chunk-local phase of decayed sums whose key channels decay separately: lambda_t [Dk], S_t = S_{t-1} diag(lambda_t) + write_t
 // v_t k_t^T (problem.hpp). What it leaves is free of decays within the chunk:
 //
 //   Q(t) = D(t,0) q_t,   K(i) = D(C,i) k_i,   total = D(C,0),   scores(t,i) = q_t . D(t,i) k_i for i <= t

@@ -39,7 +39,7 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
   __device__ __forceinline__ static void load(const E *from, int ld, int valid_rows, int valid_columns, E *to) {
     load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns, true, to); // of a kept array
   }
-  /// Of an array, `width` numbers per step, of which `columns` from `first` on.
+  /// A part of an array with `width` numbers per step: `columns` columns from `first` on.
   template <int rows, int columns>
   __device__ __forceinline__ static void load_steps(const Stored *from, int width, int first, int valid_rows, E *to) {
     load_panel<Op, rows, columns, threads>(from + first, width, valid_rows, width - first, rows_aligned(from, width),
@@ -61,7 +61,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   static constexpr int panel_elements =
       max_of(max_of(states_at + P * key_pitch, 2 * P * key_pitch),
              max_of(erases ? P *value_pitch + erased_panel : 2 * narrow_panel + Dv * panel_pitch, P *value_pitch));
-  /// Of a panel; for gates' gradients S and dS meet in one.
+  /// One panel; for the gradients of gates it holds both S and dS.
   __host__ __device__ static int panel_bytes(bool gates) {
     constexpr int both = states_at + 2 * P * key_pitch;
     return (gates && both > panel_elements ? both : panel_elements) * int(sizeof(E));
@@ -72,7 +72,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     return int(sizeof(DecayTables)) + dots_bytes + (erases || weighs ? 2 : 1) * tile * int(sizeof(E)) +
            (decays ? PairDecays::bytes : 0) + (gates ? GateTable::bytes : 0);
   }
-  /// Buffers of panels: as many as leave room for min_blocks blocks.
+  /// Buffers of panels: as many as leave memory for min_blocks blocks.
   __host__ __device__ static int buffers_of(bool decays, bool gates, bool weighs) {
     const int room = (227 / min_blocks - 1) * 1024 - rest_bytes(decays, gates, weighs), fit = room / panel_bytes(gates);
     return fit < 2 ? 2 : fit > 4 ? 4 : fit;

@@ -11,7 +11,7 @@
 
 namespace recollect::variants {
 
-/// Which rows i a row t meets.
+/// Which rows i are scored against row t.
 enum class Seen { until, before, from, after, all }; // i <= t, i < t, i >= t, i > t
 
 KOKKOS_FUNCTION constexpr bool is_seen(Seen seen, int i, int t) {
@@ -287,7 +287,7 @@ struct ChunkInWarps {
     fetch<pitch>(team, values, x.v, ld); // they are needed last
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
-  /// Of a chunk begun, whose state is on its way to x.S: p(t,i) = D(t,i) q_t . k_i for i <= t, which more(p) may
+  /// Outputs of a chunk that is being copied, and its state to x.S: p(t,i) = D(t,i) q_t . k_i for i <= t, which more(p) may
   /// change, sum_t = D(t,0) S q_t + sum of p(t,i) v_i, and D(t,0).
   template <class Unit, class More>
   __device__ __forceinline__ static void read_chunk(const Team &team, const Lane &at, Queries<Unit::groups> &q,

@@ -28,7 +28,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
   Inputs<Stored> in;
   const E *states, *written; // kept
   Stored *o;
-  const E *channel_queries = nullptr, *channel_scores = nullptr; // kept: of channels that decay apart
+  const E *channel_queries = nullptr, *channel_scores = nullptr; // kept: of channels that decay separately
 
   __device__ __forceinline__ void operator()(E *shared) const {
     __shared__ DecayTables decay;
@@ -177,7 +177,7 @@ void output_chunks(const Inputs<Stored> &in, const Element<Op> *states, const El
   });
 }
 
-/// Decayed sums whose channels decay apart: from what channel_local() kept.
+/// Decayed sums whose channels decay separately: from what channel_local() kept.
 template <class Op, class Stored>
 void output_channel_chunks(const Inputs<Stored> &in, const Channels<Op> &channels, const Element<Op> *states, Stored *o,
                            cudaStream_t stream) {

@@ -102,7 +102,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
   struct Summarising {
     Decays<Real> decays;
     Real *gates, *keys; // [C,F] alpha lambda where both are given; D(C,i) k_i, where k lay if it may
-    Real *k, *v;        // rooms
+    Real *k, *v;        // buffers
   };
   struct Reading {
     Decays<Real> decays;
@@ -110,7 +110,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
         *decayed;  // [C,F] alpha lambda; q_t decayed from its block's start, then D(t,0) q_t, where it lay if it may
     Real *weights; // [C,C] q_t . D(t,i) k_i for i <= t
     Real *divisor; // [C]
-    Real *q, *k, *v, *S; // rooms
+    Real *q, *k, *v, *S; // buffers
   };
 
   KOKKOS_FUNCTION bool both_gates() const { return State::decays == 2 && in.alpha.extent(0); }

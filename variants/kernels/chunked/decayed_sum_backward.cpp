@@ -63,7 +63,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
   struct Summarising {
     Decays<Real> decays;
     Real *queries; // [C,F] D(t,0) q_t
-    Real *q, *o;   // rooms
+    Real *q, *o;   // buffers
   };
   struct Reading {
     Decays<Real> decays;
@@ -71,7 +71,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
     Real *within, *across;        // [C,F] q_t decayed within its block, [F] dS_C . S_0: where channels decay
     Real *G;                      // [C+1,C+1] as in gate_gradient.hpp
     Real *keys;                   // [C,F] strength_i D(C,i) k_i
-    Real *q, *k, *v, *o, *S, *dS; // rooms
+    Real *q, *k, *v, *o, *S, *dS; // buffers
   };
 
   static constexpr bool reads_alone(int kind) { return kind < 2; }

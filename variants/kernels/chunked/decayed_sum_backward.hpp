@@ -27,7 +27,7 @@ void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, Deca
 
 // In two steps, for a layer that computes further from the outputs:
 
-/// The chunks' starts; on request the outputs besides, to call.o, and with `weights` scale z_t . q_t.
+/// The chunks' starts; on request also the outputs, to call.o, and with `weights` scale z_t . q_t.
 template <class Real>
 ChunkStates<Real> decayed_sum_chunk_states(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
                                            bool reads, const Array<Real> &weights = {});

@@ -26,7 +26,7 @@ struct Reads {
 
 template <class Real> struct Decays {
   static constexpr int sub = on_host ? 8 : 16;
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries side by side
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries at once
 
   int n = 0, F = 0, width = 0; // steps, channels; 0 no decay, 1 one number per step, F one per channel
   std::ptrdiff_t ld = 0;       // of rows
@@ -350,14 +350,14 @@ private:
     for (int j = 0; j < F; ++j) out[j] = own * x[j] * running[j];
   }
 
-  /// W(m,i) where step i and row m belong to one block: key i meets the rows on its way down.
+  /// W(m,i) where step i and row m belong to one block: key i is compared with the rows, one after the other.
   RECOLLECT_IN_LINE void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                              const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
     if constexpr (on_host) {
       for (int i = 0; i < n; ++i) {
         const int begin = reads.after(i), end = reads.after(end_of(i / sub));
-        Real sums[sub][lanes] = {};                  // of the rows that meet key i, channel by channel
+        Real sums[sub][lanes] = {};                  // of the rows scored against key i, channel by channel
         const auto meet = [&](int j0, auto counts) { // counts(c): whether there is such a channel
           Real key[lanes];
           for (int c = 0; c < lanes; ++c) key[c] = counts(c) ? p[i * ldp + j0 + c] : Real(0);
@@ -391,7 +391,7 @@ private:
     const int begin = b * sub, end = d.end_of(b), row = reads.after(begin), rows = reads.after(end) - row;
     for (int j0 = lane; j0 - lane < d.F; j0 += own * side) {
       Real keys[sub][own], sums[side];
-      const auto keep = [&](int group) { // of its `side` pairs a thread keeps one: row r meets key i
+      const auto keep = [&](int group) { // of its `side` pairs a thread keeps one: row r and key i
         const Real sum = sums_across_row(sums);
         const int at = group * side + lane, r = int(sqrtf(2 * at + .25f) - .5f), i = at - r * (r + 1) / 2;
         if (at >= pairs || r >= rows) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's algebra of delta_rule.hpp.
 //
-// What a chunk comes to is (I + L)^{-1} applied to both parts of the right hand side, U - W S_0, so that the carry is two
+// The result of a chunk is (I + L)^{-1} applied to both parts of the right hand side, U - W S_0, so that the carry is two
 // products. Where the chunks of a head come one after the other anyway, the solve is left to the carry, for U - W S_0 as
 // a whole; on a host always, which picks the schedule by its threads: they are not to show in the bits.
 #pragma once
@@ -43,14 +43,14 @@ template <class Number> struct DeltaRuleAlgebra {
     Real *within;            // [N,F] r_t decayed within its block, where channels decay
     Real *L, *M;             // [N,N] erase_t r_t . D(t-1,i) p_i and the same with k_i
     Real *ends;              // [N,F] D(C,i) k_i
-    Real *X, *r, *p, *k, *v; // rooms
+    Real *X, *r, *p, *k, *v; // buffers
   };
   using Carrying = typename DeltaRuleState<Real>::Rooms;
   struct Reading {
     Decays<Real> decays;
     Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
     Real *A, *B;                 // [C,N] q_t . D(t,i) p_i and the same with k_i
-    Real *q, *p, *k, *v, *S, *E; // rooms
+    Real *q, *p, *k, *v, *S, *E; // buffers
   };
 
   KOKKOS_FUNCTION bool has_sizes(int size) const {

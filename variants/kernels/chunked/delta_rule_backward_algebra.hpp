@@ -96,7 +96,7 @@ template <class Number> struct DeltaRuleAdjoint {
     Decays<Real> decays;
     Real *W;             // [C,C]
     Real *queries;       // [C,F] D(t,0) q_t
-    Real *q, *r, *p, *o; // rooms
+    Real *q, *r, *p, *o; // buffers
   };
   using Carrying = typename DeltaRuleState<Real>::Rooms;
   struct Reading {
@@ -105,7 +105,7 @@ template <class Number> struct DeltaRuleAdjoint {
     Real *A, *L, *G;                  // [C,C], [C,C], [C+1,C+1]: for the decays' gradients; A and L where o and E were
     Real *dY;                         // [C,V] where solved for here
     Real *x;                          // [C,F]
-    Real *q, *r, *p, *o, *E, *S, *dS; // rooms
+    Real *q, *r, *p, *o, *E, *S, *dS; // buffers
   };
 
   KOKKOS_FUNCTION int decay_width() const { return decays; }

@@ -91,7 +91,7 @@ private:
   }
 };
 
-/// dS goes back across steps row by row, by the same matrix: dS_0 = end + dS_C across.
+/// dS passes backward across steps row by row, by the same matrix: dS_0 = end + dS_C across.
 template <class Number> struct RowsState {
   using Real = Number;
   static constexpr bool elementwise = false;

@@ -109,7 +109,7 @@ private:
     const int begin = part.begin(V, grain);
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
-  /// Of rooms with rows of this width, the part's turn's.
+  /// The buffer of the part's turn, with rows of this width.
   KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const { return room(first, width, part, N); }
   KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part, int rows) const {
     return rooms() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;

@@ -6,7 +6,7 @@ namespace recollect::variants {
 
 /// Decays, y and, but for c_t, x of some channels of a head; the state's peaks become the last ones unless they are kept.
 template <class Real> struct PeakScan {
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread takes side by side
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread takes at once
   int T, F, rows;
   bool keep;
   Features<Real> logs;

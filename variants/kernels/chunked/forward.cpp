@@ -36,7 +36,7 @@ struct Rule {
 
 const float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
-/// A window of all heads: as many steps as the arrays that stages keep leave room for.
+/// A window of all heads: as many steps as fit into memory beside the arrays that stages keep.
 template <class Op, class Stored>
 void run_window(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
                 Stored *o, float *end) {

@@ -7,7 +7,7 @@
 namespace recollect::variants {
 
 /// Runs the sum as decayed_sum() does, or returns false, if the stages do not serve it: a normaliser, few steps where
-/// channels decay apart, keys wider than 256, chunks that are not of 64 steps, a schedule of one team per head, a GPU with
+/// channels decay separately, keys wider than 256, chunks that are not of 64 steps, a schedule of one team per head, a GPU with
 /// too little shared memory, or none.
 bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &in);
 

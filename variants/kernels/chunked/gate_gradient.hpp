@@ -16,7 +16,7 @@ namespace recollect::variants {
 /// none at the start.
 template <class Real>
 KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, Real *G, std::ptrdiff_t ldg, Real *d) {
-  constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries side by side
+  constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries at once
   each(team, (n - 1) / lanes + 1, [=](int bundle) {      // G(s,i) becomes sum_{t>=s} D(t,s) G(t,i)
     const int begin = bundle * lanes, count = n - begin < lanes ? n - begin : lanes;
     Real sum[lanes];

@@ -83,7 +83,7 @@ struct GateTable {
       if (i < t) of(t, i + 1) *= own;
     });
   }
-  /// Of what is read before step t, hence after t - 1.
+  /// Gradients of what is read before step t, hence after t - 1.
   template <class Place, class Pairs>
   __device__ __forceinline__ void subtract_before(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) {

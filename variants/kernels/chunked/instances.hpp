@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that are built: what multiplies x what is stored x decayed sums, decayed sums whose channels decay apart, or
+// The stages that are built: what multiplies x what is stored x decayed sums, decayed sums whose channels decay separately, or
 // delta rules, each with the extents of with_extent() (32, 64, 96, 128, 192 and 256 keys) and blocks of 32 or 64 (states),
 // 64 or 128 (outputs) values. A source file beside this one defines each line of the table.
 #pragma once

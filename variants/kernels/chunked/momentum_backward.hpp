@@ -210,7 +210,7 @@ template <class Number> struct MomentumAdjoint {
 private:
   /// g(i,t) of all i, 0 where i > t.
   KOKKOS_FUNCTION static void grow(const Team &team, int n, const Real *eta, Real *growth) {
-    constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries side by side
+    constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries at once
     each(team, (n - 1) / lanes + 1, [=](int bundle) {
       const int begin = bundle * lanes, count = n - begin < lanes ? n - begin : lanes;
       Real product[lanes] = {}, sum[lanes] = {};

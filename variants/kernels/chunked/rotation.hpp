@@ -85,7 +85,7 @@ template <class Real> void turn_state(const Call<Real> &call, const Turned<Real>
       });
 }
 
-/// [rows,2F]: every row of x [rows,F] twice, side by side.
+/// [rows,2F]: every row of x [rows,F] twice, one copy after the other.
 template <class Real> Array<Real> twice(const Call<Real> &call, const Array<Real> &x, int F) {
   return map_rows(
       "twice", call, x, F, 2 * F, KOKKOS_LAMBDA(const Real *row, int n, Real *out) {

@@ -45,7 +45,7 @@ struct StatePassing {
   float *end;                           // final states; null: not wanted
   std::size_t start_stride, end_stride; // of a head's or a segment's state
   Segments segments;
-  const E *channel_keys = nullptr; // kept: keys of channels that decay apart
+  const E *channel_keys = nullptr; // kept: keys of channels that decay separately
   const float *totals = nullptr;   // and their decays
 
   struct Gates { // of a chunk, one warp's: two steps a lane
@@ -356,7 +356,7 @@ void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<O
   });
 }
 
-/// Decayed sums whose channels decay apart: from what channel_local() kept.
+/// Decayed sums whose channels decay separately: from what channel_local() kept.
 template <class Op, class Stored>
 void pass_channel_states(const Inputs<Stored> &in, const Channels<Op> &channels, Element<Op> *states, float *end,
                          cudaStream_t stream) {

@@ -19,7 +19,7 @@ template <class F> KOKKOS_FUNCTION void down_columns(const Team &team, int rows,
 }
 
 /// sums[s][j] = terms(i, j)[s] summed over the rows i, a place of `sums` that is null left out. No barrier. On the host a
-/// few columns go side by side, their sums in registers.
+/// few columns are processed together, their sums in registers.
 template <class Real, size_t N, class Terms>
 KOKKOS_FUNCTION void column_sums(const Team &team, int rows, int columns, const Kokkos::Array<Real *, N> &sums,
                                  const Terms &terms) {

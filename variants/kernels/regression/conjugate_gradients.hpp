@@ -15,7 +15,7 @@ template <class Real> struct ConjugateGradients {
   Real *started; // [C,F] the same decayed from the chunk's start; null: nothing decays
   Real *y;       // [C,F] H_t d_t
   Real *square;  // [C] |r_t|^2, 0 once the step is done
-  Real *H;       // room
+  Real *H;       // buffer
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int decay_width) {
     const size_t rows = C * tile::pitch<Real>(F);

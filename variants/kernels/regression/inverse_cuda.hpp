@@ -129,7 +129,7 @@ private:
     if (forgets && team.rank < ahead) to[rows * row + team.rank] = from.alpha;
   }
 
-  /// Four sums side by side: none waits long for the one before.
+  /// Four independent sums, which hide the latency of an addition.
   __device__ static Real product(const Real (&a)[own], const Real (&b)[own]) {
     Real sum[4] = {};
 #pragma unroll

@@ -6,7 +6,7 @@
 //
 // The state is B above H, of which the upper triangle is read. The chunked forms take the pair (sqrt(beta) k, sqrt(beta)
 // v) of weight 1 instead. Three ways to solve: a factorisation every step (the definition); the same for all steps of a
-// chunk side by side (prefix_regression.hpp); conjugate gradients for all of them together (conjugate_gradients.hpp).
+// chunk in parallel (prefix_regression.hpp); conjugate gradients for all of them together (conjugate_gradients.hpp).
 #pragma once
 #include "variants/kernels/regression/least_squares.hpp"
 #include "variants/kernels/regression/regression.hpp"

@@ -22,7 +22,7 @@ template <class Real> struct Prefixes {
   const Decays<Real> &decays; // of the chunk's steps
 };
 
-/// x_t by a factorisation each, many side by side.
+/// x_t by one factorisation each, many in parallel.
 template <class Real> struct Factorisations {
   Real *H, *work;
 
@@ -58,7 +58,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
     Solver<Real> solver;
     Real *x;       // [C,F] solutions, then decayed from the chunk's start
     Real *weights; // [C,C] x_t . D(t,i) k_i for i <= t
-    Real *k;       // room: what the solutions leave of a GPU's shared memory holds no more
+    Real *k;       // one buffer: beside the solutions a GPU's shared memory holds no more
   };
 
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && V == size && sum.C == size; }

@@ -14,7 +14,7 @@
 //   du_t = - sum_{s>=t} [(b_s . u_t) y_s + (y_s . u_t) b_s] - A_n (dA + dA^T) A_n u_t
 //   dA_0 = M_n dA M_n^T + sum_s hy_s hb_s^T
 //
-// with dA symmetric, because A is (Variant::symmetric). A is kept at the starts of chunks, and found anew at those of
+// with dA symmetric, because A is (Variant::symmetric). A is kept at the starts of chunks, and recomputed at those of
 // their blocks.
 #pragma once
 #include "variants/kernels/regression/variational.hpp"

@@ -5,7 +5,7 @@
 // The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023): a chunk comes to its end from
 // zero and the product of its decays. Decays are multiplied, never their logarithms added. Reading a chunk runs through
 // its states anyway, so that where chunks follow one another reading is all there is to do: on a host always, whose threads
-// take rows of the state apart.
+// process rows of the state independently.
 #pragma once
 #include "harness/device/engine.hpp"
 
@@ -186,7 +186,7 @@ private:
     });
   }
 
-  static constexpr int bundle = on_host ? State::grain : 1; // rows of one column that a thread carries side by side
+  static constexpr int bundle = on_host ? State::grain : 1; // rows of one column that a thread carries at once
 
   /// f(row, count) for bundles of rows.
   template <class Body> KOKKOS_FUNCTION void each_bundle(const Team &team, const Body &body) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decayed sums and delta rules in float32 at head widths of every static extent, between extents and beside whole
-// fragments, keys and values apart, and at lengths beside whole chunks and beside few steps. On a host the portable
+// fragments, keys and values of different widths, and at lengths that are not whole chunks or a few steps. On a host the portable
 // algebras run instead.
 #include "harness/device/backend.hpp"
 #include "tests/testing.hpp"
