@@ -30,7 +30,7 @@ import library_peers  # noqa: E402
 import stopwatches  # noqa: E402
 import torch_peers  # noqa: E402
 
-# Messages about a type, a shape or missing memory.
+# What a peer raises for a type or shape that it does not serve, or for missing memory.
 REFUSALS = (AssertionError, NotImplementedError, ValueError, *([torch.cuda.OutOfMemoryError] if hasattr(torch.cuda, "OutOfMemoryError") else []))
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -44,7 +44,7 @@ class Inputs:
         return self.k.new_ones(self.B, self.T, self.H) if beta is None else beta
 
     def logarithm(self, factor):
-        """The sigmoid of a gate, in float32."""
+        """The logarithm of a gate, in float32."""
         self.zero_gate = self.zero_gate or bool((factor == 0).any())
         return factor.double().log().float()
 

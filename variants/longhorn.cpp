@@ -25,7 +25,7 @@ template <class Real> struct Scaled {
   Array<Real> size, erase, write; // [B,H,T] m, g and g / m
 };
 
-/// What a step takes from its key's size m and from |x|^2.
+/// Factors of a step, computed from the scale m of its key and from |x|^2 of the scaled key x = k / m.
 template <class Real> struct Gain {
   Real share, erase; // 1 / m^2 over 1 / m^2 + d |x|^2, and d over it
   KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {

@@ -23,11 +23,11 @@ public:
   /// bits. A file of float32 alone says nothing: it holds the numbers of every narrower type.
   void add_those_in_files(const StatedTypes &in_files);
 
-  /// What the array is stored in by a kernel that computes in `computed`; of dalpha, where it is not stated, alpha's.
+  /// The type in which a kernel that computes in `computed` stores the array. Default of dalpha: the type of alpha.
   Precision stored(const std::string &array, Precision computed) const;
-  /// What an honest kernel rounds the given array to.
+  /// The type to which a right kernel rounds this input.
   Precision used(const std::string &array, Precision computed) const;
-  /// What it rounds this result to when it writes it.
+  /// The type to which it rounds this result on output.
   Precision written(const std::string &result, Precision computed) const;
 
 private:

@@ -8,7 +8,7 @@ namespace recollect {
 struct Criterion {
   std::string name, source;
   std::string says; // the rule in one line
-  /// Whether the rule lets the part pass. Parts for which the project has no rule pass.
+  /// Whether the rule accepts the part. A part for which the project has no rule is accepted.
   std::function<bool(const Part &reference, const Part &candidate, Precision precision)> accepts;
 };
 

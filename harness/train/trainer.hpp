@@ -19,13 +19,13 @@ double schedule(int step, int steps, double warmup);
 /// began and now. Always true on a host, whose memory --memory limits.
 bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first, std::optional<std::uint64_t> free_now);
 
-/// Sums since the curve's last point: means over batches.
+/// A point of a training curve: means over the batches since the last point.
 struct CurvePoint {
   int step;
   double loss, accuracy;
 };
 
-/// Where a run is.
+/// Progress of a run.
 struct Progressed {
   int step = 0;          // steps made
   bool diverged = false; // a loss or a gradient was not finite

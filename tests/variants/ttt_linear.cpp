@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_SUITE(ttt_linear)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   // Dk = 1, Dv = 3, k = 1, lr = sqrt 6. S_0 = (3,0,-3): norm (1,0,-1) sqrt 1.5. With v_1 = f(k_1) - (1,-2,1) the error
-  // is orthogonal to 1 and to norm, so its gradient is itself over sqrt 6: S_1 = (2,2,-4), norm S_1 / sqrt 8. Likewise
+  // is orthogonal to 1 and to norm, so the gradient is the error over sqrt 6: S_1 = (2,2,-4), norm S_1 / sqrt 8. Likewise
   // v_2 = f(k_2) - (1,-1,0), over sqrt 8: S_2 = (2 - r, 2 + r, -4) with r = sqrt(3)/2, norm S_2 / sqrt 8.5. Reads at q
   // = 1 and 2. The norm's epsilon is 1e-6 of variances >= 6.
   const double n0 = std::sqrt(1.5), n1 = 1 / std::sqrt(8.0), r = std::sqrt(3.0) / 2, n2 = 1 / std::sqrt(8.5);

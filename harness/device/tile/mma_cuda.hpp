@@ -88,8 +88,8 @@ __device__ inline void mma_f64(Results<double> &c, double a0, double a1, double 
 #endif
 }
 
-/// One thread's elements of A and B in a group of 8 products: rows lane / 4 and lane / 4 + 8 of A, column lane / 4 of each
-/// block of 8 columns of B, two places of the sum each. Which two of the eight a lane takes is free, if A and B agree.
+/// One thread's elements of A and B in a group of 8 products: two terms of the sum for rows lane / 4 and lane / 4 + 8 of A and
+/// for column lane / 4 of each block of 8 columns of B. Any assignment of terms to lanes is right, if A and B share it.
 template <class Real, int N> struct Group { Real a[2][2], b[N][2]; };
 
 struct Exact {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue planted and diagnosed; what is outside it, and what is right, gets no name.
+// Every known mistake is planted and must be named; right kernels and unknown mistakes must not be given a name.
 #include "harness/check/diagnosis.hpp"
 #include "harness/check/plant.hpp"
 #include "harness/numerics/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_durability.py kills the program; here the order of saying and keeping.
+// The recorder reports a row only after it has saved it. tests/files/test_durability.py kills the program.
 #include "harness/files/recorder.hpp"
 #include "harness/core/error.hpp"
 #include "harness/run/plan.hpp"

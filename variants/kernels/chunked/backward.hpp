@@ -12,7 +12,7 @@ namespace recollect::variants {
 bool run_static(const std::string &label, const Pullback<float> &back, const DecayedSum<float> &in,
                 const DecayedSumGradient<float> &d);
 
-/// Writes what delta_rule_vjp() does, or returns false, as above and where the key written is not the key read.
+/// Writes the results of delta_rule_vjp(). Returns false as above, and where the key written is not the key read.
 bool run_static(const std::string &label, const Pullback<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d);
 
