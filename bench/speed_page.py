@@ -39,7 +39,7 @@ def milliseconds(row: Row) -> str:
 
 
 def cells(rows: list[Row]) -> list[str]:
-    """Of the rows of a group: ours, the fastest of theirs, the ratio of both, the share of the limit that ours reaches."""
+    """Four cells for the rows of a group: our time, the fastest of theirs, their ratio, our share of the limit."""
     mine = [r for r in rows if r["source"] == "recollect"]
     if not mine:
         return ["", "", "", ""]

@@ -14,12 +14,12 @@ def chunks_of(x, C):
 
 
 def logarithm(x):
-    """Of the gates: given, where it is not to be timed."""
+    """The logarithm of the gates; the input `log_alpha` where computing it is not to be timed."""
     return x["log_alpha"] if "log_alpha" in x else x["alpha"].log()
 
 
 def accumulated(dtype):
-    """What sums of many numbers of this type are kept in."""
+    """The type in which to sum many numbers of this type."""
     return torch.promote_types(dtype, torch.float32)
 
 

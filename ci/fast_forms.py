@@ -25,7 +25,7 @@ def draw_shapes(seed, count):
 
 
 def interval(samples):
-    """Of the median: the order statistics that hold it with 95%."""
+    """(low, median, high): the order statistics that enclose the true median with 95% confidence."""
     samples = sorted(samples)
     n = len(samples)
     reach = round(0.98 * n**0.5)

@@ -61,7 +61,7 @@ class Inputs:
         return torch.zeros(self.B, self.T, self.H, device=DEVICE) if gate is None else gate
 
     def log_decays(self):
-        """Of every key channel: lambda, alpha or their product."""
+        """Logarithm of the decay of every key channel: that of lambda, alpha or their product."""
         gate = self.log_alpha()[..., None].expand(self.B, self.T, self.H, self.Dk)
         factor = self.log_gate("lambda")
         return (gate if factor is None else gate + factor).contiguous()

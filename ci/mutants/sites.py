@@ -37,7 +37,7 @@ OUTSIDE = set(
     bits permutation sensitivity in_blocks cached_block pilot_size""".split()
 )
 SYMMETRIC = set("inner exact_point bracketed_point integral_point max_difference max min fmax fmin hypot".split())
-# Of these calls the arguments from the given one on: tolerances, the values of rivals, labels, sample sizes.
+# Arguments that are not mutated, from this index on: tolerances, the values of rivals, labels, sample sizes.
 OUTSIDE_FROM = {"exact_point": 2, "sampled_point": 2, "bracketed_point": 2, "at_most_point": 2, "at_least_point": 2}
 OUTSIDE_FROM |= {"rival_law": 1, "as_statement": 1, "as_limit": 1, "as_condition": 1, "as_obligation": 1}
 OUTSIDE_NAMES = re.compile(

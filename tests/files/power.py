@@ -81,8 +81,8 @@ class Disk:
                 file.safe = file.written
 
     def left(self):
-        """What may be there when the power is back: path -> bytes, for four shares of writes and every set of the last
-        six changes of names (of more than that the others all or none)."""
+        """Possible contents of the disk after a power cut: path -> bytes. For four shares of the unsynchronised writes, and
+        every subset of the last six renames; earlier renames are all kept or all lost."""
         late = min(6, len(self.changes))
         for early, *kept in itertools.product((False, True), repeat=1 + late):
             names = self.safe_names

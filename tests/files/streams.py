@@ -37,5 +37,5 @@ class Stream:
         return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).ravel()[:count]
 
     def below(self, limits):
-        """Of draw i a number 0 ... limits[i] - 1."""
+        """Random integers, the i-th in 0 ... limits[i] - 1."""
         return [int(word) * int(limit) >> 64 for word, limit in zip(self.bits(len(limits)), limits)]

@@ -20,12 +20,12 @@ def rows(path, table):
 
 
 def count(rows):
-    """Of how many cases, claims or models."""
+    """Number of cases, claims or models in these rows."""
     return len({row[0] for row in rows})
 
 
 def reported(said):
-    """How many cases the program's words call done."""
+    """Number of cases that the program's output reports as done."""
     return len(re.findall(r" s\)$", said, re.M))
 
 

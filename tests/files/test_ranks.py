@@ -106,8 +106,8 @@ class Ranks(Processes):
             os.remove(out)
 
     def test_a_rank_killed_at_a_call_of_mpi(self):
-        """Of five ranks rank 0, which holds the counter and joins the files, or rank 3; by hand at every call
-        (RECOLLECT_MPI_KILLS=1000). The others end, nothing that was recorded is lost, and what is resumed equals one process."""
+        """Kills one of five ranks: rank 0, which holds the counter and joins the files, or rank 3. RECOLLECT_MPI_KILLS=1000 does so
+        at every call. The other ranks end, nothing recorded is lost, and the resumed run equals that of one process."""
         whole, most = self.whole(), int(os.environ.get("RECOLLECT_MPI_KILLS", "2"))
         by_kill = {"FAULT_SIGNAL": str(int(signal.SIGKILL))}
         for rank in 0, 3:

@@ -146,7 +146,7 @@ def loss_of(s, p, tokens, labels, gelu):
 
 
 def losses(s, rival="", nudge=0.0):
-    """Of every step. `nudge`: relative size of random changes of the parameters that it starts from."""
+    """The loss at every step. `nudge`: relative size of random changes of the initial parameters."""
     p = parameters(s)
     with torch.no_grad():
         for name, part in p.items():

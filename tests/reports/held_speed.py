@@ -19,7 +19,7 @@ def kind(b):
 
 
 def slope(rows):
-    """Of log time over log T by least squares, and its standard error."""
+    """Slope of log time over log T by least squares, and its standard error."""
     x, y = ([math.log(b[n]) for b in rows] for n in ("T", "median_seconds"))
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     spread = sum((a - mean_x) ** 2 for a in x)

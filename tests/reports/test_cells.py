@@ -85,7 +85,8 @@ class Cells(ReportCase):
         self.assertIsNone(run_figures.experiment(alone))  # nothing varies
 
     def test_settings_that_tell_cells_apart(self):
-        """Of a task from every cell of it; of a layer from its own others, for layers have other defaults; chosen ones never."""
+        """Task parameters are named if they vary over all cells of the task, layer parameters if they vary over the cells of that layer
+        (defaults differ between layers), tuned parameters never."""
         cases = [c for n in (4, 8) for scale in (1.0, 2.0) for c in synthetic.seeded(
             [0.5], variant="softmax", params={"recall": {"n": n, "d": 16, "beta": float(n)}, "softmax": {"scale": scale}}, chosen={("recall", "beta"): 0.5})]
         cases += synthetic.seeded([0.5], variant="linear", params={"recall": {"n": 4, "d": 16, "beta": 1.0}, "linear": {"scale": 9.0}})  # fmt: skip
