@@ -3,9 +3,13 @@
 // somewhere in a long text, read token by token at its end.
 //
 //   kind      needle                      haystack
-//   passkey   7 digits                    one sentence of `period` words, repeated          (S-NIAH-1)
+//   passkey   7 digits                    one sentence of `period` words, repeated          (RULER's S-NIAH-1)
 //   number    7 digits                    words that never repeat                           (S-NIAH-2)
 //   uuid      32 hexadecimal digits       words that never repeat                           (S-NIAH-3)
+//
+// With needles > 1 the text has other needles, of which only one is asked (MK-NIAH-1: 4 numbers); with needles = 0 it is
+// full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). `alike`: the inner product of another needle's keys with those of
+// the needle asked, token by token, as they share all words but their names.
 //
 // One row with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
 //   t      1      2      3      4      5      6      7
@@ -33,13 +37,38 @@ Needle needle_of(const Params &p) { return p.text("kind") == "uuid" ? Needle{32,
 
 Shape shape_of(const Params &p) { return {p.integer("memories"), 1, p.integer("T"), p.integer("d"), p.integer("d")}; }
 
+/// Writes the needles of memory m that are not asked over its haystack, in slots beside the one that starts at `asked`.
+void hide_other_needles(Problem &problem, const Params &p, std::uint64_t seed, int m, int asked) {
+  const Needle needle = needle_of(p);
+  const int T = p.integer("T"), d = p.integer("d"), L = needle.tokens;
+  const double alike = p.real("alike");
+  std::vector<int> slots;
+  for (int start = asked % L; start <= T - 2 * L; start += L)
+    if (start != asked) slots.push_back(start);
+  const std::vector<int> order = Stream(seed, "needle/slots", m).permutation(int(slots.size()));
+  const int others = p.integer("needles") == 0 ? int(slots.size()) : p.integer("needles") - 1;
+  const Stream draw(seed, "needle/other_digits", m), own(seed, "needle/other_names", m);
+  Sequence &s = problem.sequence;
+  for (int other = 0; other < others; ++other)
+    for (int i = 0; i < L; ++i) {
+      const size_t number = size_t(other) * L + i, first = size_t(m) * T, step = first + slots[order[other]] + i;
+      std::vector<double> name = own.normals(d, number * d);
+      normalise_rows(name, d);
+      for (int c = 0; c < d; ++c)
+        s.k[step * d + c] = alike * s.k[(first + asked + i) * d + c] + std::sqrt(1 - alike * alike) * name[c];
+      // the candidates are the digits
+      copy_row(problem.candidates, draw.below(number, needle.digits), s.v, step, d);
+    }
+}
+
 Problem generate(const Params &p, std::uint64_t seed) {
   const Needle needle = needle_of(p);
   const int memories = p.integer("memories"), T = p.integer("T"), d = p.integer("d"), period = p.integer("period"),
             L = needle.tokens;
-  if (T < 2 * L)
-    usage_error("needle: a " + p.text("kind") + " of " + std::to_string(L) +
-                " tokens needs T >= " + std::to_string(2 * L));
+  const int needed = p.integer("needles") > 1 ? (p.integer("needles") + 2) * L : 2 * L;
+  if (T < needed)
+    usage_error("needle: a " + p.text("kind") + " of " + std::to_string(L) + " tokens" +
+                (p.integer("needles") > 1 ? " among others" : "") + " needs T >= " + std::to_string(needed));
   Problem problem;
   Sequence &s = problem.sequence;
   s.shape = shape_of(p);
@@ -70,6 +99,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
       copy_row(names, size_t(m) * L + i, s.k, first + start + i, d);
       copy_row(digits, draw.below(size_t(m) * L + i, needle.digits), s.v, first + start + i, d);
     }
+    hide_other_needles(problem, p, seed, m, start);
   }
   s.q = s.k;
   for (int m = 0; m < memories; ++m)
@@ -101,13 +131,15 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 Task needle() {
   Task t;
   t.summary = "find one entry of several tokens in a long text of repeated or distinct words";
-  t.source = "002 §6 (S-NIAH-1, -2, -3)";
-  t.params =
-      with_gates({integer_param("memories", 4, 1, 1e6, "texts (batch), the needle ever deeper"),
-                  integer_param("T", 384, 1, 1e8, "steps of a text"),
-                  integer_param("d", 32, 16, 65536, "width of keys and values"),
-                  choice_param("kind", {"number", "passkey", "uuid"}, "needle and haystack"),
-                  integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats")});
+  t.source = "RULER, arXiv 2404.06654 (S-NIAH-1 to -3, MK-NIAH-1 to -3); 002 §6";
+  t.params = with_gates(
+      {integer_param("memories", 4, 1, 1e6, "texts (batch), the needle ever deeper"),
+       integer_param("T", 384, 1, 1e8, "steps of a text"),
+       integer_param("d", 32, 16, 65536, "width of keys and values"),
+       choice_param("kind", {"number", "passkey", "uuid"}, "needle and haystack"),
+       integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats"),
+       integer_param("needles", 1, 0, 1e6, "needles in a text, one of which is asked; 0: as many as fit"),
+       real_param("alike", 0.5, 0, 1, "inner product of another needle's keys with the asked one's, about")});
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1.0 / needle_of(p).digits, 1}; };
   t.shape = shape_of;

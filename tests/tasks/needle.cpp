@@ -53,6 +53,35 @@ BOOST_AUTO_TEST_CASE(one_wrong_token_spoils_its_needle_only) {
   check_close(score.series.at("exact_by_depth"), {0, 1}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(other_needles_stand_beside_the_one_that_is_asked) {
+  // The middle of 100 steps: the needle starts at 43; slots of 7 steps from 1 to 85 but its own are 12 other needles.
+  const int T = 100, d = 32, start = (T - 14) / 2;
+  const Instance alone("needle", {{"memories", "1"}, {"T", "100"}});
+  for (const auto &[needles, others] : {std::pair{"1", 0}, {"4", 3}, {"0", 12}}) {
+    check_generator("needle", {{"needles", needles}});
+    const Instance row("needle", {{"memories", "1"}, {"T", "100"}, {"needles", needles}, {"alike", "0.6"}});
+    const Sequence &s = row.problem.sequence, &plain = alone.problem.sequence;
+    int changed = 0;
+    double product = 0; // of their keys with those of the needle
+    for (int t = 0; t < T; ++t) {
+      if (std::equal(&s.k[size_t(t) * d], &s.k[size_t(t) * d] + d, &plain.k[size_t(t) * d])) continue;
+      ++changed;
+      BOOST_TEST((t < start || t >= start + 7));
+      BOOST_TEST(t < T - 7);
+      int digit = -1;
+      for (int c = 0; c < 10; ++c)
+        if (std::equal(&s.v[size_t(t) * d], &s.v[size_t(t) * d] + d, &row.problem.candidates[size_t(c) * d])) digit = c;
+      BOOST_TEST(digit >= 0);
+      for (int c = 0; c < d; ++c) product += s.k[size_t(t) * d + c] * s.k[size_t(start + (t - 1) % 7) * d + c];
+    }
+    BOOST_TEST(changed == 7 * others);
+    BOOST_TEST((row.problem.answer == alone.problem.answer && row.problem.target == alone.problem.target));
+    // each product is 0.6 + 0.8 x, where x of two unit vectors has the variance 1 / d
+    if (others) BOOST_TEST(std::fabs(product / changed - 0.6) < 6 * 0.8 / std::sqrt(double(d) * changed));
+  }
+  BOOST_CHECK_THROW(Instance("needle", {{"needles", "9"}, {"T", "76"}}), Error);
+}
+
 BOOST_AUTO_TEST_CASE(the_delta_rule_finds_the_passkey_and_loses_the_number) {
   // 002 §6: noise that repeats is written once and then left alone (16 of 64 directions), distinct words fill the
   // memory. 64 needles: their 448 tokens are right by 0.36 on average, 0.023 a standard error.
