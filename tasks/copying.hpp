@@ -2,7 +2,8 @@
 // Copying L tokens, with or without noise steps among them: what copy and selective_copy share.
 //
 // Content token i is written under the key of position i; L blank steps follow, which write nothing (v = 0, beta = 0,
-// keys of positions L+1 ... 2L) and ask for positions 1 ... L in turn.
+// keys of positions L+1 ... 2L) and ask for positions 1 ... L in turn, or from L back to 1 (order = reversed), so that
+// the text and its copy are a palindrome.
 // Noise steps write random words under random unit keys.
 #pragma once
 #include "harness/numerics/inputs.hpp"
@@ -18,6 +19,7 @@ inline std::vector<ParamSpec> copying_params() {
   return {integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
           integer_param("length", 32, 1, 1e7, "tokens to copy"),
           integer_param("d", 64, 1, 65536, "width of keys and values"),
+          choice_param("order", {"forward", "reversed"}, "reversed: a palindrome"),
           integer_param("vocabulary", 16, 1, 1e6, "number of different words"),
           keys_param("orthonormal"),
           real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")};
@@ -49,6 +51,7 @@ inline Problem copying(const Params &p, std::uint64_t seed, int noise, double no
   append(problem.candidates, words, memories);
   fill_gates(s, p);
   const Stream word(seed, "copying/text");
+  const auto asked = [&](int i) { return p.text("order") == "forward" ? i : L - 1 - i; };
   for (int m = 0; m < memories; ++m) {
     const size_t first = size_t(m) * T;
     // the first L, in order, hold the content
@@ -67,13 +70,13 @@ inline Problem copying(const Params &p, std::uint64_t seed, int noise, double no
       const size_t step = first + text + i;
       copy_row(keys, size_t(m) * 2 * L + L + i, s.k, step, d);
       s.beta[step] = 0;
-      problem.answer[step] = int(word.below(first + places[i], vocabulary));
+      problem.answer[step] = int(word.below(first + places[asked(i)], vocabulary));
       copy_row(words, problem.answer[step], problem.target, step, d);
     }
   }
   s.q = s.k;
   for (int m = 0; m < memories; ++m)
-    for (int i = 0; i < L; ++i) copy_row(keys, size_t(m) * 2 * L + i, s.q, size_t(m) * T + text + i, d);
+    for (int i = 0; i < L; ++i) copy_row(keys, size_t(m) * 2 * L + asked(i), s.q, size_t(m) * T + text + i, d);
   return problem;
 }
 

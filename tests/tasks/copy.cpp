@@ -25,6 +25,20 @@ BOOST_AUTO_TEST_CASE(gives_back_the_list_in_order) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_palindrome_is_read_from_its_last_token_back) {
+  check_generator("copy", {{"order", "reversed"}});
+  const Instance row("copy", {{"memories", "2"}, {"length", "5"}, {"d", "10"}, {"order", "reversed"}});
+  const Sequence &s = row.problem.sequence;
+  for (int m : {0, 1})
+    for (int i = 0; i < 5; ++i)
+      for (int c = 0; c < 10; ++c) {
+        const int written = (m * 10 + 4 - i) * 10 + c, asked = (m * 10 + 5 + i) * 10 + c;
+        BOOST_TEST(row.problem.target[asked] == s.v[written]);
+        BOOST_TEST(s.q[asked] == s.k[written]);
+      }
+  BOOST_TEST(metric(row.score(delta_rule(s)), "exact") == 1);
+}
+
 BOOST_AUTO_TEST_CASE(one_wrong_token_spoils_its_text) {
   const Instance row("copy", {{"memories", "4"}, {"length", "5"}, {"d", "10"}});
   Output out = perfect(row.problem);
