@@ -5,6 +5,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
+#include "harness/numerics/groups.hpp"
 #include "harness/train/texts.hpp"
 
 namespace recollect::train {
@@ -28,14 +29,17 @@ std::string owner_of(const std::string &name) {
 const std::vector<ParamSpec> &settings() {
   static const std::vector<ParamSpec> all{
       choice_param(
-          "task", {"mqar", "copy", "bigrams", "swaps", "trees", "text"},
+          "task", {"mqar", "copy", "bigrams", "swaps", "trees", "text", "words"},
           "mqar: key-value recall (004 §5.2); copy: repeat the first half; bigrams: recall in running text (003 §6); "
           "swaps: which element is first after each swap (000 §3.2); trees: which nodes the first one reaches "
-          "(000 §3.3); text: the next byte of the file that --corpus names (000 §3.1)"),
+          "(000 §3.3); text: the next byte of the file that --corpus names (000 §3.1); words: the product of a group's "
+          "elements after each of them"),
       integer_param(
           "pairs", 8, 1, 4096,
           "mqar: n pairs, in texts of at least 3 n + 1 tokens; copy: n tokens to repeat, in texts of 2 n + 1; bigrams: "
-          "cues that have a response; swaps: number of swaps"),
+          "cues that have a response; swaps: number of swaps; words: letters"),
+      integer_param("held_out_pairs", 0, 0, 1 << 20, "pairs of held-out texts, which may be longer; 0: as in training"),
+      choice_param("group", group_names(), "words: the group; parity is Z2"),
       integer_param("context", 16, 1, 1 << 20,
                     "bigrams: L cues with responses, in texts of 2 L + 1 tokens; text: bytes per text"),
       integer_param("elements", 5, 2, 256,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/texts.hpp"
 #include "harness/core/error.hpp"
+#include "harness/numerics/groups.hpp"
 #include "harness/numerics/random.hpp"
 #include <algorithm>
 
@@ -122,6 +123,16 @@ void write_swaps(const Drawn &d, int *tokens, int *labels) {
   }
 }
 
+void write_words(const Drawn &d, int *tokens, int *labels) {
+  const Group group = group_named(d.settings.text("group"));
+  Permutation product_so_far = group.elements[0];
+  for (int t = 0; t < d.n; ++t) {
+    tokens[t] = int(d.stream.below(std::uint64_t(t), group.elements.size()));
+    product_so_far = product(product_so_far, group.elements[size_t(tokens[t])]);
+    labels[t] = group.index_of(product_so_far);
+  }
+}
+
 void write_trees(const Drawn &d, int *tokens, int *labels) {
   const int nodes = d.settings.integer("elements");
   std::vector<int> trees[2];
@@ -155,6 +166,12 @@ void shuffle(const Drawn &d, int *labels, int length) {
   for (size_t i = 0; i < asked.size(); ++i) labels[asked[i]] = right[size_t(asked[size_t(order[i])])];
 }
 
+/// The settings of held-out texts.
+Params held_out(Params settings) {
+  const int pairs = settings.integer("held_out_pairs");
+  return pairs ? settings.set("pairs", pairs).set("held_out_pairs", 0) : settings;
+}
+
 } // namespace
 
 int text_length(const Params &settings) {
@@ -162,14 +179,16 @@ int text_length(const Params &settings) {
   const std::string &task = settings.text("task");
   if (task == "mqar") return settings.integer("length") ? settings.integer("length") : 3 * n + 1;
   if (task == "copy") return 2 * n + 1;
-  if (task == "swaps") return n;
+  if (task == "swaps" || task == "words") return n;
   if (task == "text") return settings.integer("context");
   return task == "trees" ? settings.integer("elements") : 2 * settings.integer("context") + 1;
 }
 
-double chance(const Params &settings) {
+double chance(const Params &trained) {
+  const Params settings = held_out(trained);
   const std::string &task = settings.text("task");
   if (task == "trees") return 0.5;
+  if (task == "words") return 1.0 / double(group_named(settings.text("group")).elements.size());
   return 1 / settings.real(task == "copy" || task == "text" ? "vocabulary" : task == "swaps" ? "elements" : "pairs");
 }
 
@@ -198,6 +217,14 @@ void check_texts(const Params &settings) {
     usage_error("train: two trees have an even number of nodes, and the vocabulary a token for each");
   if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)
     usage_error("train: the swaps of " + std::to_string(n) + " elements need a vocabulary of n (n - 1) / 2");
+  if (task == "words" && group_named(settings.text("group")).elements.size() > size_t(V))
+    usage_error("train: words over " + settings.text("group") + " need a vocabulary of a token for each element, " +
+                std::to_string(group_named(settings.text("group")).elements.size()));
+  if (settings.integer("held_out_pairs")) {
+    if (settings.text("positions") == "learned" && text_length(held_out(settings)) > text_length(settings))
+      usage_error("train: learned positions end with the training texts; take positions=none or rope for longer ones");
+    check_texts(held_out(settings));
+  }
   if (task == "text" && V < 256) usage_error("train: text needs a vocabulary of 256, a token a byte");
 }
 
@@ -211,20 +238,22 @@ void check_corpus(const Params &settings, const Corpus *corpus) {
                 " bytes are too few for texts of " + std::to_string(L));
 }
 
-Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number,
+Texts make_texts(const Params &trained, std::uint64_t seed, const std::string &use, std::uint64_t number,
                  const Corpus *corpus) {
-  check_corpus(settings, corpus);
+  check_corpus(trained, corpus);
+  const bool training = use == "train";
+  const Params settings = training ? trained : held_out(trained);
   Texts texts;
   texts.count = settings.integer("batch"), texts.length = text_length(settings);
   texts.tokens.assign(size_t(texts.count) * size_t(texts.length), 0);
   texts.labels.assign(texts.tokens.size(), -1);
   const std::string &task = settings.text("task");
-  const bool training = use == "train";
   const auto write = task == "mqar"      ? write_mqar
                      : task == "copy"    ? write_copy
                      : task == "bigrams" ? write_bigrams
                      : task == "swaps"   ? write_swaps
                      : task == "text"    ? write_text
+                     : task == "words"   ? write_words
                                          : write_trees;
   for (int i = 0; i < texts.count; ++i) {
     const Drawn drawn{Stream(seed, "train/texts/" + use, number * std::uint64_t(texts.count) + std::uint64_t(i)),

@@ -26,14 +26,16 @@ struct Texts {
 ///   trees n nodes in topological order, half in the tree of node 0, half in another; a node's token is its parent, a
 ///   root's
 ///         token itself. The answer, 1 or 0, is whether node 0 reaches the node (000 §3.3)
+///   words elements of a group, numbered; the answer is the number of the product of all so far (numerics/groups.hpp)
 ///   text  `context` bytes of the corpus from a random position; the answer is the next byte
+/// Held-out texts have `held_out_pairs` pairs where that is not 0.
 /// Keys are distinct tokens 0 ... V/2 - 1 and values any of V/2 ... V - 2, unless settings say otherwise; SEP is V - 1.
 /// Cues are in the lower half, responses distinct tokens of the upper half. Shuffled labels are the same answers in
 /// random order.
 Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number,
                  const Corpus *corpus = nullptr);
 int text_length(const Params &settings);
-/// Accuracy of answering any value that occurs in the text, or any byte.
+/// Accuracy in held-out texts of answering any value that occurs in the text, any byte, or any element.
 double chance(const Params &settings);
 /// Usage error if the vocabulary is too small.
 void check_texts(const Params &settings);

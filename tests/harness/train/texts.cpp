@@ -240,6 +240,26 @@ BOOST_AUTO_TEST_CASE(swaps_ask_for_the_first_element) {
   BOOST_TEST(seen.size() == 6u);
 }
 
+BOOST_AUTO_TEST_CASE(words_ask_for_the_product_so_far) {
+  // Z3's elements in order turn by 0, 1 and 2 places, so that products are sums modulo 3.
+  const Params p = of({{"task", "words"}, {"group", "Z3"}, {"pairs", "12"}, {"batch", "5"}, {"held_out_pairs", "40"}});
+  const Texts texts = make_texts(p, 1, "train", 0), longer = make_texts(p, 1, "evaluate", 0);
+  BOOST_TEST((texts.length == 12 && longer.length == 40 && text_length(p) == 12 && chance(p) == 1.0 / 3));
+  for (const Texts *all : {&texts, &longer})
+    for (int i = 0; i < 5; ++i)
+      for (int t = 0, sum = 0; t < all->length; ++t) {
+        sum += all->tokens[size_t(i * all->length + t)];
+        BOOST_TEST(all->labels[size_t(i * all->length + t)] == sum % 3);
+      }
+  BOOST_TEST(chance(of({{"task", "words"}, {"group", "A5"}})) == 1.0 / 60);
+  BOOST_CHECK_THROW(check_texts(of({{"task", "words"}, {"group", "S5"}, {"vocabulary", "119"}})), Error);
+  BOOST_CHECK_THROW(check_texts(p), Error); // learned positions
+  Assignments free{{"task", "words"}, {"group", "Z3"}, {"held_out_pairs", "200"}, {"positions", "none"}};
+  BOOST_CHECK_NO_THROW(check_texts(of(free)));
+  free["task"] = "mqar"; // 200 keys of 64
+  BOOST_CHECK_THROW(check_texts(of(free)), Error);
+}
+
 BOOST_AUTO_TEST_CASE(trees_ask_what_the_first_node_reaches) {
   const Params p = of({{"task", "trees"}, {"elements", "12"}, {"batch", "30"}});
   const Texts texts = make_texts(p, 1, "train", 0);
