@@ -24,6 +24,7 @@ SMALL = "recollect run --variants linear,delta_net --tasks recall --seeds 2"
 NOTHING = []  # what would change the machine, or waits for something that a test does not have
 IN_PART = {
     "recollect run --suite suites/quick.toml -o q.h5": ["recollect run --suite suites/quick.toml -o q.h5 --shard 1/200"],
+    "recollect run --suite suites/tasks.toml -o tasks.h5": ["recollect run --suite suites/tasks.toml -o tasks.h5 --shard 1/200"],
     "recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5":
         ["recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5 --min-time 0.01"],
     "recollect bench --forms fast --shapes bench/shapes.txt --peers --peers-limit 120 -o f32.h5":

@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_suite_runs_its_experiments_under_their_names) {
 }
 
 BOOST_AUTO_TEST_CASE(the_suites_of_the_tree_can_be_planned) {
-  for (const char *name : {"quick", "full", "papers"}) {
+  for (const char *name : {"quick", "full", "papers", "tasks"}) {
     const Outcome o = run_program(std::string("plan --suite " RECOLLECT_SOURCE_DIR "/suites/") + name + ".toml");
     BOOST_TEST((o.status == 0 && o.out.size() > 1000), o.err);
   }
