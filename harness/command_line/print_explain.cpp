@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A claim in full: statement, exact form, counter-example, rivals and how far away they are, how to repeat and cite it.
+#include "harness/command_line/evidence.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
+#include "harness/core/claim_version.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
 #include <algorithm>
@@ -15,31 +17,10 @@ void paragraph(std::ostream &out, const std::string &name, const std::string &te
   if (!text.empty()) out << wrapped(unmarked(text), name, 12) << '\n';
 }
 
-/// Difference of measured and predicted, in tolerances.
-double distance(const Point &p) {
-  const double gap = std::fabs(p.measured - p.predicted);
-  return p.tolerance > 0 ? gap / p.tolerance : gap > 0 ? HUGE_VAL : 0;
-}
-
 std::string compared(const Point &p) {
   const std::string relation = p.relation == Point::equal ? "" : p.relation == Point::at_most ? "<= " : ">= ";
   return brief(p.measured) + (p.standard_error > 0 ? " +- " + brief(p.standard_error) : "") + " against " + relation +
          brief(p.predicted) + (p.params.str().empty() ? "" : " at " + p.params.str());
-}
-
-/// The sum of the sizes of its numbers: small parameters make the better counter-example.
-double size(const Point &p) {
-  double total = 0;
-  for (const auto &[name, value] : p.params) total += value.text.empty() ? std::fabs(value.number) : 0;
-  return total;
-}
-
-void print_counter_example(std::ostream &out, const Finding &f) {
-  const Point *smallest = nullptr;
-  for (const Point &p : f.points)
-    if (p.role == Role::statement && p.verdict == Verdict::refuted && (!smallest || size(p) < size(*smallest)))
-      smallest = &p;
-  if (smallest) paragraph(out, "shown by", compared(*smallest));
 }
 
 void print_rivals(std::ostream &out, const Finding &f) {
@@ -65,7 +46,7 @@ std::string fact(const Facts &facts, const std::string &wanted) {
 } // namespace
 
 void explain(std::ostream &out, const Claim &c, const Finding *finding, const Facts &meta) {
-  paragraph(out, "claim", c.id);
+  paragraph(out, "claim", address_of(c));
   paragraph(out, "source", c.source);
   paragraph(out, "statement", c.statement);
   const std::string verdict = finding ? name_of(finding->verdict) : name_of(c.expected);
@@ -77,14 +58,14 @@ void explain(std::ostream &out, const Claim &c, const Finding *finding, const Fa
   paragraph(out, "conditions", c.reading.conditions);
   paragraph(out, "then", c.reading.next);
   paragraph(out, "answer", c.reading.answer.empty() ? "" : "The authors could answer: " + c.reading.answer);
-  if (finding) print_counter_example(out, *finding);
+  const Point *const example = finding ? counter_example(*finding) : nullptr;
+  if (example) paragraph(out, "shown by", compared(*example));
   paragraph(out, "layers", c.variants.empty() ? "none: " + std::string(system_of(c)) : join(c.variants, ", "));
   paragraph(out, "covers", join(c.covers, ", "));
   if (finding) print_rivals(out, *finding);
-  const std::string full = c.suite == Effort::full ? " --suite full" : "";
-  paragraph(out, "repeat", "recollect verify " + c.id + full + " --seed " + fact(meta, "seed") + " --points");
+  paragraph(out, "repeat", repeat_command(c, {c.suite, std::stoull(fact(meta, "seed")), {}}) + " --points");
   out << folded("cite        @misc{recollect_" + c.id + ",\n              author = {{The recollect developers}},\n" +
-                "              title = {" + c.id + ": " + c.source + ", " + verdict + "},\n" +
+                "              title = {" + address_of(c) + ": " + c.source + ", " + verdict + "},\n" +
                 "              howpublished = {recollect " + fact(meta, "version") + ", commit " +
                 fact(meta, "git_commit").substr(0, 12) + ", seed " + fact(meta, "seed") + "},\n" +
                 "              year = {" + fact(meta, "start_utc").substr(0, 4) + "}}\n");

@@ -2,6 +2,7 @@
 #include "harness/command_line/junit.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
+#include "harness/core/claim_version.hpp"
 #include "harness/core/text.hpp"
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,9 @@ json claim_json(const Claim &c) {
   // "000 Eq 7, Appendix A": the paper, then the place in it
   const size_t space = c.source.find(' ');
   return {{"id", c.id},
+          {"address", address_of(c)},
+          {"version", version_of(c)},
+          {"digest", digest_of(c)},
           {"paper", c.source.substr(0, space)},
           {"equation", space == std::string::npos ? "" : c.source.substr(space + 1)},
           {"source", c.source},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/files/results.hpp"
+#include "harness/core/claim_version.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/packing.hpp"
 #include "harness/core/text.hpp"
@@ -79,7 +80,8 @@ std::vector<Table> empty_verify_tables() {
        {{"finding", integer},  {"claim", text},  {"source", text},   {"statement", text}, {"exact", text},
         {"explanation", text}, {"scope", text},  {"reason", text},   {"condition", text}, {"paragraph", text},
         {"conditions", text},  {"next", text},   {"answer", text},   {"system", text},    {"verdict", text},
-        {"expected", text},    {"covers", text}, {"variants", text}, {"passed", integer}, {"seconds", real}},
+        {"expected", text},    {"covers", text}, {"variants", text}, {"passed", integer}, {"seconds", real},
+        {"version", integer}},
        {}}};
 }
 
@@ -301,7 +303,8 @@ void Results::add(size_t index, const Finding &f) {
   table("claim_texts")
       .add(index, c.id, c.source, c.statement, c.exact, c.explanation, name_of(c.scope), name_of(c.reason), c.condition,
            c.reading.paragraph, c.reading.conditions, c.reading.next, c.reading.answer, system_of(c),
-           name_of(f.verdict), name_of(c.expected), join(c.covers, " "), join(c.variants, " "), f.passed, f.seconds);
+           name_of(f.verdict), name_of(c.expected), join(c.covers, " "), join(c.variants, " "), f.passed, f.seconds,
+           version_of(c));
   for (size_t i = 0; i < f.points.size(); ++i) {
     const Point &p = f.points[i];
     table("claims").add(index, c.id, i, name_of(p.role), name_of(p.rival), p.label, p.params.str(), p.measured,

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ci/claim_versions.py PROGRAM: gives every claim that is new, or whose statement or verdict changed, its next version.
+
+Appends to harness/core/claim_versions.inc, from which no digest is ever taken away; build again afterwards. Of two rows
+of one claim, as a merge may leave them, the longer is kept."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+TABLE = pathlib.Path(__file__).resolve().parents[1] / "harness/core/claim_versions.inc"
+ROW = re.compile(r'^\{"([^"]+)", "([^"]+)"\},$', re.M)
+
+
+def updated(text, claims):
+    """The table `text` with the claims {name in its paper: digest} as they are now, and what was changed."""
+    rows = {}
+    for name, digests in ROW.findall(text):
+        rows[name] = max(rows.get(name, []), digests.split(), key=len)
+    changes = []
+    for name in sorted({*rows, *claims}):
+        digests, now = rows.setdefault(name, []), claims.get(name, "withdrawn")
+        if digests[-1:] != [now]:
+            digests.append(now)
+            changes.append(f"{name}: withdrawn" if now == "withdrawn" else f"{name}@{len(digests)}")
+    return "".join(f'{{"{name}", "{" ".join(rows[name])}"}},\n' for name in sorted(rows)), changes
+
+
+def main(program):
+    listed = json.loads(subprocess.run([program, "list", "claims", "--json"], check=True, capture_output=True).stdout)
+    claims = {f"{c['paper']}/{c['id']}": c["digest"] for c in listed}
+    text, changes = updated(TABLE.read_text(encoding="utf-8"), claims)
+    TABLE.write_text(text, encoding="utf-8")
+    print("\n".join(changes) or "every claim has its version")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: ci/claim_versions.py PROGRAM")
+    main(sys.argv[1])

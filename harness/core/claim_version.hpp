@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The version of a claim, which moves when its statement or its expected verdict does.
+//
+// claim_versions.inc has a row per claim with the digest of each version, the oldest first: the version is the
+// number of digests. ci/claim_versions.py appends to it; a test fails where it lags behind.
+#pragma once
+#include "harness/core/claim.hpp"
+
+namespace recollect {
+
+/// "000/snr_exp": paper and id.
+std::string name_in_paper(const Claim &);
+/// Of the statement and the expected verdict with its qualifier: 16 hexadecimal digits.
+std::string digest_of(const Claim &);
+/// 0 where the table lacks this statement with this verdict: a claim of another program, or one changed without its
+/// version.
+int version_of(const Claim &);
+/// "000/snr_exp@3", which names one statement with one verdict for good; without "@" where the version is 0.
+std::string address_of(const Claim &);
+
+/// The rows of the table: name in the paper, digests apart by a space. The last is "withdrawn" where the claim is gone.
+struct ClaimVersions {
+  const char *name, *digests;
+};
+const std::vector<ClaimVersions> &claim_versions();
+
+} // namespace recollect
