@@ -15,6 +15,7 @@ packages=(g++ cmake ninja-build git xz-utils
   python3-pytest python3-pandas python3-pip python3-setuptools python3-wheel mypy flake8)   # the Python package's tests
 mpi_packages=(libopenmpi-dev openmpi-bin)   # optional: mpirun -n N recollect run
 fuzz_packages=(clang libclang-rt-dev)       # optional: libFuzzer, for ci/fuzz.sh
+linked_data_packages=(python3-pyld)            # optional: a test reads `verify --json-ld` with it
 serial_kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 
 step() { printf 'setup [%3ds] %s\n' "$SECONDS" "$*"; }
@@ -183,6 +184,7 @@ need_space 16
 install_missing "${packages[@]}" || die "the packages above are not installed; the log is $log"
 install_missing "${mpi_packages[@]}" || step "warning: going on without ${mpi_packages[*]}: no mpirun"
 install_missing "${fuzz_packages[@]}" || step "warning: going on without ${fuzz_packages[*]}: ci/fuzz.sh has no libFuzzer"
+install_missing "${linked_data_packages[@]}" || step "warning: going on without ${linked_data_packages[*]}: one test is skipped"
 use_own_kokkos
 blas=$(readlink -f "/usr/lib/$(gcc -print-multiarch)/libopenblas.so.0")
 [[ $blas == *openmp* ]] || step "warning: libopenblas.so.0 is ${blas:-not there}: another flavour than OpenMP, whose threads may compete with Kokkos's"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/command_line/flags.hpp"
+#include "harness/command_line/json_ld.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 struct VerifyFlags {
   std::vector<std::string> claims, points;
-  std::string suite = "quick", json, junit;
+  std::string suite = "quick", json, json_ld, junit;
   std::uint64_t seed = 1;
   CLI::Option *seed_option = nullptr;
   OutputFlags output;
@@ -42,7 +43,7 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   flags.shard.parse();
   ranks::join();
   const VerifyRequest request = flags.request();
-  refuse_overlap({flags.output.path, flags.json, flags.junit}, {request.suite.path});
+  refuse_overlap({flags.output.path, flags.json, flags.json_ld, flags.junit}, {request.suite.path});
   if (!flags.output.path.empty()) OutputFile{flags.output.path};
   for (const auto &point : request.suite.points) select_claims({point.claim}); // refuses misspelt names
   const std::vector<Measurement> plan = measurements(request, select_claims(request.patterns()));
@@ -66,9 +67,14 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   progress.done();
   if (ranks::rank() != 0) return exit_ok;
   std::vector<Finding> findings;
-  for (size_t i = 0; i < plan.size(); ++i)
-    if (recorder.results().has(i)) findings.push_back(recorder.results().finding(i, *plan[i].claim));
+  std::vector<Reviewed> reviewed;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    if (!recorder.results().has(i)) continue;
+    findings.push_back(recorder.results().finding(i, *plan[i].claim));
+    reviewed.push_back({findings.back(), plan[i].protocol});
+  }
   if (!flags.json.empty()) write_file(flags.json, findings_json(findings));
+  if (!flags.json_ld.empty()) write_file(flags.json_ld, findings_json_ld(reviewed, recorder.results().meta));
   if (!flags.junit.empty()) write_file(flags.junit, findings_junit(findings));
   const bool sweeps = !flags.points.empty() && !flags.every_point && !flags.quiet.quiet;
   if (sweeps) print_sweep(std::cout, findings);
@@ -97,6 +103,7 @@ Action add_verify(CLI::App &app) {
   flags->shard.add(c);
   flags->output.add(c);
   c.add_option("--json", flags->json, "write findings as JSON");
+  c.add_option("--json-ld", flags->json_ld, "write findings as linked data: schema.org Claim and ClaimReview");
   c.add_option("--junit", flags->junit, "write findings as JUnit XML");
   c.add_flag("--points", flags->every_point, "print every point instead of one row per claim");
   flags->quiet.add(c);
