@@ -27,11 +27,12 @@ struct Subcommand {
   const char *name;
   Action (*add)(CLI::App &);
 };
-const Subcommand subcommands[] = {
-    {"list", add_list},   {"plan", add_plan},     {"run", add_run},         {"verify", add_verify},
-    {"bench", add_bench}, {"train", add_train},   {"forward", add_forward}, {"sample", add_sample},
-    {"check", add_check}, {"report", add_report}, {"explain", add_explain}, {"diff", add_diff},
-    {"merge", add_merge}, {"info", add_info},     {"serve", add_serve},     {"help", add_help}};
+const Subcommand subcommands[] = {{"list", add_list},       {"plan", add_plan},       {"run", add_run},
+                                  {"verify", add_verify},   {"bench", add_bench},     {"train", add_train},
+                                  {"forward", add_forward}, {"sample", add_sample},   {"check", add_check},
+                                  {"report", add_report},   {"explain", add_explain}, {"diff", add_diff},
+                                  {"merge", add_merge},     {"crate", add_crate},     {"info", add_info},
+                                  {"serve", add_serve},     {"help", add_help}};
 
 /// Help of the terminal's width.
 struct FoldedHelp : CLI::Formatter {

@@ -30,6 +30,7 @@ Action add_report(CLI::App &app);
 Action add_explain(CLI::App &app);
 Action add_diff(CLI::App &app);
 Action add_merge(CLI::App &app);
+Action add_crate(CLI::App &app);
 Action add_info(CLI::App &app);
 Action add_serve(CLI::App &app);
 Action add_help(CLI::App &app);

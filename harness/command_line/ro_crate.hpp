@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metadata file of an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1): results files, the runs that made them, and
+// other files beside them.
+#pragma once
+#include "harness/files/results.hpp"
+#include <cstdint>
+
+namespace recollect {
+
+struct CrateFile {
+  std::string name; // in the crate
+  std::uint64_t bytes = 0;
+  Facts run; // /meta of a results file; empty for other files
+};
+
+/// ro-crate-metadata.json: flat JSON-LD. `license` is an SPDX id such as CC-BY-4.0. The crate has the date of its newest
+/// run. Logic error without a results file.
+std::string crate_metadata(const std::string &name, const std::string &license, const std::vector<CrateFile> &files);
+
+} // namespace recollect
