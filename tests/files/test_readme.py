@@ -41,6 +41,7 @@ IN_PART = {
     "recollect run --variants all --tasks all --shard 1/8 -o part-1.h5":
         [f"{SMALL} --shard {i}/2 -o part-{i}.h5" for i in (1, 2)],
     "build/recollect_blind 'snr_*'": ["build/recollect_blind snr_linear"],
+    "ci/claim_versions.py build/recollect": ["ci/claim_versions.py 2>&1 | grep usage"],  # would rewrite the table
     "ci/seeds.sh 1 500": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/seeds.sh 1 100 snr_linear": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/baseline.py build/gate/verdicts.h5 ci/baseline.h5":

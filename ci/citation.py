@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ci/citation.py [--check]: writes the references of CITATION.cff, the papers whose statements are measured, from
+reports/papers.py. --check: exit 1 where they differ."""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "reports"))
+from papers import PAPERS  # noqa: E402
+
+START = "references: # by ci/citation.py from reports/papers.py\n"
+
+
+def person(name):
+    """The family name begins at the first word in lower case after the first, or is the last word."""
+    words = name.split()
+    at = next((i for i, w in enumerate(words) if i and w[0].islower()), len(words) - 1)
+    return f'      - {{given-names: "{" ".join(words[:at])}", family-names: "{" ".join(words[at:])}"}}'
+
+
+def reference(paper):
+    names = [person(name) for name in paper["authors"].split(", ") if name] or ['      - {name: "anonymous"}']
+    lines = [
+        f'  - type: {"article" if paper["link"] else "blog"}',
+        f'    title: "{paper["title"]}"',
+        "    authors:",
+        *names,
+    ]
+    lines += [f'    year: {paper["year"]}'] if paper["year"] else []
+    lines += [f'    url: "{paper["link"]}"'] if paper["link"] else []
+    return "\n".join(lines) + "\n"
+
+
+def with_references(text):
+    return text.split(START)[0] + START + "".join(map(reference, PAPERS.values()))
+
+
+def main(words):
+    path = ROOT / "CITATION.cff"
+    old = path.read_text(encoding="utf-8")
+    new = with_references(old)
+    if words == ["--check"]:
+        return 0 if old == new else "CITATION.cff lacks papers of reports/papers.py: run ci/citation.py"
+    path.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
