@@ -1,27 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The four papers: what they are called, and where they are."""
+"""The papers: what they are called, and where they are."""
 
-PAPERS = {
-    "000": dict(
-        title="Understanding Transformer from the Perspective of Associative Memory",
-        authors="Shu Zhong, Mingyu Xu, Tenglong Ao, Guang Shi",
-        year="2025",
-        link="https://arxiv.org/abs/2505.19488",
-    ),
-    "002": dict(title="A unifying view of linear attention, Part 1", authors="", year="", link=""),
-    "003": dict(
-        title="Test-time regression: a unifying framework for designing sequence models with associative memory",
-        authors="Ke Alexander Wang, Jiaxin Shi, Emily B. Fox",
-        year="2025",
-        link="https://arxiv.org/abs/2501.12352",
-    ),
-    "004": dict(
-        title="Variational Linear Attention: Stable Associative Memory for Long-Context Transformers",
-        authors="Vishal P.",
-        year="2026",
-        link="https://arxiv.org/abs/2605.11196",
-    ),
-}
+import csv
+import os
+
+
+def _table():
+    """papers.tsv, which the program reads too: by number, what the site prints."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers.tsv"), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return {row["number"]: dict(row, link=f"https://arxiv.org/abs/{row['arxiv']}" if row["arxiv"] else "") for row in rows}
+
+
+PAPERS = _table()
 
 # The size of the models that a paper trains, where it gives one, by row of the ledger. 000 leaves the size of Fig 4, 6 and
 # 7 open.

@@ -46,7 +46,8 @@ void print_some(std::ostream &out, const std::string &kind, const std::vector<co
 }
 
 void print_paper(std::ostream &out, const Paper &paper, const std::vector<const Claim *> &claims) {
-  out << folded(paper.number + "  " + paper.title + (paper.arxiv.empty() ? "" : ", arXiv:" + paper.arxiv)) << '\n';
+  out << folded(paper.number + "  " + paper.title + (paper.arxiv.empty() ? "" : ", arXiv:" + paper.arxiv)) << '\n'
+      << folded("read: " + paper.read) << '\n';
   std::map<std::string, int> outcomes;
   for (const Claim *c : claims)
     ++outcomes[c->scope == Scope::none ? name_of(c->expected)

@@ -3,28 +3,20 @@
 #include "harness/core/claim_search.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include "papers_table.hpp"
 
 namespace recollect {
 
 const std::vector<Paper> &all_papers() {
-  static const std::vector<Paper> papers{
-      {"000",
-       "Understanding Transformer from the Perspective of Associative Memory",
-       "2505.19488",
-       {"understanding transformer from the perspective of associative memory", "understanding transformer"}},
-      {"002",
-       "A unifying view of linear attention, Part 1",
-       "",
-       {"a unifying view of linear attention", "unifying view of linear attention", "unifying view"}},
-      {"003",
-       "Test-time regression: a unifying framework for designing sequence models with associative memory",
-       "2501.12352",
-       {"test time regression", "ttr"}},
-      {"004",
-       "Variational Linear Attention: Stable Associative Memory for Long-Context Transformers",
-       "2605.11196",
-       {"variational linear attention", "vla"}},
-  };
+  static const std::vector<Paper> papers = [] {
+    std::vector<Paper> all;
+    for (const std::string &line : split(papers_table, '\n')) {
+      const std::vector<std::string> cells = split(line, '\t');
+      if (cells.size() == 7 && cells[0] != "number")
+        all.push_back({cells[0], cells[4], cells[1], split(cells[5], '|'), cells[6]});
+    }
+    return all;
+  }();
   return papers;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The papers whose statements are measured, by the names that people give them. reports/papers.py has what the site prints.
+// The papers whose statements are measured, by the names that people give them: reports/papers.tsv, which the site reads too.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,9 +7,10 @@
 namespace recollect {
 
 struct Paper {
-  std::string number;             // in `Claim::source`: "004"
+  std::string number;             // in `Claim::source`: "004", or the arXiv number
   std::string title, arxiv;       // "" for arxiv where it is not there
   std::vector<std::string> names; // lower case, words apart by a space: what stands for the paper in a citation
+  std::string read;               // how much of it was read before its claims were written
 };
 const std::vector<Paper> &all_papers();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of the ledger is a claim or a part of one that expects the ledger's verdict, and no claim names a row that
-// does not exist. A claim may also cover no row.
+// Every row of ledger.txt, an independent study of papers 000 to 004, is a claim or a part of one that expects the row's
+// verdict, and no claim of these papers names a row that does not exist; it may also cover no row. A claim of any other
+// paper is its own row, so that adding one edits no list.
 #include "build_config.hpp"
 #include "harness/core/text.hpp"
 #include "tests/testing.hpp"
@@ -26,12 +27,21 @@ std::string expectation(const Claim &c) {
   return c.expected == Verdict::holds_under ? name_of(c.expected) : qualified(c.expected, c);
 }
 
+/// Whether ledger.txt is about this claim's paper.
+bool studied(const Claim &c) { return c.source.rfind("00", 0) == 0; }
+
 BOOST_AUTO_TEST_CASE(every_row_is_covered_and_every_claim_expects_its_rows_verdicts) {
   std::map<std::string, std::string> open = read_ledger();
   const std::map<std::string, std::string> rows = open;
   BOOST_TEST_REQUIRE(!rows.empty());
   for (const Claim &c : all_claims())
     for (const std::string &name : c.covers) {
+      if (!studied(c)) {
+        BOOST_TEST(canonical(name) == c.id,
+                   c.id << " covers " << name << "; outside 000 to 004 a claim is its own row");
+        BOOST_TEST(rows.count(canonical(name)) == 0u, name << " is a row of ledger.txt, which is about 000 to 004");
+        continue;
+      }
       const auto row = rows.find(canonical(name));
       BOOST_TEST_REQUIRE((row != rows.end()), c.id << " covers " << name << ", which the ledger does not have");
       BOOST_TEST(expectation(c) == row->second,

@@ -23,6 +23,12 @@ BOOST_AUTO_TEST_CASE(every_refutation_was_read_for_and_answered) {
   BOOST_TEST(refuted > 100);
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_refuted_that_was_not_read_in_the_paper_itself) {
+  for (const Claim &c : all_claims())
+    if (c.source.find("secondary source") != std::string::npos)
+      BOOST_TEST((c.expected != Verdict::refuted), c.id << " is refuted from a secondary source");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
