@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// 2510.26692 §6.2 and Table 7: Kimi delta attention as a diagonal-plus-low-rank recurrence, as a gradient step on the
+// decayed state, and its reduction to the gated delta rule. The layer is compared with dense recursions.
+#include "theory/support/differences.hpp"
+#include "theory/support/one_head.hpp"
+
+namespace recollect::theory {
+namespace {
+
+const std::vector<ParamSpec> head = one_head_params(point_P);
+
+/// Unit keys and queries, N(0,1) values and first state, beta in (0.1, 1), lambda in (0.3, 1).
+Sequence gated_sequence(const Params &p, std::uint64_t seed) {
+  Sequence s;
+  s.shape = shape_of(p);
+  const size_t T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+  s.q = Stream(seed, "kda/queries").normals(T * Dk), s.k = Stream(seed, "kda/keys").normals(T * Dk);
+  normalise_rows(s.q, Dk), normalise_rows(s.k, Dk);
+  s.v = Stream(seed, "kda/values").normals(T * Dv), s.state = Stream(seed, "kda/state").normals(Dv * Dk);
+  s.beta = Stream(seed, "kda/beta").uniforms(T, 0.1, 1), s.lambda = Stream(seed, "kda/lambda").uniforms(T * Dk, 0.3, 1);
+  return s;
+}
+
+Dense diagonal(const Dense &column) {
+  Dense D(column.rows, column.rows);
+  for (int i = 0; i < D.rows; ++i) D(i, i) = column.data[i];
+  return D;
+}
+Dense lambda_of(const Sequence &s, int t) { return column(s.lambda, t, s.shape.Dk); }
+
+// ---- Diagonal plus low rank -------------------------------------------------------------------------------------------
+
+std::vector<Point> low_rank(const Protocol &protocol) {
+  const Params p = point_of(protocol, head);
+  const Sequence s = gated_sequence(p, protocol.seed);
+  const Measured kda = measured("kda", s);
+  // S [Dv,Dk] is the transpose of the paper's: it is multiplied by (D - a b^T)^T from the right.
+  const auto dplr = [&](bool decayed_key, double write_strength) {
+    return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
+      const Dense D = diagonal(lambda_of(s, t)), a = s.beta[t] * k, b = decayed_key ? D * k : k;
+      return S * (D - b * transpose(a)) + (write_strength < 0 ? s.beta[t] : write_strength) * write(v, k);
+    });
+  };
+  const Output late = stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
+    return S * (Dense::identity(k.rows) - s.beta[t] * k * transpose(k)) * diagonal(lambda_of(s, t)) +
+           s.beta[t] * write(v, k);
+  });
+  Sequence swapped = s; // the layer itself with another erase: no decay
+  swapped.lambda.assign(s.lambda.size(), 1.0);
+  return {as_statement(kda.against(dplr(true, -1)), p, "D - a b^T, a = beta k, b = alpha . k, written beta k v^T"),
+          rival_law(kda.against(dplr(false, -1)), p, "b = k: the state is erased before it decays"),
+          rival_law(kda.against(dplr(true, 1)), p, "written k v^T, without beta"),
+          rival_law(kda.against(late), p, "the decay after the erasure"),
+          rival_system(measured("kda", swapped).against(dplr(true, -1)), p, "no decay")};
+}
+
+Claim kda_dplr() {
+  return explained(
+      at_parameters(
+          running(
+              ledger_row("kda-dplr", "2510.26692 §6.2",
+                         "KDA is the diagonal-plus-low-rank recurrence $S_t = (D - a b^T) S_{t-1} + beta k v^T$ with "
+                         "$D = Diag(alpha)$, $a = beta k$ and $b = alpha . k$.",
+                         "Identity. The written pair keeps its beta; the display that names a and b writes $k v^T$, so "
+                         "beta is part of v there.",
+                         low_rank),
+              {"kda"}),
+          head),
+      "The text's Eq 1 in the form of §6.2. The list below it says a = b = k for what the kernel shares; that is the "
+      "kernel's key before beta and decays are multiplied in.");
+}
+
+// ---- One gradient step ------------------------------------------------------------------------------------------------
+
+std::vector<Point> decayed_step(const Protocol &protocol) {
+  const Params p = point_of(protocol, head);
+  const Sequence s = gated_sequence(p, protocol.seed);
+  const Measured kda = measured("kda", s);
+  const auto descend = [&](double step, bool decayed) {
+    return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
+      const Dense kept = S * diagonal(lambda_of(s, t));
+      const auto loss = [&](const Dense &M) { // beta |M k - v|^2 / 2
+        return s.beta[t] * square(M * k - v) / 2;
+      };
+      return kept - step * gradient(decayed ? kept : S, loss);
+    });
+  };
+  // A slope by differences loses rounding of the losses, each at most |S|^2 + |v|^2.
+  const double factor = inner(s.state, s.state) + inner(s.v, s.v);
+  Sequence stronger = s;
+  for (double &beta : stronger.beta) beta *= 1.1;
+  return {as_statement(kda.against(descend(1, true), factor), p,
+                       "S' - the slope of beta |S' k - v|^2 / 2, S' the decayed state"),
+          rival_law(kda.against(descend(1, false), factor), p, "the slope at the state before its decay"),
+          rival_law(kda.against(descend(2, true), factor), p, "the loss without its 1/2"),
+          rival_system(measured("kda", stronger).against(descend(1, true), factor), p, "beta a tenth larger")};
+}
+
+Claim kda_gradient_step() {
+  return explained(
+      at_parameters(running(ledger_row("kda-gradient-step", "2510.26692 §6.3",
+                                       "KDA's update is a gradient step $S_t = S' - grad L(S')$ from the decayed "
+                                       "state $S' = Diag(alpha_t) S_{t-1}$ on $L(S') = beta_t |S'^T k_t - "
+                                       "v_t|^2 / 2$.",
+                                       "Identity.", decayed_step),
+                            {"kda"}),
+                    head),
+      "The slope is measured from the loss by differences.");
+}
+
+// ---- Reductions -------------------------------------------------------------------------------------------------------
+
+std::vector<Point> reductions(const Protocol &protocol) {
+  const Params p = point_of(protocol, head);
+  Sequence s = gated_sequence(p, protocol.seed), unequal = s;
+  const int Dk = s.shape.Dk;
+  s.alpha.clear();
+  for (int t = 0; t < s.shape.T; ++t) {
+    s.alpha.push_back(s.lambda[size_t(t) * Dk]);
+    for (int c = 0; c < Dk; ++c) s.lambda[size_t(t) * Dk + c] = s.alpha[t];
+  }
+  unequal.alpha = s.alpha;
+  Sequence kept = s;
+  kept.alpha.assign(s.alpha.size(), 1.0), kept.lambda.assign(s.lambda.size(), 1.0);
+  const Output gated = run("gated_delta_net", s), delta = run("delta_net", kept);
+  return {as_statement(measured("kda", s).against(gated), p, "one gate for all channels: gated DeltaNet"),
+          as_statement(measured("kda", kept).against(delta), p, "no decay: DeltaNet"),
+          rival_law(measured("kda", s).against(delta), p, "DeltaNet, with the decay left out"),
+          rival_system(measured("kda", unequal).against(gated), p, "a gate per channel"),
+          rival_system(measured("rwkv7", s).against(gated), p, "rwkv7, which erases what has not decayed")};
+}
+
+Claim kda_reductions() {
+  return explained(
+      at_parameters(running(ledger_row("kda-reductions", "2510.26692 Abstract, §6.3",
+                                       "KDA extends gated DeltaNet by a gate per channel: with the same gate in "
+                                       "every channel it is gated DeltaNet.",
+                                       "Identity; with gates of 1 it is DeltaNet.", reductions),
+                            {"kda", "gated_delta_net", "delta_net", "rwkv7"}),
+                    head),
+      "Both orders of decay and erasure coincide where the gate is one number.");
+}
+
+} // namespace
+
+std::vector<Claim> section_6_2_dplr() { return {kda_dplr(), kda_gradient_step(), kda_reductions()}; }
+
+} // namespace recollect::theory
