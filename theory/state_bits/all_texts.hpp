@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every text of L signs at once, a head each, written by a layer: how many different states are left, and how many texts
+// are read back.
+#pragma once
+#include "theory/support/one_head.hpp"
+#include <cmath>
+#include <set>
+
+namespace recollect::theory {
+
+struct Written {
+  int L, d;
+  Output out;
+  size_t texts() const { return size_t(1) << L; }
+  double sign(size_t text, int t) const { return (text >> t) & 1 ? 1 : -1; }
+  const double *state(size_t text) const { return &out.state[text * d]; }
+
+  size_t different_states() const {
+    std::set<std::vector<double>> states;
+    for (size_t text = 0; text < texts(); ++text) states.insert({state(text), state(text) + d});
+    return states.size();
+  }
+  /// The share of texts of which the read at every token's key has the wrong sign, or none, at some token. `kept`: the
+  /// channels of the state that are read; the others are taken for +1.
+  double misread(int kept) const {
+    size_t wrong = 0;
+    for (size_t text = 0; text < texts(); ++text) {
+      bool right = true;
+      for (int t = 0; t < L; ++t) right &= (t % d < kept ? state(text)[t % d] : 1) * sign(text, t) > 0;
+      wrong += !right;
+    }
+    return double(wrong) / double(texts());
+  }
+};
+
+/// All texts of L signs: token t has the key e_(t mod d), beta = 1 and its sign as value.
+inline Written write_all(const std::string &variant, int L, int d) {
+  Written written{L, d, {}};
+  Sequence s;
+  s.shape = {1, int(written.texts()), L, d, 1};
+  for (size_t text = 0; text < written.texts(); ++text)
+    for (int t = 0; t < L; ++t) {
+      for (int c = 0; c < d; ++c) s.k.push_back(c == t % d);
+      s.v.push_back(written.sign(text, t));
+    }
+  s.q = s.k, s.beta.assign(s.v.size(), 1.0);
+  written.out = run(variant, s);
+  return written;
+}
+
+inline double power_of_two(int exponent) { return std::ldexp(1.0, exponent); }
+
+} // namespace recollect::theory
