@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// 2502.10297: word problems of groups by one layer of DeltaProduct: n - 1 Householder steps a token for the permutations
+// of n elements, two for the rotations of a cube and of an icosahedron; and the norm of its transition.
+#include "harness/core/error.hpp"
+#include "theory/negative_eigenvalues/householder.hpp"
+#include <algorithm>
+#include <set>
+
+namespace recollect::theory {
+namespace {
+
+// ---- Permutations -----------------------------------------------------------------------------------------------------
+
+const std::vector<ParamSpec> symmetric{integer_param("n", 5, 3, 8, "elements"),
+                                       integer_param("T", 64, 8, 512, "tokens, a permutation each")};
+
+/// A word of T letters, its steps, and the permutation that it is: the last letter acts first.
+struct Word {
+  std::vector<Householder> steps, fewer, weaker; // the same with n - 2 steps a letter, and with beta = 1
+  Dense permutation;
+
+  Word(int n, int T, std::uint64_t seed, int number) : permutation(n, n) {
+    std::vector<int> whole(n);
+    for (int i = 0; i < n; ++i) whole[i] = i;
+    for (int t = 0; t < T; ++t) {
+      const std::vector<int> letter = Stream(seed, "groups/letter", std::uint64_t(number) * T + t).permutation(n);
+      const std::vector<Householder> swaps = swaps_of(letter), weak = swaps_of(letter, 1);
+      steps.insert(steps.end(), swaps.begin(), swaps.end());
+      fewer.insert(fewer.end(), swaps.begin(), swaps.end() - 1);
+      weaker.insert(weaker.end(), weak.begin(), weak.end());
+      std::vector<int> next(n);
+      for (int i = 0; i < n; ++i) next[i] = whole[letter[i]];
+      whole = next;
+    }
+    for (int i = 0; i < n; ++i) permutation(whole[i], i) = 1;
+  }
+};
+
+std::vector<Point> permutation_words(const Protocol &protocol) {
+  const Params p = point_of(protocol, symmetric);
+  const int n = p.integer("n"), T = p.integer("T");
+  const int words = 64; // a permutation may be its own inverse, 64 of them are not
+  Vector states, fewer, weaker, permutations, inverses;
+  for (int i = 0; i < words; ++i) {
+    const Word word(n, T, protocol.seed, i);
+    const auto add = [](Vector &all, const Dense &A) { all.insert(all.end(), A.data.begin(), A.data.end()); };
+    add(states, product(word.steps)), add(fewer, product(word.fewer)), add(weaker, product(word.weaker));
+    add(permutations, word.permutation), add(inverses, transpose(word.permutation));
+  }
+  const double units = 16.0 * n * n * T;
+  return {as_statement(exact_point(states, permutations, units), p, "states after 64 words are their permutations"),
+          rival_law(states, p, "the inverse permutations", inverses, units),
+          rival_system(exact_point(fewer, permutations, units), p, "n - 2 steps a token"),
+          rival_system(exact_point(weaker, permutations, units), p, "beta = 1")};
+}
+
+Claim delta_product_symmetric_group() {
+  return explained(
+      at_parameters(
+          running(
+              ledger_row(
+                  "delta-product-symmetric-group", "2502.10297 Theorem 1 (secondary source)",
+                  "For any n one layer of DeltaProduct with $n_h = n - 1$ Householder steps a token solves the word "
+                  "problem of the symmetric group $S_n$ in finite precision.",
+                  "The steps are the swaps that make up the letter, each at $(e_i - e_j) / sqrt(2)$ with beta = 2; "
+                  "the state is the permutation's matrix at any length.",
+                  permutation_words),
+              {"delta_net"}),
+          symmetric),
+      "DeltaProduct's token is $n_h$ tokens of DeltaNet. That $n - 1$ reflections are enough is also 2411.12537 "
+      "Proposition "
+      "1.2, which was read.");
+}
+
+// ---- Rotations --------------------------------------------------------------------------------------------------------
+
+/// Two unit keys at which reflections make the rotation by `turn` about this axis: both across the axis, turn / 2 apart.
+struct Rotation {
+  Vector first, second;
+  Rotation(Vector axis, double turn) {
+    normalise_rows(axis, 3);
+    Vector across{axis[1], -axis[0], 0};
+    if (inner(across, across) < 1e-12) across = {1, 0, 0};
+    normalise_rows(across, 3);
+    const Vector third{axis[1] * across[2] - axis[2] * across[1], axis[2] * across[0] - axis[0] * across[2],
+                       axis[0] * across[1] - axis[1] * across[0]};
+    first = across;
+    for (int c = 0; c < 3; ++c) second.push_back(std::cos(turn / 2) * across[c] + std::sin(turn / 2) * third[c]);
+  }
+};
+
+/// How many different states [3,3], to 1e-6, a random word of T letters goes through: DeltaProduct with two steps a
+/// token, from I.
+double states_of(const std::vector<Rotation> &letters, int T, double beta, std::uint64_t seed) {
+  Sequence s;
+  s.shape = {1, 1, T, 3, 3};
+  for (int t = 0; t < T; ++t) {
+    const Rotation &letter = letters[Stream(seed, "groups/word").below(t, letters.size())];
+    s.w.insert(s.w.end(), letter.first.begin(), letter.first.end());
+    s.k.insert(s.k.end(), letter.second.begin(), letter.second.end());
+  }
+  s.beta.assign(T, beta), s.v.assign(size_t(T) * 3, 0.0);
+  // The rows of the state one after another: a read gives a column, so the text is read thrice.
+  std::vector<std::vector<long>> states(T);
+  s.state = Dense::identity(3).data;
+  for (int axis = 0; axis < 3; ++axis) {
+    s.q.assign(size_t(T) * 3, 0.0);
+    for (int t = 0; t < T; ++t) s.q[size_t(t) * 3 + axis] = 1;
+    const Output out = run("delta_product", s, {{"householder", "2"}});
+    for (int t = 0; t < T; ++t)
+      for (int c = 0; c < 3; ++c) states[t].push_back(std::lround(out.o[size_t(t) * 3 + c] * 1e6));
+  }
+  return double(std::set<std::vector<long>>(states.begin(), states.end()).size());
+}
+
+const std::vector<ParamSpec> words{integer_param("T", 2048, 1024, 8192, "letters of a random word")};
+
+std::vector<Point> rotation_groups(const Protocol &protocol) {
+  const Params p = point_of(protocol, words);
+  const int T = p.integer("T");
+  const double golden = (1 + std::sqrt(5.0)) / 2;
+  const Rotation quarter_z({0, 0, 1}, pi / 2), quarter_x({1, 0, 0}, pi / 2), fifth({0, 1, golden}, 2 * pi / 5),
+      third({1, 1, 1}, 2 * pi / 3), tilted({0.1, 1, golden}, 2 * pi / 5);
+  const auto elements = [&](const Rotation &a, const Rotation &b, double beta = 2) {
+    return states_of({a, b}, T, beta, protocol.seed);
+  };
+  const double cube = elements(quarter_z, quarter_x), icosahedron = elements(fifth, third);
+  return {as_statement(exact_point(cube, 24, 1), p, "rotations of the cube, S4: states of a random word"),
+          as_statement(exact_point(icosahedron, 60, 1), p, "rotations of the icosahedron, A5: states of a random word"),
+          rival_law(exact_point(cube, 24, 1), "48, with reflections", 48),
+          rival_law(exact_point(icosahedron, 60, 1), "120, the order of S5", 120),
+          rival_system(exact_point(elements(tilted, third), 60, 1), p, "an axis off the icosahedron's: states"),
+          rival_system(exact_point(elements(quarter_z, quarter_x, 1.9), 24, 1), p, "beta = 1.9: states")};
+}
+
+Claim delta_product_rotation_groups() {
+  return explained(
+      at_parameters(
+          running(
+              ledger_row(
+                  "delta-product-rotation-groups", "2502.10297 §5, Theorem 4 (secondary source)",
+                  "With $n_h = 2$ one layer of DeltaProduct represents $S_4$ and $A_5$, which are the rotations of the "
+                  "cube and of the icosahedron: two reflections make any rotation in three dimensions.",
+                  "A random word of two generators goes through 24 and 60 states, and no others, at any length.",
+                  rotation_groups),
+              {"delta_product"}),
+          words),
+      "States are told apart to 1e-6; those of a group are at least 0.1 apart. A word of 1024 random letters reaches "
+      "all of "
+      "them but for one in $10^5$ seeds.");
+}
+
+// ---- The norm ---------------------------------------------------------------------------------------------------------
+
+const std::vector<ParamSpec> two_keys{real_param("beta", 1.6, 1.1, 2, "write strength"),
+                                      real_param("cosine", 0.4, -0.95, 0.95, "of the two keys")};
+
+/// What one token of a layer makes of S = I [4,4], with values of 0.
+Dense transition(const std::string &variant, double beta, double cosine, double length, double lambda = 1) {
+  Sequence s;
+  s.shape = {1, 1, 1, 4, 4};
+  s.state = Dense::identity(4).data;
+  s.k = {length, 0, 0, 0}, s.w = {length * cosine, length * std::sqrt(1 - cosine * cosine), 0, 0}, s.q = s.k;
+  s.v.assign(4, 0.0), s.beta = {beta}, s.lambda.assign(4, lambda);
+  return memory(run(variant, s, variant == "delta_product" ? Assignments{{"householder", "2"}} : Assignments{}),
+                s.shape);
+}
+
+std::vector<Point> norms(const Protocol &protocol) {
+  std::vector<Point> points;
+  for (const Params &p : points_of(protocol, {labels({{"beta", num(1.6)}, {"cosine", num(0.4)}}),
+                                              labels({{"beta", num(2)}, {"cosine", num(-0.7)}})})) {
+    const double beta = p.real("beta"), cosine = p.real("cosine");
+    const auto bound = [](const Dense &A) { return at_most_point(spectral_norm(A), 1, 512 * epsilon_of(Real::f64)); };
+    const Dense A = transition("delta_product", beta, cosine, 1);
+    // determinant of the two factors: (1 - beta)^2
+    const Point determinant = exact_point(A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0), (1 - beta) * (1 - beta), 512);
+    points.push_back(as_statement(bound(A), p, "norm of a token's transition"));
+    points.push_back(as_obligation(determinant, p, "determinant of the two steps: (1 - beta)^2"));
+    points.push_back(as_obligation(exact_point(spectral_norm(transition("delta_product", 2, cosine, 1)), 1, 512), p,
+                                   "beta = 2: exactly 1"));
+    points.push_back(as_obligation(exact_point(spectral_norm(transition("rwkv7", 2, 0, 1, 0.5)), 1.5, 512), p,
+                                   "diag(0.5) - 2 x x^T: beta - lambda"));
+    points.push_back(rival_law(determinant, "-(1 - beta)^2, one reflection more", -(1 - beta) * (1 - beta)));
+    points.push_back(rival_system(bound(transition("delta_product", 2, cosine, 1.2)), p, "keys of length 1.2"));
+    points.push_back(rival_system(bound(transition("delta_product", 2.2, 0, 1)), p, "beta = 2.2"));
+    points.push_back(rival_system(bound(transition("rwkv7", 2, 0, 1, 0.5)), p, "diag(0.5) - 2 x x^T, not a product"));
+  }
+  return points;
+}
+
+Claim delta_product_norm() {
+  return explained(
+      at_parameters(
+          running(
+              ledger_row(
+                  "delta-product-norm", "2502.10297 §3 (secondary source)",
+                  "The transition of DeltaProduct, a product of $I - beta k k^T$ with unit keys and beta in $[0, 2]$, "
+                  "has a spectral norm of at most 1, so that the recurrence is stable.",
+                  "It is exactly 1 at beta = 2. Where a decay and an erasure are subtracted from one another and not "
+                  "multiplied, $diag(lambda) - beta x x^T$, the norm exceeds 1 as soon as $beta > 1 + lambda$.",
+                  norms),
+              {"delta_product", "rwkv7"}),
+          two_keys),
+      "The bound for any number of factors is 2411.12537 Proposition 1.1, which was read; here it is the layer's "
+      "transition.");
+}
+
+} // namespace
+
+std::vector<Claim> theorem_1_groups() {
+  return {delta_product_symmetric_group(), delta_product_rotation_groups(), delta_product_norm()};
+}
+
+} // namespace recollect::theory
