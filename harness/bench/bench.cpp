@@ -30,11 +30,7 @@
 namespace recollect {
 namespace {
 
-Run run_of(const BenchCase &c) {
-  Run run{c.form->name, c.real, c.chunk, c.params};
-  run.schedule = c.schedule, run.math = c.math;
-  return run;
-}
+Run run_of(const BenchCase &c) { return run_of(c.form->name, c, c.params); }
 
 /// How much coarser than float32's the arithmetic rounds: 11 or 8 bits in place of 24.
 double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }

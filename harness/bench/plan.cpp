@@ -114,9 +114,16 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
           const std::string name = wanted == "all" ? form.name : wanted;
           const Form &chosen = request.backward ? find_form(*variant, name) : find_form(*variant, name, shape, params);
           if (&chosen == &form)
-            plan.push_back({int(plan.size()), variant, &form, params, shape, request.real,
-                            std::min(request.chunk, shape.T), request.seed, request.schedule, request.math,
-                            request.without, request.along, request.backward});
+            plan.push_back({{request.real, std::min(request.chunk, shape.T), request.schedule, request.math},
+                            int(plan.size()),
+                            variant,
+                            &form,
+                            params,
+                            shape,
+                            request.seed,
+                            request.without,
+                            request.along,
+                            request.backward});
         }
       }
   return plan;

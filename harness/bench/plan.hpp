@@ -1,37 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is timed: which forms of which layers, at which shapes, on which inputs.
 #pragma once
+#include "harness/core/execution_options.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/sampling.hpp"
 
 namespace recollect {
 
-struct BenchRequest {
+struct BenchRequest : ExecutionOptions {
+  BenchRequest() { real = Real::f32; }
   std::vector<std::string> variants{"all"}, forms{"fast"};
   std::vector<Shape> shapes;
-  Real real = Real::f32;
-  int chunk = 64;
   Assignments settings;
   std::vector<std::string> without; // optional inputs that are not given
   SamplingRule rule;                // when there are enough samples of a case
   std::uint64_t seed = 1;
-  Schedule schedule = Schedule::automatic;
-  Math math = Math::exact;
   std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": none is shared
   bool backward = false; // time the forms' backward passes
 };
 
-struct BenchCase {
+struct BenchCase : ExecutionOptions {
   int index = 0;
   const Variant *variant = nullptr;
   const Form *form = nullptr;
   Params params;
   Shape shape;
-  Real real = Real::f32;
-  int chunk = 64;
   std::uint64_t seed = 1;
-  Schedule schedule = Schedule::automatic;
-  Math math = Math::exact;
   std::vector<std::string> without = {};
   std::string along = ""; // as asked for
   bool backward = false;

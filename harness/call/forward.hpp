@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one form of one variant on host arrays. The only door between host code and the kernels.
 #pragma once
+#include "harness/core/execution_options.hpp"
 #include "harness/core/variant.hpp"
 
 namespace recollect {
@@ -14,6 +15,11 @@ struct Run {
   Math math = Math::exact;
   bool any_gate = false; // gates outside [0,1] are let through: what a wrong kernel may make of them
 };
+
+/// `params` resolved against the variant's specs.
+inline Run run_of(const std::string &form, const ExecutionOptions &e, const Params &params) {
+  return {form, e.real, e.chunk, params, e.schedule, e.math};
+}
 
 /// A run's parameters, or the variant's defaults.
 Params params_of(const Variant &variant, const Run &run);

@@ -29,11 +29,10 @@ struct BenchFlags {
 
   BenchRequest request() const {
     BenchRequest r;
-    r.variants = variants, r.forms = forms, r.chunk = chunk, r.seed = seed, r.rule = rule;
-    r.real = dtype.real();
+    r.variants = variants, r.forms = forms, r.seed = seed, r.rule = rule;
+    static_cast<ExecutionOptions &>(r) = engine.get(dtype.real(), chunk);
     r.settings = assignments(settings);
     r.without = without, r.backward = backward;
-    r.schedule = engine.get_schedule(), r.math = engine.get_math();
     if (along.asked()) r.along = along.carry;
     for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
     if (!shapes_file.empty())

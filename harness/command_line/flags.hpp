@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/check/array_types.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/execution_options.hpp"
 #include "harness/core/params.hpp"
 #include "harness/core/text.hpp"
 #include "harness/core/types.hpp"
@@ -38,10 +39,12 @@ struct EngineFlags {
         ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
         ->capture_default_str();
   }
-  Schedule get_schedule() const {
-    return schedule == "auto"        ? Schedule::automatic
-           : schedule == "streaming" ? Schedule::streaming
-                                     : Schedule::three_phase;
+  ExecutionOptions get(Real real, int chunk) const {
+    return {real, chunk,
+            schedule == "auto"        ? Schedule::automatic
+            : schedule == "streaming" ? Schedule::streaming
+                                      : Schedule::three_phase,
+            get_math()};
   }
   Math get_math() const { return math == "exact" ? Math::exact : math == "tf32" ? Math::tf32 : Math::bf16; }
 };

@@ -76,8 +76,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const LayerInputs inputs = layer_inputs(problem);
   if (along && inputs.packed) usage_error("--ranks-along T is for one sequence, and " + flags.input + " packs texts");
   const Backend backend;
-  Run run{flags.form.form, flags.form.real(), flags.form.chunk, inputs.params};
-  run.schedule = flags.engine.get_schedule(), run.math = flags.engine.get_math();
+  const Run run = run_of(flags.form.form, flags.engine.get(flags.form.real(), flags.form.chunk), inputs.params);
   std::vector<TextResults> results;
   for (size_t text = 0; text < inputs.texts.size(); ++text)
     results.push_back(inputs.texts[text].empty() ? results_of_empty(inputs, variant, text)

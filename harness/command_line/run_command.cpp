@@ -58,8 +58,8 @@ struct PlanFlags {
   }
   RunRequest request() const {
     RunRequest r;
-    r.variants = variants, r.tasks = tasks, r.form = form.form, r.real = form.real(), r.chunk = form.chunk;
-    r.schedule = engine.get_schedule(), r.math = engine.get_math();
+    r.variants = variants, r.tasks = tasks, r.form = form.form;
+    static_cast<ExecutionOptions &>(r) = engine.get(form.real(), form.chunk);
     r.seed = seed, r.seeds = seeds, r.tune = tune, r.settings = assignments(form.settings), r.shapes = shapes;
     if (state_bytes.empty()) return r;
     r.state_bytes = double(parse_bytes(state_bytes, "--state-bytes")), r.tune = true;

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user asks to be run, one case of it, and what was found: the values that pass from plan to run to results.
 #pragma once
+#include "harness/core/execution_options.hpp"
 #include "harness/core/task.hpp"
 
 namespace recollect {
 
-struct RunRequest {
+struct RunRequest : ExecutionOptions {
   std::vector<std::string> variants{"all"}, tasks{"all"}; // names or globs
   std::string form = "fast";                              // a form's name, or "fast": the faster at the task's shape
-  Real real = Real::f64;
-  int chunk = 64;
-  Schedule schedule = Schedule::automatic;
-  Math math = Math::exact;
   std::uint64_t seed = 1;
   int seeds = 1;          // seeds seed ... seed + seeds - 1
   bool tune = false;      // each layer at the best of its grid (tune.hpp)
@@ -37,7 +34,7 @@ inline const char *name_of(Setting setting) {
   return names[int(setting)];
 }
 
-struct Case {
+struct Case : ExecutionOptions {
   int index = 0;
   int group = 0; // trials and the cases that wait for them share one; they run in order, in one process
   Setting setting = Setting::fixed;
@@ -46,10 +43,6 @@ struct Case {
   const Form *form = nullptr;
   const Task *task = nullptr;
   Params variant_params, task_params;
-  Real real = Real::f64;
-  int chunk = 64;
-  Schedule schedule = Schedule::automatic;
-  Math math = Math::exact;
   std::uint64_t seed = 1;
   double state_limit = 0; // bytes of state that a head may have; 0: any
 };

@@ -130,7 +130,7 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
                                         request.real);
         c.state_limit = request.state_bytes;
         c.form = &find_form(*variant, request.form, task->shape(c.task_params), c.variant_params);
-        c.real = request.real, c.chunk = request.chunk, c.schedule = request.schedule, c.math = request.math;
+        static_cast<ExecutionOptions &>(c) = request;
         if (seen.insert(c.variant_params.str() + ";" + c.task_params.str()).second)
           planner.add(std::move(c), of_variant, of_task);
       }

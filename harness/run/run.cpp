@@ -31,7 +31,7 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   if (!too_large.empty()) throw OverMemory(exit_input, too_large);
   Problem problem = c.task->generate(c.task_params, c.seed);
   problem.sequence.w = problem.sequence.or_neutral(Tensor::w); // also where a variant requires a lookup key
-  const Run run{c.form->name, c.real, c.chunk, c.variant_params, c.schedule, c.math};
+  const Run run = run_of(c.form->name, c, c.variant_params);
   const Job job = prepare(*c.variant, problem.sequence, run);
   for (int i = 0; i < warmup; ++i) job.reset(), job.launch();
   for (int i = 0; i < repetitions; ++i) {
