@@ -4,10 +4,11 @@
 //   S_t = alpha_t S_{t-1} (I - beta_t k_t k_t^T) + beta_t v_t k_t^T
 //   o_t = S_t q_t
 //
-// State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
-#include "variants/kernels/chunked/delta_rule_backward.hpp"
+// Qwen3-Next runs this rule with fewer heads of q and k than of v, which is the harness's convention (--qk-heads), and
+// beta up to 2, which nothing here limits: an eigenvalue alpha (1 - beta |k|^2) may be negative. State: Dv x Dk. Cost per
+// token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+#include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/stored.hpp"
-#include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
@@ -22,30 +23,13 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
-  const Array<Real> erase = per_step(
-      "gated_delta_net::erase", call,
-      KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real { return h.alpha[t] * h.beta[t]; });
-  return {1, call.k, call.k, erase, call.beta, call.alpha, {}};
-}
 template <class Real> void chunked(const Call<Real> &call) {
-  delta_rule("gated_delta_net::chunked", call, as_rule(call));
-}
-/// The erase strength is alpha beta.
-template <class Real>
-void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
-                        const Array<Real> &d_alpha, const Array<Real> &d_beta) {
-  Kokkos::parallel_for(
-      "gated_delta_net::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
-        d_alpha(t) += beta(t) * d_erase(t);
-        d_beta(t) += alpha(t) * d_erase(t);
-      });
+  decay_first("gated_delta_net::chunked", call, {call.k, call.k, call.beta, call.alpha});
 }
 template <class Real> void backward(const Pullback<Real> &back) {
-  const Array<Real> d_erase = allocate(back.call, back.call.steps());
-  delta_rule_vjp("gated_delta_net::backward", back, as_rule(back.call),
-                 {back.d.q, back.d.k, d_erase, back.d.beta, back.d.alpha});
-  add_erase_gradient(back.call.alpha, back.call.beta, d_erase, back.d.alpha, back.d.beta);
+  const Call<Real> &call = back.call, &d = back.d;
+  decay_first_vjp("gated_delta_net::backward", back, {call.k, call.k, call.beta, call.alpha},
+                  {d.k, d.k, d.beta, d.alpha});
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

@@ -6,11 +6,9 @@
 //   S_t  = S'_t + beta_t (v_t - S'_t k_t) k_t^T
 //   o_t  = S_t q_t
 //
-// With the same lambda_t in every channel it is gated_delta_net. In the terms of delta_rule.hpp, the key that is read is
-// lambda_t . k_t and the direction that is written is k_t. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
+// With the same lambda_t in every channel it is gated_delta_net. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
 // 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
-#include "variants/kernels/chunked/delta_rule_backward.hpp"
-#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
@@ -27,29 +25,13 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-/// [B,H,T,Dk] lambda_t . k_t
-template <class Real> Array<Real> decayed_keys(const Call<Real> &call) {
-  const Array<Real> out = allocate(call, call.k.extent(0)), k = call.k, lambda = call.lambda;
-  Kokkos::parallel_for(
-      "kda::decayed_keys", over(out.extent(0)), KOKKOS_LAMBDA(const size_t i) { out(i) = lambda(i) * k(i); });
-  return out;
+template <class Real> void chunked(const Call<Real> &call) {
+  decay_first("kda::chunked", call, {call.k, call.k, call.beta, {}, call.lambda});
 }
-template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
-  return {1, decayed_keys(call), call.k, call.beta, call.beta, {}, call.lambda};
-}
-template <class Real> void chunked(const Call<Real> &call) { delta_rule("kda::chunked", call, as_rule(call)); }
 template <class Real> void backward(const Pullback<Real> &back) {
-  const Array<Real> d_erase = allocate(back.call, back.call.steps()),
-                    d_read = allocate(back.call, back.call.k.extent(0)), k = back.call.k, lambda = back.call.lambda,
-                    d_k = back.d.k, d_lambda = back.d.lambda, d_beta = back.d.beta;
-  delta_rule_vjp("kda::backward", back, as_rule(back.call), {back.d.q, d_k, d_erase, d_beta, {}, d_read, d_lambda});
-  Kokkos::parallel_for(
-      "kda::keys", over(d_read.extent(0)), KOKKOS_LAMBDA(const size_t i) {
-        d_k(i) += lambda(i) * d_read(i);
-        d_lambda(i) += k(i) * d_read(i);
-      });
-  Kokkos::parallel_for(
-      "kda::strengths", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) { d_beta(t) += d_erase(t); });
+  const Call<Real> &call = back.call, &d = back.d;
+  decay_first_vjp("kda::backward", back, {call.k, call.k, call.beta, {}, call.lambda},
+                  {d.k, d.k, d.beta, {}, d.lambda});
 }
 
 } // namespace

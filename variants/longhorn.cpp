@@ -12,20 +12,14 @@
 // result; no root and no division by |k| is taken, because the layer is smooth at k = 0 and d = 0.
 // The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's. State: Dv x
 // Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
-#include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
-#include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
+#include "variants/kernels/common/scaled_rows.hpp"
 
 namespace recollect::variants {
 namespace {
 
-template <class Real> struct Scaled {
-  Array<Real> rows;               // [B,H,T,Dk] x = k / m
-  Array<Real> size, erase, write; // [B,H,T] m, g and g / m
-};
-
-/// Factors of a step, computed from the scale m of its key and from |x|^2 of the scaled key x = k / m.
+/// What a step takes from its key's size m and from |x|^2.
 template <class Real> struct Gain {
   Real share, erase; // 1 / m^2 over 1 / m^2 + d |x|^2, and d over it
   KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {
@@ -34,62 +28,49 @@ template <class Real> struct Gain {
   }
 };
 
-template <class Real> Scaled<Real> scaled(const Call<Real> &call) {
-  const Scaled<Real> out{allocate(call, call.k.extent(0)), allocate(call, call.steps()), allocate(call, call.steps()),
-                         allocate(call, call.steps())};
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const ScaledRows<Real> &key) {
+  const Array<Real> erase = allocate(call, call.steps()), write = allocate(call, call.steps()), beta = call.beta;
   const Real delta = call.params.real("delta");
-  const Array<Real> k = call.k, beta = call.beta;
-  const int width = call.shape.Dk;
-  each_row(
-      "longhorn::scaled", int(call.steps()), width, KOKKOS_LAMBDA(int t, int first, int side) {
-        const Real *const key = k.data() + size_t(t) * width;
-        Real *const x = out.rows.data() + size_t(t) * width, largest = 0, square = 0, size = 1;
-        for (int j = first; j < width; j += side) largest = math::fmax(largest, math::fabs(key[j]));
-        largest = across_row(largest, [](Real a, Real b) { return math::fmax(a, b); });
-        while (size < largest / 2) size *= 2; // which rounds nothing
-        for (int j = first; j < width; j += side) x[j] = key[j] / size, square += x[j] * x[j];
-        square = across_row(square, [](Real a, Real b) { return a + b; });
-        if (first) return;
-        out.size(t) = size;
-        out.erase(t) = Gain<Real>(delta * beta(t), size, square).erase;
-        out.write(t) = out.erase(t) / size;
+  Kokkos::parallel_for(
+      "longhorn::gains", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
+        erase(t) = Gain<Real>(delta * beta(t), key.size(t), key.square(t)).erase;
+        write(t) = erase(t) / key.size(t);
       });
-  return out;
+  return {1, key.rows, key.rows, erase, write, {}, {}};
 }
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  const Scaled<Real> key = scaled(call);
+  const DeltaRule<Real> rule = as_rule(call, scaled_rows(call, call.k, call.shape.Dk));
   recurrent_rows(
       "longhorn::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         const size_t step = h.index * h.T + t;
-        const Real *x = key.rows.data() + step * h.Dk;
-        const Real change = key.write(step) * h.v(t)[i] - key.erase(step) * dot(s, x, h.Dk);
+        const Real *x = rule.p.data() + step * h.Dk;
+        const Real change = rule.write(step) * h.v(t)[i] - rule.erase(step) * dot(s, x, h.Dk);
         for (int j = 0; j < h.Dk; ++j) s[j] += change * x[j];
         return dot(s, h.q(t), h.Dk);
       });
 }
 
-template <class Real> DeltaRule<Real> as_rule(const Scaled<Real> &key) {
-  return {1, key.rows, key.rows, key.erase, key.write, {}, {}};
-}
 template <class Real> void chunked(const Call<Real> &call) {
-  delta_rule("longhorn::chunked", call, as_rule(scaled(call)));
+  delta_rule("longhorn::chunked", call, as_rule(call, scaled_rows(call, call.k, call.shape.Dk)));
 }
 
 /// With m fixed, because nothing depends on it: dg / dd = (1 / m^2)^2 / (1 / m^2 + d |x|^2)^2 m^2, dg / d|x|^2 = - g^2,
 /// dk = dx / m.
 template <class Real> void backward(const Pullback<Real> &back) {
   const Call<Real> &call = back.call;
-  const Scaled<Real> key = scaled(call), d{back.d.k, {}, allocate(call, call.steps()), allocate(call, call.steps())};
-  delta_rule_vjp("longhorn::backward", back, as_rule(key), {back.d.q, d.rows, d.erase, d.write});
+  const ScaledRows<Real> key = scaled_rows(call, call.k, call.shape.Dk);
+  const DeltaRule<Real> rule = as_rule(call, key);
+  const Array<Real> d_k = back.d.k, d_erase = allocate(call, call.steps()), d_write = allocate(call, call.steps());
+  delta_rule_vjp("longhorn::backward", back, rule, {back.d.q, d_k, d_erase, d_write});
   const Array<Real> beta = call.beta, d_beta = back.d.beta;
   const Real delta = call.params.real("delta");
   const int width = call.shape.Dk;
   each_row(
       "longhorn::gains", int(call.steps()), width, KOKKOS_LAMBDA(int t, int first, int side) {
-        const Real *const x = key.rows.data() + size_t(t) * width, size = key.size(t), gain = key.erase(t);
-        Real *const dx = d.rows.data() + size_t(t) * width;
-        const Real square = row_dot(x, x, width, first, side), slope = d.erase(t) + d.write(t) / size; // in g
+        const Real *const x = key.rows.data() + size_t(t) * width, size = key.size(t), gain = rule.erase(t);
+        Real *const dx = d_k.data() + size_t(t) * width;
+        const Real square = key.square(t), slope = d_erase(t) + d_write(t) / size; // in g
         const Real share = Gain<Real>(delta * beta(t), size, square).share * size;
         for (int j = first; j < width; j += side) dx[j] = (dx[j] - 2 * (gain * x[j]) * (gain * slope)) / size;
         if (first == 0) d_beta(t) = delta * (share * slope * share);

@@ -22,10 +22,10 @@
 namespace recollect::variants {
 
 template <class Real> struct DeltaRule {
-  int steps = 1;             // sub-steps per token; more than 1 without decays only
+  int steps = 1;             // sub-steps per token
   Array<Real> r, p;          // [B,H,T * steps,Dk]
   Array<Real> erase, write;  // [B,H,T * steps], empty: 1
-  Array<Real> alpha, lambda; // [B,H,T] or [B,H,T,Dk]: D_t; both empty: 1
+  Array<Real> alpha, lambda; // [B,H,T * steps] or [B,H,T * steps,Dk]: D_t; both empty: 1
   Array<Real> keys = {};     // [B,H,T,Dk] k_t along which v_t is written; empty: along p_t, in every sub-step
 };
 

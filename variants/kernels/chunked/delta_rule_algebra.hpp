@@ -139,7 +139,7 @@ template <class Number> struct DeltaRuleAlgebra {
     const Reads reads{N, 0, 1};
     const auto r = staged(team, N, in.r.data() + step * F, x.r),
                p = one_key() ? r : staged(team, N, in.p.data() + step * F, x.p);
-    x.decays.prepare(team, N, decay(token)); // while the copies are under way
+    x.decays.prepare(team, N, decay(step)); // while the copies are under way
     if (width() > 1) x.decays.from_start(team, reads, r.data, r.row, x.within, ld, true);
     team.barrier();
     Real *const L = ahead ? x.L : out.L;
@@ -200,7 +200,7 @@ template <class Number> struct DeltaRuleAlgebra {
     const Reads reads{n, in.steps, in.steps};
     const auto q = staged(team, n, this->q.data() + token * F, x.q), p = staged(team, N, in.p.data() + step * F, x.p);
     const auto S = tile::stage(team, F, V, before, V, x.S), E = tile::stage<Real>(team, N, V, chunk.X + F, ldx(), x.E);
-    x.decays.prepare(team, N, decay(token)); // while the copies are under way
+    x.decays.prepare(team, N, decay(step)); // while the copies are under way
     if (width > 1) x.decays.from_start(team, reads, q.data, q.row, x.decayed, ld, true);
     team.barrier();
     x.decays.weights(team, reads, q.data, q.row, x.decayed, ld, p.data, p.row, nullptr, nullptr, x.A, lda);
@@ -234,8 +234,8 @@ protected:
   KOKKOS_FUNCTION static const Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
   }
-  KOKKOS_FUNCTION const Real *decay(size_t token) const {
-    return decays == 2 ? in.lambda.data() + token * F : at(in.alpha, token);
+  KOKKOS_FUNCTION const Real *decay(size_t step) const {
+    return decays == 2 ? in.lambda.data() + step * F : at(in.alpha, step);
   }
   /// Keys of a chunk, copied first where that pays; channels' decays read them where they lie.
   RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {
