@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gated DeltaProduct: one decay and then several Householder steps a token (Siems et al. 2025, arXiv:2502.10297; the order
+// is that of fla's recurrence, fla/ops/gated_delta_product/naive.py).
+//
+//   S_t^(0) = alpha_t S_{t-1}
+//   S_t^(j) = S_t^(j-1) (I - beta_t x_j x_j^T) + beta_t v_t x_j^T,   j = 1 ... n_h
+//   o_t = S_t^(n_h) q_t
+//
+// As in delta_product the last step is taken at x = k_t and the ones before it in turn at w_t and k_t, where the source has
+// a key, a value and a beta for each. With one step it is gated_delta_net, with alpha = 1 delta_product. State: Dv x Dk.
+// Cost a token: recurrent (4 householder + 3) Dv Dk; chunked as gated_delta_net on n_h T steps.
+#include "variants/kernels/chunked/sub_steps.hpp"
+#include "variants/kernels/common/rows.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const int steps = call.params.integer("householder");
+  recurrent_rows(
+      "gated_delta_product::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        for (int c = 0; c < h.Dk; ++c) s[c] = h.alpha[t] * s[c];
+        for (int j = 0; j < steps; ++j) {
+          const Real *x = key_of_step(h, t, j, steps), write = h.beta[t] * (h.v(t)[i] - dot(s, x, h.Dk));
+          for (int c = 0; c < h.Dk; ++c) s[c] += write * x[c];
+        }
+        return dot(s, h.q(t), h.Dk);
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) {
+  delta_steps("gated_delta_product::chunked", call, call.params.integer("householder"));
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  delta_steps_vjp("gated_delta_product::backward", back, back.call.params.integer("householder"));
+}
+
+} // namespace
+
+Variant gated_delta_product() {
+  Variant v;
+  v.aliases = {"gated_deltaproduct", "gdp"};
+  v.family = "delta rule";
+  v.update =
+      "A_t = alpha_t prod_j (I - beta_t x_j x_j^T), b_t k_t^T -> sum of n_h rank-one writes, x = ... k, w, k; phi = "
+      "identity";
+  v.objective = "|S k - v|^2 / 2 and |S w - v|^2 / 2, gradient steps of size beta_t in turn from the decayed state";
+  v.source = "Siems et al. 2025 (arXiv:2502.10297), as in fla/ops/gated_delta_product/naive.py";
+  v.differs = "the steps of a token share its value and its beta, and their keys are k and w in turn";
+  v.cost = (4 * cost::parameter("householder") + 3) * cost::Dv * cost::Dk;
+  v.params = {integer_param("householder", 2, 1, 16, "Householder steps a token, n_h")};
+  v.inputs = {{"beta", true, "step size of every Householder step"},
+              {"alpha", true, "decay of the whole state, once a token"},
+              {"w", false, "key of every second step before the last"}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(cost::parameter("householder") * (1.9 * cost::Dv * cost::Dk + 95 * cost::Dk));
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
+  return v;
+}
+
+} // namespace recollect::variants
