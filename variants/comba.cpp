@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comba: the gated delta rule with an erase key of its own, and a query that is corrected by it (arXiv:2506.02475; the
+// order is that of fla's recurrence, fla/ops/comba/naive.py, and the query's correction that of fla/layers/comba.py).
+//
+//   S'_t = alpha_t S_{t-1}
+//   S_t  = S'_t + beta_t (v_t - S'_t w_t) k_t^T
+//   o_t  = S_t (q_t - d w_t)
+//
+// The source's erase key is w_t = b k_t, with one b in [0,1] a head. With w_t = k_t and d = 0 it is gated_delta_net.
+// State: Dv x Dk. Cost a token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+#include "variants/kernels/chunked/decay_first.hpp"
+#include "variants/kernels/common/rows.hpp"
+
+namespace recollect::variants {
+namespace {
+
+/// The call with q_t - d w_t in place of q_t.
+template <class Real> Call<Real> corrected(Call<Real> call) {
+  const Real d = call.params.real("d");
+  const Array<Real> q = call.q, w = call.w, out = allocate(call, call.q.extent(0));
+  Kokkos::parallel_for(
+      "comba::queries", over(out.extent(0)), KOKKOS_LAMBDA(const size_t i) { out(i) = q(i) - d * w(i); });
+  call.q = out;
+  return call;
+}
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_rows(
+      "comba::recurrent", corrected(call), KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
+        const Real *k = h.k(t), alpha = h.alpha[t], write = h.beta[t] * (h.v(t)[i] - alpha * dot(s, h.w(t), h.Dk));
+        for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] + write * k[j];
+        return dot(s, h.q(t), h.Dk);
+      });
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  decay_first("comba::chunked", corrected(call), {call.w, call.k, call.beta, call.alpha});
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const Array<Real> d_q = back.d.q, d_w = back.d.w;
+  const Real d = call.params.real("d");
+  decay_first_vjp("comba::backward", Pullback<Real>{corrected(call), back.d}, {call.w, call.k, call.beta, call.alpha},
+                  {d_w, back.d.k, back.d.beta, back.d.alpha});
+  Kokkos::parallel_for(
+      "comba::query_gradient", over(d_w.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_w(i) -= d * d_q(i); });
+}
+
+} // namespace
+
+Variant comba() {
+  Variant v;
+  v.family = "delta rule";
+  v.update = "A_t = alpha_t (I - beta_t w_t k_t^T), b_t = beta_t v_t, phi(q_t) = q_t - d w_t";
+  v.source = "arXiv:2506.02475, as in fla/ops/comba/naive.py and fla/layers/comba.py";
+  v.differs =
+      "the erase key w is free, the source's is a share of k; d is 0 by default, the source starts it at 1 or 0.02";
+  v.cost = 7 * cost::Dv * cost::Dk;
+  v.params = {tuned(real_param("d", 0, -no_limit, no_limit, "share of the erase key that the query loses"), {0.02, 1})};
+  v.inputs = {
+      {"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}, {"w", false, "erase key"}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 95 * cost::Dk);
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::last;
+  return v;
+}
+
+} // namespace recollect::variants
