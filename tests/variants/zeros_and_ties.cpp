@@ -149,6 +149,8 @@ BOOST_AUTO_TEST_CASE(every_gradient_is_the_limit_of_difference_quotients) {
           if (std::any_of(variant.inputs.begin(), variant.inputs.end(), positive))
             for (double &one : x)
               if (one == 0) one = 1;
+          if (!place.tensor && variant.name == "preconditioned_delta") // a state's last row is a sum of squares
+            for (size_t i = x.size() - size_t(c.s.shape.Dk); i < x.size(); ++i) x[i] = std::fabs(x[i]);
           judge(changed, place, place.name() + ", " + change.name + (with_state ? ", from a state" : ""), judged);
         }
       }
