@@ -6,7 +6,7 @@
 //   o_t = S_t q_t
 //
 // At small beta it is delta_net, of which g_t differs by a relative beta |k|^2 / 2; as beta grows it becomes nlms. With
-// k / m in place of k, m a power of two, g_t becomes m^2 g_t and no square overflows. State: Dv x Dk. Cost a token:
+// k / m in place of k, m a power of two, g_t becomes m^2 g_t and no square overflows. State: Dv x Dk. Cost per token:
 // recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/exact_gain.hpp"

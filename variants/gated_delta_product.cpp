@@ -8,7 +8,7 @@
 //
 // As in delta_product the last step is taken at x = k_t and the ones before it in turn at w_t and k_t, where the source has
 // a key, a value and a beta for each. With one step it is gated_delta_net, with alpha = 1 delta_product. State: Dv x Dk.
-// Cost a token: recurrent (4 householder + 3) Dv Dk; chunked as gated_delta_net on n_h T steps.
+// Cost per token: recurrent (4 householder + 3) Dv Dk; chunked as gated_delta_net on n_h T steps.
 #include "variants/kernels/chunked/sub_steps.hpp"
 #include "variants/kernels/common/rows.hpp"
 

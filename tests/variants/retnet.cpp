@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/call/segment.hpp"
+#include "harness/core/text.hpp"
 #include "tests/reductions.hpp"
+#include <cmath>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
@@ -20,6 +23,20 @@ BOOST_AUTO_TEST_CASE(is_gated_linear_with_one_gate) {
   s.alpha.assign(s.alpha.size(), 0.9);
   check_reduction("retnet", s, "gated_linear", s, {{"gamma", "0.9"}});
   check_reduction("retnet", s, "linear", s, {{"gamma", "1"}});
+}
+
+BOOST_AUTO_TEST_CASE(with_a_gamma_per_head_it_is_gated_linear) { // head h of the paper has 1 - 2^{-5-h}
+  const int T = 40, H = 3;
+  Sequence all = random_sequence({1, H, T, 6, 5}, 6);
+  all.lambda.clear();
+  for (size_t i = 0; i < all.alpha.size(); ++i) all.alpha[i] = 1 - std::ldexp(1, -5 - int(i) / T);
+  const std::vector<double> o = forward(find_variant("gated_linear"), all).o;
+  const Variant &variant = find_variant("retnet");
+  for (int h = 0; h < H; ++h) {
+    const Params params = variant_params(variant, {{"gamma", number(1 - std::ldexp(1, -5 - h))}});
+    const Output one = forward(variant, slice_heads(all, size_t(h), 1), {"recurrent", Real::f64, 1, params});
+    check_close(one.o, {o.begin() + h * T * 5, o.begin() + (h + 1) * T * 5}, 64 * epsilon_of(Real::f64) * max_abs(o));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
