@@ -19,7 +19,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WHOLE = ("q", "k", "v", "w")  # [B,H,T,D]; beta, alpha are [B,H,T], lambda [B,H,T,Dk]
 # Parameters of the layers, with recollect's defaults; --set changes them here and in `recollect check`.
 SETTINGS = {"scale": None, "gamma": 0.96875, "u": 1.0, "ridge": 0.01, "householder": 2, "lower": 0.0, "gain": 1.0,
-            "shift": 1.5}
+            "shift": 1.5, "d": 0.0}
 
 
 class Inputs:
@@ -199,13 +199,25 @@ def kda(kernel, x):
     return kernel(x.q, x.k, x.v, g=x.log_decays(), beta=x.beta(), **x.options())
 
 
-def delta_product(kernel, x):
+def comba(kernel, x):
+    w = x.given("w")
+    p = x.k if w is None else w
+    q = x.in_type(x.q - x.settings["d"] * p)
+    return kernel(q=q, k=x.k, v=x.v, p=p, g=x.log_alpha(), beta=x.beta(), **x.options())
+
+
+def delta_product(kernel, x, gated=False):
     steps, w = int(x.settings["householder"]), x.given("w")
     others = x.k if w is None else w
     keys = torch.stack([x.k if (steps - 1 - j) % 2 == 0 else others for j in range(steps)], 2).flatten(1, 2)
     repeat = lambda a: a.repeat_interleave(steps, 1)  # noqa: E731
     repeated = dict(beta=repeat(x.beta()), num_householder=steps)
-    return kernel(x.q, keys.contiguous(), repeat(x.v), g=None, **repeated, **x.options())
+    return kernel(x.q, keys.contiguous(), repeat(x.v), g=x.log_alpha() if gated else None, **repeated,
+                  **x.options())
+
+
+def gated_delta_product(kernel, x):
+    return delta_product(kernel, x, gated=True)
 
 
 def mesa(kernel, x):
@@ -350,6 +362,8 @@ GLA = {"chunk": kernel_of_fla("gla.chunk_gla"), "fused_recurrent": kernel_of_fla
        "naive": naive("gla/naive", "naive_recurrent_gla", naive_gla)}
 DPLR = {"chunk": kernel_of_fla("rwkv7.chunk_rwkv7"), "fused_recurrent": kernel_of_fla("rwkv7.fused_recurrent_rwkv7"),
         "naive": naive("generalized_delta_rule/dplr/naive", "dplr_recurrence", naive_dplr)}
+NAIVE_PRODUCT = naive("gated_delta_product/naive", "naive_recurrent_gated_delta_product",
+                      lambda f: lambda *a, **o: f(*a, cu_seqlens=None, **o))
 ATTENTION = {"parallel": kernel_of_fla("attn.parallel_attn"),
              "naive": naive("attn/naive", "naive_parallel_attn", naive_attention),
              "sdpa_flash": lambda: torch_attention("FLASH_ATTENTION"),
@@ -388,8 +402,10 @@ KERNELS = {
                             naive("gated_delta_rule/naive", "naive_recurrent_gated_delta_rule")),
     "kda": both(kda, "kda.{}_kda", naive("kda/naive", "naive_recurrent_kda")),
     "delta_product": {"chunk": (delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
-                      "naive": (lambda kernel, x: delta_product(lambda *a, **o: kernel(*a, cu_seqlens=None, **o), x),
-                                naive("gated_delta_product/naive", "naive_recurrent_gated_delta_product"))},
+                      "naive": (delta_product, NAIVE_PRODUCT)},
+    "gated_delta_product": {"chunk": (gated_delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
+                            "naive": (gated_delta_product, NAIVE_PRODUCT)},
+    "comba": both(comba, "comba.{}_comba", naive("comba/naive", "naive_recurrent_comba")),
     "mesa": {"chunk": (lambda kernel, x: mesa(lambda *a, **o: kernel(*a, output_final_state=True, **o), x),
                        kernel_of_fla("mesa_net.chunk_mesa_net")),
              "naive": (mesa, naive("mesa_net/naive", "naive_mesa_net_exact"))},

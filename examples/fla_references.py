@@ -36,7 +36,8 @@ def naive(path):
 
 
 delta, gated, gla = naive("delta_rule"), naive("gated_delta_rule"), naive("gla")
-dplr = naive("generalized_delta_rule/dplr")
+dplr, gdn2, comba = naive("generalized_delta_rule/dplr"), naive("gdn2"), naive("comba")
+product, precond = naive("gated_delta_product"), naive("precond_gated_delta_rule")
 
 
 def rwkv7(f):
@@ -45,6 +46,32 @@ def rwkv7(f):
         return f(x["q"], x["k"], x["v"], unit, -x["beta"][..., None] * unit, x["lambda"])
 
     return call
+
+
+def two_strengths(f):
+    """b = beta w / k by channel, where no channel of a key is 0, and one write strength for all."""
+    def call(x):
+        erase = x["beta"][..., None] * x["w"] / x["k"]
+        return f(x["q"], x["k"], x["v"], x["lambda"], erase, x["beta"][..., None].expand_as(x["v"]), output_final_state=True)
+
+    return call
+
+
+def householder(x):
+    """Two steps a token, at w and at k; the reference scales nothing."""
+    keys = torch.stack([x["w"], x["k"]], 2).flatten(1, 2)
+    twice = lambda a: a.repeat_interleave(2, 1)  # noqa: E731
+    return product.naive_recurrent_gated_delta_product(x["q"] / x["q"].shape[-1] ** 0.5, keys, twice(x["v"]), x["alpha"],
+                                                       twice(x["beta"]), 1, None, None, True, 2)
+
+
+def preconditioned(x):
+    """The reference normalises q and k, and the sample's keys have length 1; one decay for A, which is left out."""
+    o, S, A = precond.naive_recurrent_precond_gated_delta_rule(
+        x["q"], x["k"], x["v"], torch.zeros_like(x["beta"]), x["alpha"], torch.ones_like(x["beta"]), x["beta"],
+        output_final_state=True)
+    length = x["q"].norm(dim=-1, keepdim=True)
+    return o * length, torch.cat([S, A[..., None]], -1)
 
 
 BHTD, BTHD = ["--gate", "log"], ["--gate", "log", "--layout", "bthd"]
@@ -59,6 +86,12 @@ CASES = [
      lambda x: gated.naive_chunk_gated_delta_rule(x["q"], x["k"], x["v"], x["alpha"], x["beta"], output_final_state=True)),
     ("naive_recurrent_gla", "gla", BTHD,
      lambda x: gla.naive_recurrent_gla(x["q"], x["k"], x["v"], x["lambda"] + x["alpha"][..., None], output_final_state=True)),
+    ("naive_recurrent_gdn2", "gated_delta_net2", BTHD, two_strengths(gdn2.naive_recurrent_gdn2)),
+    ("naive_chunk_gdn2", "gated_delta_net2", BTHD, two_strengths(gdn2.naive_chunk_gdn2)),
+    ("naive_recurrent_comba", "comba", BTHD,
+     lambda x: comba.naive_recurrent_comba(x["q"], x["k"], x["v"], x["w"], x["beta"], x["alpha"], output_final_state=True)),
+    ("naive_recurrent_gated_delta_product", "gated_delta_product", BTHD, householder),
+    ("naive_recurrent_precond_gated_delta_rule", "preconditioned_delta", BTHD, preconditioned),
     ("dplr_recurrence", "rwkv7", BHTD, rwkv7(dplr.dplr_recurrence)),
     ("dplr_chunkwise", "rwkv7", BHTD, rwkv7(dplr.dplr_chunkwise)),
 ]  # fmt: skip
@@ -70,6 +103,9 @@ def check(variant, flags, reference, folder, kind):
               "-o", given, *flags]
     subprocess.run(sample, check=True, capture_output=True)
     x = {name: torch.tensor(array) for name, array in np.load(given).items()}
+    if variant == "preconditioned_delta":
+        del x["lambda"]
+        np.savez(given, **x)
     x["q"] = x["q"] * x["q"].shape[-1] ** 0.5
     o, state = reference(x)
     np.savez(computed, o=o, **({} if state is None else {"state": state.transpose(-1, -2)}))
