@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/numerics/random.hpp"
 #include "tests/reductions.hpp"
+#include "tests/variants/kernels/gradients.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
