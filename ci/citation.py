@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """ci/citation.py [--check]: writes the references of CITATION.cff, the papers whose statements are measured, from
-reports/papers.py. --check: exit 1 where they differ."""
+reports/papers.tsv. --check: exit 1 where they differ."""
 import pathlib
 import sys
 
@@ -9,13 +9,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "reports"))
 from papers import PAPERS  # noqa: E402
 
-START = "references: # by ci/citation.py from reports/papers.py\n"
+START = "references: # by ci/citation.py from reports/papers.tsv\n"
 
 
 def person(name):
-    """The family name begins at the first word in lower case after the first, or is the last word."""
+    """The family name begins at the first word in lower case after the first, or is the last word; "y" joins two of them.
+    A team is no person."""
     words = name.split()
-    at = next((i for i, w in enumerate(words) if i and w[0].islower()), len(words) - 1)
+    if words[-1] == "Team":
+        return f'      - {{name: "{name}"}}'
+    at = next((i - (w == "y") for i, w in enumerate(words) if i and w[0].islower()), len(words) - 1)
     return f'      - {{given-names: "{" ".join(words[:at])}", family-names: "{" ".join(words[at:])}"}}'
 
 
@@ -41,7 +44,7 @@ def main(words):
     old = path.read_text(encoding="utf-8")
     new = with_references(old)
     if words == ["--check"]:
-        return 0 if old == new else "CITATION.cff lacks papers of reports/papers.py: run ci/citation.py"
+        return 0 if old == new else "CITATION.cff lacks papers of reports/papers.tsv: run ci/citation.py"
     path.write_text(new, encoding="utf-8")
 
 

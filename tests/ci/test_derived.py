@@ -85,6 +85,10 @@ class Citation(unittest.TestCase):
         self.assertEqual(
             citation.person("Aaron van den Oord"), '      - {given-names: "Aaron", family-names: "van den Oord"}'
         )
+        self.assertEqual(
+            citation.person("Blaise Agüera y Arcas"), '      - {given-names: "Blaise", family-names: "Agüera y Arcas"}'
+        )
+        self.assertEqual(citation.person("Kimi Team"), '      - {name: "Kimi Team"}')
 
 
 if __name__ == "__main__":
